@@ -19,8 +19,9 @@ type TestEvidence struct {
 	Language string   `json:"language,omitempty"` // several are separated by commas
 	NotRun   string   `json:"not_run,omitempty"`  // why nothing could be run; empty: something was
 	Left     []string `json:"left,omitempty"`     // groups that could not be run or were left out, with why, for people
-	Files    []string `json:"files,omitempty"`    // changed files of tests that were run
-	Tests    int      `json:"tests,omitempty"`    // that passed on the base and were looked at
+	// changed files of tests that passed on the base, and pass at the head in their base version
+	Files []string `json:"files,omitempty"`
+	Tests int      `json:"tests,omitempty"` // that passed on the base and were looked at
 
 	// groups that end at the head with success and without the runner's own last word, which they had on the base
 	Early []string `json:"early,omitempty"`
@@ -94,7 +95,7 @@ func (e *TestEvidence) Shown() []string {
 		"are gone or skipped; as the base commit has them, they pass")
 }
 
-// Ran reports whether the tests of a changed file were run.
+// Ran reports whether these runs say all of a changed file of tests: see Files.
 func (e *TestEvidence) Ran(file string) bool {
 	return e != nil && e.NotRun == "" && slices.Contains(e.Files, file)
 }

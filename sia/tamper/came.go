@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// came reports what came into tests that keeps assertions from failing them. Of what is new
-// as a whole, only what reaches into other tests is reported.
+// came reports what came into tests that keeps assertions from failing them. Of what is new as a whole, only what
+// reaches into other tests is reported: into all of them, or as a function that does no more than skip and is called.
 func (d *diffed) came() {
 	for i := range d.new.rows {
 		r := &d.new.rows[i]
@@ -32,7 +32,8 @@ func (d *diffed) came() {
 			d.report(SkippedTest, r, "the run of the tests may end as if all was well")
 		case d.Status != "added" && only.MatchString(r.code):
 			d.report(SkippedTest, r, "only some of the tests run")
-		case (old || reach) && skips.MatchString(r.code):
+		case skips.MatchString(r.code) && (old || reach || (r.scope == nil || r.scope.group) && d.guard(i) < 0 &&
+			d.called[cmp.Or(r.function, d.new.rows[max(0, d.above(i))].function)+"("]):
 			kind, why := SkippedTest, "a test is skipped, or its failure does not count"
 			if at := d.guard(i); at >= 0 && !environment.MatchString(d.new.rows[at].code) {
 				kind, why = ChangedExpectation, "a test is skipped under a condition"

@@ -15,23 +15,21 @@ var (
 		`globalSetup|testRunner|skipTests?|skipITs|maven\.test\.skip|exclude(?:TestsMatching|Tags|Categories)|` +
 		`excludedGroups|failIfNo(?:Specified)?Tests|rerunFailingTestsCount|maxRetries|junit\.jupiter\.conditions|` +
 		`execution\.timeout|default-filter|autotests|harness|doctest|exclude_pattern|rspec_opts|test_files|CTEST_CUSTOM_TES` +
-		`TS_IGNORE|WILL_FAIL|test_tag_filters)\b|<include>.*[tT]est|<testSourceDirectory|<exclude>|<group>|\bDISABLED\s+(?:` +
-		`TRUE|ON|1)|^\s*(?:test|bench)\s*=\s*false|\bonlyIf\b|<skip>\s*true|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|` +
+		`TS_IGNORE|WILL_FAIL|test_tag_filters|default-test\w*)\b|<include>.*[tT]est|<test(?:SourceDir|Exclu|Inclu)|` +
+		`<exclude>|<group>|<phase>\s*none|<packaging>\s*pom|\bDISABLED\s+(?:TRUE|ON|1)|^\s*(?:test|bench)\s*=\s*false|` +
+		`\bonlyIf\b|<skip>\s*(?:[^\sf]|f[^a])|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|` +
 		`IT\b|Spec)|\benabled\s*=\s*false|^--(?:tag|exclude-pattern|pattern|dry-run|default-path|require)\b`)
 	// chosen is the same in a file that says nothing else.
 	chosen = lazyregexp.New(`^\s*["']?(?:exclude|ignore|spec|grep|invert|roots|testDir|file|require|import|env|retries|` +
 		`runner)["']?\s*[:=]`)
-	// within begins a runner's settings in a file that says other things too; chosenIn is one of those.
-	within = lazyregexp.New(`^\s*["']?(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{`)
-	// withinIt is both in a line.
-	chosenIn = lazyregexp.New(`^\s*["']?(?:include|files?|require|import|exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
-	withinIt = lazyregexp.New(`\b(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{.*?\b(?:include|files?|require|import|` +
-		`exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
+	// within is one of a runner's settings in a file that says other things too.
+	within = lazyregexp.New(`\b(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{(?:[^{}]|\{[^{}]*\})*?\b(?:include|files?|` +
+		`require|import|exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
 	// leavesOut is a setting without which more runs, includes one without which less does.
 	leavesOut = lazyregexp.New(`(?i)ignore|exclude|invert|norecurse|skip|retries|false|disabled`)
 	includes  = lazyregexp.New(`useJUnitPlatform|surefire|failsafe|jacocoTestCoverageVerification|<class name=|` +
 		`<package name=|includeTags|<includes?>|^\s*\[\[test\]\]|add_test\(|gtest_discover_tests|_test\(|<directory|` +
-		`<testsuite\b|xfail_strict\s*=\s*true|--strict`)
+		`<testsuite\b|xfail_strict\s*=\s*true|--strict|^\s*<groupId>(?:junit|org\.(?:junit[\w.]*|testng))</groupId>\s*$`)
 	// covers is a setting of what tests must cover, or linters see, among others.
 	covers = lazyregexp.New(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|informational|` +
 		`skip_covered|per-file-ignores|extend[-_]ignore|disable_error_code|ignore_errors|ignore_missing_imports|` +
@@ -45,10 +43,8 @@ var (
 		`rustc-(?:workspace-)?wrapper|linker|test)\s*=|(?:pyproject\.toml|setup\.(?:cfg|py)):.*\bpytest11\b|` +
 		`bunfig\.toml:\s*preload|(?:maven\.config|jvm\.config|gradle\.properties):.*(?:skip|-Dtest=|ignore|fail-never|` +
 		`-fn\b|-javaagent)|package\.json:\s*"(?:(?:pre|post)test\w*"\s*:|(?:jest|mocha|vitest|ava)"\s*:\s*"(?:file|link|` +
-		`portal|git|http))|.*(?:customize\.py|\.pth):|org\.(?:junit|testng)\.)`)
-	// ownRunner begins a target of Cargo that is no test.
-	ownRunner = lazyregexp.New(`^\[\[(?:bench|example)\]\]`)
-	shadow    = lazyregexp.New(`(?i)^(?:(?:src|lib|tests?)/)?(?:_?pytest|unittest|pluggy|nose2?|coverage|tox|mocha|jest|` +
+		`portal|git|http))|pom\.xml:.*<(?:scope>\s*system|systemPath)|.*(?:customize\.py|\.pth):|org\.(?:junit|testng)\.)`)
+	shadow = lazyregexp.New(`(?i)^(?:(?:src|lib|tests?)/)?(?:_?pytest|unittest|pluggy|nose2?|coverage|tox|mocha|jest|` +
 		`vitest|rspec|minitest|phpunit|junit|xunit)(?:\.(?:py|[cm]?js|ts|rb|php|sh)|/__(?:init|main)__\.py|/(?:index|` +
 		`package)\.\w+|/autorun\.rb)$|^(?:.*/)?node_modules/|(?:^|/)(?:(?:site|user)customize\.py|pytest\.ini|` +
 		`junit-platform\.properties|xunit\.runner\.json|nextest\.toml|phpunit\.xml|(?:jest|vitest)\.(?:setup|config|` +
@@ -71,16 +67,10 @@ func (d *setting) choice(line string) bool {
 
 // chosenWithin reports whether a line below these headers chooses tests among a runner's own settings.
 func chosenWithin(line string, above []string) bool {
-	if withinIt.MatchString(line) {
-		return true
-	}
 	for _, header := range above {
-		if within.MatchString(header) && chosenIn.MatchString(line) {
-			return true
-		}
-		line = header
+		line = header + " " + line
 	}
-	return false
+	return within.MatchString(line)
 }
 
 func (d *setting) configAdded(i int, r *row) {
@@ -93,10 +83,11 @@ func (d *setting) configAdded(i int, r *row) {
 		d.report(DisabledCheck, r, "failures of checks are ignored")
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
-	case d.name == "cargo.toml" && ownRunner.MatchString(in):
+	case d.name == "cargo.toml" && (in == "[[bench]]" || in == "[[example]]"): // no tests
 	case d.choice(r.code), slices.ContainsFunc(above, d.choice), chosenWithin(r.code, above):
 		d.report(DisabledCheck, r, "tests are left out, or selected in another way")
-	case d.runner, covers.MatchString(r.code), slices.ContainsFunc(above, covers.MatchString):
+	case d.runner, covers.MatchString(r.code), slices.ContainsFunc(above, covers.MatchString),
+		strings.HasPrefix(in, "[profile.test"), strings.HasPrefix(in, "[profile.dev"): // the one inherits the other
 		d.report(ChangedUpkeep, r, "the configuration of checks was changed")
 	}
 }

@@ -58,12 +58,16 @@ var script = lang{
 		"^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
 }
 
+// byDefault are the files that Jest and Vitest run unless they are told otherwise.
+var byDefault = lazyregexp.New(`\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/.*\.[cm]?[jt]sx?$`)
+
 // java is Java, Kotlin and what else runs on the same runners.
 var java = lang{
 	exts:  ".java .kt .kts .groovy .scala",
 	names: lazyregexp.New(`(Tests?|TestCase|IT|ITCase|Spec|Suite)\.[a-z]+$|^Test[A-Z].*\.[a-z]+$`),
 	line:  "//", block: true, quotes: "t",
-	test: lazyregexp.New("^\\s*public\\s+void\\s+(test\\w*)\\s*\\(|^\\s*(?:@\\w+\\s+)*fun\\s+(test\\w*)\\s*\\(|" +
+	test: lazyregexp.New("^(?:(?:@\\w+|public|final|internal|open)\\s+)*class\\s+(\\w*(?:Tests?|Case|IT|Spec|Suite)|" +
+		"Test[A-Z]\\w*)\\b|^\\s*public\\s+void\\s+(test\\w*)\\s*\\(|^\\s*(?:@\\w+\\s+)*fun\\s+(test\\w*)\\s*\\(|" +
 		"^\\s*(?:def\\s+)?x?(?:test|it|should|feature|scenario|describe|context)\\s*\\(\\s*\"([^\"]*)\"|" +
 		"^\\s*def\\s+\"([^\"]*)\"\\s*\\("),
 }

@@ -15,9 +15,8 @@ var (
 		`pytest.*sys\.argv|\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:je` +
 		`st|vi|describe|it|test|expect|mocha|jasmine|__karma__)\b|\bimport\.meta\.vitest\b|\b(?:global|globalThis|` +
 		`window)\.(?:jest|vi|describe|it|expect|__karma__|jasmine)\b|["'](?:jest|vi|describe|it|test|expect|mocha|` +
-		`__karma__|jasmine)["']\s+in\s+(?:global|globalThis|window)\b|(?:NODE_ENV|\bMODE)\b.*['"]test|` +
-		`process\.argv.*(?:jest|mocha|vitest|test)|npm_lifecycle_event|current_exe\(.*deps|` +
-		`env::var(?:_os)?\(\s*"CARGO|\bcfg!\(\s*test\b|` +
+		`__karma__|jasmine)["']\s+in\s+(?:global|globalThis|window)\b|(?:NODE_ENV|\bMODE)\b.*['"]test|process\.argv.*(?:jes` +
+		`t|mocha|vitest|test)|npm_lifecycle_event|current_exe\(.*deps|env::var(?:_os)?\(\s*"CARGO|\bcfg!\(\s*test\b|` +
 		`cfg(?:_attr)?\(\s*not\(\s*test\b|\bdefined\?\(\s*:{0,2}(?:RSpec|Minitest|Test::Unit|MiniTest)\b|const_defined\?\(` +
 		`\s*[:'"](?:RSpec|Minitest)|\bRails\.env\.test\?|\$(?:0|PROGRAM_NAME)\b.*(?:rspec|test)|caller.*(?:rspec|minitest|` +
 		`_test)|\bPHPUNIT_\w+|(?:class_exists|defined)\(.*PHPUnit|runningUnitTests\(|\bargv\b.*phpunit|PHP_SAPI.*phpunit|` +
@@ -30,6 +29,8 @@ var (
 	testVariable = lazyregexp.New(`(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:TESTS?|TESTING|CI|SPEC|UNITTEST|GITHUB_ACTIONS|` +
 		`TRAVIS|CIRCLECI|BUILDKITE|JENKINS_URL|TEAMCITY_VERSION|TF_BUILD|APPVEYOR|NEXTEST)(?:_[A-Z0-9]+)*(?:[^A-Za-z0-9]|` +
 		`$)|["'](?:ci|is_?test|tests?|testing)["']|\b[A-Z]+_ENV\b.*['"]:?test|java\.class\.path|sun\.java\.command`)
+	// profile is what tells, mostly, a program that is built for tests from one that is built for use.
+	profile = lazyregexp.New(`\bcfg\w*!?\(.*\bdebug_assertions\b|\bvar(?:_os)?\(\s*"PROFILE"|\b__(?:vitest|jest)_\w+`)
 	// stack is where code asks what called it, and testWord a text that it would find there, unless it is hidden.
 	stack = lazyregexp.New(`\bruntime\.Callers?\(|\bdebug\.Stack\(|\binspect\.(?:stack|currentframe)\(|` +
 		`\bsys\._getframe\(|\b(?:extract|format|walk)_stack\(|\bError\(\)\.stack\b|\bcaptureStackTrace\(|\bBacktrace::|` +
@@ -109,9 +110,9 @@ func (c *Change) product(moved map[string]bool) []Finding {
 			kind, why = ChangedExpectation, "the code says which values are the same to an assertion"
 		case hard.MatchString(row.code), (top || atEnd.MatchString(row.code)) && exits.MatchString(row.code):
 			why = "the process ends as if all was well"
-		case slices.ContainsFunc(stack.FindAllString(row.code, -1), // elsewhere than in Ruby, a caller is anything
-			func(m string) bool { return m != "caller" || r.lang == &ruby }):
-			kind, why = ChangedExpectation, "the code asks what calls it"
+		case profile.MatchString(row.code), slices.ContainsFunc(stack.FindAllString(row.code, -1),
+			func(m string) bool { return m != "caller" || r.lang == &ruby }): // elsewhere, a caller is anything
+			kind, why = ChangedExpectation, "the code asks what calls it, or how it was built"
 		}
 		if why != "" && !(strings.HasPrefix(why, "the code asks") && moved[spelling(row.raw)]) {
 			out = append(out, Finding{kind, c.Path, row.n, quoted(row.raw), why})

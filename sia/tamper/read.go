@@ -173,10 +173,9 @@ func newSide(l *lang, rows []row, read *side) *side {
 }
 
 var (
-	tag         = lazyregexp.New(`^//go:build\s|^//\s*\+build\s|^\s*#!\[cfg\(|^pytestmark\b.*skip`)
-	indentation = lazyregexp.New(`^[ \t]*`)
-	annotation  = lazyregexp.New(`^\s*(?:@\w|#!?\[|\[\w)`)
-	groups      = lazyregexp.New(`^\s*(?:class|(?:pub )?mod|(?:\w+\.)?[xfFPX]?(?:[dD]escribe|[cC]ontext|suite|When))\b`)
+	tag        = lazyregexp.New(`^//go:build\s|^//\s*\+build\s|^\s*#!\[cfg\(|^pytestmark\b.*skip`)
+	annotation = lazyregexp.New(`^\s*(?:@\w|#!?\[|\[\w)`)
+	groups     = lazyregexp.New(`^\s*(?:(?:\w+ )*(?:class|mod)|(?:\w+\.)?[xfFPX]?(?i:describe|context|suite|when))\b`)
 )
 
 func (l *lang) read(s *stripper, raw string) line {
@@ -204,7 +203,7 @@ func (l *lang) read(s *stripper, raw string) line {
 }
 
 func indentOf(raw string) int {
-	return len(strings.ReplaceAll(indentation.FindString(raw), "\t", "    "))
+	return len(strings.ReplaceAll(raw[:len(raw)-len(strings.TrimLeft(raw, " \t"))], "\t", "    "))
 }
 
 // firstGroup is the first group of an expression that matched, or what matched as a whole.

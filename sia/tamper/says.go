@@ -36,19 +36,18 @@ var (
 	// skips keeps a test from running, or its failure from counting.
 	skips = lazyregexp.New(`\.(?:Skip|Skipf|SkipNow|skipTest|skip|todo|fixme|fails|failing)\b|\btesting\.Short\(\)|` +
 		`\b(?:runtime\.Goexit|recover|catch_unwind)\(|^\s*(?:_ = )?[XP](?:It|Describe|Context|When|Specify|Entry)\(|` +
-		`\bpytest\.(?:mark\.)?(?:xfail|exit)\b|\badd_marker\(\s*["'](?:skip|xfail)["']|` +
-		`^\s*@(?:unittest\.)?(?:skip\b|expectedFailure|xfail|mark\.(?:skip|xfail))|` +
-		`\braise\s+\w*Skip\w*|\b__test__\s*=\s*False|\bcollect_ignore|\bdef\s+pytest_(?:collection_modifyitems|` +
-		`ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|exception_interact|report_teststatus|` +
-		`deselected)\b|^\s*(?:RSpec\.)?x(?:it|test|describe|context|specify|scenario|should|example|` +
-		`feature)(?:\.\w+)*\b\s*[( '"]|\b(?:skip|pending|todo)(?::|\s*=>)\s*(?:true|['"])|\bthis\.retries\(|` +
+		`\bpytest\.(?:mark\.)?(?:xfail|exit)\b|\badd_marker\(\s*["'](?:skip|xfail)["']|^\s*@(?:unittest\.)?(?:skip\b|` +
+		`expectedFailure|xfail|mark\.(?:skip|xfail))|\braise\s+\w*Skip\w*|\b__test__\s*=\s*False|\bcollect_ignore|` +
+		`\bdef\s+pytest_(?:collection_modifyitems|ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|` +
+		`exception_interact|report_teststatus|deselected)\b|^\s*(?:RSpec\.)?x(?:it|test|describe|context|specify|scenario|` +
+		`should|example|feature)(?:\.\w+)*\b\s*[( '"]|\b(?:skip|pending|todo)(?::|\s*=>)\s*(?:true|['"])|\bthis\.retries\(|` +
 		`@(?:\w+\.)*(?:Disabled|Ignore|PendingFeature)\b|\benabled\s*=\s*false\b|\bthrow\s+(?:new\s+)?(?:SkipException|` +
 		`TestAbortedException)\b|^\s*(?:skip|pending|omit|pend)\b\s*(?:[('"]|do\b|if\b|unless\b|$)|,\s*:(?:skip|pending|` +
 		`disabled)\b|\bfilter_run|\bexclude_pattern\b|^\s*#\[(?:\w+::)?ignore\b|\[\s*(?:\w+\.)*(?:Ignore|Explicit|Skip)\b|` +
 		`\bSkip\s*=\s*["n]|\bAssert\.(?:Ignore|Inconclusive|Skip|Pass)\b|\bmarkTest(?:Skipped|Incomplete)\(|->(?:skip|` +
 		`todo)\(|\bexpectNotToPerformAssertions\(|\bXCTSkip\b|\bGTEST_SKIP\b|\bDISABLED_\w+|^\s*SKIP\(|\[!(?:mayfail|` +
-		`shouldfail)\]|"\[\.|@(?:tag\s*:?skip|disabled|ignore)\b|\b(?:currentTest|runnable)\.\w+\s*=[^=]|` +
-		`\b(?:Runnable|Runner|Test)\.prototype\.\w+\s*=[^=]`)
+		`shouldfail)\]|"\[\.|@(?:tag\s*:?skip|disabled|ignore)\b|\b(?:currentTest|runnable)\.\w+\s*=[^=]|\b(?:Runnable|` +
+		`Runner|Test)\.prototype\.\w+\s*=[^=]`)
 	// reachesAll is of tests everywhere, wherever it stands.
 	reachesAll = lazyregexp.New(`\bdef pytest_|\bcollect_ignore|\b(?:currentTest|runnable|Runnable|Runner|Test)\.\w`)
 	// marksAll is of all tests of a folder, in a conftest.py.
@@ -61,7 +60,7 @@ var (
 	patchesOwn = lazyregexp.New(`\bsetattr\(\s*(?:self|cls|item|config|session|request|report|rep)\b|^\s*(?:self|cls)\.`)
 	// sometimes skips a test where something holds.
 	sometimes = lazyregexp.New(`(?i)skip_?(?:if|unless)|\brunIf\b|importorskip|@(?:\w+\.)*(?:Enabled|Disabled)(?:If|On|` +
-		`For)\w*|\bassum(?:e\w*|ption\w*|ing\w*)\s*[(.]|#\[(?:\w+\\)*Requires\w+|\[Platform|\.disabled\b|Skip\.If|` +
+		`For)\w*|\bassum(?:e\w*|ption\w*|ing\w*)\s*[(.]|#\[(?:\w+\\)*Requires\w+|\[Platform|\.disabled\s*=|Skip\.If|` +
 		`#!?\[cfg(?:_attr)?\(|^//go:build\s|^//\s*\+build\s`)
 	// only keeps every other test from running.
 	only = lazyregexp.New(`^\s*(?:RSpec\.)?f(?:it|describe|context|specify|example|test|should)\b\s*[( '"]|` +
@@ -96,9 +95,10 @@ var (
 	// atEnd has code run when a process ends.
 	atEnd = lazyregexp.New(`\batexit\b|\bprocess\.(?:on|once|addListener|prependListener)\(\s*['"](?:exit|beforeExit)|` +
 		`\bprocess\.exitCode\s*=|\bat_exit\b|\baddShutdownHook\b|\bregister_shutdown_function\b|\bProcessExit\s*\+=`)
-	// hushes turns off a check.
+	// hushes turns off a check, or has it see something else: a panic as success, or a mock for what is tested.
 	hushes = lazyregexp.New(`//\s*(?:nolint|#nosec|lint:ignore|lint:file-ignore|NOSONAR|NOPMD|CHECKSTYLE|NOLINT|` +
 		`swiftlint:disable)|#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pyright:|nosec|ruff:\s*noqa|rubocop\s*:\s*(?:disab` +
 		`le|todo)|:nocov:)|eslint-disable|@ts-ignore|@ts-nocheck|@ts-expect-error|tslint:disable|biome-ignore|` +
-		`istanbul ignore|c8 ignore|@Suppress(?:Warnings)?\b|#!?\[(?:allow|expect)\(|@phpstan-ignore|#pragma warning disable`)
+		`istanbul ignore|c8 ignore|@Suppress(?:Warnings)?\b|#!?\[(?:allow|expect)\(|@phpstan-ignore|#pragma warning disable` +
+		`|^\s*#\[should_panic|\b(?:vi|jest)\.(?:doMock|mock|unstable_mockModule|setMock)\(\s*(?:import\(\s*)?["'\x60][./~@#]`)
 )

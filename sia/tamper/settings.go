@@ -36,8 +36,7 @@ func (d *setting) key(r *row) string {
 // settings reports changes of lines by which tests are chosen, linters configured and checks
 // run: a person is asked where a check or its failing can go away, of all else the reviewer.
 func settings(changes []Change) []Finding {
-	var all []*setting
-	var out []Finding
+	all, out := []*setting{}, []Finding{}
 	p := &pool{came: map[string]bool{}, went: map[string]bool{}}
 	for i := range changes {
 		c := &changes[i]
@@ -99,10 +98,7 @@ func (d *setting) whole() {
 			}
 		}
 	case d.Opaque, gone && (d.runner || d.linter):
-		kind := ChangedUpkeep
-		if d.runner || d.ci {
-			kind = DisabledCheck
-		}
+		kind := map[bool]FindingKind{true: DisabledCheck, false: ChangedUpkeep}[d.runner || d.ci]
 		d.findings = []Finding{{Kind: kind, Path: d.Path, Why: "what runs checks was deleted, or changed beyond comparing"}}
 	}
 }

@@ -11,14 +11,14 @@ type diffed struct {
 	knew     map[*scope]bool // what was there before, as far as it was asked
 	// functions are the names of those whose declarations are gone anywhere in the change set.
 	functions map[string]bool
+	called    map[string]bool // by lines that came into what was there before, as "name("
 	findings  []Finding
 }
 
 // tests reports what a change set did to tests.
 func tests(changes []Change) []Finding {
-	var all []*diffed
-	var out []Finding
-	functions := map[string]bool{}
+	all, out := []*diffed{}, []Finding{}
+	functions, called := map[string]bool{}, map[string]bool{}
 	for i := range changes {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
@@ -33,7 +33,9 @@ func tests(changes []Change) []Finding {
 		switch {
 		case c.Opaque || c.Status == "deleted" && len(c.Hunks) == 0:
 			why = "tests were deleted, or changed beyond comparing"
-		case c.Status == "renamed" && was.named && was.runs() && !(is.named && is.runs()):
+		case c.Status == "renamed" && was.named && was.runs() && !(is.named && is.runs()),
+			c.Status == "renamed" && byDefault.MatchString(c.before()) && !byDefault.MatchString(c.Path) &&
+				!slices.ContainsFunc(changes, func(o Change) bool { return roleOf(o.Path).runner }):
 			why = "tests are not found any more by their file's name"
 		}
 		if why != "" {
@@ -42,7 +44,8 @@ func tests(changes []Change) []Finding {
 			}
 			continue
 		}
-		d := &diffed{Change: c, was: was, is: is, went: map[string]bool{}, functions: functions, knew: map[*scope]bool{}}
+		d := &diffed{Change: c, was: was, is: is, went: map[string]bool{}, knew: map[*scope]bool{},
+			functions: functions, called: called}
 		old, new := c.sides()
 		d.old = newSide(l, old, nil)
 		d.new = newSide(l, new, d.old)
@@ -52,6 +55,11 @@ func tests(changes []Change) []Finding {
 			if !old[i].fixed {
 				d.went[spelling(old[i].raw)] = true
 				functions[old[i].function] = true
+			}
+		}
+		for i := range new {
+			for _, w := range names.FindAllString(new[i].bare, -1) {
+				called[w] = called[w] || !new[i].fixed && d.known(i)
 			}
 		}
 		all = append(all, d)
@@ -124,12 +132,7 @@ func match(d *diffed, claims map[string][]*claim, scopes map[string][]*scope) {
 
 // gone reports the tests and assertions that are gone and did not come back. As many as came were renamed.
 func (d *diffed) gone() {
-	var lost []*scope
-	for _, s := range d.old.scopes {
-		if !s.back {
-			lost = append(lost, s)
-		}
-	}
+	lost := slices.DeleteFunc(slices.Clone(d.old.scopes), func(s *scope) bool { return s.back })
 	surplus := len(lost)
 	for _, s := range d.new.scopes {
 		if !s.back && d.is.runs() {
@@ -150,7 +153,7 @@ func (d *diffed) gone() {
 	for _, s := range lost[:max(0, surplus)] {
 		deleted[s] = true
 		switch r := &d.old.rows[s.decl]; {
-		case deleted[s.above]:
+		case deleted[s.above], s.group && share(s) == 100: // it is elsewhere now
 		case share(s) == 100:
 			d.report(ChangedExpectation, r, "a test is gone, and others assert what it did")
 		case s.halted():

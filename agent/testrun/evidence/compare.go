@@ -263,18 +263,22 @@ func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
 }
 
 // filesRun are the changed test files that the runs speak for: they were compared, and all that they hold ran and
-// passed on the base. What fails or is skipped there, or is not built, may run elsewhere: of that only the text tells.
-// So it is of all files where code was laid over, for the base's tests then ran with the base's code.
-func (p *pass) filesRun() (out []string) {
+// passed on the base, and passes at the head in its base version. Of the others only the text tells:
+//   - what fails or is skipped on the base, or is not built, may run elsewhere;
+//   - what fails at the head is wrong code or other behaviour, and no run shows whether tests were weakened for it;
+//   - where code was laid over, the base's tests ran with the base's code.
+func (p *pass) filesRun(found findings) (out []string) {
 	if slices.ContainsFunc(p.change.files, p.isCodeLaidOver) {
 		return nil
 	}
+	fails := findings{broken: found.broken}.against()
 	for _, f := range p.change.files {
 		if !p.reached.isTest(f.Path) {
 			continue
 		}
 		covering := p.covering(f)
-		if len(covering) > 0 && !slices.ContainsFunc(covering, func(g string) bool { return !p.speaksFor(g, f) }) {
+		silent := func(g string) bool { return fails[g] || !p.speaksFor(g, f) }
+		if len(covering) > 0 && !slices.ContainsFunc(covering, silent) {
 			out = append(out, f.Path)
 		}
 	}

@@ -140,10 +140,9 @@ func (l *look) finish() {
 		o.NotRun = "no test that the change can reach could be run: " + o.Left[0]
 	case o.Language == "":
 		o.NotRun = "the change reaches no test that SIA knows how to run"
+	case o.Tests == 0 && len(o.Left) > 0: // which says of which commit
+		o.NotRun = "no test that the change can reach could be compared: " + o.Left[0]
 	case o.Tests == 0:
 		o.NotRun = "no test that the change can reach passes on the base commit here"
-		if len(o.Left) > 0 {
-			o.NotRun += ": " + o.Left[0]
-		}
 	}
 }

@@ -74,7 +74,7 @@ func (p *pass) runAll(ctx context.Context) error {
 	if err := p.unmarked(ctx); err != nil {
 		return err
 	}
-	p.out.Files = append(p.out.Files, p.filesRun()...)
+	p.out.Files = append(p.out.Files, p.filesRun(found)...)
 	return nil
 }
 
