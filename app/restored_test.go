@@ -34,12 +34,7 @@ func TestRestoredBackup(t *testing.T) {
 	}
 	v.Kills.Every = 0
 	for i, from := range backups {
-		for _, left := range []string{"", "-wal", "-shm"} {
-			if err := os.Remove(db + left); err != nil && !os.IsNotExist(err) {
-				t.Fatal(err)
-			}
-		}
-		copyDatabase(t, filepath.Join(from, "sia.db"), v.Config.Dir)
+		restore(t, from, v.Config.Dir)
 		before := restoredState(t, v)
 		if launch(t, v).wait(t) {
 			t.Fatal("it was killed")
@@ -54,6 +49,89 @@ func TestRestoredBackup(t *testing.T) {
 			t.Errorf("after backup %d, of a task %s, the task is %s", i+1, before, after)
 		}
 	}
+}
+
+// What GitHub delivered after the backup was answered then, so it is not among what failed. It is asked for all the
+// same: an issue that was labelled after the backup has a task again, whether its pull request was ready already or its
+// attempt had just begun.
+func TestRestoredBeforeTheLabel(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Periodic("redeliver")
+	s.Stop()
+	db := filepath.Join(s.Folder(), "sia.db")
+	backup := copyDatabase(t, db, t.TempDir())
+	s.Restart()
+	issues := []int{resolve(t, s, "Greet the customers")}
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	issues = append(issues, open(t, s, "Greet the customers"))
+	s.Until()
+	s.Stop()
+	restore(t, backup, s.Folder())
+	s.Restart()
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "It arrives before the first look", ""); err != nil {
+		t.Fatal(err)
+	}
+	s.Quiet()
+	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
+	s.Periodic("redeliver") // the first that asks is in vain, and its process ends
+	s.Quiet()
+	s.Restart()
+	s.Sim.DropDeliveries(nil)
+	s.Periodic("redeliver")
+	s.Settle()
+	for _, n := range issues {
+		if task := s.Task(n); task.State != sia.Passed {
+			t.Errorf("the task of issue %d is %s: %s", n, task.State, task.Ended)
+		}
+	}
+	all, err := s.Sim.Issues(apptest.Repo)
+	check(t, err)
+	for _, i := range all {
+		if body := saidTwice(i); body != "" {
+			t.Errorf("on #%d a comment was made twice: %s", i.Number, body)
+		}
+	}
+	asked := askedAgain(s)
+	s.Restart()
+	s.Periodic("redeliver")
+	if at, err := s.App.Store.Answered(t.Context()); err != nil || !at.Equal(s.Clock.Now()) {
+		t.Errorf("when all has arrived, the database has what was answered until %s, at %s; %v", at, s.Clock.Now(), err)
+	}
+	if n := askedAgain(s) - asked; n != 0 {
+		t.Errorf("when all has arrived, it asks for %d", n)
+	}
+}
+
+// A database that is new did not lose what GitHub delivered to one before it.
+func TestNewDatabaseAsksForNothing(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Periodic("redeliver")
+	resolve(t, s, "Greet the customers")
+	s.Lose()
+	s.Restart()
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "It arrives before the first look", ""); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s.Quiet()
+		s.Periodic("redeliver")
+	}
+	if n := askedAgain(s); n != 0 {
+		t.Errorf("it asked for %d deliveries", n)
+	}
+}
+
+// restore puts a copy in the place of a database that no process has open.
+func restore(t *testing.T, from, folder string) {
+	t.Helper()
+	for _, left := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(folder, "sia.db"+left)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	copyDatabase(t, filepath.Join(from, "sia.db"), folder)
 }
 
 // copyDatabase copies a database that no process has open, with what is beside it, and returns the folder.
@@ -83,6 +161,18 @@ func restoredState(t *testing.T, v victim) string {
 	return fmt.Sprintf("%s, %d attempts", task.State, len(task.Attempts))
 }
 
+// saidTwice is what was said twice on an issue; empty: nothing.
+func saidTwice(i ghsim.IssueView) string {
+	said := map[string]bool{}
+	for _, c := range i.Comments {
+		if said[c.Body] {
+			return c.Body
+		}
+		said[c.Body] = true
+	}
+	return ""
+}
+
 // twice says what was made twice, or is not as it was; empty: nothing.
 func twice(t *testing.T, sim *ghsim.Server) string {
 	t.Helper()
@@ -93,12 +183,8 @@ func twice(t *testing.T, sim *ghsim.Server) string {
 		if i.IsPull {
 			pulls++
 		}
-		said := map[string]bool{}
-		for _, c := range i.Comments {
-			if said[c.Body] {
-				return "a comment was made twice: " + c.Body
-			}
-			said[c.Body] = true
+		if body := saidTwice(i); body != "" {
+			return "a comment was made twice: " + body
 		}
 		if i.Number == 1 && !strings.Contains(strings.Join(i.Labels, " "), render.LabelPassed) {
 			return fmt.Sprintf("the issue has the labels %v", i.Labels)

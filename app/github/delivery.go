@@ -11,14 +11,16 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// Delivery is one webhook that GitHub tried to deliver, and could not.
+// Delivery is one webhook that GitHub tried to deliver, and did not, or not to the database that there is now.
 type Delivery struct {
-	ID    int64  // of the last try that failed
+	ID    int64  // of the last try
 	GUID  string // of the event: the same for its redeliveries
 	Event string
 	First time.Time // of the first
-	Last  time.Time // of the last that failed
-	Tries int       // that failed
+	Last  time.Time // of the last
+	Tries int       // that were in vain
+
+	Answered bool // by a server that said that it has it
 }
 
 // DeliveriesKept is how long GitHub keeps deliveries to send them again: a week on
@@ -39,7 +41,7 @@ const maxFailed = 1000
 // try may have arrived: what did is not in the list. whole is false when there are more, older ones.
 // https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
 func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []Delivery, whole bool, err error) {
-	tries, whole, err := a.failedTries(ctx, since)
+	tries, next, err := a.tries(ctx, "failure", since, "", maxFailed)
 	if err != nil {
 		return nil, false, a.failure(err, "list webhook deliveries")
 	}
@@ -50,8 +52,8 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []D
 	var order []*history
 	of := map[string]*history{}
 	for _, d := range tries {
-		if code := d.GetStatusCode(); code >= 200 && code <= 399 {
-			continue // GitHub Enterprise Server before 3.17 does not know the filter
+		if succeeded(d) {
+			continue
 		}
 		h := of[d.GetGUID()]
 		if h == nil {
@@ -68,38 +70,43 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []D
 			failed = append(failed, h.delivery)
 		}
 	}
-	return failed, whole, nil
+	return failed, next == "", nil
 }
 
-// failedTries are all tries since a time that failed, newest first.
-func (a *App) failedTries(ctx context.Context, since time.Time) (out []*gh.HookDelivery, whole bool, err error) {
-	cursor := ""
-	for range maxFailed {
-		q := url.Values{"per_page": {strconv.Itoa(perPage)}, "status": {"failure"}}
+// succeeded reports whether a try was answered. GitHub Enterprise Server before 3.17 does not know the filter for that.
+func succeeded(d *gh.HookDelivery) bool { return d.GetStatusCode() >= 200 && d.GetStatusCode() <= 399 }
+
+// tries are all tries since a time that ended as status says, "success" or "failure", newest first, beginning at a
+// cursor: at most so many pages. next is where the older ones begin; "" when these are all.
+func (a *App) tries(
+	ctx context.Context, status string, since time.Time, cursor string, pages int,
+) (out []*gh.HookDelivery, next string, err error) {
+	for range pages {
+		q := url.Values{"per_page": {strconv.Itoa(perPage)}, "status": {status}}
 		if cursor != "" {
 			q.Set("cursor", cursor)
 		}
 		req, err := a.gh.NewRequest(http.MethodGet, "app/hook/deliveries?"+q.Encode(), nil)
 		if err != nil {
-			return nil, false, err
+			return nil, "", err
 		}
 		var got []*gh.HookDelivery
 		resp, err := a.gh.Do(ctx, req, &got)
 		if err != nil {
-			return nil, false, err
+			return nil, "", err
 		}
 		for _, d := range got {
 			if d.GetDeliveredAt().Before(since) {
-				return out, true, nil
+				return out, "", nil
 			}
 			out = append(out, d)
 		}
 		if len(got) == 0 || resp.Cursor == "" || resp.Cursor == cursor {
-			return out, true, nil
+			return out, "", nil
 		}
 		cursor = resp.Cursor
 	}
-	return out, false, nil
+	return out, cursor, nil
 }
 
 // Redeliver asks GitHub to send a delivery again.

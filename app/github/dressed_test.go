@@ -28,6 +28,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"openings":       func(ctx context.Context) error { _, _, err := a.Openings(ctx, 1, 10); return err },
 		"latest tries":   func(ctx context.Context) error { _, err := a.LatestDeliveries(ctx); return err },
 		"failed tries":   func(ctx context.Context) error { _, _, err := a.FailedDeliveries(ctx, since); return err },
+		"answered tries": func(ctx context.Context) error { _, _, err := a.AnsweredDeliveries(ctx, since, ""); return err },
 		"raw":            func(ctx context.Context) error { _, err := a.Raw(ctx, shop); return err },
 		"repository":     func(ctx context.Context) error { _, err := r.Repository(ctx); return err },
 		"workflow files": func(ctx context.Context) error { _, err := r.MayChangeWorkflows(ctx); return err },

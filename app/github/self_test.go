@@ -247,3 +247,52 @@ func TestFailedDeliveries(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// More answered deliveries than one look reads are read by the next one, which goes on where the last one ended.
+func TestAnsweredDeliveries(t *testing.T) {
+	w := start(t, "/")
+	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	const all = answeredPages + 3 // a delivery a page
+	w.HandleFunc("GET /app/hook/deliveries", func(rw http.ResponseWriter, req *http.Request) {
+		if got := req.URL.Query().Get("status"); got != "success" {
+			t.Errorf("asked for status %q", got)
+		}
+		n := 0
+		if cursor := req.URL.Query().Get("cursor"); cursor != "" {
+			if _, err := fmt.Sscanf(cursor, "v1_%d", &n); err != nil {
+				t.Error(err)
+			}
+		}
+		code, age := 202, time.Duration(n)*time.Second
+		if n == 1 {
+			code = 502 // an old server knows no filter
+		}
+		if n == all {
+			age = 2 * time.Hour
+		}
+		if n > all {
+			t.Error("read on beyond the time asked for")
+		}
+		rw.Header().Set("Link", fmt.Sprintf(`<http://x/app/hook/deliveries?cursor=v1_%d>; rel="next"`, n+1))
+		answer(rw, 200, fmt.Sprintf(`[{"id":%d,"guid":"g%[1]d","event":"issues","status_code":%d,"delivered_at":%q}]`, n+1,
+			code, at.Add(-age).Format(time.RFC3339)))
+	})
+	var got []Delivery
+	cursor, looks := "", 0
+	for looks == 0 || cursor != "" {
+		some, next, err := w.app.AnsweredDeliveries(t.Context(), at.Add(-time.Hour), cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, cursor = append(got, some...), next
+		looks++
+	}
+	if len(got) != all-1 || looks != 2 {
+		t.Fatalf("%d deliveries in %d looks, want %d in 2", len(got), looks, all-1)
+	}
+	want := Delivery{ID: 3, GUID: "g3", Event: "issues", First: at.Add(-2 * time.Second), Last: at.Add(-2 * time.Second),
+		Tries: 1, Answered: true}
+	if d := cmp.Diff(want, got[1]); d != "" {
+		t.Error(d)
+	}
+}

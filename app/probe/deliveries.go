@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 )
@@ -43,6 +44,26 @@ func deliveries() []Fact {
 			"a later try is among them: what arrived, SIA's database says. GitHub Enterprise Server before 3.17 lists all.",
 		Source: "rest/apps/webhooks",
 		NotFor: "needs a server that GitHub reaches and that fails",
+	}, {
+		ID: "deliveries/answered",
+		Text: "The list of deliveries can be asked for those alone that were answered less than 400; these can be sent " +
+			"again, too. A database that was restored lacks some: a server's first look reads the list since the " +
+			"backup, a page in most cases, and asks for what is missing.",
+		Source: "rest/apps/webhooks",
+		Probe: func(t *Try) {
+			a := t.AsApp(http.MethodGet, "app/hook/deliveries?status=success&per_page=100", nil)
+			if a.Status == http.StatusNotFound {
+				t.Skip("the app has no webhook")
+			}
+			t.Want(a, http.StatusOK)
+			if len(a.List("")) == 0 {
+				t.Skip("needs a delivery that was answered, and there is none")
+			}
+			for i := range a.List("") {
+				code := a.Int(fmt.Sprint(i, ".status_code"))
+				t.That(code >= 200 && code < 400, "deliveries that were answered alone", "%d", code)
+			}
+		},
 	}, {
 		ID:     "deliveries/kept",
 		Text:   "Deliveries are kept for three days; on GitHub Enterprise Server for seven.",

@@ -42,6 +42,7 @@ func faults() []planted {
 		{fact: "answers/pages", on: `^GET /issues/\d+/comments\?`, do: without("Link")},
 		{fact: "answers/version", on: ``, do: without("X-GitHub-Api-Version-Selected")},
 		{fact: "deliveries/pages", on: `^GET app/hook/deliveries`, do: without("Link")},
+		{fact: "deliveries/answered", on: `^GET app/hook/deliveries\?status=success`, do: set("0.status_code", 502)},
 		{fact: "deliveries/rerequested", on: `^POST /check-suites/\d+/rerequest`, do: status(0, 403)},
 		{fact: "tokens/hour", on: `access_tokens`, do: set("expires_at", "2126-01-01T00:00:00Z")},
 		{fact: "tokens/narrowed", on: `^POST /issues `, do: status(403, 201)},

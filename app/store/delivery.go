@@ -169,6 +169,18 @@ func (s *DeliveryStore) Arrived(ctx context.Context, guids []string) (map[string
 	return arrived, err
 }
 
+// SaveAnswered notes that every delivery that GitHub had answered by a time is in the database.
+func (s *DeliveryStore) SaveAnswered(ctx context.Context, at time.Time) error {
+	return s.exec(ctx, "note which deliveries arrived", `INSERT INTO delivery_marks (name, at) VALUES ('answered', ?)
+		ON CONFLICT (name) DO UPDATE SET at = excluded.at`, micros(at))
+}
+
+// Answered is until when every delivery that GitHub had answered is in the database; zero: the database is new.
+func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(intoTime{&at})
+	return at, s.explain("look until when deliveries arrived", orZero(err))
+}
+
 // PruneDeliveries deletes the deliveries that were dealt with and were received
 // before a time. One that comes again afterwards counts as new, so keep them for
 // longer than GitHub offers to send again (3 days,

@@ -68,6 +68,21 @@ func testArrived(t *testing.T, s *fixture) {
 	}
 }
 
+func testAnswered(t *testing.T, s *fixture) {
+	at, err := s.Answered(patient(t))
+	must(t, err)
+	if !at.IsZero() {
+		t.Errorf("a new database has all that was answered until %s", at)
+	}
+	for n := range 2 {
+		want := time.Date(2026, 1, 2, 3, n, 0, 0, time.UTC)
+		must(t, s.SaveAnswered(patient(t), want))
+		if at, err = s.Answered(patient(t)); err != nil || !at.Equal(want) {
+			t.Errorf("got %s, want %s; %v", at, want, err)
+		}
+	}
+}
+
 func testDeliverySavedOnce(t *testing.T, s *fixture) {
 	if !save(t, s, delivery("a", []byte("{}"))) {
 		t.Error("the first delivery is not fresh")

@@ -19,6 +19,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 
 		{"LatestDelivery", testLatestDelivery},
 		{"ArrivedDeliveries", testArrived},
+		{"AnsweredDeliveries", testAnswered},
 		{"DeliveryIsSavedOnce", testDeliverySavedOnce},
 		{"DeliveriesAtOnce", testDeliveriesAtOnce},
 		{"DeliveryIsWorkedOn", testDeliveryWorkedOn},

@@ -11,6 +11,7 @@ import (
 // Store is what the sweeper and its looks need of the database. [store.Store] is one.
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
+	Answered(ctx context.Context) (at time.Time, err error)
 	Arrived(ctx context.Context, guids []string) (map[string]bool, error)
 	Changed(ctx context.Context, since time.Time) ([]store.Look, error)
 	LatestDelivery(ctx context.Context) (store.Delivery, error)
@@ -20,6 +21,7 @@ type Store interface {
 	PruneRunnerAttempts(ctx context.Context) error
 	PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error)
 	PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error)
+	SaveAnswered(ctx context.Context, at time.Time) error
 	Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error)
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
 }

@@ -28,17 +28,18 @@ const redeliverMargin = 30 * time.Minute
 // came first comes first, since GitHub drops that first.
 const redeliverMost = 100
 
-// redeliveries are the deliveries that failed and are not known to have arrived. The zero value knows none: then all
-// that GitHub keeps is looked through.
+// redeliveries are the deliveries that failed, or were lost, and are not known to have arrived. The zero value knows
+// none: then all that GitHub keeps is looked through.
 type redeliveries struct {
-	mu     sync.Mutex
-	since  time.Time                   // what failed before is known
-	more   bool                        // GitHub lists more than one look reads: the next begins when nothing is due
-	failed map[string]*github.Delivery // by GUID; Tries counts the refusals as well, of which GitHub keeps no trace
+	mu      sync.Mutex
+	since   time.Time                   // what failed before is known
+	more    bool                        // GitHub lists more than one look reads: the next begins when nothing is due
+	missing map[string]*github.Delivery // by GUID; Tries counts the refusals as well, of which GitHub keeps no trace
+	lost    lost
 }
 
-// redeliver has GitHub send again what it could not deliver; it does not do so by itself. One that is refused does not
-// keep the others.
+// redeliver has GitHub send again what it could not deliver, which it does not do by itself, and what a server had
+// answered and the database lacks. One that is refused does not keep the others.
 // https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
 func (s *Sweeper) redeliver(ctx context.Context) error {
 	r := &s.redeliveries
@@ -49,6 +50,9 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 		if err := s.listFailed(ctx, now); err != nil {
 			return err
 		}
+	}
+	if err := s.listLost(ctx, now); err != nil {
+		return err
 	}
 	latest, err := s.store.LatestDelivery(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -75,7 +79,7 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 			d.Tries = len(redeliverAfter) + 1
 		}
 	}
-	return errors.Join(all...)
+	return errors.Join(append(all, s.noteAnswered(ctx, now))...)
 }
 
 // listFailed notes what failed since the last look, and forgets what GitHub does not keep any more.
@@ -83,20 +87,20 @@ func (s *Sweeper) listFailed(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
 	oldest := now.Add(-s.github.DeliveriesKept())
 	if r.since.Before(oldest) {
-		r.since, r.failed = oldest, map[string]*github.Delivery{}
+		r.since, r.missing = oldest, map[string]*github.Delivery{}
 	}
 	failed, whole, err := s.github.FailedDeliveries(ctx, r.since)
 	if err != nil {
 		return err
 	}
 	for _, d := range failed {
-		if r.failed[d.GUID] == nil && s.intake.Handles(d.Event) {
-			r.failed[d.GUID] = &d
+		if r.missing[d.GUID] == nil && s.intake.Handles(d.Event) {
+			r.missing[d.GUID] = &d
 		}
 	}
-	for guid, d := range r.failed {
+	for guid, d := range r.missing {
 		if d.First.Before(oldest) {
-			delete(r.failed, guid)
+			delete(r.missing, guid)
 		}
 	}
 	if r.more = !whole; whole {
@@ -109,8 +113,8 @@ func (s *Sweeper) listFailed(ctx context.Context, now time.Time) error {
 func (s *Sweeper) round(ctx context.Context, now, heard time.Time) ([]*github.Delivery, error) {
 	r := &s.redeliveries
 	var due []*github.Delivery
-	for _, d := range r.failed {
-		if d.Tries > len(redeliverAfter) {
+	for _, d := range r.missing {
+		if givenUp(d) {
 			continue
 		}
 		after := redeliverAfter[d.Tries-1]
@@ -131,7 +135,7 @@ func (s *Sweeper) round(ctx context.Context, now, heard time.Time) ([]*github.De
 		return nil, err
 	}
 	for guid := range arrived {
-		delete(r.failed, guid)
+		delete(r.missing, guid)
 	}
 	due = slices.DeleteFunc(due, func(d *github.Delivery) bool { return arrived[d.GUID] })
 	return due[:min(redeliverMost, len(due))], nil
