@@ -156,9 +156,11 @@ func (s *postgresDialect) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*postgresTimeout)
 	defer cancel()
 	var version int
-	var readOnly bool
+	var readOnly, nowhere bool // nowhere: no schema of search_path is there
+	var path string
 	err := s.r.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int,
-		pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool`).Scan(&version, &readOnly)
+		pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool,
+		current_schema() IS NULL, current_setting('search_path')`).Scan(&version, &readOnly, &nowhere, &path)
 	switch {
 	case err != nil:
 		return err
@@ -169,6 +171,10 @@ func (s *postgresDialect) open(ctx context.Context) error {
 	case readOnly:
 		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: "the server takes no writes: it " +
 			"is a standby, or default_transaction_read_only is set; name the primary"}
+	case nowhere:
+		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: fmt.Sprintf(
+			"there is no schema that user %q may use in its search_path, %s; make one: CREATE SCHEMA name AUTHORIZATION %[1]q",
+			s.config.User, path)}
 	}
 	if s.now == nil {
 		s.now = s.clock.now
@@ -469,6 +475,18 @@ func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop f
 	u, err := url.Parse(c.URL)
 	if err != nil {
 		return c, nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
+	if err != nil {
+		return c, nil, s.explain("look for a pooler", err)
+	}
+	_, pooled, err := standing(ctx, conn)
+	if err := errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
+		return c, nil, s.explain("look for a pooler", err)
+	}
+	if pooled { // it refuses search_path, or drops it
+		return c, nil, &sia.Error{Op: "try the move", Permanent: true, Message: "a pooler such as PgBouncer stands before " +
+			"the database " + s.named() + ", through which a move can't be tried; name PostgreSQL itself in --to"}
 	}
 	name := asideName()
 	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {
