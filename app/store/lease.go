@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/sia-bot/sia/app/lease"
+	"github.com/sia-bot/sia/sia"
 )
 
 // An effect is carried out by whoever holds its lease: a token, an engine and an end, in the effect's row. The engine
@@ -215,7 +216,7 @@ func (e *Engine) beatOnce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	e.renew(ctx)
-	if err := e.s.Newer(ctx); err != nil && e.c.Shared {
+	if err := e.s.Newer(ctx); sia.IsPermanent(err) && e.c.Shared { // that it can't be read passes
 		e.newer.Do(func() {
 			e.s.log.WarnContext(ctx, "a newer SIA has migrated the database: this server goes on with what it knows; "+
 				"update it", "err", err)

@@ -1,9 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -278,5 +282,30 @@ func TestRiverRescuesNoEffect(t *testing.T) {
 	if err := s.r.QueryRow(`SELECT count(*) FROM river_job
 		WHERE kind = 'effect' AND (state <> 'running' OR attempt <> 1)`).Scan(&others); err != nil || others != 0 {
 		t.Errorf("%d jobs of effects were touched, %v", others, err)
+	}
+}
+
+// TestNewerIsSaidWhenItIs: a server says that a newer SIA has migrated the database once one has, and nothing of it
+// while the schema's version can't be read.
+func TestNewerIsSaidWhenItIs(t *testing.T) {
+	var said bytes.Buffer
+	s := openedAt(t, Config{URL: filepath.Join(t.TempDir(), "sia.db"), Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	e := &Engine{s: s, c: EngineConfig{Shared: true, Lease: time.Minute}}
+	for _, c := range []struct {
+		change string
+		newer  bool
+	}{
+		{`ALTER TABLE goose_db_version RENAME COLUMN version_id TO away`, false},
+		{`ALTER TABLE goose_db_version RENAME COLUMN away TO version_id`, false},
+		{`INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)`, true},
+	} {
+		if _, err := s.w.ExecContext(t.Context(), c.change); err != nil {
+			t.Fatal(err)
+		}
+		said.Reset()
+		e.beatOnce(t.Context())
+		if newer := strings.Contains(said.String(), "a newer SIA has migrated"); newer != c.newer {
+			t.Errorf("after %s a newer SIA is told of: %t\n%s", c.change, newer, &said)
+		}
 	}
 }

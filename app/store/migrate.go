@@ -64,8 +64,8 @@ func (s *DB) Version(ctx context.Context) (v int64, err error) {
 	return v, s.explain("read the schema's version", err)
 }
 
-// Newer is an error when the schema is newer than what this program knows, which
-// [DB.Migrate] refuses.
+// Newer is a permanent error when the schema is newer than what this program knows, which
+// [DB.Migrate] refuses. Any other says that the version can't be read.
 func (s *DB) Newer(ctx context.Context) error {
 	p, err := s.provider()
 	if err != nil {

@@ -67,6 +67,11 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
+	if v, err := source.Version(ctx); err != nil {
+		return m, err
+	} else if v == 0 {
+		return m, &sia.Error{Op: "move", Permanent: true, Message: "there is no SIA database at " + Named(from.URL)}
+	}
 	if err := source.current(ctx); err != nil {
 		return m, err
 	}
@@ -362,9 +367,10 @@ func (s *DB) moveTables(ctx context.Context, q querier) ([]moveTable, error) {
 	return tables, nil
 }
 
-// unused is an error when a database has rows of SIA's.
+// unused is an error when a database has rows of SIA's, or tables of somebody else's.
 func (s *DB) unused(ctx context.Context) error {
-	if v, err := s.Version(ctx); err != nil || v == 0 {
+	v, err := s.Version(ctx)
+	if err != nil {
 		return err
 	}
 	tables, err := s.moveTables(ctx, s.r)
@@ -372,6 +378,10 @@ func (s *DB) unused(ctx context.Context) error {
 		return s.explain("look into "+s.named(), err)
 	}
 	for _, t := range tables {
+		if v == 0 {
+			return &sia.Error{Op: "move", Permanent: true, Message: fmt.Sprintf("the database %s is in use: its table %s is "+
+				"not SIA's; name an empty one", s.named(), t.name)}
+		}
 		var some bool
 		if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+t.name+`)`).Scan(&some); err != nil {
 			return s.explain("look into "+s.named(), err)

@@ -160,12 +160,11 @@ func (l *postgresListener) connect(ctx context.Context) error {
 			return err
 		}
 		l.conn, l.stale = conn, true
-		var schema string
-		var pid uint32
-		if err := conn.QueryRow(ctx, `SELECT current_schema(), pg_backend_pid()`).Scan(&schema, &pid); err != nil {
+		schema, pooled, err := standing(ctx, conn)
+		if err != nil {
 			return err
 		}
-		if pid != conn.PgConn().PID() { // poolers make up their own, to tell their clients apart
+		if pooled {
 			return errPooled
 		}
 		l.prefix = schema + "." // as River's drivers have it
@@ -190,4 +189,11 @@ func (l *postgresListener) connect(ctx context.Context) error {
 	}
 	l.stale = false
 	return nil
+}
+
+// standing is the schema that a connection works in, and whether it ends at a pooler.
+func standing(ctx context.Context, conn *pgx.Conn) (schema string, pooled bool, err error) {
+	var pid uint32
+	err = conn.QueryRow(ctx, `SELECT current_schema(), pg_backend_pid()`).Scan(&schema, &pid)
+	return schema, pid != conn.PgConn().PID(), err // poolers make up their own, to tell their clients apart
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Everything that knows that the database is PostgreSQL is in this file and in those whose names begin with pg.
@@ -155,9 +156,11 @@ func (s *postgresDialect) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*postgresTimeout)
 	defer cancel()
 	var version int
-	var readOnly bool
+	var readOnly, nowhere bool // nowhere: no schema of search_path is there
+	var path string
 	err := s.r.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int,
-		pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool`).Scan(&version, &readOnly)
+		pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool,
+		current_schema() IS NULL, current_setting('search_path')`).Scan(&version, &readOnly, &nowhere, &path)
 	switch {
 	case err != nil:
 		return err
@@ -168,6 +171,10 @@ func (s *postgresDialect) open(ctx context.Context) error {
 	case readOnly:
 		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: "the server takes no writes: it " +
 			"is a standby, or default_transaction_read_only is set; name the primary"}
+	case nowhere:
+		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: fmt.Sprintf(
+			"there is no schema that user %q may use in its search_path, %s; make one: CREATE SCHEMA name AUTHORIZATION %[1]q",
+			s.config.User, path)}
 	}
 	if s.now == nil {
 		s.now = s.clock.now
@@ -264,6 +271,12 @@ func (s *postgresDialect) driver() riverdriver.Driver[*sql.Tx] {
 	return commitDriver{Driver: riverdatabasesql.New(s.DB.river), commits: s.commits, listen: s.listen}
 }
 
+var (
+	tlsTrouble = lazyregexp.New(`TLS|tls: |x509: `)
+	// poolerWaits: PgBouncer gives what it refuses the same code as what passes, 08P01.
+	poolerWaits = lazyregexp.New(`timeout|server|database system`)
+)
+
 // message: https://www.postgresql.org/docs/current/errcodes-appendix.html
 func (s *postgresDialect) message(err error) string {
 	var e *pgconn.PgError
@@ -271,15 +284,27 @@ func (s *postgresDialect) message(err error) string {
 	db := s.named()
 	if !errors.As(err, &e) {
 		switch unconnected := errors.As(err, &unreached); {
-		case unconnected && strings.Contains(err.Error(), "TLS"):
-			return "the database " + db + " can't be reached with TLS; check the server's certificate, or sslmode in --db"
+		case unconnected && tlsTrouble.MatchString(err.Error()):
+			return "the database " + db + " can't be reached with TLS; check the server's certificate, and sslmode in --db. " +
+				"Its authority is one that this machine trusts, or is named there with sslrootcert=FILE"
 		case unconnected || gone(err):
 			return "the database " + db + " can't be reached; check that PostgreSQL runs there, and host and port in --db. " +
 				"SIA goes on when it is back"
 		}
 		return ""
 	}
-	switch {
+	switch connecting := errors.As(err, &unreached); {
+	case connecting && e.Code == "08P01" && strings.HasPrefix(e.Message, "unsupported startup parameter"):
+		return "PgBouncer, before the database " + db + ", takes no such parameter (" + e.Message + "); leave it out of --db, " +
+			"and give it to the user in PostgreSQL, with ALTER ROLE"
+	case connecting && e.Code == "08P01" && !poolerWaits.MatchString(e.Message):
+		return "PgBouncer, before the database " + db + ", refuses this (" + e.Message + "); check user, password and database " +
+			"in --db, and that its [databases] and its auth_file have them"
+	case connecting && (e.Code == "42704" || e.Code == "22023"):
+		return "the server of the database " + db + " takes no such parameter (" + e.Message + "); leave it out of --db"
+	case e.Code == "42P05" || e.Code == "26000":
+		return "a pooler that knows no prepared statements stands before the database " + db + "; add " +
+			"default_query_exec_mode=exec to --db"
 	case e.Code == "28P01" || e.Code == "28000":
 		return fmt.Sprintf("the database %s refuses user %q; check user and password in --db, and pg_hba.conf", db,
 			s.config.User)
@@ -450,6 +475,18 @@ func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop f
 	u, err := url.Parse(c.URL)
 	if err != nil {
 		return c, nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
+	if err != nil {
+		return c, nil, s.explain("look for a pooler", err)
+	}
+	_, pooled, err := standing(ctx, conn)
+	if err := errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
+		return c, nil, s.explain("look for a pooler", err)
+	}
+	if pooled { // it refuses search_path, or drops it
+		return c, nil, &sia.Error{Op: "try the move", Permanent: true, Message: "a pooler such as PgBouncer stands before " +
+			"the database " + s.named() + ", through which a move can't be tried; name PostgreSQL itself in --to"}
 	}
 	name := asideName()
 	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {

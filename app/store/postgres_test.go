@@ -55,8 +55,10 @@ func TestPostgresTrouble(t *testing.T) {
 		"wrong password": {with(plain, as(url.UserPassword("with_password", secret))), `refuses user "with_password"`},
 		"no connections": {with(plain, as(url.User("busy"))), "no connection left"},
 		"read-only":      {with(plain, as(url.User("reader"))), "takes no writes"},
-		"no address":     {"postgres:sia", "postgres://user:password@host:5432/database"},
-		"bad port":       {"postgres://sia:" + secret + "@host:port/sia", "postgres://user:password@host:5432/database"},
+		"no schema": {with(plain, func(u *url.URL) { u.RawQuery += "&search_path=none" }),
+			`make one: CREATE SCHEMA`},
+		"no address": {"postgres:sia", "postgres://user:password@host:5432/database"},
+		"bad port":   {"postgres://sia:" + secret + "@host:port/sia", "postgres://user:password@host:5432/database"},
 		"bad option": {"postgres://sia:" + secret + "@host/sia?sslmode=maybe",
 			"postgres://user:password@host:5432/database"},
 	} {
@@ -113,6 +115,48 @@ func TestTrialWithoutAConnection(t *testing.T) {
 	to.User = url.User("narrow")
 	_, err = store.Move(patient(t), store.Config{URL: storetest.SQLite(t)}, store.Config{URL: to.String()}, true)
 	wantWords(t, err, "no connection left")
+}
+
+// TestMoveLooksFirst: a move and its trial refuse the same places, and leave nothing there.
+func TestMoveLooksFirst(t *testing.T) {
+	server := storetest.Shared(t)
+	taken := func(table string) string {
+		to := server.Empty(t)
+		_, err := storetest.Raw(t, to).Exec(`CREATE TABLE ` + table + ` (name text)`)
+		must(t, err)
+		return to
+	}
+	for name, c := range map[string]struct{ to, want, left string }{
+		"no schema":     {server.Empty(t) + "&search_path=mine", "CREATE SCHEMA", ""},
+		"another table": {taken("people"), "its table people", "public.people"},
+		"of our name":   {taken("tasks"), "its table tasks", "public.tasks"},
+	} {
+		for _, try := range []bool{true, false} {
+			_, err := store.Move(patient(t), store.Config{URL: storetest.SQLite(t)}, store.Config{URL: c.to}, try)
+			if !sia.IsPermanent(err) {
+				t.Errorf("%s, try %t: %v", name, try, err)
+			}
+			wantWords(t, err, c.want)
+			if left := beyondEmpty(t, c.to); left != c.left {
+				t.Errorf("%s, try %t: it left %s", name, try, left)
+			}
+		}
+	}
+	none := server.Empty(t)
+	_, err := store.Move(patient(t), store.Config{URL: none}, store.Config{URL: server.Empty(t)}, true)
+	wantWords(t, err, "there is no SIA database at "+none)
+}
+
+// TestTrialAtAPooler: a pooler does not give a connection the schema that a trial is made in, so it is made at
+// PostgreSQL itself.
+func TestTrialAtAPooler(t *testing.T) {
+	to := storetest.Shared(t).Empty(t)
+	pooler := (&between{pid: 7}).listen(t, to)
+	_, err := store.Move(patient(t), store.Config{URL: storetest.SQLite(t)}, store.Config{URL: pooler}, true)
+	wantWords(t, err, "PostgreSQL itself in --to")
+	if left := beyondEmpty(t, to); left != "" {
+		t.Errorf("it left %s", left)
+	}
 }
 
 // TestServersShareAClock: a store goes by the database's clock where the machine's differs, so that servers on several
