@@ -56,7 +56,7 @@ func TestRestart(t *testing.T) {
 		{"nothing is wanted", nil, []Fact{startFact("")}, Checking, "green", "green", false, ""},
 		{"the issue is another", nil, []Fact{Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do more"}}, Queued, "green", "green",
 			false, "The issue was edited after that: do what it asks for now and the change does not do yet."},
-		{"the issue was edited before it passed", func(t *Task) { t.Edited = &Edit{} }, []Fact{startFact("")}, Queued, "green",
+		{"it was edited before it passed", func(t *Task) { t.Edited = &Edit{} }, []Fact{startFact("")}, Queued, "green",
 			"green", false, "The issue was edited after that: do what it asks for now and the change does not do yet."},
 		{"a person pushed", nil, []Fact{moved, startFact("")}, Checking, "hers", "hers", false, ""},
 		{"a person pushed and more is wanted", nil, []Fact{moved, startFact("and that")}, Queued, "hers", "hers", false,

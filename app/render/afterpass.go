@@ -51,8 +51,8 @@ func abandonedText(t sia.Task) string {
 	if t.Pull.ClosedBy.Login != "" {
 		who = fewCode(t.Pull.ClosedBy.Login, 3)
 	}
-	return who + " closed the pull request without merging it. Nothing runs any more. `/sia start` begins anew; SIA takes " +
-		"the pull request up again when somebody reopens it."
+	return who + " closed the pull request without merging it. Nothing runs any more. `/sia start` begins anew; SIA " +
+		"takes the pull request up again when somebody reopens it."
 }
 
 // mergeRulesLine says what else the base branch wants before a merge; empty where nothing does.

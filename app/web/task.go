@@ -18,7 +18,7 @@ type taskPage struct {
 	sia.Task  `json:"task"`
 	Headline  string          `json:"headline"`
 	Waiting   string          `json:"waits,omitempty"`
-	Changes   []string        `json:"-"`                  // of tests, that a person has to accept; the gate has all of them
+	Changes   []string        `json:"-"`                  // of tests, that a person has to accept: the first of them
 	More      int             `json:"-"`                  // that are not among them
 	Halted    string          `json:"halted,omitempty"`   // what is paused as a whole and holds this task, in a sentence
 	Question  *sia.Escalation `json:"question,omitempty"` // that is open

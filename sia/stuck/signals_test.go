@@ -40,7 +40,8 @@ func TestSignals(t *testing.T) {
 		{"one was open, one is lost", nil,
 			Judged{Failures: failed("a"), Criteria: []string{"build", "test"}, Before: []string{"build"}, Hunks: []uint64{1}},
 			map[sia.SignalName]string{sia.SameTask: "attempt 1",
-				sia.NoProgress: "the one check that was not green before is not green now (test); green on the base commit and not any more: " +
+				sia.NoProgress: "the one check that was not green before is not green now (test); green on the base commit " +
+					"and not any more: " +
 					"build"}},
 		{"a criterion is met that was open", nil,
 			Judged{Failures: failed("a"), Criteria: []string{"build", "test"}, Passing: []string{"build"}, Hunks: []uint64{1}},
