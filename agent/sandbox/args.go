@@ -188,8 +188,8 @@ func (s *Sandbox) environment(c Command) []string {
 		host, port, _ := strings.Cut(proxyAddress, ":")
 		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address,
 			"NO_PROXY=localhost,127.0.0.1,::1",
-			fmt.Sprintf("GRADLE_OPTS=-Dhttp.proxyHost=%[1]s -Dhttp.proxyPort=%[2]s -Dhttps.proxyHost=%[1]s -Dhttps.proxyPort=%[2]s",
-				host, port))
+			fmt.Sprintf("GRADLE_OPTS=-Dhttp.proxyHost=%[1]s -Dhttp.proxyPort=%[2]s -Dhttps.proxyHost=%[1]s "+
+				"-Dhttps.proxyPort=%[2]s", host, port))
 	}
 	return append(env, c.Env...)
 }

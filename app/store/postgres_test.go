@@ -113,7 +113,9 @@ func TestRights(t *testing.T) {
 	for _, c := range []struct {
 		database, user string
 		ok             bool
-	}{{made, "sia", true}, {made, "writer", true}, {made, "watcher", false}, {empty, "sia", true}, {empty, "writer", false}} {
+	}{
+		{made, "sia", true}, {made, "writer", true}, {made, "watcher", false}, {empty, "sia", true}, {empty, "writer", false},
+	} {
 		s := storetest.Open(t, store.Config{URL: strings.Replace(c.database, "sia@", c.user+"@", 1)})
 		if err := s.CheckRights(patient(t)); c.ok {
 			must(t, err)

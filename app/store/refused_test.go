@@ -86,11 +86,14 @@ func TestPoolerRefuses(t *testing.T) {
 		"database": {refusal{false, "08P01", "no such database: x"}, "refuses this (no such database: x)"},
 		"parameter": {refusal{false, "08P01", "unsupported startup parameter: search_path"},
 			"search_path); leave it out of --db"},
-		"away":                {refusal{false, "08P01", "query_wait_timeout"}, waits},
-		"broken":              {refusal{true, "08P01", "server conn crashed?"}, waits},
-		"server's parameter":  {refusal{false, "42704", `unrecognized configuration parameter "a"`}, `"a"); leave it out of --db`},
-		"statement is there":  {refusal{true, "42P05", `prepared statement "s" already exists`}, "default_query_exec_mode=exec"},
-		"statement is missed": {refusal{true, "26000", `prepared statement "s" does not exist`}, "default_query_exec_mode=exec"},
+		"away":   {refusal{false, "08P01", "query_wait_timeout"}, waits},
+		"broken": {refusal{true, "08P01", "server conn crashed?"}, waits},
+		"server's parameter": {refusal{false, "42704", `unrecognized configuration parameter "a"`},
+			`"a"); leave it out of --db`},
+		"statement is there": {refusal{true, "42P05", `prepared statement "s" already exists`},
+			"default_query_exec_mode=exec"},
+		"statement is missed": {refusal{true, "26000", `prepared statement "s" does not exist`},
+			"default_query_exec_mode=exec"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -177,8 +177,8 @@ func TestDoctorKnowsTheManifest(t *testing.T) {
 // A database that its user may only read is no database for a server.
 func TestDoctorAsksForRights(t *testing.T) {
 	url := storetest.Postgres(t)
-	if _, err := storetest.Raw(t, url).Exec(`CREATE ROLE watcher LOGIN; GRANT SELECT ON goose_db_version TO watcher`); err !=
-		nil {
+	_, err := storetest.Raw(t, url).Exec(`CREATE ROLE watcher LOGIN; GRANT SELECT ON goose_db_version TO watcher`)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for user, ok := range map[string]bool{"sia": true, "watcher": false} {

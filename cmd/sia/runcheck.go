@@ -38,7 +38,7 @@ const (
 	toldBytes  = 6000
 )
 
-// excerptOf is a short log, indented, or what a longer one says of the failure, or its end where nothing is found in it.
+// excerptOf is a short log, indented, or what a longer one says of the failure, or its end where nothing is found.
 func excerptOf(log string, lines int) string {
 	if log = strings.TrimSpace(log); strings.Count(log, "\n") >= lines {
 		rep, err := failure.Read(context.Background(), strings.NewReader(log), failure.Options{MaxLines: lines})
