@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
@@ -34,3 +35,6 @@ func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 	}
 	return &Parts{Store: g.store, Intake: p.intake, Worker: p.worker, Sweeper: p.sweeper}, nil
 }
+
+// ReadyOf answers /readyz for a server of which only the database is looked at.
+func ReadyOf(s *store.Store) http.Handler { return http.HandlerFunc((&App{Store: s}).ready) }

@@ -2,12 +2,17 @@ package app_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -68,5 +73,26 @@ func TestAnotherServerGoesOn(t *testing.T) {
 		if !strings.Contains(world, must) {
 			t.Errorf("it lacks %q:\n%s", must, world)
 		}
+	}
+}
+
+// A server is not ready while its database takes no writes, as a standby does, though it answers.
+func TestNotReadyWithoutWrites(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	s := storetest.Open(t, store.Config{URL: url})
+	_, err := storetest.Raw(t, url).Exec(`DO $$ BEGIN
+		EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database());
+		PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid();
+		END $$`)
+	check(t, err)
+	if _, err := s.Halt(t.Context(), store.Halt{Scope: sia.ServerHalt}); err == nil {
+		t.Fatal("it wrote")
+	}
+	w := httptest.NewRecorder()
+	app.ReadyOf(s).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "does not take what is written") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

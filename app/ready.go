@@ -135,7 +135,7 @@ func (a *App) indispensable(what string, down map[string]bool) bool {
 	return false
 }
 
-// ready answers 200 when tasks can go on: the database answers, GitHub accepts the app, and
+// ready answers 200 when tasks can go on: the database answers and takes writes, GitHub accepts the app, and
 // each role has a model that is there. Otherwise it answers 503 with what is wrong, a line
 // each.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
@@ -143,6 +143,10 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if _, err := a.Store.Version(ctx); err != nil {
 		http.Error(w, "database: it does not answer", http.StatusServiceUnavailable)
+		return
+	}
+	if a.Store.Refused() != "" { // it names a file or a server; the log has it
+		http.Error(w, "database: it does not take what is written to it; the log says why", http.StatusServiceUnavailable)
 		return
 	}
 	problems := a.unready(r.Context())

@@ -44,6 +44,7 @@ const (
 
 // Reader is what is read. [store.Store] is one.
 type Reader interface {
+	Refused() string
 	DeliveryBacklog(ctx context.Context) (store.Backlog, error)
 	EffectBacklog(ctx context.Context) (store.Backlog, error)
 	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
@@ -117,6 +118,11 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	gauge(databaseUp, 1)
+	writes := 1.0
+	if s.from.Refused() != "" {
+		writes = 0
+	}
+	gauge(databaseWrites, writes)
 	now := s.now()
 	for kind, b := range map[string]store.Backlog{"delivery": seen.deliveries, "effect": seen.effects} {
 		gauge(waiting, float64(b.Waiting), kind)

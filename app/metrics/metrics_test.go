@@ -99,6 +99,21 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
+// refusing is a database that takes no writes.
+type refusing struct{ *store.Store }
+
+func (refusing) Refused() string { return "the disk is full" }
+
+func TestRefusedWrites(t *testing.T) {
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	s := opened(t, &at)
+	for want, from := range map[string]metrics.Reader{"sia_database_writes 1": s, "sia_database_writes 0": refusing{s}} {
+		if l := lacking(shown(t, handler(t, metrics.NewCalls(), from, &at)), want, "sia_database_up 1"); len(l) > 0 {
+			t.Errorf("it lacks %q", l)
+		}
+	}
+}
+
 // ledger notes since when it is asked what was spent.
 type ledger struct {
 	*store.Store

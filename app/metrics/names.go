@@ -9,15 +9,16 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // How a server is.
 var (
-	role       = desc("role", "1 for each role that this server has.", "role")
-	databaseUp = desc("database_up", "1 while the database answers.")
-	waiting    = desc("waiting", "Deliveries of GitHub, or effects of tasks, that are due and not done.", "kind")
-	oldest     = desc("oldest_waiting_seconds", "How long the oldest of them has been due; 0 without any.", "kind")
-	givenUp    = desc("deliveries_given_up", "Deliveries that could not be worked on, of those that are still kept.")
-	tasks      = desc("tasks", "Tasks by state.", "state")
-	halts      = desc("halts", "Repositories, installations or servers that are paused as a whole.")
-	onRunners  = desc("runner_attempts", "Attempts that wait for a runner, or that one makes.", "state")
-	spent      = desc("credits_spent_total", "What all tasks cost, in credits of 0.01 USD.")
+	role           = desc("role", "1 for each role that this server has.", "role")
+	databaseUp     = desc("database_up", "1 while the database answers.")
+	databaseWrites = desc("database_writes", "1 while the database takes writes; 0 for half a minute after it did not.")
+	waiting        = desc("waiting", "Deliveries of GitHub, or effects of tasks, that are due and not done.", "kind")
+	oldest         = desc("oldest_waiting_seconds", "How long the oldest of them has been due; 0 without any.", "kind")
+	givenUp        = desc("deliveries_given_up", "Deliveries that could not be worked on, of those that are still kept.")
+	tasks          = desc("tasks", "Tasks by state.", "state")
+	halts          = desc("halts", "Repositories, installations or servers that are paused as a whole.")
+	onRunners      = desc("runner_attempts", "Attempts that wait for a runner, or that one makes.", "state")
+	spent          = desc("credits_spent_total", "What all tasks cost, in credits of 0.01 USD.")
 
 	rateLimitLeft = desc("github_rate_limit_left", "What GitHub still lets an installation ask, as it last said.",
 		"installation", "resource")

@@ -284,6 +284,9 @@ func TestDiskFull(t *testing.T) {
 	if sia.IsPermanent(err) {
 		t.Error("a full disk is said to be for ever")
 	}
+	if why := s.Refused(); !strings.Contains(why, "is full") {
+		t.Errorf("it says %q of its writes", why)
+	}
 	more()
 	if fresh, err := s.SaveDelivery(ctx, d); err != nil || !fresh {
 		t.Errorf("with room again: %v %v", fresh, err)

@@ -119,6 +119,7 @@ type DB struct {
 	commits  *commits
 	filled   filled
 	writable atomic.Bool // see mayWrite
+	refused  atomic.Pointer[refusal]
 
 	codec codec
 	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
@@ -237,6 +238,7 @@ func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) err
 	for try := 1; ; try++ {
 		err := s.try(ctx, f)
 		if err == nil || try == writeTries || ctx.Err() != nil || !s.again(err) {
+			s.noteRefusal(ctx, err)
 			return s.explain(op, err)
 		}
 		select {
@@ -245,6 +247,33 @@ func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) err
 		}
 		pause = min(2*pause, time.Second)
 	}
+}
+
+// refusal is a write that the database did not take.
+type refusal struct {
+	at  time.Time
+	why string
+}
+
+// refusedFor is how long one speaks for the next ones. It ends by itself: who is not ready is given nothing to write.
+const refusedFor = 30 * time.Second
+
+func (s *DB) noteRefusal(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil || s.again(err) {
+		return
+	}
+	if why := s.message(err); why != "" {
+		s.refused.Store(&refusal{time.Now(), why})
+	}
+}
+
+// Refused is why the database did not take a write in the last half minute, such as a full disk or a standby in the
+// primary's place; empty: it took them all.
+func (s *DB) Refused() string {
+	if r := s.refused.Load(); r != nil && time.Since(r.at) < refusedFor {
+		return r.why
+	}
+	return ""
 }
 
 func (s *DB) try(ctx context.Context, f func(tx *sql.Tx) error) error {
