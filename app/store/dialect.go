@@ -26,6 +26,8 @@ type dialect interface {
 	versioned() string
 	// schema is a migration, which is written as SQLite reads it, for this database.
 	schema(migration string) string
+	// rights is an error when the user has no right to make the tables, or to write to those that are there.
+	rights(ctx context.Context) error
 	// background is work beside everything else, until ctx ends.
 	background(ctx context.Context)
 

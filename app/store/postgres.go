@@ -314,8 +314,7 @@ func (s *postgresDialect) message(err error) string {
 	case e.Code == "42P01" || e.Code == "42703":
 		return "the database " + db + " " + olderSchema
 	case e.Code == "42501":
-		return fmt.Sprintf("user %q has no right to that in the database %s; make it the owner: "+
-			"ALTER DATABASE %q OWNER TO %q", s.config.User, db, s.config.Database, s.config.User)
+		return s.noRight("that")
 	case e.Code == "25006":
 		return "the database " + db + " takes no writes; name the primary in --db, not a standby"
 	case e.Code == "53100":
@@ -331,6 +330,24 @@ func (s *postgresDialect) message(err error) string {
 		return "the database " + db + " reported an error of its own (" + e.Message + "); its log has the details"
 	}
 	return ""
+}
+
+// noRight is said of a user who may not do something.
+func (s *postgresDialect) noRight(what string) string {
+	return fmt.Sprintf("user %q has no right to %s in the database %s; make it the owner: ALTER DATABASE %q OWNER TO %[1]q",
+		s.config.User, what, s.named(), s.config.Database)
+}
+
+func (s *postgresDialect) rights(ctx context.Context) error {
+	const op = "look at the user's rights"
+	var may bool
+	err := s.r.QueryRowContext(ctx, `SELECT CASE WHEN to_regclass(quote_ident(current_schema()) || '.tasks') IS NULL
+		THEN has_schema_privilege(current_schema(), 'CREATE')
+		ELSE has_table_privilege(quote_ident(current_schema()) || '.tasks', 'INSERT') END`).Scan(&may)
+	if err != nil || may {
+		return s.explain(op, err)
+	}
+	return &sia.Error{Op: op, Permanent: true, Message: s.noRight("write")}
 }
 
 func (*postgresDialect) shared() bool { return true }

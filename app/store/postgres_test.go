@@ -97,6 +97,32 @@ func TestPostgresTrouble(t *testing.T) {
 	})
 }
 
+// TestRights: a user without the right to make the tables, or to write to them, is told so before anything is written.
+func TestRights(t *testing.T) {
+	server := storetest.Shared(t)
+	made, empty := server.Database(t), server.Empty(t)
+	raw := storetest.Raw(t, made)
+	_, err := raw.Exec(`CREATE ROLE watcher LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO watcher;
+		CREATE ROLE writer LOGIN; GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO writer`)
+	must(t, err)
+	t.Cleanup(func() {
+		if _, err := raw.Exec(`DROP OWNED BY watcher, writer; DROP ROLE watcher, writer`); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, c := range []struct {
+		database, user string
+		ok             bool
+	}{{made, "sia", true}, {made, "writer", true}, {made, "watcher", false}, {empty, "sia", true}, {empty, "writer", false}} {
+		s := storetest.Open(t, store.Config{URL: strings.Replace(c.database, "sia@", c.user+"@", 1)})
+		if err := s.CheckRights(patient(t)); c.ok {
+			must(t, err)
+		} else {
+			wantWords(t, err, "OWNER TO")
+		}
+	}
+}
+
 // TestTrialWithoutAConnection: a trial of a move that can't open the place where it would be made says so.
 func TestTrialWithoutAConnection(t *testing.T) {
 	server := storetest.Shared(t)

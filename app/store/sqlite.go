@@ -217,6 +217,9 @@ func (s *sqliteDialect) message(err error) string {
 	return ""
 }
 
+// rights: a file that can't be written is not opened.
+func (*sqliteDialect) rights(context.Context) error { return nil }
+
 func (*sqliteDialect) shared() bool { return false }
 
 // claim takes the lock of the one engine that works on a file.

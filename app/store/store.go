@@ -191,6 +191,9 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 	return s, nil
 }
 
+// CheckRights is an error when the database would take no writes of ours: the user has no right to them.
+func (s *DB) CheckRights(ctx context.Context) error { return s.rights(ctx) }
+
 // Now is the time by the store's clock, which all processes on a database share.
 func (s *DB) Now() time.Time { return s.now() }
 

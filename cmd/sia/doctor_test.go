@@ -24,6 +24,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -170,5 +171,21 @@ func TestDoctorKnowsTheManifest(t *testing.T) {
 	if d := cmp.Diff(manifest.Permissions, permissions) +
 		cmp.Diff(manifest.Events, slices.Sorted(maps.Keys(events))); d != "" {
 		t.Error(d)
+	}
+}
+
+// A database that its user may only read is no database for a server.
+func TestDoctorAsksForRights(t *testing.T) {
+	url := storetest.Postgres(t)
+	_, err := storetest.Raw(t, url).Exec(`CREATE ROLE watcher LOGIN; GRANT SELECT ON goose_db_version TO watcher`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for user, ok := range map[string]bool{"sia": true, "watcher": false} {
+		c := doctorServerCmd{serverFlags: serverFlags{DB: strings.Replace(url, "sia@", user+"@", 1)}}
+		if all := c.checkDatabase(t.Context(), &cli.Env{}); all[0].OK != ok || !ok &&
+			!strings.Contains(all[0].Detail, `user "watcher" has no right to write`) {
+			t.Errorf("%s: %+v", user, all)
+		}
 	}
 }

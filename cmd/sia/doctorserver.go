@@ -188,6 +188,9 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 			setups, _ = s.Setups(ctx, 0)
 			halts, _ = s.Halts(ctx)
 		}
+		if err == nil {
+			err = s.CheckRights(ctx)
+		}
 		err = errors.Join(err, s.Close())
 		f.Detail = fmt.Sprintf("%s, schema version %d", c.databaseName(), v)
 		if v == 0 {
