@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+
+	"github.com/sia-bot/sia/sia"
 )
 
 // Delivery is one webhook as GitHub sent it
@@ -67,6 +69,10 @@ func (s *DeliveryStore) SaveDelivery(ctx context.Context, d Delivery) (fresh boo
 	d.Body = body
 	saving := &savedDelivery{Delivery: d}
 	if err := s.inbox.do(ctx, saving); err != nil {
+		if ctx.Err() != nil {
+			err = &sia.Error{Op: "save delivery " + d.GUID, Err: err,
+				Message: "the database " + s.named() + " took longer than the sender waited"}
+		}
 		return false, s.explain("save delivery "+d.GUID, err)
 	}
 	return saving.fresh, nil

@@ -70,7 +70,7 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 	const op = "open the database"
 	bad := func(why string) error {
 		return &sia.Error{Op: op, Permanent: true, Message: why +
-			"; give a URL such as postgres://user:password@host:5432/database"}
+			"; give a URL such as postgres://user@host:5432/database"}
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Opaque != "" {
@@ -423,7 +423,7 @@ func (t *postgresTime) time() time.Time { return t.Time }
 
 func (*postgresDialect) backup(context.Context, string) (int64, error) {
 	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL " +
-		"database; use pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/operations.md)"}
+		"database; use pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/postgresql.md)"}
 }
 
 func (*postgresDialect) files() []string { return nil }

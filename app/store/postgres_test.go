@@ -46,7 +46,7 @@ func TestPostgresTrouble(t *testing.T) {
 		return u.String()
 	}
 	as := func(user *url.Userinfo) func(*url.URL) { return func(u *url.URL) { u.User = user } }
-	const secret = "hunter2-and-more"
+	const secret, example = "hunter2-and-more", "postgres://user@host:5432/database" // which is not masked as a password
 	for name, c := range map[string]struct{ url, want string }{
 		"no server":      {"postgres://sia:" + secret + "@127.0.0.1:1/sia", "check that PostgreSQL runs there"},
 		"no such host":   {"postgres://sia:" + secret + "@nowhere.invalid/sia", "check that PostgreSQL runs there"},
@@ -57,10 +57,9 @@ func TestPostgresTrouble(t *testing.T) {
 		"read-only":      {with(plain, as(url.User("reader"))), "takes no writes"},
 		"no schema": {with(plain, func(u *url.URL) { u.RawQuery += "&search_path=none" }),
 			`make one: CREATE SCHEMA`},
-		"no address": {"postgres:sia", "postgres://user:password@host:5432/database"},
-		"bad port":   {"postgres://sia:" + secret + "@host:port/sia", "postgres://user:password@host:5432/database"},
-		"bad option": {"postgres://sia:" + secret + "@host/sia?sslmode=maybe",
-			"postgres://user:password@host:5432/database"},
+		"no address": {"postgres:sia", example},
+		"bad port":   {"postgres://sia:" + secret + "@host:port/sia", example},
+		"bad option": {"postgres://sia:" + secret + "@host/sia?sslmode=maybe", example},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := store.Open(ctx, store.Config{URL: c.url})

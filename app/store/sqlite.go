@@ -20,6 +20,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Everything that knows that the database is SQLite is in this file, in statements.go, checkpoint.go and backup.go.
@@ -29,6 +30,9 @@ const (
 	busyStep    = 500 * time.Microsecond
 	readers     = 8 // connections for reading
 )
+
+// keywordAddress is the other form that PostgreSQL's programs read an address in.
+var keywordAddress = lazyregexp.New(`^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
 
 // File is the file that a database URL names, as an absolute path; "" for PostgreSQL. What is no URL of a database is
 // an error that says what to write. Nothing is opened.
@@ -40,6 +44,9 @@ func File(raw string) (string, error) {
 		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; " + giveDatabase}
 	case IsPostgres(raw):
 		return "", nil
+	case keywordAddress.MatchString(raw): // which may have a password
+		return "", &sia.Error{Op: op, Permanent: true, Message: "words such as host= are not read as the address of a " +
+			"PostgreSQL database; " + giveDatabase}
 	case ok && (scheme == "sqlite" || scheme == "file"):
 		rest = strings.TrimPrefix(rest, "//")
 	case ok && strings.HasPrefix(rest, "//"):

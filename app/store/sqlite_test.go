@@ -110,6 +110,29 @@ func TestSQLitePath(t *testing.T) {
 			t.Errorf("%q gives %q %v", url, got, err)
 		}
 	}
+	// The other form of an address of PostgreSQL is no file. It may have a password.
+	for _, words := range []string{"host=127.0.0.1 port=5432 password=hunter2", "user=sia password=hunter2"} {
+		if _, err := File(words); !sia.IsPermanent(err) || !strings.Contains(err.Error(), "postgres://user@host/database") ||
+			strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q gives %v", words, err)
+		}
+	}
+}
+
+// TestDeliveryNobodyWaitsFor: whoever sends a delivery and leaves before it is saved is told that it was the database.
+func TestDeliveryNobodyWaitsFor(t *testing.T) {
+	s := opened(t)
+	tx, err := s.w.BeginTx(t.Context(), nil) // nobody else writes meanwhile
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // it only holds
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	_, err = s.SaveDelivery(ctx, Delivery{GUID: "a"})
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "the database "+s.Files()[0]+" took longer") {
+		t.Errorf("the error is %v", err)
+	}
 }
 
 func TestDatabaseIsPrivate(t *testing.T) {

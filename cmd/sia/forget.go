@@ -19,7 +19,7 @@ import (
 type forgetPersonCmd struct {
 	openedDatabase `embed:""`
 	DryRun         bool   `help:"Change nothing, and say what would be changed."`
-	Compact        bool   `help:"Rewrite the database's file afterwards, so that its freed space holds no older copies. Servers wait meanwhile; stop them where it is large."`
+	Compact        bool   `help:"Rewrite the database afterwards, so that its freed space holds no older copies. Servers wait meanwhile; stop them where it is large."`
 	Yes            bool   `help:"Do not ask first."`
 	Login          string `arg:"" help:"The person's login on GitHub." placeholder:"LOGIN" type:"login"`
 }
@@ -148,10 +148,10 @@ func (f forgottenPerson) show(e *cli.Env) error {
 			"stay.", f.Words)
 	}
 	if len(f.Rows) > 0 && !f.DryRun && !f.Compacted {
-		p("The file's freed space may hold older copies until it is used again: --compact rewrites the file.")
+		p("The database's freed space may hold older copies until it is used again: --compact rewrites the database.")
 	}
-	p("Out of reach: GitHub itself, backups of the database, logs of the server, what models were sent, and the history " +
-		"of memory branches.")
+	p("Out of reach: GitHub itself, backups of the database with PostgreSQL's WAL archives, logs of the server, what " +
+		"models were sent, and the history of memory branches.")
 	if len(f.Memory) > 0 {
 		p("These files of memory branches may name the person; edit them there. A later commit by SIA writes ghost, and " +
 			"`sia reindex` reads what they say then:")

@@ -48,12 +48,14 @@ func valueTypes() []kong.Option {
 			return nil
 		}),
 		cli.Checked("database", func(s string) error {
+			if _, err := store.File(s); err != nil {
+				return err
+			}
 			if !strings.ContainsAny(s, `:/\.`) {
 				return fmt.Errorf("%q is no database; give a file, such as sqlite:/var/lib/sia/sia.db, or a URL postgres://…",
 					s)
 			}
-			_, err := store.File(s)
-			return err
+			return nil
 		}),
 	}
 }
