@@ -170,7 +170,7 @@ func editedLine(t sia.Task) string {
 		by = " by " + fewCode(t.Edited.By.Login, 2)
 	}
 	if t.State == sia.Passed {
-		return fmt.Sprintf("⚠️ **Edited**%s meanwhile: this answers the text before.", by)
+		return fmt.Sprintf("⚠️ **Edited**%s meanwhile: this may answer the text before.", by)
 	}
 	return fmt.Sprintf("**Edited**%s: the next attempt reads the new text.", by)
 }
