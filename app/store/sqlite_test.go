@@ -126,7 +126,7 @@ func TestDeliveryNobodyWaitsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // it only holds
+	defer tx.Rollback()
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	_, err = s.SaveDelivery(ctx, Delivery{GUID: "a"})

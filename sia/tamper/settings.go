@@ -98,7 +98,10 @@ func (d *setting) whole() {
 			}
 		}
 	case d.Opaque, gone && (d.runner || d.linter):
-		kind := map[bool]FindingKind{true: DisabledCheck, false: ChangedUpkeep}[d.runner || d.ci]
+		kind := ChangedUpkeep
+		if d.runner || d.ci {
+			kind = DisabledCheck
+		}
 		d.findings = []Finding{{Kind: kind, Path: d.Path, Why: "what runs checks was deleted, or changed beyond comparing"}}
 	}
 }
