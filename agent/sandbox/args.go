@@ -166,8 +166,7 @@ func mavenSettings(c Command) string {
 	if len(c.Hosts) == 0 {
 		return "<settings><offline>true</offline></settings>\n"
 	}
-	host, port, _ := strings.Cut(proxyAddress, ":")
-	return "<settings><proxies><proxy><protocol>http</protocol><host>" + host + "</host><port>" + port +
+	return "<settings><proxies><proxy><protocol>http</protocol><host>" + proxyHost + "</host><port>" + proxyPort +
 		"</port><nonProxyHosts>localhost|127.*|[::1]</nonProxyHosts></proxy></proxies></settings>\n"
 }
 
@@ -185,11 +184,10 @@ func (s *Sandbox) environment(c Command) []string {
 		env = append(env, "GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_NO_INDEX=1")
 	} else {
 		address := "http://" + proxyAddress
-		host, port, _ := strings.Cut(proxyAddress, ":")
 		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address,
 			"NO_PROXY=localhost,127.0.0.1,::1",
-			fmt.Sprintf("GRADLE_OPTS=-Dhttp.proxyHost=%[1]s -Dhttp.proxyPort=%[2]s -Dhttps.proxyHost=%[1]s "+
-				"-Dhttps.proxyPort=%[2]s", host, port))
+			"GRADLE_OPTS=-Dhttp.proxyHost="+proxyHost+" -Dhttp.proxyPort="+proxyPort+
+				" -Dhttps.proxyHost="+proxyHost+" -Dhttps.proxyPort="+proxyPort)
 	}
 	return append(env, c.Env...)
 }

@@ -16,7 +16,9 @@ import (
 // What leads out, as a command sees it: addresses of its own loopback. Forward passes
 // connections to each of them on to a socket.
 const (
-	proxyAddress   = "127.0.0.1:3128"
+	proxyHost      = "127.0.0.1"
+	proxyPort      = "3128"
+	proxyAddress   = proxyHost + ":" + proxyPort
 	serviceAddress = "127.0.0.1:3129"
 	// ServiceURL is where a command reaches Command.Service.
 	ServiceURL = "http://" + serviceAddress
