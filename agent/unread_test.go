@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// A model with calls that can't be read is told why, and an attempt in which that goes on has not finished.
+// A model is told why its calls can't be read. If that goes on, the attempt ends as an error.
 func TestCallsThatCannotBeRead(t *testing.T) {
 	b := newBench(t, turns(scripted.Answer{Text: `<tool_call>{"name": "read" "arguments": {}}</tool_call>`}))
 	const why = "a comma or } is missing, at byte 16"

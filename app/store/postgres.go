@@ -296,12 +296,10 @@ func (s *postgresDialect) message(err error) string {
 	switch connecting := errors.As(err, &unreached); {
 	case connecting && e.Code == "08P01" && strings.HasPrefix(e.Message, "unsupported startup parameter"):
 		return "PgBouncer, before the database " + db + ", takes no such parameter (" + e.Message +
-			"); leave it out of --db, " +
-			"and give it to the user in PostgreSQL, with ALTER ROLE"
+			"); leave it out of --db, and give it to the user in PostgreSQL, with ALTER ROLE"
 	case connecting && e.Code == "08P01" && !poolerWaits.MatchString(e.Message):
 		return "PgBouncer, before the database " + db + ", refuses this (" + e.Message + "); check user, password and " +
-			"database " +
-			"in --db, and that its [databases] and its auth_file have them"
+			"database in --db, and that its [databases] and its auth_file have them"
 	case connecting && (e.Code == "42704" || e.Code == "22023"):
 		return "the server of the database " + db + " takes no such parameter (" + e.Message + "); leave it out of --db"
 	case e.Code == "42P05" || e.Code == "26000":
@@ -337,8 +335,7 @@ func (s *postgresDialect) message(err error) string {
 // noRight is said of a user who may not do something.
 func (s *postgresDialect) noRight(what string) string {
 	return fmt.Sprintf("user %q has no right to %s in the database %s; make it the owner: "+
-		"ALTER DATABASE %q OWNER TO %[1]q",
-		s.config.User, what, s.named(), s.config.Database)
+		"ALTER DATABASE %q OWNER TO %[1]q", s.config.User, what, s.named(), s.config.Database)
 }
 
 func (s *postgresDialect) rights(ctx context.Context) error {

@@ -96,7 +96,7 @@ func TestPostgresTrouble(t *testing.T) {
 	})
 }
 
-// TestRights: a user without the right to make the tables, or to write to them, is told so before anything is written.
+// TestRights: CheckRights fails for a user who may not make the tables, or may not write to them.
 func TestRights(t *testing.T) {
 	server := storetest.Shared(t)
 	made, empty := server.Database(t), server.Empty(t)

@@ -110,7 +110,7 @@ func TestPoolerRefuses(t *testing.T) {
 	}
 }
 
-// TestServerIsNotTrusted: a certificate that this machine does not trust is told apart from a server that is away.
+// TestServerIsNotTrusted: a certificate that is not trusted has another message than a server that is away.
 func TestServerIsNotTrusted(t *testing.T) {
 	web := httptest.NewTLSServer(nil) // for its certificate, of 127.0.0.1
 	defer web.Close()

@@ -119,7 +119,7 @@ func TestSQLitePath(t *testing.T) {
 	}
 }
 
-// TestDeliveryNobodyWaitsFor: whoever sends a delivery and leaves before it is saved is told that it was the database.
+// TestDeliveryNobodyWaitsFor: where the sender leaves before a delivery is saved, the error names the database.
 func TestDeliveryNobodyWaitsFor(t *testing.T) {
 	s := opened(t)
 	tx, err := s.w.BeginTx(t.Context(), nil) // nobody else writes meanwhile
