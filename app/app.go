@@ -35,6 +35,7 @@ import (
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -55,12 +56,16 @@ type Options struct {
 	Local    Local
 	// holds a short conversation with each model when it starts to serve, which costs a few cents
 	ProbeModels bool
+	// counts replayed tasks of a repository, owner/name, that one policy of two resolved alone, both by their ids; nil: none
+	// are counted
+	Duels func(repo, present, candidate string) (won, lost int, err error)
 }
 
 // Local is for a person who has one issue worked on at a terminal, without GitHub. The zero value is a server's.
 type Local struct {
 	Alone    bool                // commits name neither accounts nor addresses, since nobody else knows these
 	Settings func(*sia.Settings) // changes the settings of every repository, whatever its file says; nil: nothing does
+	Policies *policies.Set       // decide in every repository, whatever its files say; nil: those do
 	// Begins is told which tests are about to run, before tests that a change can reach are run; may be nil.
 	Begins func(step string)
 }

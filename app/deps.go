@@ -82,7 +82,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		MayPush: lease.Check, Kept: g.keptCommit, Keys: g.readableKeys}); err != nil {
 		return nil, err
 	}
-	g.settings = settings.New(g.store, g.github, g.git, g.local.Settings, g.log)
+	g.settings = settings.New(g.store, g.github, g.git, g.local.Settings, g.local.Policies, g.log)
 	g.lessons = learn.NewLessons(g.store, g.secrets, g.log, g.now)
 	g.memory = memory.New(g.store, g.github, g.git, g.settings, learn.Results, g.secrets, g.log, g.now)
 	author, err := policyAuthor(c, g.log)
@@ -90,8 +90,8 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		return nil, err
 	}
 	g.evolver, err = trial.New(trial.Deps{Store: g.store, Tasks: g.store, Settings: g.settings, Author: author,
-		Forge: trial.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store), Logger: g.log,
-		Now: g.now})
+		Forge: trial.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store), Replayed: o.Duels,
+		Logger: g.log, Now: g.now})
 	return g, err
 }
 
@@ -162,7 +162,7 @@ func openOfflineEvolver(ctx context.Context, c Config, o Options, why error) (
 	var evolver *trial.Evolver
 	if err == nil {
 		evolver, err = trial.New(trial.Deps{Store: s, Tasks: s, Settings: keptSettings{s}, Forge: trial.NoForge{Why: why},
-			Log: learn.NewHistory(s), Logger: log, Now: s.Now})
+			Log: learn.NewHistory(s), Replayed: o.Duels, Logger: log, Now: s.Now})
 	}
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, s.Close())

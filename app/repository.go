@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -20,6 +21,11 @@ type Repository struct {
 
 	deps *deps
 	row  store.Repository
+}
+
+// Policies are those that may hold in the repository, as the database has them.
+func (r *Repository) Policies(ctx context.Context) (*policies.Set, error) {
+	return r.deps.settings.Policies(ctx, r.row.Installation, r.row.Repo)
 }
 
 // historyDepth is how many commits of a repository are fetched to look for tasks.

@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
@@ -32,6 +33,7 @@ type Files struct {
 	github   *github.App
 	git      *gitops.Cache
 	override func(*sia.Settings)
+	only     *policies.Set // nil: files say which policies hold
 	log      *slog.Logger
 
 	// One report at a time on a repository: each looks whether its check run is there before it
@@ -41,9 +43,11 @@ type Files struct {
 }
 
 // New returns the settings files of all repositories that the app can see. The override
-// changes settings whatever the files say.
-func New(s Store, gh *github.App, git *gitops.Cache, override func(*sia.Settings), log *slog.Logger) *Files {
-	return &Files{store: s, github: gh, git: git, override: override, log: log}
+// changes settings whatever the files say; only are the policies that hold then, nil: the files say.
+func New(
+	s Store, gh *github.App, git *gitops.Cache, override func(*sia.Settings), only *policies.Set, log *slog.Logger,
+) *Files {
+	return &Files{store: s, github: gh, git: git, override: override, only: only, log: log}
 }
 
 // Settings gives the settings last known to be in force in a repository. A file

@@ -26,6 +26,9 @@ const maxPolicies = 50
 // Policies are the policies that may hold in a repository, as last read: those that ship,
 // the owner's, and its own.
 func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error) {
+	if f.only != nil {
+		return f.only, nil
+	}
 	set, err := policies.ShippedSet()
 	if err != nil {
 		return nil, err

@@ -95,6 +95,9 @@ type Deps struct {
 	Forge    Forge
 	Author   Author // nil: nothing is proposed but by people
 	Log      Log
+	// Replayed counts replayed tasks of a repository, owner/name, that one of two policies resolved alone, by their ids;
+	// nil: there are none.
+	Replayed func(repo, present, candidate string) (won, lost int, err error)
 	Logger   *slog.Logger
 	Now      func() time.Time
 }
@@ -111,7 +114,7 @@ type Evolver struct {
 // rememberedVersions bounds what is kept of versions that were read.
 const rememberedVersions = 200
 
-// New returns an evolver. All of Deps but Author are needed.
+// New returns an evolver. All of Deps but Author and Replayed are needed.
 func New(d Deps) (*Evolver, error) {
 	if d.Store == nil || d.Tasks == nil || d.Settings == nil || d.Forge == nil || d.Log == nil ||
 		d.Logger == nil || d.Now == nil {

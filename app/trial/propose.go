@@ -284,6 +284,31 @@ func changeText(was, now policies.Policy) string {
 	return strings.Join(all, "; ")
 }
 
+// replayed counts the tasks from the history of repositories that one of two policies resolved alone: of the repository
+// that a change is about, or of all in its installation.
+func (e *Evolver) replayed(
+	ctx context.Context, x store.Experiment, present, candidate policies.Policy,
+) (won, lost int, err error) {
+	if e.Replayed == nil {
+		return 0, 0, nil
+	}
+	repos, err := e.Store.Repositories(ctx, x.Installation)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, r := range repos {
+		if x.Alone && r.ID != x.Place.ID {
+			continue
+		}
+		w, l, err := e.Replayed(r.String(), present.ID(), candidate.ID())
+		if err != nil {
+			return 0, 0, err
+		}
+		won, lost = won+w, lost+l
+	}
+	return won, lost, nil
+}
+
 // gate judges a change by tasks with a known outcome, and saves it.
 func (e *Evolver) gate(
 	ctx context.Context, x store.Experiment, present, candidate policies.Policy,
@@ -296,6 +321,11 @@ func (e *Evolver) gate(
 	if err != nil {
 		return x, err
 	}
+	more, less, err := e.replayed(ctx, x, present, candidate)
+	if err != nil {
+		return x, err
+	}
+	won, lost = won+more, lost+less
 	for range won {
 		g.Add(true, false)
 	}
@@ -303,12 +333,15 @@ func (e *Evolver) gate(
 		g.Add(false, true)
 	}
 	x.Gate = g.Why()
+	if more+less > 0 {
+		x.Gate += fmt.Sprintf(" (of these tasks %d were replayed)", more+less)
+	}
 	switch g.Verdict() {
 	case evolve.Reject:
-		return e.enter(ctx, x, store.ExperimentRejected, "tasks of the log speak against it: "+x.Gate)
+		return e.enter(ctx, x, store.ExperimentRejected, "tasks speak against it: "+x.Gate)
 	case evolve.Pass:
 	default:
-		x.Gate = "not replayed, for the log can say too little: " + x.Gate
+		x.Gate = "not replayed, for tasks can say too little: " + x.Gate
 	}
 	return e.enter(ctx, x, store.ExperimentDrafted, fmt.Sprintf("%s proposed it: %s", x.By, x.Reason))
 }

@@ -146,3 +146,40 @@ func TestDraftIsStopped(t *testing.T) {
 		t.Errorf("%s: %v", x.Phase, err)
 	}
 }
+
+// Tasks from history that one of two policies resolved alone count in the gate: those of the repository that a change is
+// about.
+func TestReplayedTasksCount(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		won, lost int
+		phase     store.ExperimentPhase
+		gate      string
+	}{
+		{"they speak for it", 13, 2, store.ExperimentDrafted, "(of these tasks 15 were replayed)"},
+		{"they speak against it", 0, 6, store.ExperimentRejected, "6 only without it"},
+		{"there are none", 0, 0, store.ExperimentDrafted, "not replayed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			change := policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}
+			author, _ := model(t, changes(change))
+			h := newHouse(t, author, "app", "unused")
+			was := escalate(t)
+			now, err := policies.Mutate(was, change)
+			check(t, err)
+			h.Replayed = func(repo, present, candidate string) (won, lost int, err error) {
+				if repo != "acme/app" || present != was.ID() || candidate != now.ID() {
+					return 100, 0, nil
+				}
+				return c.won, c.lost, nil
+			}
+			h.end(t, h.repos[0], 60, was)
+			_ = h.Evolve(t.Context()) // there is no key for the pull request
+			all, err := h.store.Experiments(t.Context(), 0, false)
+			check(t, err)
+			if len(all) != 1 || all[0].Phase != c.phase || !strings.Contains(all[0].Gate, c.gate) {
+				t.Errorf("%+v", all)
+			}
+		})
+	}
+}

@@ -61,7 +61,7 @@ func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, err
 		return nil, nil
 	}
 	// It exits 1 where some could not be played; what it prints tells of the others.
-	out, ran := b.run(ctx, replayWithin, b.root, program, "replay", "run", "--output", "json")
+	out, ran := b.run(ctx, replayWithin, b.root, program, "replay", "run", "--loop", "--output", "json")
 	var played struct {
 		Runs []struct {
 			Task     string `json:"task"`

@@ -45,7 +45,7 @@ func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, 
 	if err != nil {
 		return err
 	}
-	evolver, kept, closing, err := app.OpenEvolver(e.Ctx, c, app.Options{Logger: e.Logger})
+	evolver, kept, closing, err := app.OpenEvolver(e.Ctx, c, app.Options{Logger: e.Logger, Duels: duelsOf(c.Dir)})
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func experimentText(e *cli.Env, x store.Experiment) cli.Styled {
 	fmt.Fprintf(&b, "  policy %s (%s) of %s: %s\n", x.Name, x.Decision, x.Place, x.Change)
 	fmt.Fprintf(&b, "  because: %s (%s)\n", x.Reason, x.By)
 	if x.Gate != "" {
-		fmt.Fprintf(&b, "  tasks of the log: %s\n", x.Gate)
+		fmt.Fprintf(&b, "  tasks: %s\n", x.Gate)
 	}
 	fmt.Fprintf(&b, "  now: %s\n", x.Why)
 	if x.PullURL != "" {

@@ -158,5 +158,8 @@ func runText(r replay.Result) string {
 	if r.Resolved {
 		how = "resolved"
 	}
+	if r.Attempts > 0 {
+		how += ", " + text.Count(r.Attempts, "attempt")
+	}
 	return fmt.Sprintf("%s, %.2f credits, %.0f s: %s", how, r.Cost, r.Seconds, text.Clip(text.OneLine(r.Why), 200))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,13 +24,15 @@ type replayRunCmd struct {
 	Seeds     int      `help:"How often each task is done." default:"1" placeholder:"N" min:"1"`
 	Technique string   `help:"Technique by which the brief is made, such as decomposition; default: the plain task." placeholder:"ID"`
 	Lesson    []string `help:"Files with lessons for the coder." type:"existingfile" placeholder:"FILE"`
+	Loop      bool     `help:"Work on each task as sia run does: attempts, the tests as the check, diagnosis, changed approaches, until they pass or nothing is left to try."`
+	Change    string   `help:"Have the loop work on each task twice: by the policies as they are, and with one field changed." placeholder:"POLICY.FIELD=VALUE"`
 	Tasks     []string `arg:"" optional:"" help:"Tasks, by id or how that begins; default: all." placeholder:"ID"`
 }
 
 // playFlags say besides what one attempt at a task may take.
 type playFlags struct {
 	replayFlags `embed:""`
-	Credits     float64       `help:"What one attempt may cost, in credits (0.01 USD)." default:"100" min:"0" max:"1000000"`
+	Credits     float64       `help:"What one attempt may cost, or the whole loop, in credits (0.01 USD)." default:"100" min:"0" max:"1000000"`
 	Timeout     time.Duration `help:"How long one attempt may take." default:"30m" min:"1s"`
 }
 
@@ -38,7 +41,8 @@ type playedReport struct {
 	Repo     string          `json:"repo"`
 	Runs     []replay.Result `json:"runs"`
 	Variants []variantReport `json:"variants"`
-	Failed   []string        `json:"failed"` // attempts that could not be made, and why
+	Failed   []string        `json:"failed"`         // attempts that could not be made, and why
+	Gate     string          `json:"gate,omitempty"` // what the tasks say of a changed policy
 }
 
 // variantReport is how one variant did.
@@ -65,22 +69,27 @@ func (c *replayRunCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	variants, err := c.variants(p)
+	ways, err := c.ways(e, s, p)
 	if err != nil {
 		return err
 	}
 	out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
 	for _, t := range tasks {
-		for _, v := range variants {
+		for _, w := range ways {
 			for seed := 1; seed <= c.Seeds; seed++ {
-				if err := c.play(e, s, p, t, v, seed, &out); err != nil {
+				if err := w.log(e, s, t, seed, &out); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	for _, v := range variants {
-		out.Variants = append(out.Variants, summed(v.Name, out.Runs))
+	for _, w := range ways {
+		out.Variants = append(out.Variants, summed(w.name, out.Runs))
+	}
+	if c.Change != "" {
+		if out.Gate, err = judged(ways, out.Runs); err != nil {
+			return err
+		}
 	}
 	err = c.Print(e, out, func() error { return out.show(e) })
 	if len(out.Failed) > 0 {
@@ -89,20 +98,25 @@ func (c *replayRunCmd) Run(e *cli.Env) (err error) {
 	return err
 }
 
-// play makes one attempt and logs it.
-func (c *replayRunCmd) play(
-	e *cli.Env, s *replaySource, p *replay.Player, t replay.Task, v replay.Variant, seed int, out *playedReport,
-) error {
-	r, err := p.Play(e.Ctx, t, v, seed)
+// way is a way to play tasks.
+type way struct {
+	name   string
+	policy string // id of the policy that was changed, as it decides here; empty: none was
+	play   func(ctx context.Context, t replay.Task, seed int) (replay.Result, error)
+}
+
+// log plays a task and logs it.
+func (w way) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *playedReport) error {
+	r, err := w.play(e.Ctx, t, seed)
 	if e.Ctx.Err() != nil {
 		return e.Ctx.Err()
 	}
 	if err != nil {
-		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, v.Name, err))
-		toldTo(e.Err, "%s  %s  could not be tried: %v\n", t.ID, v.Name, err)
+		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, w.name, err))
+		toldTo(e.Err, "%s  %s  could not be tried: %v\n", t.ID, w.name, err)
 		return nil
 	}
-	toldTo(e.Err, "%s  %s  %s\n", t.ID, v.Name, runText(r))
+	toldTo(e.Err, "%s  %s  %s\n", t.ID, w.name, runText(r))
 	out.Runs = append(out.Runs, r)
 	return s.folder.AppendRun(r)
 }
@@ -163,7 +177,21 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 // maxLesson bounds a file with a lesson, in bytes.
 const maxLesson = 64 << 10
 
-// variants are what the flags ask for: one for each coder. Names say what is special.
+// ways are what the flags ask for: the whole loop, or single attempts.
+func (c *replayRunCmd) ways(e *cli.Env, s *replaySource, p *replay.Player) (out []way, err error) {
+	if c.Loop || c.Change != "" {
+		return c.loops(e, s, p)
+	}
+	variants, err := c.variants(p)
+	for _, v := range variants {
+		out = append(out, way{name: v.Name, play: func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
+			return p.Play(ctx, t, v, seed)
+		}})
+	}
+	return out, err
+}
+
+// variants are what the flags ask for of single attempts: one for each coder. Names say what is special.
 func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err error) {
 	v := replay.Variant{Technique: c.Technique}
 	var with []string
@@ -220,6 +248,9 @@ func (r playedReport) show(e *cli.Env) error {
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if r.Gate != "" {
+		fmt.Fprintf(&b, "%s\n", r.Gate)
 	}
 	slices.SortFunc(r.Failed, cmp.Compare)
 	for _, f := range r.Failed {

@@ -18,6 +18,8 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/lab/replay"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/project"
@@ -66,6 +68,11 @@ type localJob struct {
 	branch      string // of the result
 	title, body string
 	why         string // where the test command is from
+	check       string // what the check runs, for people
+	// judge is the check of a replay task, in place of the test command, on the files that lay puts into a folder; nil: of
+	// none
+	judge       func(ctx context.Context, lay func(dir string) error) (replay.Judgement, error)
+	policies    *policies.Set // decide in the run; nil: those of the repository
 	hosts       []string
 	settings    sia.Settings // of the repository, with what the flags say
 	models      app.ModelsConfig
@@ -265,14 +272,26 @@ func (c *runCmd) notACloneError(err error) error {
 // findSettings finds how the repository is prepared and tested, and what may be spent: as told, as its settings say, or
 // as its files do.
 func (c *runCmd) findSettings(ctx context.Context, j *localJob) error {
-	set := &j.settings
-	*set = sia.DefaultSettings()
+	j.settings = sia.DefaultSettings()
 	if own, absent := j.git.run(ctx, "show", j.base+":"+config.Path); absent == nil {
 		var err error
-		if *set, err = config.Parse(config.Path, own); err != nil {
+		if j.settings, err = config.Parse(config.Path, own); err != nil {
 			return fmt.Errorf("%w\nThat is the file of the commit %.9s; commit it again when it is right", err, j.base)
 		}
 	}
+	if err := c.complete(ctx, j); err != nil {
+		return err
+	}
+	if j.check = j.settings.Agent.Test; j.check == "" {
+		return fmt.Errorf("nothing in %s says how it is tested, and only tests say whether the work is right: give the "+
+			"command with --test, such as --test \"make test\"", j.git.dir)
+	}
+	return nil
+}
+
+// complete adds to a job's settings what the flags say, and where neither do, what the repository's files say.
+func (c *runCmd) complete(ctx context.Context, j *localJob) error {
+	set := &j.settings
 	tree, err := j.git.run(ctx, "ls-tree", "-r", "-t", "-z", j.base)
 	if err != nil {
 		return err
@@ -290,10 +309,6 @@ func (c *runCmd) findSettings(ctx context.Context, j *localJob) error {
 		j.why = config.Path
 	default:
 		set.Agent.Test, j.why = found.Test.Line, found.Test.Why
-	}
-	if set.Agent.Test == "" {
-		return fmt.Errorf("nothing in %s says how it is tested, and only tests say whether the work is right: give the "+
-			"command with --test, such as --test \"make test\"", j.git.dir)
 	}
 	switch {
 	case c.Setup != nil:

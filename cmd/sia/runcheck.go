@@ -54,19 +54,19 @@ func excerptOf(log string, lines int) string {
 func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 	r.step.Store(new("SIA checks out the commit"))
 	defer r.step.Store(nil)
+	if r.job.judge != nil {
+		began := time.Now()
+		j, err := r.job.judge(ctx, func(dir string) error { return r.checkOut(ctx, sha, dir) })
+		return checkResult{passed: j.Resolved, log: j.Log + "\n" + j.Why, took: time.Since(began), err: err}
+	}
 	// The sandbox gives a tree to another user, so each check has one of its own.
 	dir, err := os.MkdirTemp(r.dir, "check-")
 	if err != nil {
 		return checkResult{err: err}
 	}
 	defer func() { out.err = errors.Join(out.err, sandbox.RemoveAll(dir)) }()
-	// Contents of Git LFS are not copied: as in attempts, its files are those of the commit.
-	for _, args := range [][]string{{"clone", "--quiet", "--no-checkout", "--shared", "--config", "filter.lfs.smudge=",
-		"--config", "filter.lfs.process=", "--config", "filter.lfs.required=false", "--", r.bare, dir},
-		{"checkout", "--quiet", "--detach", sha}} {
-		if _, err := (localGit{dir}).run(ctx, args...); err != nil {
-			return checkResult{err: fmt.Errorf("check out %.9s: %w", sha, err)}
-		}
+	if err := r.checkOut(ctx, sha, dir); err != nil {
+		return checkResult{err: err}
 	}
 	set := r.job.settings.Agent
 	in := agent.Input{Repo: r.repo, Dir: dir, OnBase: sha == r.job.base, Setup: set.Setup, Services: set.Services,
@@ -87,6 +87,22 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		out.log += "\n" + res.String() + "\n" + res.Why
 	}
 	return out
+}
+
+// checkOut puts the files of a commit into a folder that is empty or not there. Contents of Git LFS are not copied: as in
+// attempts, its files are those of the commit.
+func (r *localRun) checkOut(ctx context.Context, sha, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"clone", "--quiet", "--no-checkout", "--shared", "--config", "filter.lfs.smudge=",
+		"--config", "filter.lfs.process=", "--config", "filter.lfs.required=false", "--", r.bare, dir},
+		{"checkout", "--quiet", "--detach", sha}} {
+		if _, err := (localGit{dir}).run(ctx, args...); err != nil {
+			return fmt.Errorf("check out %.9s: %w", sha, err)
+		}
+	}
+	return nil
 }
 
 // maxCheckLog is how much of a log a check run's summary may hold, in bytes.
@@ -122,7 +138,7 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 
 // report runs the check on a commit and says there how it ended, under each name that the settings require.
 func (r *localRun) report(ctx context.Context, sha string) error {
-	names, test := r.job.settings.Checks.Required, r.job.settings.Agent.Test
+	names, test := r.job.settings.Checks.Required, r.job.check
 	if len(names) == 0 {
 		names = []string{localCheck}
 	}

@@ -66,9 +66,9 @@ func (r *localRun) forecast() {
 }
 
 // keepRun notes the cost and time of the run, for later forecasts. One that was stopped, or in which the model did
-// nothing, says nothing of others.
+// nothing, says nothing of others, nor does a task of the past.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
-	if r.calls == 0 || r.Ctx.Err() != nil {
+	if r.calls == 0 || r.Ctx.Err() != nil || r.job.judge != nil {
 		return
 	}
 	line, err := json.Marshal(pastRun{Repo: r.job.repoNumber(), Kind: r.job.kind(), Credits: spent, Seconds: out.Seconds,

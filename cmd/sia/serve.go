@@ -31,7 +31,8 @@ func (c *serveCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	o := app.Options{Logger: e.Logger, Forward: forwardCommand(), ProbeModels: true, Version: version}
+	o := app.Options{Logger: e.Logger, Forward: forwardCommand(), ProbeModels: true, Version: version,
+		Duels: duelsOf(c.Dir)}
 	if len(config.Roles) == 0 && !config.GitHub.Named() && config.Private != "" {
 		var ready bool
 		if config, ready, err = setUpFirst(e, config, &o); err != nil || !ready {

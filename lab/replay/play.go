@@ -132,26 +132,13 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(p.Folder.cache(), "play-*")
+	dir, done, err := p.folder(ctx)
 	if err != nil {
-		return fmt.Errorf("make work tree: %w", err)
-	}
-	defer func() {
-		var err error
-		build := filepath.Join(p.Folder.cache(), "build")
-		left, _ := filepath.Glob(filepath.Join(build, "*-"+filepath.Base(dir)+"-*")) // the pattern is valid
-		for _, name := range append(left, dir) {
-			err = errors.Join(err, sandbox.RemoveAll(name))
-		}
-		if err != nil {
-			p.Logger.WarnContext(ctx, "work tree left behind", "dir", dir, "error", err)
-		}
-	}()
-	work := testrun.NewWorkTree(filepath.Join(dir, "tree"), p.History)
-	if err := work.Set(ctx, parent, nil, nil); err != nil {
 		return err
 	}
-	if _, err := p.History.Snapshot(ctx, work.Dir, t.Parent); err != nil {
+	defer done()
+	work := testrun.NewWorkTree(filepath.Join(dir, "tree"), p.History)
+	if _, err := p.begin(ctx, t, work, parent); err != nil {
 		return err
 	}
 	in, err := p.input(t, v, coder, parent, work.Dir)
@@ -175,6 +162,35 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 	return p.judge(ctx, t, e, work, ending(res), out)
 }
 
+// folder makes a folder for one play. done removes it, and what was built for it.
+func (p *Player) folder(ctx context.Context) (dir string, done func(), err error) {
+	dir, err = os.MkdirTemp(p.Folder.cache(), "play-*")
+	if err != nil {
+		return "", nil, fmt.Errorf("make work tree: %w", err)
+	}
+	return dir, func() {
+		var err error
+		build := filepath.Join(p.Folder.cache(), "build")
+		left, _ := filepath.Glob(filepath.Join(build, "*-"+filepath.Base(dir)+"-*")) // the pattern is valid
+		for _, name := range append(left, dir) {
+			err = errors.Join(err, sandbox.RemoveAll(name))
+		}
+		if err != nil {
+			p.Logger.WarnContext(ctx, "work tree left behind", "dir", dir, "error", err)
+		}
+	}, nil
+}
+
+// begin lays a task's parent out, in a repository with this one commit, and returns that.
+func (p *Player) begin(
+	ctx context.Context, t Task, work *testrun.WorkTree, parent testrun.Files,
+) (sha string, err error) {
+	if err := work.Set(ctx, parent, nil, nil); err != nil {
+		return "", err
+	}
+	return p.History.Snapshot(ctx, work.Dir, t.Parent)
+}
+
 // ending says how an attempt ended where it did not end as it should.
 func ending(res agent.Result) string {
 	if res.End == sia.EndFinished {
@@ -193,24 +209,37 @@ func (p *Player) judge(ctx context.Context, t Task, e ends, work *testrun.WorkTr
 		out.Why = why("nothing was changed")
 		return nil
 	}
-	if err := work.Overlay(e.split.over, e.split.made, e.split.without); err != nil {
-		out.Why = why(err.Error()) // what lies in the work tree is the coder's
-		return nil
+	j, err := p.run(ctx, t, e, work)
+	out.Resolved, out.Why = j.Resolved, why(j.Why)
+	return err
+}
+
+// Judgement is what a task's tests say of a state of the files.
+type Judgement struct {
+	Resolved bool
+	Why      string // for people
+	Log      string // the end of what building and running them printed; empty: they were not run
+}
+
+// run lays a task's tests over a work tree, and runs them.
+func (p *Player) run(ctx context.Context, t Task, e ends, work *testrun.WorkTree) (j Judgement, err error) {
+	err = work.Overlay(e.split.over, e.split.made, e.split.without)
+	if err == nil {
+		err = work.Link(e.suite.Links)
 	}
-	if err := work.Link(e.suite.Links); err != nil {
-		out.Why = why(err.Error())
-		return nil
+	if err != nil { // what lies in the work tree is the coder's
+		return Judgement{Why: err.Error()}, nil
 	}
 	rep, unprepared, err := p.runner.RunPrepared(ctx, e.lang, e.suite, testrun.Tree{At: work, Files: e.split.after})
 	if err != nil {
-		return err
+		return j, err
 	}
 	if unprepared != "" {
-		return fmt.Errorf("%s: %s", Unprepared, unprepared)
+		return j, fmt.Errorf("%s: %s", Unprepared, unprepared)
 	}
-	out.Resolved, out.Why = t.resolvedBy(rep)
-	out.Why = why(out.Why)
-	return nil
+	j.Resolved, j.Why = t.resolvedBy(rep)
+	j.Log = strings.ReplaceAll(rep.Log, "\x16", "") // package testing's mark of its own lines
+	return j, nil
 }
 
 // resolvedBy reports whether a task is resolved, judged by the report of its tests, and why.

@@ -11,7 +11,7 @@ type Variant struct {
 	TestHints []string `json:"test_hints,omitempty"` // which cases tests should cover, by those lessons
 }
 
-// Result is the result of one attempt at a task.
+// Result is the result of one attempt at a task, or of the whole loop.
 type Result struct {
 	Task     string    `json:"task"` // id
 	Variant  string    `json:"variant"`
@@ -22,4 +22,8 @@ type Result struct {
 	Seconds  float64   `json:"seconds"` // that the coder and the tests took
 	Files    []string  `json:"files"`   // that the coder changed
 	At       time.Time `json:"at"`
+
+	Attempts int      `json:"attempts,omitempty"` // of the whole loop; 0: one attempt was played, without the loop
+	Policies []string `json:"policies,omitempty"` // ids of those that the loop decided by, sorted
+	Models   []string `json:"models,omitempty"`   // that the loop may have asked, sorted
 }
