@@ -56,8 +56,8 @@ type Options struct {
 	Local    Local
 	// holds a short conversation with each model when it starts to serve, which costs a few cents
 	ProbeModels bool
-	// counts replayed tasks of a repository, owner/name, that one policy of two resolved alone, both by their ids; nil: none
-	// are counted
+	// counts replayed tasks of a repository, owner/name, that one of two policies resolved alone, both by their ids; nil:
+	// none are counted
 	Duels func(repo, present, candidate string) (won, lost int, err error)
 }
 

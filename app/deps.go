@@ -90,8 +90,8 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		return nil, err
 	}
 	g.evolver, err = trial.New(trial.Deps{Store: g.store, Tasks: g.store, Settings: g.settings, Author: author,
-		Forge: trial.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store), Replayed: o.Duels,
-		Logger: g.log, Now: g.now})
+		Forge: trial.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store),
+		Replayed: o.Duels, Logger: g.log, Now: g.now})
 	return g, err
 }
 

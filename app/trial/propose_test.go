@@ -147,8 +147,8 @@ func TestDraftIsStopped(t *testing.T) {
 	}
 }
 
-// Tasks from history that one of two policies resolved alone count in the gate: those of the repository that a change is
-// about.
+// Tasks from history that one of two policies resolved alone count in the gate: those of the repository that a change
+// is about.
 func TestReplayedTasksCount(t *testing.T) {
 	for _, c := range []struct {
 		name      string

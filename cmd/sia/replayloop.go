@@ -51,7 +51,7 @@ func policyChange(s string) (policy string, m policies.Mutation, err error) {
 
 // loops are the whole loop by the policies as they are, and by changed ones where that is asked for.
 func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]way, error) {
-	set, err := s.policies(e, c.serverFlags)
+	set, err := s.policies(e)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +60,15 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]w
 		return nil, err
 	}
 	loop := func(name, policy string, set *policies.Set) way {
-		l := taskLoop{env: *e, models: server.Models, free: server.Free, settings: s.settings, policies: set, flags: c.playFlags}
+		l := taskLoop{env: *e, models: server.Models, free: server.Free, settings: s.settings, policies: set,
+			flags: c.playFlags}
 		l.env.Out, l.env.Err = io.Discard, io.Discard // a line says how each task ended
-		return way{name: name, policy: policy, play: func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
+		play := func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
 			r, err := p.PlayLoop(ctx, t, name, seed, l.play)
 			r.Policies, r.Models = l.ids(), l.asked()
 			return r, err
-		}}
+		}
+		return way{name: name, policy: policy, play: play}
 	}
 	if c.Change == "" {
 		return []way{loop(loopName, "", set)}, nil
@@ -105,7 +107,7 @@ func judged(ways []way, runs []replay.Result) (string, error) {
 
 // policies are those that decide in the repository: a server's, or those that ship and those of the commit that a clone
 // is at.
-func (s *replaySource) policies(e *cli.Env, f serverFlags) (*policies.Set, error) {
+func (s *replaySource) policies(e *cli.Env) (*policies.Set, error) {
 	if s.server != nil {
 		return s.server.Policies(e.Ctx)
 	}

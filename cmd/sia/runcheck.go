@@ -89,8 +89,8 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 	return out
 }
 
-// checkOut puts the files of a commit into a folder that is empty or not there. Contents of Git LFS are not copied: as in
-// attempts, its files are those of the commit.
+// checkOut puts the files of a commit into a folder that is empty or not there. Contents of Git LFS are not copied: as
+// in attempts, its files are those of the commit.
 func (r *localRun) checkOut(ctx context.Context, sha, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

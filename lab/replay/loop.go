@@ -23,8 +23,8 @@ type Stage struct {
 }
 
 // Loop works on a task until its tests pass or nothing is left to try, as SIA works on an issue. Its result says
-// whether it did, why, at what cost, in how many attempts, and which files were changed. An error says nothing about the
-// task, as of [Player.Play].
+// whether it did, why, at what cost, in how many attempts, and which files were changed. An error says nothing about
+// the task, as of [Player.Play].
 type Loop func(ctx context.Context, s Stage) (Result, error)
 
 // PlayLoop has a loop work on a task. The tests are the loop's check: it may learn from what they print, as from the
@@ -69,9 +69,9 @@ func (p *Player) loop(ctx context.Context, t Task, loop Loop) (Result, error) {
 	return loop(ctx, Stage{Task: t, Dir: work.Dir, Base: base, Check: check})
 }
 
-// Duels counts the tasks that the loop resolved by one policy alone: won by the candidate, lost by the present one. Runs
-// are compared that had the same models and otherwise the same policies. Of several runs of a task, more than half say
-// how it ended.
+// Duels counts the tasks that the loop resolved by one policy alone: won by the candidate, lost by the present one.
+// Runs are compared that had the same models and otherwise the same policies. Of several runs of a task, more than half
+// say how it ended.
 func Duels(runs []Result, present, candidate string) (won, lost int) {
 	type of struct{ task, rest string }
 	balance := map[of][2]int{} // of each: resolved, less not resolved; by the present policy, and by the candidate

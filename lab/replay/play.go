@@ -223,12 +223,12 @@ type Judgement struct {
 
 // run lays a task's tests over a work tree, and runs them.
 func (p *Player) run(ctx context.Context, t Task, e ends, work *testrun.WorkTree) (j Judgement, err error) {
-	err = work.Overlay(e.split.over, e.split.made, e.split.without)
-	if err == nil {
-		err = work.Link(e.suite.Links)
+	laid := work.Overlay(e.split.over, e.split.made, e.split.without)
+	if laid == nil {
+		laid = work.Link(e.suite.Links)
 	}
-	if err != nil { // what lies in the work tree is the coder's
-		return Judgement{Why: err.Error()}, nil
+	if laid != nil { // what lies in the work tree is the coder's
+		return Judgement{Why: laid.Error()}, nil
 	}
 	rep, unprepared, err := p.runner.RunPrepared(ctx, e.lang, e.suite, testrun.Tree{At: work, Files: e.split.after})
 	if err != nil {
