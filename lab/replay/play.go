@@ -223,12 +223,8 @@ type Judgement struct {
 
 // run lays a task's tests over a work tree, and runs them.
 func (p *Player) run(ctx context.Context, t Task, e ends, work *testrun.WorkTree) (j Judgement, err error) {
-	laid := work.Overlay(e.split.over, e.split.made, e.split.without)
-	if laid == nil {
-		laid = work.Link(e.suite.Links)
-	}
-	if laid != nil { // what lies in the work tree is the coder's
-		return Judgement{Why: laid.Error()}, nil
+	if why := lay(e, work); why != "" {
+		return Judgement{Why: why}, nil
 	}
 	rep, unprepared, err := p.runner.RunPrepared(ctx, e.lang, e.suite, testrun.Tree{At: work, Files: e.split.after})
 	if err != nil {
@@ -240,6 +236,18 @@ func (p *Player) run(ctx context.Context, t Task, e ends, work *testrun.WorkTree
 	j.Resolved, j.Why = t.resolvedBy(rep)
 	j.Log = strings.ReplaceAll(rep.Log, "\x16", "") // package testing's mark of its own lines
 	return j, nil
+}
+
+// lay lays a task's tests over a work tree. why says what stands in the way of that: what lies there is the coder's.
+func lay(e ends, work *testrun.WorkTree) (why string) {
+	err := work.Overlay(e.split.over, e.split.made, e.split.without)
+	if err == nil {
+		err = work.Link(e.suite.Links)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // resolvedBy reports whether a task is resolved, judged by the report of its tests, and why.
