@@ -122,7 +122,7 @@ var (
 		`requested_reviewers|draft)|event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|` +
 		`github\.rest\.(issues|pulls)`)
 	// onlySays is a script that does no more than print and end; so is none.
-	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf|exit|true|false)\b[^|&;$(]*|#.*)?(?:\n|$))*$`)
+	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf|exit)\b[^|&;$(]*|#.*)?(?:\n|$))*$`)
 	// ofResults reads how the needed jobs went, and ofOutcome gets what they made.
 	ofResults = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.result\b|\(\s*needs\s*\)`)
 	ofOutcome = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.outputs\b|\bdownload-artifact@`)
