@@ -249,7 +249,7 @@ func (w *checkWorker) failures(
 	}
 	for _, c := range v.Checks {
 		read := slices.ContainsFunc(out, func(f sia.CheckFailure) bool { return f.Check == c.Name })
-		if c.Colour != sia.Red || !c.Required || read {
+		if c.Colour != sia.Red || !c.Required || read || slices.Contains(v.Follow, c.Name) {
 			continue
 		}
 		// There is nothing to read, as of a workflow that could not start.

@@ -78,6 +78,7 @@ type check struct {
 	required  bool
 	byRun     bool      // it is required as a job of a workflow that a rule requires, and by nothing else
 	held      bool      // it was skipped, and not green, for something of its workflow run is neither
+	follows   bool      // it is not green for jobs that it needs, and judges nothing else
 	job       int64     // of a workflow run: the job that is run again with it; 0: there is none
 	last      time.Time // newest event of any of its runs
 }

@@ -96,9 +96,9 @@ func (j *judgement) filesMatter() bool {
 	case sia.VerdictGreen:
 		return true
 	case sia.VerdictPending, sia.VerdictBlocked, sia.VerdictNone, sia.VerdictRed:
-		return missed
+		return missed || j.needsMatter()
 	}
-	return false
+	return j.needsMatter()
 }
 
 // from says for people what made a check.

@@ -110,7 +110,7 @@ func (j *judgement) count() (greens, excuses int) {
 			}
 			*where = append(*where, fmt.Sprintf("`%s` (%s)", c.label, c.from()))
 		}
-		if !c.required {
+		if !c.required || c.follows {
 			continue
 		}
 		switch c.outcome {

@@ -13,8 +13,10 @@
 //   - A check is required when the branch's rules or the settings name it. Where
 //     neither names any, or the rules can't be read, every check that ran is. Then what
 //     should have reported and did not is missed, too ([Expect]).
+//   - What a required job needs is required as well. A job that only sums up the jobs
+//     that it needs stands as they do (needed.go).
 //   - What was skipped is green only beside something that ran and succeeded, and not
-//     beside something of its workflow run that is not green. Where nothing ran, nothing
+//     beside something that it needs and that is not green. Where nothing ran, nothing
 //     was validated.
 //   - A pass rests on a green check that ran the repository's code at the commit, as far
 //     as its name and its workflow file tell (code.go, file.go). A licence or a title

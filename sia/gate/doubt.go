@@ -70,7 +70,7 @@ func (j *judgement) doubtable() bool {
 func (j *judgement) reds() []check {
 	var out []check
 	for _, c := range j.checks {
-		if c.required && c.outcome == red {
+		if c.required && c.outcome == red && !c.follows {
 			out = append(out, c)
 		}
 	}

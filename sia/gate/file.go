@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -34,6 +35,8 @@ type Job struct {
 	Name string // as check runs bear it, but for the values of expressions and matrices
 	Code bool   // it checks a repository out, or runs something that may judge its code
 	Head bool   // it names the head of the pull request as what it checks out
+	// names of the jobs that it needs, without those that may fail
+	Needs []string
 }
 
 const (
@@ -55,7 +58,9 @@ func ReadFile(path string, text []byte) File {
 	f := File{Path: path, Triggers: triggers(root["on"])}
 	jobs, _ := root["jobs"].(map[string]any)
 	for key, j := range jobs {
-		f.Jobs = append(f.Jobs, readJob(key, j))
+		job := readJob(key, j)
+		job.Needs = needs(jobs, key)
+		f.Jobs = append(f.Jobs, job)
 	}
 	if len(f.Triggers) == 0 || len(f.Jobs) == 0 {
 		return unread
@@ -116,26 +121,31 @@ var (
 	ofForm = regexp.MustCompile(`(?i)pull_request\.(title|body|labels|user|assignees|milestone|` +
 		`requested_reviewers|draft)|event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|` +
 		`github\.rest\.(issues|pulls)`)
-	// onlySays is a script that does no more than print; so is none.
-	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf)\b[^|&;$(]*|#.*)?(?:\n|$))*$`)
+	// onlySays is a script that does no more than print and end; so is none.
+	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf|exit)\b[^|&;$(]*|#.*)?(?:\n|$))*$`)
+	// ofResults reads how the needed jobs went, and ofOutcome gets what they made.
+	ofResults = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.result\b|\(\s*needs\s*\)`)
+	ofOutcome = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.outputs\b|\bdownload-artifact@`)
 	// checksOut is the name of an action that checks out.
 	checksOut = regexp.MustCompile(`(?i)\bcheckout\b`)
+	// keys are those of jobs, in a list of any form.
+	keys = regexp.MustCompile(`[\w-]+`)
 )
 
 // readJob reads a job. One that is a reusable workflow, and a step that is an action of the
-// repository, may do anything with its code. So may a command that does more than print, unless the job
-// reads what is said about the pull request: nothing tells what a command starts elsewhere.
+// repository, may do anything with its code. So may a command that does more than print, unless the job's
+// steps read what is said about the pull request, or how the jobs that it needs went and nothing that these made:
+// nothing tells what a command starts elsewhere.
 func readJob(key string, job any) Job {
-	out := Job{Name: key}
 	says, _ := job.(map[string]any)
-	if name, _ := says["name"].(string); name != "" {
-		out.Name = name
-	}
+	out := Job{Name: nameOf(key, says)}
 	if uses, _ := says["uses"].(string); uses != "" {
 		out.Code, out.Head = true, ofHead.MatchString(fmt.Sprint(says["with"]))
 	}
 	steps, _ := says["steps"].([]any)
-	ofForm := ofForm.MatchString(fmt.Sprint(says))
+	reads := fmt.Sprint(says["steps"], says["env"])
+	sums := ofResults.MatchString(reads) && !ofOutcome.MatchString(reads)
+	aside := sums || ofForm.MatchString(fmt.Sprint(says))
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		uses, _ := step["uses"].(string)
@@ -143,14 +153,64 @@ func readJob(key string, job any) Job {
 		gets := checksOut.MatchString(uses) && ofHead.MatchString(fmt.Sprint(step["with"]))
 		out.Head = out.Head || gets || fetches.MatchString(run) && ofHead.MatchString(run+fmt.Sprint(step["env"]))
 		out.Code = out.Code || checksOut.MatchString(uses) || strings.HasPrefix(uses, "./") ||
-			fetches.MatchString(run) || !ofForm && !onlySays.MatchString(run)
+			fetches.MatchString(run) || !aside && !onlySays.MatchString(run)
 	}
 	return out
 }
 
-// job is what is known of the job that a check run of the workflow is of: all of its jobs,
-// where the name does not say which.
-func (f File) job(name string) Job {
+// needs are the names of the jobs that one needs and that may not fail: neither by themselves, nor by the word of
+// https://github.com/re-actors/alls-green. Sorted.
+func needs(jobs map[string]any, key string) []string {
+	says, _ := jobs[key].(map[string]any)
+	var may []string
+	steps, _ := says["steps"].([]any)
+	for _, s := range steps {
+		step, _ := s.(map[string]any)
+		with, _ := step["with"].(map[string]any)
+		allowed, _ := with["allowed-failures"].(string)
+		may = append(may, keys.FindAllString(allowed, -1)...)
+	}
+	var out []string
+	for _, need := range texts(says["needs"]) {
+		of, there := jobs[need].(map[string]any)
+		goesOn, _ := of["continue-on-error"].(string)
+		if there && (goesOn == "" || goesOn == "false") && !slices.Contains(may, need) {
+			out = append(out, nameOf(need, of))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// nameOf is a job's name as its check runs bear it.
+func nameOf(key string, says map[string]any) string {
+	name, _ := says["name"].(string)
+	return cmp.Or(name, key)
+}
+
+// needs are the names of the jobs that a check run's job needs, of those that these need, and so on.
+func (f File) needs(name string) []string {
+	var out []string
+	for next := f.named(name); len(next) > 0; {
+		of := next[0]
+		next = next[1:]
+		for _, need := range of.Needs {
+			if slices.Contains(out, need) {
+				continue
+			}
+			out = append(out, need)
+			for _, j := range f.Jobs {
+				if j.Name == need {
+					next = append(next, j)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// named are the jobs that a check run may be of, going by its name.
+func (f File) named(name string) []Job {
 	var exact, like []Job
 	for _, j := range f.Jobs {
 		switch {
@@ -160,10 +220,16 @@ func (f File) job(name string) Job {
 			like = append(like, j)
 		}
 	}
-	candidates := exact
 	if len(exact) == 0 {
-		candidates = like
+		return like
 	}
+	return exact
+}
+
+// job is what is known of the job that a check run of the workflow is of: all of its jobs,
+// where the name does not say which.
+func (f File) job(name string) Job {
+	candidates := f.named(name)
 	if len(candidates) == 0 {
 		candidates = f.Jobs
 	}

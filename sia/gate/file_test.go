@@ -57,11 +57,21 @@ func TestJobsOfFile(t *testing.T) {
 		"steps: [{run: ./check, env: {T: '${{ github.event.pull_request.title }}'}}]":   {},
 		"steps: []": {},
 		"{}":        {},
-		"steps: [{uses: actions/checkout@v4, with: {ref: '${{ github.head_ref }}'}}]": {Code: true, Head: true},
-		"steps: [{uses: actions/checkout@v4, with: {ref: refs/pull/1/merge}}]":        {Code: true, Head: true},
-		"steps: [{uses: actions/checkout@v4, with: {ref: main}}]":                     {Code: true},
-		"steps: [{uses: actions/checkout@v4, env: {X: head}}]":                        {Code: true},
-		"steps: [{run: gh pr checkout 7}]":                                            {Code: true, Head: true},
+		"steps: [{run: 'test \"${{ needs.a.result }}\" = success'}]":                        {},
+		"steps: [{if: \"contains(needs.*.result, 'failure')\", run: exit 1}, {run: ./say}]": {},
+		"{env: {R: '${{ toJSON(needs) }}'}, steps: [{run: 'echo \"$R\" | jq -e .'}]}":       {},
+		"steps: [{uses: re-actors/alls-green@v1, with: {jobs: '${{ toJSON(needs) }}'}}]":    {},
+		"steps: [{if: \"contains(needs.*.result, 'x')\", run: exit 1}, {run: exit 0}]":      {},
+		"steps: [{run: exit 0}]": {},
+		"steps: [{run: 'test \"${{ needs.a.result }}\"'}, {uses: actions/checkout@v4}]":             {Code: true},
+		"steps: [{run: 'docker run ${{ needs.a.outputs.image }} ${{ needs.a.result }}'}]":           {Code: true},
+		"steps: [{uses: actions/download-artifact@v4}, {run: './x ${{ needs.a.result }}'}]":         {Code: true},
+		"{if: \"always() && needs.a.result == 'success'\", steps: [{run: docker run x make test}]}": {Code: true},
+		"steps: [{uses: actions/checkout@v4, with: {ref: '${{ github.head_ref }}'}}]":               {Code: true, Head: true},
+		"steps: [{uses: actions/checkout@v4, with: {ref: refs/pull/1/merge}}]":                      {Code: true, Head: true},
+		"steps: [{uses: actions/checkout@v4, with: {ref: main}}]":                                   {Code: true},
+		"steps: [{uses: actions/checkout@v4, env: {X: head}}]":                                      {Code: true},
+		"steps: [{run: gh pr checkout 7}]":                                                          {Code: true, Head: true},
 		"{uses: ./.github/workflows/t.yml, with: {sha: '${{ github.event.pull_request.head.sha }}'}}": {Code: true,
 			Head: true},
 	} {
@@ -85,6 +95,29 @@ jobs:
 		"call / test": true, "Test on linux": true, "whatever": true} { // of the last two nobody knows which it is
 		if got := f.job(name).Code; got != want {
 			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// What a job needs is known by name, through other jobs, too; what may fail is left out.
+func TestNeedsOfFile(t *testing.T) {
+	f := ReadFile(ciPath, []byte(`on: push
+jobs:
+  build: {name: Build it}
+  unit: {name: "Test on ${{ matrix.os }}", needs: build}
+  docs: {continue-on-error: true}
+  slow: {continue-on-error: "${{ matrix.new }}"}
+  fast: {continue-on-error: false}
+  lint: {}
+  loop: {needs: [again]}
+  again: {needs: [loop]}
+  ok: {needs: [unit, docs, slow, fast, gone]}
+  green: {needs: [lint, fast], steps: [{uses: re-actors/alls-green@v1, with: {allowed-failures: "docs, lint"}}]}
+`))
+	for name, want := range map[string][]string{"ok": {"Test on ${{ matrix.os }}", "fast", "Build it"},
+		"Test on linux": {"Build it"}, "green": {"fast"}, "loop": {"again", "loop"}, "lint": nil, "whatever": nil} {
+		if d := cmp.Diff(want, f.needs(name)); d != "" {
+			t.Errorf("%s: %s", name, d)
 		}
 	}
 }

@@ -65,6 +65,7 @@ type Result struct {
 	Guarded  bool              // there is no signal, perhaps because the pull request is a draft
 	Red      map[int64]string  // the red check runs, with the names that Checks gives their checks
 	Failed   map[string]string // the contexts of red statuses, with those names
+	Follow   []string          // the red checks that are red for others, and say nothing themselves
 	Reported []sia.Reported    // what reported on the commit, without SIA's own: at most sia.MaxReported, sorted
 }
 
@@ -88,7 +89,7 @@ func (in Input) Went() []Went {
 	}
 	var out []Went
 	for _, c := range j.checks {
-		if c.run.ID == 0 || c.outcome != green && !c.flaky {
+		if c.run.ID == 0 || c.outcome != green && !c.flaky || j.sumsUp(c) {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].Check == c.name { // a twin
@@ -129,6 +130,7 @@ func judge(in Input) *judgement {
 	j.excuse()
 	j.exhaust()
 	j.overdue()
+	j.follow()
 	j.hold()
 	if j.MergeUnknown && j.Final { // else one more look follows
 		j.awaited = append(j.awaited, awaitsMerge)
@@ -348,7 +350,7 @@ func (j *judgement) blamed() []Run {
 	for _, c := range j.checks {
 		cancelled := c.outcome == blocked && c.run.Conclusion == "cancelled"
 		switch {
-		case !c.required || c.outcome != red && !cancelled || c.run.ID == 0:
+		case !c.required || c.outcome != red && !cancelled || c.run.ID == 0 || c.follows:
 		case c.exhausted || cancelled:
 			last = append(last, c.run)
 		default:
@@ -368,6 +370,8 @@ func (j *judgement) show() {
 			colour = sia.Green
 		case c.outcome == skipped:
 			why = strings.TrimSuffix(c.why, " counts as green")
+		case c.outcome == red && c.follows:
+			j.result.Follow = append(j.result.Follow, c.label)
 		case c.outcome == red && c.run.ID != 0:
 			j.result.Red = added(j.result.Red, c.run.ID, c.label)
 		case c.outcome == red && c.app == statusApp:

@@ -108,7 +108,10 @@ func anyFile(t *rapid.T) File {
 		f.Triggers = []Trigger{{Event: rapid.SampledFrom([]string{"push", "pull_request"}).Draw(t, "trigger"),
 			Narrow: rapid.Bool().Draw(t, "narrow"), Branches: rapid.Bool().Draw(t, "branches")}}
 		f.Jobs = []Job{{Name: rapid.SampledFrom([]string{"build", "test"}).Draw(t, "job"),
-			Code: rapid.Bool().Draw(t, "code")}}
+			Code: rapid.Bool().Draw(t, "code")}, {Name: "lint", Code: rapid.Bool().Draw(t, "lint runs code")}}
+		if rapid.Bool().Draw(t, "lint sums up") {
+			f.Jobs[1].Needs = []string{f.Jobs[0].Name}
+		}
 	}
 	return f
 }

@@ -46,7 +46,7 @@ func (j *judgement) require() {
 		c := &j.checks[i]
 		c.required = c.required || j.all
 	}
-	j.requireSiblings()
+	j.requireNeeded()
 }
 
 // isOwnCheck reports whether what is required is SIA's own check run, and nothing else of that name: it waits for the
@@ -93,29 +93,8 @@ func (j *judgement) siblings(of int) []int {
 	return out
 }
 
-// requireSiblings makes required what a required check may have been skipped for, and what a
-// workflow run with a required job says besides its jobs. GitHub skips a job when one that it
-// needs fails, and takes that for a success of a required check.
-// https://github.com/G-Research/ParquetSharp/issues/367
-// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
-func (j *judgement) requireSiblings() {
-	for i, c := range j.checks {
-		if !c.required || c.app == workflowApp {
-			continue
-		}
-		siblings := j.siblings(i)
-		stopped := slices.ContainsFunc(siblings, func(k int) bool { return j.checks[k].outcome == blocked })
-		for _, k := range siblings {
-			s := &j.checks[k]
-			// What nobody started or finished explains it as well as what failed beside it, and is asked about first.
-			open := s.outcome != green && s.outcome != skipped && (!stopped || s.outcome != red)
-			s.required = s.required || s.app == workflowApp || c.outcome == skipped && open
-		}
-	}
-}
-
 // hold takes from a required check that was skipped that it counts as green, where something
-// of its workflow run is not: it was skipped for that, as far as can be told. Where the base
+// that it needs is not: it was skipped for that, as far as can be told. Where the base
 // commit excuses all of it, it excuses the skipped one that was skipped there, too.
 func (j *judgement) hold() {
 	base := j.base().checks()
@@ -126,7 +105,7 @@ func (j *judgement) hold() {
 		}
 		var bad []string
 		open, onBase := false, true
-		for _, k := range j.siblings(i) {
+		for _, k := range j.neededBy(i) {
 			s := j.checks[k]
 			if s.outcome == green || s.outcome == skipped {
 				continue

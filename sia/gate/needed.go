@@ -1,0 +1,107 @@
+package gate
+
+import "slices"
+
+// fileOf is what the file of a check's workflow says, where it is known.
+func (j *judgement) fileOf(c check) (File, bool) {
+	if c.workflow == nil || c.app == workflowApp || !j.FilesKnown {
+		return File{}, false
+	}
+	repo, path := c.workflow.file()
+	f, known := fileAt(j.Files, path)
+	return f, known && j.isOwn(repo) && !f.Gone && !f.Unread
+}
+
+// neededBy are the indices of the checks of a check's workflow run that it may be skipped for, and what the run says
+// besides its jobs: the jobs that it needs, and all where nobody can read which those are.
+func (j *judgement) neededBy(of int) []int {
+	f, known := j.fileOf(j.checks[of])
+	if !known {
+		return j.siblings(of)
+	}
+	names := f.needs(j.checks[of].name)
+	return slices.DeleteFunc(j.siblings(of), func(k int) bool {
+		s := j.checks[k]
+		return s.app != workflowApp &&
+			!slices.ContainsFunc(f.named(s.name), func(n Job) bool { return slices.Contains(names, n.Name) })
+	})
+}
+
+// requireNeeded makes required what a required job needs, and what a workflow run with a required job says besides
+// its jobs. GitHub looks at the required name alone, and takes for a success a job that was skipped because one that
+// it needs failed; and one that sums the others up may look at some of them, or take what was cancelled for good.
+// Where nobody can read what a job needs, that is whatever it may have been skipped for.
+// https://github.com/G-Research/ParquetSharp/issues/367
+// https://github.com/getsentry/sentry/pull/33784
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func (j *judgement) requireNeeded() {
+	for i, c := range j.checks {
+		if !c.required || c.app == workflowApp {
+			continue
+		}
+		_, known := j.fileOf(c)
+		beside := j.neededBy(i)
+		stopped := slices.ContainsFunc(beside, func(k int) bool { return j.checks[k].outcome == blocked })
+		for _, k := range beside {
+			s := &j.checks[k]
+			// What nobody started or finished explains it as well as what failed beside it, and is asked about first.
+			open := s.outcome != green && s.outcome != skipped && (!stopped || s.outcome != red)
+			s.required = s.required || s.app == workflowApp || known || c.outcome == skipped && open
+		}
+	}
+}
+
+// sumsUp reports whether a check is a job that judges nothing but how the jobs that it needs went.
+func (j *judgement) sumsUp(c check) bool {
+	f, known := j.fileOf(c)
+	return known && !f.job(c.name).Code && len(f.needs(c.name)) > 0
+}
+
+// follow lets a job that is not green for the jobs that it sums up stand as they do: they say why, and they are what
+// is blamed, excused or run again. GitHub runs a job's dependents again with it.
+// https://docs.github.com/en/actions/how-tos/manage-workflow-runs/re-run-workflows-and-jobs
+func (j *judgement) follow() {
+	for i := range j.checks {
+		c := &j.checks[i]
+		if c.outcome != red && c.outcome != again && c.outcome != blocked || !j.sumsUp(*c) {
+			continue
+		}
+		stands := green
+		var bad []string
+		for _, k := range j.neededBy(i) {
+			s := j.checks[k]
+			switch s.outcome {
+			case green, skipped, excused:
+				continue
+			case red:
+				stands = red
+			case blocked:
+				if stands != red {
+					stands = blocked
+				}
+			default:
+				if stands != red && stands != blocked {
+					stands = running
+				}
+			}
+			bad = append(bad, s.label)
+		}
+		if len(bad) > 0 {
+			c.outcome, c.follows, c.why = stands, true, "is not green for "+names(bad)
+		}
+	}
+}
+
+// needsMatter reports whether the verdict may turn on which jobs a job needs: one that counts or fails has others
+// beside it that are not green.
+func (j *judgement) needsMatter() bool {
+	for i, c := range j.checks {
+		if c.required && c.workflow != nil && c.app != workflowApp && j.isOwn(c.workflow.Repository) &&
+			slices.ContainsFunc(j.siblings(i), func(k int) bool {
+				return j.checks[k].app != workflowApp && j.checks[k].outcome != green
+			}) {
+			return true
+		}
+	}
+	return false
+}
