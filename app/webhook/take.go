@@ -92,10 +92,18 @@ func (t *taking) answerWords() {
 	}
 }
 
-// register makes the repository known.
+// register makes the repository known, and has its tasks follow it.
 func (t *taking) register(ctx context.Context) (ended bool, err error) {
 	start, _ := t.intent.Event.Fact.(sia.Start)
-	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch)
+	if err := t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch); err != nil {
+		return false, err
+	}
+	for i := range t.targets {
+		if err := t.follow(ctx, &t.targets[i].stands); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // tellHeard ends the way of a command that was answered where there was no task yet, and that a look finds again on the

@@ -36,7 +36,7 @@ type Job struct {
 	Code bool   // it checks a repository out, or runs something that may judge its code
 	// a command of it builds or tests by its words, so that its name says nothing else
 	Tests bool
-	Head bool   // it names the head of the pull request as what it checks out
+	Head  bool // it names the head of the pull request as what it checks out
 	// names of the jobs that it needs, without those that may fail
 	Needs []string
 }

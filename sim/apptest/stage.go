@@ -431,3 +431,6 @@ func forwarding() []string {
 	}
 	return []string{self, forwardName}
 }
+
+// AppID is the app's id on GitHub.
+func (s *Stage) AppID() int64 { return s.config.GitHub.AppID }
