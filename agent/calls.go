@@ -45,9 +45,6 @@ func (r *builtinRun) callTools(ctx context.Context, resp llm.Response) []Call {
 		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: call.read()})
 		done = append(done, call)
 	}
-	if resp.Unread != "" && r.res.End == "" {
-		r.tellAgent("told that one of several calls could not be read", unreadNudge(resp))
-	}
 	if s := r.loop.endTurn(understood, len(done)); s != nil {
 		r.endStuck(*s)
 	}

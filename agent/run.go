@@ -275,7 +275,7 @@ func (r *builtinRun) nudge(resp llm.Response) {
 
 // unreadNudge tells what is wrong with a call that stands in an answer as text.
 func unreadNudge(resp llm.Response) string {
-	return "Your answer holds a tool call that could not be read and was not carried out: " + text.Clip(resp.Unread, 500) + ". Call the tool " +
+	return "Your answer holds a tool call that could not be read: " + text.Clip(resp.Unread, 500) + ". Call the tool " +
 		"through the API, or write `<tool_call>{\"name\": …, \"arguments\": {…}}</tool_call>` with valid JSON."
 }
 

@@ -19,17 +19,3 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 		t.Errorf("it was told: %s", told)
 	}
 }
-
-// A call that can't be read beside one that can is told of with the other's result.
-func TestCallThatCannotBeReadBesideOthers(t *testing.T) {
-	b := newBench(t, turns(scripted.Answer{Text: `<tool_call>{"name": "list", "arguments": {}}</tool_call>` +
-		"\n<tool_call>{\"name\": \"read\" \"arguments\": {}}</tool_call>"}, done))
-	if res := b.run(); res.End != sia.EndFinished {
-		t.Errorf("%s: %s", res.End, res.Reason)
-	}
-	turn := b.rec.turns[1]
-	told := strings.Join(turn.Told, " ")
-	if len(turn.Calls) != 1 || !strings.Contains(told, "could not be read and was not carried out: ") {
-		t.Errorf("%d calls; it was told: %s", len(turn.Calls), told)
-	}
-}

@@ -20,7 +20,7 @@ func decodeArgs(args json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
 	}
-	dec := json.NewDecoder(bytes.NewReader(unquoted(args, into)))
+	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
 	if err == nil && bytes.TrimSpace(args)[0] != '{' { // null decodes into anything
@@ -46,36 +46,6 @@ func decodeArgs(args json.RawMessage, into any) error {
 		return fmt.Errorf("the arguments are not valid JSON (%s); %s", strings.TrimPrefix(err.Error(), "json: "), takes)
 	}
 	return fmt.Errorf("the arguments must be one JSON object (%s); %s", strings.TrimPrefix(err.Error(), "json: "), takes)
-}
-
-// unquoted are the arguments with those taken out of their quotes that are no text: some models write numbers, true,
-// and lists as strings. Whatever else is wrong stays.
-func unquoted(args json.RawMessage, into any) json.RawMessage {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(args, &all) != nil {
-		return args
-	}
-	changed := false
-	t := reflect.TypeOf(into).Elem()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		var said string
-		if f.Type.Kind() == reflect.String || json.Unmarshal(all[name], &said) != nil {
-			continue
-		}
-		if json.Unmarshal([]byte(said), reflect.New(f.Type).Interface()) == nil {
-			all[name], changed = json.RawMessage(said), true
-		}
-	}
-	if !changed {
-		return args
-	}
-	out, err := json.Marshal(all)
-	if err != nil {
-		return args
-	}
-	return out
 }
 
 // argNames lists the JSON names of a struct's fields.
