@@ -13,30 +13,20 @@ import (
 var paperwork = regexp.MustCompile(`(?i)^(cla|dco|licen[sc](e|es|ing)|titles?|semantic|wip|label(s|ed|er|ing|ler)?|` +
 	`sign(ed)?[ -]?offs?|reviews?|reviewers?|approv(al|als|ed|e)|size|changelogs?|milestones?)$`)
 
-// onlyReads is an app, or a check of one, that reads changes and runs nothing, whatever it is called: a model that
-// reviews, a search for secrets.
+// onlyReads is an app, or a check of one, that reads changes and runs nothing: a model that reviews, a search for
+// secrets or for bad packages.
 var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|greptile(-apps)?$|sourcery(-ai)?$|` +
-	`qodo\b|gitguardian\b|socket[ -]security\b|codecov\b|mergify$)`)
-
-// doesRun holds the words by which the checks of other apps, and statuses, say that they build or test, and names of
-// services that do nothing else. Whoever says neither may as well scan, sum up or count.
-var doesRun = regexp.MustCompile(`(?i)^(ci|builds?|compil(e|es|ation)|tests?|testing|unit|integration|e2e|specs?|checks?|` +
-	`lint|deploy(s|ed|ments?)?|previews?|pipelines?|jenkins|buildkite|bitrise|codefresh|teamcity|prow|pull|zuul|vercel)$`)
+	`qodo\b|gitguardian\b|socket[ -]security\b|copilot-pull-request-reviewer$)`)
 
 var (
 	word  = regexp.MustCompile(`[\p{L}\p{N}]+`)
 	humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 )
 
-// wordsOf are the words of a check's name, without the values of a matrix.
-func wordsOf(name string) []string {
-	name, _, _ = strings.Cut(name, " (")
-	return word.FindAllString(humps.ReplaceAllString(name, "$1 $2"), -1)
-}
-
 // isPaperwork reports whether a check's name says that it judges no code.
 func isPaperwork(name string) bool {
-	words := wordsOf(name)
+	name, _, _ = strings.Cut(name, " (") // the values of a matrix
+	words := word.FindAllString(humps.ReplaceAllString(name, "$1 $2"), -1)
 	for i, w := range words {
 		if paperwork.MatchString(w) || i > 0 && paperwork.MatchString(words[i-1]+" "+w) {
 			return true
@@ -56,14 +46,10 @@ func (j *judgement) ranCode(c check) bool {
 	switch {
 	case c.outcome == skipped || c.outcome == running || c.outcome == blocked || c.app == workflowApp:
 		return false
-	case slices.Contains(j.Settings.Required, c.name):
-		return true // a person says that it decides
-	case c.app == statusApp || c.run.WorkflowRun == 0:
-		return saysItRuns(c)
-	case c.workflow == nil:
-		return !isPaperwork(c.name)
-	case c.workflow.Event == byGitHub:
+	case isPaperwork(c.name):
 		return false
+	case c.app == statusApp || c.run.WorkflowRun == 0 || c.workflow == nil:
+		return !onlyReads.MatchString(c.app) && !onlyReads.MatchString(c.name)
 	case !j.FilesKnown:
 		return true // it is asked for before it counts
 	}
@@ -74,26 +60,10 @@ func (j *judgement) ranCode(c check) bool {
 		}
 	}
 	does := f.job(c.name)
-	if isPaperwork(c.name) && !does.Tests {
-		return false
-	}
 	if slices.Contains(baseEvents, c.workflow.Event) {
 		return does.Head
 	}
 	return f.Unread || does.Code
-}
-
-// byGitHub is the event of workflows that are GitHub's own and no files of a repository: code scanning's default
-// set-up, which builds nothing, Copilot's review, the update of dependencies.
-// https://docs.github.com/en/code-security/concepts/code-scanning/setup-types
-const byGitHub = "dynamic"
-
-// saysItRuns reports whether another app's check, or a status, says by its name or its app's that it builds or tests.
-func saysItRuns(c check) bool {
-	if onlyReads.MatchString(c.app) || onlyReads.MatchString(c.name) || isPaperwork(c.name) {
-		return false
-	}
-	return slices.ContainsFunc(append(wordsOf(c.app), wordsOf(c.name)...), doesRun.MatchString)
 }
 
 // wantedFiles are the workflow files of the commit's own repository that the judgement needs:

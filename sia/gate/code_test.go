@@ -9,11 +9,6 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// from is a green check run of an app.
-func from(app, name string) Run {
-	return Run{ID: int64(100 + len(app+name)), Name: name, App: app, Status: "completed", Conclusion: "success"}
-}
-
 // A pass rests on a check that ran the code.
 func TestPassRestsOnCode(t *testing.T) {
 	const code, noCode = "steps: [{uses: actions/checkout@v4}]", "steps: [{uses: actions/labeler@v5}]"
@@ -80,31 +75,6 @@ func TestPassRestsOnCode(t *testing.T) {
 			sia.VerdictGreen, "It rests on `ci/x` (commit status)."},
 		{"a job that is called like a reader", ran("push", "cursor", code), sia.VerdictGreen, ""},
 		{"a job that checks licences", ran("push", "license", code), sia.VerdictNone, ""},
-		{"a job that is called like paperwork and tests", ran("push", "reviews-service",
-			"steps: [{uses: actions/checkout@v4}, {run: make test}]"), sia.VerdictGreen, ""},
-		{"code scanning by a file", ran("push", "Analyze", "steps: [{uses: actions/checkout@v4}, "+
-			"{uses: github/codeql-action/init@v3}, {uses: github/codeql-action/analyze@v3}]"), sia.VerdictNone, "Analyze"},
-		{"code scanning by a file that builds", ran("push", "Analyze", "steps: [{uses: actions/checkout@v4}, "+
-			"{uses: github/codeql-action/init@v3}, {run: make}]"), sia.VerdictGreen, ""},
-		{"code scanning's default set-up", func() Input {
-			in := input(job(1, 7, 1, "Analyze (python)", "success"), from("github-advanced-security", "CodeQL")).with(
-				workflow(7, "CodeQL", "dynamic", "success"))
-			in.Workflows[0].Path = "dynamic/github-code-scanning/codeql"
-			return in
-		}(), sia.VerdictNone, "Analyze (python) and CodeQL"},
-		{"apps and statuses that scan, count and sum up", statuses(input(from("sonarqubecloud", "SonarCloud Code Analysis"),
-			from("mergify", "Summary"), from("netlify", "Header rules - shop")), status("security/snyk (acme)", "success"),
-			status("codecov/patch", "success"), status("renovate/stability-days", "success")), sia.VerdictNone,
-			"name it in `checks.required`"},
-		{"one of them, of which a person says that it decides", func() Input {
-			in := input(from("acme-gatekeeper", "verdict"))
-			in.Settings.Required = []string{"verdict"}
-			return in
-		}(), sia.VerdictGreen, ""},
-		{"services that build", statuses(input(from("circleci-checks", "main"), from("vercel", "Vercel"),
-			from("cirrus-ci", "linux"), from("google-cloud-build", "shop (acme)")),
-			status("continuous-integration/jenkins/pr-merge", "success"), status("buildkite/shop", "success"),
-			status("pull-shop-verify", "success")), sia.VerdictGreen, "and 4 others"},
 		{"many are named", input(run(1, "a", "success"), run(2, "b", "success"), run(3, "c", "success"),
 			run(4, "d", "success"), run(5, "e", "success")), sia.VerdictGreen,
 			"It rests on `a` (app ci), `b` (app ci), `c` (app ci) and 2 others."},

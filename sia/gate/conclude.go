@@ -83,8 +83,7 @@ func (j *judgement) noCode() {
 		return
 	}
 	j.result.Verdict, j.result.Guarded = sia.VerdictNone, j.Draft
-	j.explain("Nothing ran the code, as far as SIA can tell: all that is green is %s. If that builds or tests it, name it "+
-		"in `checks.required` of `.sia/config.yml`.", names(j.green))
+	j.explain("Nothing ran the code, as far as SIA can tell: all that is green is %s.", names(j.green))
 	if len(j.idle) > 0 {
 		j.explain("%s.", strings.Join(j.idle, ", "))
 	}

@@ -34,9 +34,7 @@ type Trigger struct {
 type Job struct {
 	Name string // as check runs bear it, but for the values of expressions and matrices
 	Code bool   // it checks a repository out, or runs something that may judge its code
-	// a command of it builds or tests by its words, so that its name says nothing else
-	Tests bool
-	Head  bool // it names the head of the pull request as what it checks out
+	Head bool   // it names the head of the pull request as what it checks out
 	// names of the jobs that it needs, without those that may fail
 	Needs []string
 }
@@ -130,10 +128,6 @@ var (
 	ofOutcome = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.outputs\b|\bdownload-artifact@`)
 	// checksOut is the name of an action that checks out.
 	checksOut = regexp.MustCompile(`(?i)\bcheckout\b`)
-	// tests are words of commands that build or test; test by itself is the shell's.
-	tests = regexp.MustCompile(`(?i)[\w.][ /:]tests?\b|\b(build|pytest|vitest|jest|mocha|tox|nox|rspec|phpunit|ctest)\b`)
-	// ofScans is an action that reads code and builds none but to read it.
-	ofScans = regexp.MustCompile(`(?i)^(github/codeql-action/|actions/dependency-review-action@)`)
 	// keys are those of jobs, in a list of any form.
 	keys = regexp.MustCompile(`[\w-]+`)
 )
@@ -149,9 +143,6 @@ func readJob(key string, job any) Job {
 		out.Code, out.Head = true, ofHead.MatchString(fmt.Sprint(says["with"]))
 	}
 	steps, _ := says["steps"].([]any)
-	if scans(steps) {
-		return out
-	}
 	reads := fmt.Sprint(says["steps"], says["env"])
 	sums := ofResults.MatchString(reads) && !ofOutcome.MatchString(reads)
 	aside := sums || ofForm.MatchString(fmt.Sprint(says))
@@ -160,27 +151,11 @@ func readJob(key string, job any) Job {
 		uses, _ := step["uses"].(string)
 		run, _ := step["run"].(string)
 		gets := checksOut.MatchString(uses) && ofHead.MatchString(fmt.Sprint(step["with"]))
-		out.Tests = out.Tests || tests.MatchString(run)
 		out.Head = out.Head || gets || fetches.MatchString(run) && ofHead.MatchString(run+fmt.Sprint(step["env"]))
 		out.Code = out.Code || checksOut.MatchString(uses) || strings.HasPrefix(uses, "./") ||
 			fetches.MatchString(run) || !aside && !onlySays.MatchString(run)
 	}
-	out.Tests = out.Tests && out.Code
 	return out
-}
-
-// scans reports whether steps do no more than have GitHub's code scanning or its review of dependencies read a checkout.
-func scans(steps []any) bool {
-	found := false
-	for _, s := range steps {
-		step, _ := s.(map[string]any)
-		uses, _ := step["uses"].(string)
-		if _, command := step["run"]; command || !ofScans.MatchString(uses) && !checksOut.MatchString(uses) {
-			return false
-		}
-		found = found || ofScans.MatchString(uses)
-	}
-	return found
 }
 
 // needs are the names of the jobs that one needs and that may not fail: neither by themselves, nor by the word of
@@ -260,7 +235,7 @@ func (f File) job(name string) Job {
 	}
 	out := Job{Name: name}
 	for _, j := range candidates {
-		out.Code, out.Head, out.Tests = out.Code || j.Code, out.Head || j.Head, out.Tests || j.Tests
+		out.Code, out.Head = out.Code || j.Code, out.Head || j.Head
 	}
 	return out
 }
