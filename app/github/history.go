@@ -19,7 +19,7 @@ const (
 	historyMerged  = 5
 )
 
-// History is what reported on commits near a branch. SIA's own check runs are among it.
+// History is what reported on commits near a branch, without what was skipped. SIA's own check runs are among it.
 type History struct {
 	Known  bool
 	Base   [][]sia.Reported // on the branch's last commits, newest first
@@ -38,7 +38,9 @@ const (
 	rollupFragment = `fragment reports on Commit {
 		statusCheckRollup { contexts(first: 100) { nodes {
 			__typename
-			... on CheckRun { databaseId name detailsUrl checkSuite { app { slug } workflowRun { event file { path } } } }
+			... on CheckRun {
+				databaseId name conclusion detailsUrl checkSuite { app { slug } workflowRun { event file { path } } }
+			}
 			... on StatusContext { context }
 		} } }
 	}`
@@ -59,6 +61,7 @@ type namedCommit struct {
 type rollupNode struct {
 	DatabaseID int64  `json:"databaseId"`
 	Name       string `json:"name"`
+	Conclusion string `json:"conclusion"`
 	DetailsURL string `json:"detailsUrl"`
 	Context    string `json:"context"` // of a status
 	CheckSuite *struct {
@@ -124,6 +127,9 @@ func (c namedCommit) reported() []sia.Reported {
 	}
 	var all []sia.Reported
 	for _, n := range c.StatusCheckRollup.Contexts.Nodes {
+		if n.Conclusion == "SKIPPED" {
+			continue
+		}
 		r := sia.Reported{Name: n.Context}
 		if s := n.CheckSuite; s != nil {
 			r.Name = n.Name
@@ -215,7 +221,7 @@ func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, erro
 	}
 	var all []sia.Reported
 	for _, c := range set.Runs {
-		if c.RunID == 0 {
+		if c.RunID == 0 && c.Conclusion != "skipped" {
 			all = append(all, sia.Reported{Name: c.Name, App: c.AppSlug})
 		}
 	}

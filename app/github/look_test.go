@@ -141,7 +141,7 @@ func TestLimitOfGraphQL(t *testing.T) {
 }
 
 // What a workflow reports through the API is no job in the history, whichever way that is read: the suite that it hangs
-// in is of any run.
+// in is of any run. What was skipped is not there.
 func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(*site){"GraphQL": func(*site) {}, "REST": overREST} {
@@ -152,7 +152,8 @@ func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
 				"hello.txt": "green\n"})
 			check(t, err)
 			for _, c := range []ghsim.AppCheck{{App: ghsim.ActionsApp, Name: "report", Conclusion: "success"},
-				{App: "codecov", Name: "codecov/patch", Conclusion: "success"}} {
+				{App: "codecov", Name: "codecov/patch", Conclusion: "success"},
+				{App: "codecov", Name: "codecov/project", Conclusion: "skipped"}} {
 				_, err = s.sim.CreateCheck(full, head, c)
 				check(t, err)
 			}

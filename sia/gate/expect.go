@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // Expected is a check that should report on the commit, and why SIA expects it.
 type Expected struct {
 	sia.Reported
-	Why string // for people, as a sentence without its full stop
+	Why  string // for people, as a sentence without its full stop
+	near bool   // it reported for a pull request, where it does what it does for the one that is judged
 }
 
 // History is what reported on commits near the one that is judged.
@@ -29,21 +31,21 @@ const actionsApp = "github-actions"
 // of the base branch's last commits. files are the workflow files on the commit, as far as
 // they are known: a job is not expected where its file says that it need not run.
 func Expect(earlier []sia.Reported, h History, files []File) []Expected {
-	found := map[sia.Reported]string{}
-	add := func(r sia.Reported, why string) {
-		if found[r] == "" {
-			found[r] = why
+	found := map[sia.Reported]Expected{}
+	add := func(r sia.Reported, near bool, why string) {
+		if _, known := found[r]; !known {
+			found[r] = Expected{r, why, near}
 		}
 	}
 	for _, r := range earlier {
 		if runsAgain(r, files, true) {
-			add(r, "it reported on an earlier commit of this task")
+			add(r, true, "it reported on an earlier commit of this task")
 		}
 	}
 	merged, pulls := tally(h.Merged)
 	for r, n := range merged {
 		if 2*n > pulls && runsAgain(r, files, false) {
-			add(r, fmt.Sprintf("it reported on %d of the last %s", n, counted(pulls, "merged pull request",
+			add(r, true, fmt.Sprintf("it reported on %d of the last %s", n, counted(pulls, "merged pull request",
 				"merged pull requests")))
 		}
 	}
@@ -56,14 +58,11 @@ func Expect(earlier []sia.Reported, h History, files []File) []Expected {
 			known = r.Workflow != "" && r.Event == "push" && runsAgain(r, files, false)
 		}
 		if 2*n > commits && known {
-			add(r, fmt.Sprintf("it reported on %d of the last %s of the base branch", n, counted(commits, "commit",
-				"commits")))
+			add(r, false, fmt.Sprintf("it reported on %d of the last %s of the base branch", n, counted(commits,
+				"commit", "commits")))
 		}
 	}
-	out := make([]Expected, 0, len(found))
-	for r, why := range found {
-		out = append(out, Expected{r, why})
-	}
+	out := slices.Collect(maps.Values(found))
 	slices.SortFunc(out, func(a, b Expected) int { return compareReported(a.Reported, b.Reported) })
 	return out
 }
@@ -114,22 +113,30 @@ func compareReported(a, b sia.Reported) int {
 		cmp.Compare(a.Event, b.Event))
 }
 
-// expect notes which checks should report on the commit and do not. Where rules or settings
-// name what counts, nothing else is missed: it would not count if it reported.
+// expect notes which checks should report on the commit and do not, and which of those that were skipped ran
+// elsewhere. Where rules or settings name what counts, nothing else is missed: it would not count if it reported.
 func (j *judgement) expect() {
-	if !j.all {
-		return
-	}
 	for _, e := range Expect(j.Earlier, j.History, j.Files) {
 		wanted := slices.ContainsFunc(j.absent, func(r Required) bool { return r.Name == e.Name && r.Workflow == "" })
-		if !wanted && !j.head().has(e.Reported) && !slices.Contains(j.Waived, j.missedName(e.Reported)) {
-			j.missed = append(j.missed, e)
+		if wanted || j.head().has(e.Reported, false) {
+			continue
+		}
+		if !j.head().has(e.Reported, true) {
+			if j.all && !slices.Contains(j.Waived, j.missedName(e.Reported)) {
+				j.missed = append(j.missed, e)
+			}
+			continue
+		}
+		for i := range j.checks {
+			if c := &j.checks[i]; e.near && c.workflow != nil && j.head().reports(c.run, e.Reported) {
+				c.ran = strings.Replace(e.Why, "reported", "ran", 1)
+			}
 		}
 	}
 }
 
-// has reports whether a check reported on the commit, if only to be skipped.
-func (c commit) has(r sia.Reported) bool {
+// has reports whether a check reported on the commit; orSkipped: if only to be skipped.
+func (c commit) has(r sia.Reported, orSkipped bool) bool {
 	if r.App == "" {
 		return slices.ContainsFunc(c.statuses, func(s Status) bool { return s.Context == r.Name })
 	}
@@ -139,9 +146,14 @@ func (c commit) has(r sia.Reported) bool {
 		})
 	}
 	return slices.ContainsFunc(c.runs, func(run Run) bool {
-		return !run.Own && run.App == r.App && c.isOf(run, r) &&
-			(run.Name == r.Name || (r.Workflow != "" || c.workflowOf(run) == nil) && standsFor(run, r.Name))
+		return (orSkipped || run.Conclusion != "skipped") && c.reports(run, r)
 	})
+}
+
+// reports reports whether a run may be of a check.
+func (c commit) reports(run Run, r sia.Reported) bool {
+	return !run.Own && run.App == r.App && c.isOf(run, r) &&
+		(run.Name == r.Name || (r.Workflow != "" || c.workflowOf(run) == nil) && standsFor(run, r.Name))
 }
 
 // isOf reports whether a run may be of the workflow and event that a check was of. A run that

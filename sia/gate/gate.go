@@ -132,6 +132,7 @@ func judge(in Input) *judgement {
 	j.overdue()
 	j.follow()
 	j.hold()
+	j.missSkipped()
 	if j.MergeUnknown && j.Final { // else one more look follows
 		j.awaited = append(j.awaited, awaitsMerge)
 	}
@@ -362,14 +363,9 @@ func (j *judgement) blamed() []Run {
 
 // show writes the checks down as a task keeps them.
 func (j *judgement) show() {
-	success := slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.outcome == green })
 	for _, c := range j.checks {
 		colour, why := c.outcome.colour(), c.why
 		switch {
-		case c.outcome == skipped && success && !c.held:
-			colour = sia.Green
-		case c.outcome == skipped:
-			why = strings.TrimSuffix(c.why, " counts as green")
 		case c.outcome == red && c.follows:
 			j.result.Follow = append(j.result.Follow, c.label)
 		case c.outcome == red && c.run.ID != 0:

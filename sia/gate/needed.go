@@ -92,10 +92,13 @@ func (j *judgement) follow() {
 	}
 }
 
-// needsMatter reports whether the verdict may turn on which jobs a job needs: one that counts or fails has others
-// beside it that are not green.
+// needsMatter reports whether the verdict may turn on which jobs a job needs, or why it was skipped: one that counts
+// has others beside it that are not green, or ran elsewhere.
 func (j *judgement) needsMatter() bool {
 	for i, c := range j.checks {
+		if c.required && c.missed {
+			return true
+		}
 		if c.required && c.workflow != nil && c.app != workflowApp && j.isOwn(c.workflow.Repository) &&
 			slices.ContainsFunc(j.siblings(i), func(k int) bool {
 				return j.checks[k].app != workflowApp && j.checks[k].outcome != green
