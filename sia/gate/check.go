@@ -85,6 +85,9 @@ type check struct {
 	last      time.Time // newest event of any of its runs
 }
 
+// isRunning reports whether a check itself has not ended, and is not overdue.
+func (c check) isRunning() bool { return c.outcome == running && c.run.Status != "completed" }
+
 // workflowRun is the id of the workflow run that a check is of; 0: of none.
 func (c check) workflowRun() int64 {
 	if c.app == workflowApp {

@@ -92,9 +92,12 @@ func (j *judgement) follow() {
 	}
 }
 
-// needsMatter reports whether the verdict may turn on which jobs a job needs, or why it was skipped: one that counts
-// has others beside it that are not green, or ran elsewhere.
+// needsMatter reports whether the verdict may turn on which jobs a job needs, why it was skipped, or which jobs a run
+// has yet to make: one that counts has others beside it that are not green, ran elsewhere, or is absent.
 func (j *judgement) needsMatter() bool {
+	if slices.ContainsFunc(j.absent, func(r Required) bool { return len(j.mayMake(r)) > 0 }) {
+		return true
+	}
 	for i, c := range j.checks {
 		if c.required && c.missed {
 			return true

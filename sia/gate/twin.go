@@ -96,7 +96,7 @@ func (j *judgement) awaitLater() {
 				continue
 			}
 			c.outcome = blocked
-			if j.runs(w) {
+			if len(j.runningIn(w)) > 0 {
 				c.outcome = running
 			}
 			c.why = "was " + c.run.Conclusion + ", and a later run of its workflow goes on"
@@ -116,9 +116,14 @@ func (j *judgement) has(w Workflow, name string) bool {
 	return slices.ContainsFunc(j.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && r.Name == name })
 }
 
-// runs reports whether something of a workflow's run has not ended, and is not overdue.
-func (j *judgement) runs(w Workflow) bool {
-	return slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == running && c.workflowRun() == w.ID })
+// runningIn names what has not ended of a workflow's run, and is not overdue.
+func (j *judgement) runningIn(w Workflow) (running []string) {
+	for _, c := range j.checks {
+		if c.isRunning() && c.workflowRun() == w.ID {
+			running = append(running, c.label)
+		}
+	}
+	return running
 }
 
 // later reports whether a job was made after another. When it began says nothing: one that waited longer for a runner
