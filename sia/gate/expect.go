@@ -29,8 +29,9 @@ const actionsApp = "github-actions"
 // Expect says which checks should report on a commit, sorted: those that reported on an
 // earlier commit of the task, on most of the pull requests that were merged last, or on most
 // of the base branch's last commits. files are the workflow files on the commit, as far as
-// they are known: a job is not expected where its file says that it need not run.
-func Expect(earlier []sia.Reported, h History, files []File) []Expected {
+// they are known, and changed the paths that the pull request changes: a job is not expected where its file says that
+// it need not run.
+func Expect(earlier []sia.Reported, h History, files []File, changed []string) []Expected {
 	found := map[sia.Reported]Expected{}
 	add := func(r sia.Reported, near bool, why string) {
 		if _, known := found[r]; !known {
@@ -38,13 +39,13 @@ func Expect(earlier []sia.Reported, h History, files []File) []Expected {
 		}
 	}
 	for _, r := range earlier {
-		if runsAgain(r, files, true) {
+		if runsAgain(r, files, changed, true) {
 			add(r, true, "it reported on an earlier commit of this task")
 		}
 	}
 	merged, pulls := tally(h.Merged)
 	for r, n := range merged {
-		if 2*n > pulls && runsAgain(r, files, false) {
+		if 2*n > pulls && runsAgain(r, files, changed, false) {
 			add(r, true, fmt.Sprintf("it reported on %d of the last %s", n, counted(pulls, "merged pull request",
 				"merged pull requests")))
 		}
@@ -55,7 +56,7 @@ func Expect(earlier []sia.Reported, h History, files []File) []Expected {
 		// base says something of the task's branch where both are pushed to.
 		known := pulls == 0 || merged[r] > 0
 		if r.App == actionsApp {
-			known = r.Workflow != "" && r.Event == "push" && runsAgain(r, files, false)
+			known = r.Workflow != "" && r.Event == "push" && runsAgain(r, files, changed, false)
 		}
 		if 2*n > commits && known {
 			add(r, false, fmt.Sprintf("it reported on %d of the last %s of the base branch", n, counted(commits,
@@ -86,9 +87,10 @@ func tally(commits [][]sia.Reported) (on map[sia.Reported]int, all int) {
 }
 
 // runsAgain reports whether a check should run on the commit as it did elsewhere: a job of
-// Actions does when the pull request's next commit triggers its workflow, whatever that
-// commit changes. ownBranch: elsewhere was the same branch, which passes the same filters.
-func runsAgain(r sia.Reported, files []File, ownBranch bool) bool {
+// Actions does when the pull request's next commit triggers its workflow, whatever that commit changes: for a pull
+// request a filter of paths looks at all that it changes, for a push at what is new in it.
+// ownBranch: elsewhere was the same branch, which passes the same filters.
+func runsAgain(r sia.Reported, files []File, changed []string, ownBranch bool) bool {
 	if r.App != actionsApp || r.Workflow == "" {
 		return true
 	}
@@ -104,6 +106,9 @@ func runsAgain(r sia.Reported, files []File, ownBranch bool) bool {
 		return false // the file is gone, or says something else now
 	}
 	t := f.Triggers[i]
+	if t.Paths.isSet() && (r.Event == "push" || !t.Paths.lets(changed)) {
+		return false
+	}
 	// For a pull request the filter is of its base branch, and that is the same one.
 	return !t.Narrow && (!t.Branches || ownBranch || r.Event != "push")
 }
@@ -116,7 +121,7 @@ func compareReported(a, b sia.Reported) int {
 // expect notes which checks should report on the commit and do not, and which of those that were skipped ran
 // elsewhere. Where rules or settings name what counts, nothing else is missed: it would not count if it reported.
 func (j *judgement) expect() {
-	for _, e := range Expect(j.Earlier, j.History, j.Files) {
+	for _, e := range Expect(j.Earlier, j.History, j.Files, j.Changed) {
 		wanted := slices.ContainsFunc(j.absent, func(r Required) bool { return r.Name == e.Name && r.Workflow == "" })
 		if wanted || j.head().has(e.Reported, false) {
 			continue

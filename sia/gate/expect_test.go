@@ -88,7 +88,7 @@ func TestExpect(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []sia.Reported
-			for _, e := range Expect(c.earlier, c.h, c.files) {
+			for _, e := range Expect(c.earlier, c.h, c.files, nil) {
 				got = append(got, e.Reported)
 				if e.Why == "" {
 					t.Errorf("%+v for no reason", e)

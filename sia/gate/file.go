@@ -26,9 +26,10 @@ type File struct {
 // Trigger is an event that starts a workflow.
 type Trigger struct {
 	Event    string
-	Narrow   bool // a filter of paths or of activities may keep a commit of the pull request from starting it
-	Branches bool // a filter of branches or tags may
-	Ready    bool // it starts the workflow when a draft is marked ready for review
+	Paths    Paths // which changes start it
+	Narrow   bool  // a filter of activities may keep a commit of the pull request from starting it
+	Branches bool  // a filter of branches or tags may
+	Ready    bool  // it starts the workflow when a draft is marked ready for review
 }
 
 // Job is what a job of a workflow file does.
@@ -74,6 +75,11 @@ func ReadFile(path string, text []byte) File {
 	return f
 }
 
+// ByPaths reports whether the paths that a pull request changes say whether its commits start a workflow.
+func (f File) ByPaths() bool {
+	return slices.ContainsFunc(f.Triggers, func(t Trigger) bool { return t.Paths.isSet() && t.Event != "push" })
+}
+
 func fileAt(files []File, path string) (File, bool) {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Path == path })
 	if i < 0 {
@@ -106,8 +112,10 @@ func trigger(event string, filter any) Trigger {
 	filters, _ := filter.(map[string]any)
 	for key, value := range filters {
 		switch key {
-		case "paths", "paths-ignore":
-			out.Narrow = true
+		case "paths":
+			out.Paths.Wanted = texts(value)
+		case "paths-ignore":
+			out.Paths.Ignored = texts(value)
 		case "branches", "branches-ignore", "tags", "tags-ignore":
 			out.Branches = true
 		case "types": // a push to a pull request's branch is the activity synchronize

@@ -20,14 +20,14 @@ func TestTriggers(t *testing.T) {
 		{"'on':\n  - push\n  - merge_group", []Trigger{{Event: "merge_group"}, {Event: "push"}}},
 		{"\"on\":\n  push:\n  pull_request:\n    branches: [main]", []Trigger{{Event: "pull_request", Branches: true},
 			{Event: "push"}}},
-		{"on:\n  push: {paths: ['src/**']}", []Trigger{{Event: "push", Narrow: true}}},
-		{"on:\n  push: {paths-ignore: ['docs/**'], branches-ignore: [x]}", []Trigger{{Event: "push", Narrow: true,
-			Branches: true}}},
+		{"on:\n  push: {paths: ['src/**']}", []Trigger{{Event: "push", Paths: Paths{Wanted: []string{"src/**"}}}}},
+		{"on:\n  push: {paths-ignore: ['docs/**'], branches-ignore: [x]}", []Trigger{{Event: "push", Branches: true,
+			Paths: Paths{Ignored: []string{"docs/**"}}}}},
 		{"on:\n  push: {tags: ['v*']}", []Trigger{{Event: "push", Branches: true}}},
 		{"on:\n  pull_request: {types: [opened, synchronize]}", []Trigger{{Event: "pull_request"}}},
 		{"on:\n  pull_request: {types: [opened, labeled]}", []Trigger{{Event: "pull_request", Narrow: true}}},
 		{"on:\n  pull_request: {types: ready_for_review}", []Trigger{{Event: "pull_request", Narrow: true, Ready: true}}},
-		{"x: &f {paths: [a]}\non:\n  push: *f", []Trigger{{Event: "push", Narrow: true}}},
+		{"x: &f {paths: [a]}\non:\n  push: *f", []Trigger{{Event: "push", Paths: Paths{Wanted: []string{"a"}}}}},
 	} {
 		got := ReadFile(ciPath, []byte(c.on+aJob))
 		want := File{Path: ciPath, Triggers: c.want, Jobs: []Job{{Name: "test", Code: true}}}

@@ -29,6 +29,7 @@ type Input struct {
 	Waived             []string       // names of checks that need not report, as a person said
 	Files              []File         // workflow files as they are on the commit, where FilesKnown
 	FilesKnown         bool
+	Changed            []string   // paths that the pull request changes, where FilesKnown and a file has a filter of them
 	Required           []Required // what rulesets and branch protection require
 	RequiredKnown      bool       // whether those could be read
 	Draft              bool       // the pull request is a draft, as far as is known
