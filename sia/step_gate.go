@@ -157,10 +157,10 @@ func (s *step) takeSame() {
 // noSignal says in what way the checks say nothing.
 func noSignal(f Judged) string {
 	switch {
+	case slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Colour == Green && c.Required }):
+		return "no check has run the repository's code"
 	case slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Colour == Skipped }):
 		return "no required check has run anything"
-	case slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Colour == Green }):
-		return "no check has run the repository's code"
 	case len(f.Checks) > 0:
 		return "no required check that is not excused has reported"
 	}

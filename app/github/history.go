@@ -2,11 +2,13 @@ package github
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // historyFor is how long it is remembered what reports near a branch: which checks a repository has changes seldom. The
@@ -19,7 +21,7 @@ const (
 	historyMerged  = 5
 )
 
-// History is what reported on commits near a branch. SIA's own check runs are among it.
+// History is what reported on commits near a branch, without what was skipped. SIA's own check runs are among it.
 type History struct {
 	Known  bool
 	Base   [][]sia.Reported // on the branch's last commits, newest first
@@ -36,9 +38,11 @@ const (
 		states: MERGED, baseRefName: $base_name, first: 5, orderBy: {field: UPDATED_AT, direction: DESC}
 	) { nodes { number commits(last: 1) { nodes { commit { oid ...reports } } } } }`
 	rollupFragment = `fragment reports on Commit {
-		statusCheckRollup { contexts(first: 100) { nodes {
+		statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes {
 			__typename
-			... on CheckRun { databaseId name detailsUrl checkSuite { app { slug } workflowRun { event file { path } } } }
+			... on CheckRun {
+				databaseId name conclusion detailsUrl checkSuite { app { slug } workflowRun { event file { path } } }
+			}
 			... on StatusContext { context }
 		} } }
 	}`
@@ -49,9 +53,7 @@ type namedCommit struct {
 	OID               string      `json:"oid"`
 	Author            *authorNode `json:"author"`
 	StatusCheckRollup *struct {
-		Contexts struct {
-			Nodes []rollupNode `json:"nodes"`
-		} `json:"contexts"`
+		Contexts graphqlConnection[rollupNode] `json:"contexts"`
 	} `json:"statusCheckRollup"`
 }
 
@@ -59,6 +61,7 @@ type namedCommit struct {
 type rollupNode struct {
 	DatabaseID int64  `json:"databaseId"`
 	Name       string `json:"name"`
+	Conclusion string `json:"conclusion"`
 	DetailsURL string `json:"detailsUrl"`
 	Context    string `json:"context"` // of a status
 	CheckSuite *struct {
@@ -101,21 +104,37 @@ func (q *graphqlQuery) addHistory(branch string) {
 	q.fragments = append(q.fragments, rollupFragment)
 }
 
-func (n nearBranch) history() History {
-	h := History{Known: true}
+// historyOf is what an answer tells. What one page does not hold of a commit is read over REST.
+func (r *Repo) historyOf(ctx context.Context, n nearBranch) (h History, err error) {
+	var base, merged []namedCommit
 	if b := n.Branch; b != nil && b.Target != nil {
-		for _, c := range b.Target.History.Nodes {
-			h.Base = append(h.Base, c.reported())
-		}
+		base = b.Target.History.Nodes
 	}
 	if m := n.Merged; m != nil {
 		for _, p := range m.Nodes {
 			for _, c := range p.Commits.Nodes {
-				h.Merged = append(h.Merged, c.Commit.reported())
+				merged = append(merged, c.Commit)
 			}
 		}
 	}
-	return h
+	if h.Base, err = r.reportedOnEach(ctx, base); err == nil {
+		h.Merged, err = r.reportedOnEach(ctx, merged)
+	}
+	h.Known = err == nil
+	return h, err
+}
+
+func (r *Repo) reportedOnEach(ctx context.Context, commits []namedCommit) (all [][]sia.Reported, err error) {
+	for _, c := range commits {
+		got := c.reported()
+		if rollup := c.StatusCheckRollup; rollup != nil && rollup.Contexts.PageInfo.HasNextPage {
+			if got, err = r.reportedOn(ctx, c.OID); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, got)
+	}
+	return all, nil
 }
 
 func (c namedCommit) reported() []sia.Reported {
@@ -124,6 +143,9 @@ func (c namedCommit) reported() []sia.Reported {
 	}
 	var all []sia.Reported
 	for _, n := range c.StatusCheckRollup.Contexts.Nodes {
+		if n.Conclusion == "SKIPPED" {
+			continue
+		}
 		r := sia.Reported{Name: n.Context}
 		if s := n.CheckSuite; s != nil {
 			r.Name = n.Name
@@ -154,7 +176,10 @@ func (r *Repo) historyNow(ctx context.Context, branch string) (History, error) {
 	if err := r.graphql(reading(ctx), q.String(), q.values, &got); err != nil {
 		return r.historyOverREST(ctx, branch)
 	}
-	h := got.Repository.history()
+	h, err := r.historyOf(ctx, got.Repository.nearBranch)
+	if err != nil {
+		return h, err
+	}
 	r.histories.put(branch, h)
 	return h, nil
 }
@@ -170,7 +195,7 @@ func (r *Repo) history(ctx context.Context, branch string) (h History, err error
 	return r.historyOverREST(ctx, branch)
 }
 
-// historyOverREST reads what apps other than GitHub Actions and statuses reported.
+// historyOverREST reads it commit by commit.
 // https://docs.github.com/en/rest/commits/commits#list-commits
 // https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
 func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, err error) {
@@ -206,17 +231,26 @@ func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, e
 	return h, nil
 }
 
-// reportedOn is what reported on a commit, but for jobs of GitHub Actions: without the workflow runs it is not known of
-// what event one is.
+// reportedOn is what reported on a commit, jobs of GitHub Actions only where the app may see their workflow runs: else
+// it is not known of what event one is.
 func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, error) {
 	set, err := r.Checks(ctx, sha)
 	if err != nil {
 		return nil, err
 	}
+	workflows, _, err := r.Workflows(ctx, sha)
+	if err != nil {
+		return nil, err
+	}
 	var all []sia.Reported
 	for _, c := range set.Runs {
-		if c.RunID == 0 {
-			all = append(all, sia.Reported{Name: c.Name, App: c.AppSlug})
+		is := sia.Reported{Name: c.Name, App: c.AppSlug}
+		of := slices.IndexFunc(workflows, func(w gate.Workflow) bool { return w.ID == c.RunID })
+		if of >= 0 {
+			is.Workflow, is.Event = workflows[of].Path, workflows[of].Event
+		}
+		if c.Conclusion != "skipped" && (c.RunID == 0 || of >= 0) {
+			all = append(all, is)
 		}
 	}
 	for _, s := range set.Statuses {

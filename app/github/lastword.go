@@ -100,7 +100,10 @@ func (r *Repo) lastWordAtOnce(ctx context.Context, number int, branch string) (w
 	}
 	var look Look
 	look.takeState(got.Repository.PullRequest)
-	w = LastWord{Pull: look.Pull, Required: now, History: got.Repository.history()}
+	w = LastWord{Pull: look.Pull, Required: now}
+	if w.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
+		return w, false
+	}
 	r.histories.put(branch, w.History)
 	return w, true
 }

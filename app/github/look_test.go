@@ -3,6 +3,7 @@ package github_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -141,7 +142,7 @@ func TestLimitOfGraphQL(t *testing.T) {
 }
 
 // What a workflow reports through the API is no job in the history, whichever way that is read: the suite that it hangs
-// in is of any run.
+// in is of any run. What was skipped is not there.
 func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(*site){"GraphQL": func(*site) {}, "REST": overREST} {
@@ -152,7 +153,8 @@ func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
 				"hello.txt": "green\n"})
 			check(t, err)
 			for _, c := range []ghsim.AppCheck{{App: ghsim.ActionsApp, Name: "report", Conclusion: "success"},
-				{App: "codecov", Name: "codecov/patch", Conclusion: "success"}} {
+				{App: "codecov", Name: "codecov/patch", Conclusion: "success"},
+				{App: "codecov", Name: "codecov/project", Conclusion: "skipped"}} {
 				_, err = s.sim.CreateCheck(full, head, c)
 				check(t, err)
 			}
@@ -165,6 +167,34 @@ func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
 			want := []sia.Reported{{Name: "codecov/patch", App: "codecov"}, {Name: "report", App: github.ActionsApp}}
 			if d := gocmp.Diff(want, got); d != "" {
 				t.Error(d)
+			}
+		})
+	}
+}
+
+// All that reported on a commit is in the history, also where it is more than a page, whichever way that is read.
+func TestHistoryOfManyReports(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]func(*site){"GraphQL": func(*site) {}, "REST": overREST} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, ghsim.Config{})
+			ctx := context.Background()
+			head, err := s.sim.PushFiles(full, "main", "ann", "CI", map[string]string{".github/workflows/ci.yml": twice,
+				"hello.txt": "green\n"})
+			check(t, err)
+			check(t, s.sim.WaitIdle(ctx))
+			const most = 150
+			for i := range most {
+				check(t, s.sim.CreateStatus(full, head, "ann", fmt.Sprint("ci/", i), "success", "It is green"))
+			}
+			refuse(s)
+			look, err := s.repo.Look(ctx, github.LookAt{SHA: head, Branch: "main"})
+			check(t, err)
+			got := look.History.Base[0]
+			statuses := len(slices.DeleteFunc(slices.Clone(got), func(r sia.Reported) bool { return r.App != "" }))
+			isJob := func(r sia.Reported) bool { return r.Workflow == ".github/workflows/ci.yml" && r.Event == "push" }
+			if statuses != most || !slices.ContainsFunc(got, isJob) {
+				t.Errorf("%d statuses of %d, and of the jobs %+v", statuses, most, got[:min(len(got), 3)])
 			}
 		})
 	}

@@ -94,7 +94,10 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	}
 	look.ownWorkflows(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
 	if look.History = remembered; at.Branch != "" && !known {
-		look.History = got.Repository.history()
+		var err error
+		if look.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
+			return Look{}, false
+		}
 		r.histories.put(at.Branch, look.History)
 	}
 	return look, true

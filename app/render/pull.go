@@ -119,10 +119,10 @@ func pullAwaits(t sia.Task) string {
 func checksGreen(t sia.Task) bool {
 	required := 0
 	for _, c := range t.Checks {
-		if c.Required && c.Colour != sia.Green {
+		if c.Required && c.Colour != sia.Green && c.Colour != sia.Skipped {
 			return false
 		}
-		if c.Required {
+		if c.Required && c.Colour == sia.Green {
 			required++
 		}
 	}

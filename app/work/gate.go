@@ -200,6 +200,9 @@ func (w *checkWorker) reportVerdict(
 		out.Blamed = slices.Sorted(maps.Keys(v.Red))
 		var criteria, passing []string
 		for _, c := range v.Checks {
+			if c.Colour == sia.Skipped {
+				continue // it is neither met nor missed
+			}
 			criteria = append(criteria, c.Name)
 			if c.Colour == sia.Green {
 				passing = append(passing, c.Name)

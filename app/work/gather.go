@@ -262,6 +262,15 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		if e.in.Files, err = w.branch.workflowsAt(ctx, t, needs.Files); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(e.in.Files, gate.File.ByPaths) {
+			diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(t.Head))
+			if err != nil {
+				return fmt.Errorf("read what the filters of workflows look at: %w", err)
+			}
+			for _, f := range diff.Files {
+				e.in.Changed = append(e.in.Changed, f.Path)
+			}
+		}
 		e.in.FilesKnown = true
 	}
 	if needs.Tampering {

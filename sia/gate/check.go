@@ -78,10 +78,15 @@ type check struct {
 	required  bool
 	byRun     bool      // it is required as a job of a workflow that a rule requires, and by nothing else
 	held      bool      // it was skipped, and not green, for something of its workflow run is neither
+	ran       string    // of one that was skipped: where it ran, for people
+	missed    bool      // it was skipped, and should have run
 	follows   bool      // it is not green for jobs that it needs, and judges nothing else
 	job       int64     // of a workflow run: the job that is run again with it; 0: there is none
 	last      time.Time // newest event of any of its runs
 }
+
+// isRunning reports whether a check itself has not ended, and is not overdue.
+func (c check) isRunning() bool { return c.outcome == running && c.run.Status != "completed" }
 
 // workflowRun is the id of the workflow run that a check is of; 0: of none.
 func (c check) workflowRun() int64 {
@@ -209,7 +214,7 @@ func concluded(r Run) (outcome, string) {
 	case "success":
 		return green, ""
 	case "neutral", "skipped":
-		return skipped, r.Conclusion + " counts as green"
+		return skipped, r.Conclusion
 	case "action_required":
 		return blocked, "asks a person to act"
 	}

@@ -115,9 +115,13 @@ func (w Workflow) alike(o Workflow) bool {
 // cancelled, as `concurrency` has it. A run that was passed over replaces nothing.
 func (c commit) replaced(w Workflow) bool {
 	return slices.ContainsFunc(c.workflows, func(o Workflow) bool {
-		return o.ID != w.ID && o.alike(w) && o.Conclusion != "skipped" &&
-			cmp.Or(o.StartedAt.Compare(w.StartedAt), cmp.Compare(o.ID, w.ID)) > 0
+		return o.alike(w) && o.Conclusion != "skipped" && o.after(w)
 	})
+}
+
+// after reports whether a run began after another one.
+func (w Workflow) after(o Workflow) bool {
+	return w.ID != o.ID && cmp.Or(w.StartedAt.Compare(o.StartedAt), cmp.Compare(w.ID, o.ID)) > 0
 }
 
 // commit is what GitHub says about one commit.

@@ -12,7 +12,7 @@ import (
 
 // conclude weighs the required checks against one another.
 func (j *judgement) conclude() {
-	greens, excuses := j.count()
+	greens, skips, excuses := j.count()
 	switch wait := j.unsettled(); {
 	case len(j.pending) > 0:
 		j.result.Verdict = sia.VerdictPending
@@ -41,7 +41,7 @@ func (j *judgement) conclude() {
 	case len(j.rests)+len(j.beside) == 0:
 		j.noCode()
 	default:
-		j.pass(greens)
+		j.pass(greens, skips)
 	}
 }
 
@@ -93,8 +93,7 @@ func (j *judgement) noCode() {
 }
 
 // count sorts the required checks by their outcomes.
-func (j *judgement) count() (greens, excuses int) {
-	skips := 0
+func (j *judgement) count() (greens, skips, excuses int) {
 	for _, c := range j.checks {
 		if c.app == workflowApp && c.outcome == running {
 			j.pending = append(j.pending, c.label+" "+c.why) // it may yet make a job of a required name
@@ -150,13 +149,10 @@ func (j *judgement) count() (greens, excuses int) {
 			j.again = append(j.again, c.label+" "+c.why)
 			j.rerun = append(j.rerun, cmp.Or(c.run.ID, c.job))
 		case blocked:
-			j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url})
+			j.blocked = append(j.blocked, c.obstacle())
 		}
 	}
-	if greens > 0 {
-		greens += skips // as GitHub counts
-	}
-	return greens, excuses
+	return greens, skips, excuses
 }
 
 // runExcused reports whether the workflow run of a job is excused for what none of its jobs says.
@@ -210,7 +206,7 @@ func (j *judgement) explainBlocked() {
 }
 
 // pass is the verdict where nothing is red and something is green.
-func (j *judgement) pass(greens int) {
+func (j *judgement) pass(greens, skips int) {
 	if j.awaitTests() {
 		return
 	}
@@ -222,7 +218,11 @@ func (j *judgement) pass(greens int) {
 		return
 	}
 	j.result.Verdict = sia.VerdictGreen
-	j.explain("%s green.", counted(greens, "required check is", "required checks are"))
+	skipped := ""
+	if skips > 0 { // GitHub counts it as green
+		skipped = fmt.Sprintf(", %d skipped", skips)
+	}
+	j.explain("%s green%s.", counted(greens, "required check is", "required checks are"), skipped)
 	if len(j.rests) == 0 { // all that is required may be one job that needs the others
 		j.rests = j.beside
 	}

@@ -15,9 +15,9 @@
 //     should have reported and did not is missed, too ([Expect]).
 //   - What a required job needs is required as well. A job that only sums up the jobs
 //     that it needs stands as they do (needed.go).
-//   - What was skipped is green only beside something that ran and succeeded, and not
+//   - What was skipped is no obstacle only beside something that ran and succeeded, and not
 //     beside something that it needs and that is not green. Where nothing ran, nothing
-//     was validated.
+//     was validated. What a guard skips, and not the change, is missed (skip.go).
 //   - A pass rests on a green check that ran the repository's code at the commit, as far
 //     as its name and its workflow file tell (code.go, file.go). A licence or a title
 //     validates nothing.

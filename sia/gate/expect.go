@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // Expected is a check that should report on the commit, and why SIA expects it.
 type Expected struct {
 	sia.Reported
-	Why string // for people, as a sentence without its full stop
+	Why  string // for people, as a sentence without its full stop
+	near bool   // it reported for a pull request, where it does what it does for the one that is judged
 }
 
 // History is what reported on commits near the one that is judged.
@@ -27,23 +29,24 @@ const actionsApp = "github-actions"
 // Expect says which checks should report on a commit, sorted: those that reported on an
 // earlier commit of the task, on most of the pull requests that were merged last, or on most
 // of the base branch's last commits. files are the workflow files on the commit, as far as
-// they are known: a job is not expected where its file says that it need not run.
-func Expect(earlier []sia.Reported, h History, files []File) []Expected {
-	found := map[sia.Reported]string{}
-	add := func(r sia.Reported, why string) {
-		if found[r] == "" {
-			found[r] = why
+// they are known, and changed the paths that the pull request changes: a job is not expected where its file says that
+// it need not run.
+func Expect(earlier []sia.Reported, h History, files []File, changed []string) []Expected {
+	found := map[sia.Reported]Expected{}
+	add := func(r sia.Reported, near bool, why string) {
+		if _, known := found[r]; !known {
+			found[r] = Expected{r, why, near}
 		}
 	}
 	for _, r := range earlier {
-		if runsAgain(r, files, true) {
-			add(r, "it reported on an earlier commit of this task")
+		if runsAgain(r, files, changed, true) {
+			add(r, true, "it reported on an earlier commit of this task")
 		}
 	}
 	merged, pulls := tally(h.Merged)
 	for r, n := range merged {
-		if 2*n > pulls && runsAgain(r, files, false) {
-			add(r, fmt.Sprintf("it reported on %d of the last %s", n, counted(pulls, "merged pull request",
+		if 2*n > pulls && runsAgain(r, files, changed, false) {
+			add(r, true, fmt.Sprintf("it reported on %d of the last %s", n, counted(pulls, "merged pull request",
 				"merged pull requests")))
 		}
 	}
@@ -53,17 +56,14 @@ func Expect(earlier []sia.Reported, h History, files []File) []Expected {
 		// base says something of the task's branch where both are pushed to.
 		known := pulls == 0 || merged[r] > 0
 		if r.App == actionsApp {
-			known = r.Workflow != "" && r.Event == "push" && runsAgain(r, files, false)
+			known = r.Workflow != "" && r.Event == "push" && runsAgain(r, files, changed, false)
 		}
 		if 2*n > commits && known {
-			add(r, fmt.Sprintf("it reported on %d of the last %s of the base branch", n, counted(commits, "commit",
-				"commits")))
+			add(r, false, fmt.Sprintf("it reported on %d of the last %s of the base branch", n, counted(commits,
+				"commit", "commits")))
 		}
 	}
-	out := make([]Expected, 0, len(found))
-	for r, why := range found {
-		out = append(out, Expected{r, why})
-	}
+	out := slices.Collect(maps.Values(found))
 	slices.SortFunc(out, func(a, b Expected) int { return compareReported(a.Reported, b.Reported) })
 	return out
 }
@@ -87,9 +87,10 @@ func tally(commits [][]sia.Reported) (on map[sia.Reported]int, all int) {
 }
 
 // runsAgain reports whether a check should run on the commit as it did elsewhere: a job of
-// Actions does when the pull request's next commit triggers its workflow, whatever that
-// commit changes. ownBranch: elsewhere was the same branch, which passes the same filters.
-func runsAgain(r sia.Reported, files []File, ownBranch bool) bool {
+// Actions does when the pull request's next commit triggers its workflow, whatever that commit changes: for a pull
+// request a filter of paths looks at all that it changes, for a push at what is new in it.
+// ownBranch: elsewhere was the same branch, which passes the same filters.
+func runsAgain(r sia.Reported, files []File, changed []string, ownBranch bool) bool {
 	if r.App != actionsApp || r.Workflow == "" {
 		return true
 	}
@@ -105,6 +106,9 @@ func runsAgain(r sia.Reported, files []File, ownBranch bool) bool {
 		return false // the file is gone, or says something else now
 	}
 	t := f.Triggers[i]
+	if t.Paths.isSet() && (r.Event == "push" || !t.Paths.lets(changed)) {
+		return false
+	}
 	// For a pull request the filter is of its base branch, and that is the same one.
 	return !t.Narrow && (!t.Branches || ownBranch || r.Event != "push")
 }
@@ -114,22 +118,30 @@ func compareReported(a, b sia.Reported) int {
 		cmp.Compare(a.Event, b.Event))
 }
 
-// expect notes which checks should report on the commit and do not. Where rules or settings
-// name what counts, nothing else is missed: it would not count if it reported.
+// expect notes which checks should report on the commit and do not, and which of those that were skipped ran
+// elsewhere. Where rules or settings name what counts, nothing else is missed: it would not count if it reported.
 func (j *judgement) expect() {
-	if !j.all {
-		return
-	}
-	for _, e := range Expect(j.Earlier, j.History, j.Files) {
+	for _, e := range Expect(j.Earlier, j.History, j.Files, j.Changed) {
 		wanted := slices.ContainsFunc(j.absent, func(r Required) bool { return r.Name == e.Name && r.Workflow == "" })
-		if !wanted && !j.head().has(e.Reported) && !slices.Contains(j.Waived, j.missedName(e.Reported)) {
-			j.missed = append(j.missed, e)
+		if wanted || j.head().has(e.Reported, false) {
+			continue
+		}
+		if !j.head().has(e.Reported, true) {
+			if j.all && !slices.Contains(j.Waived, j.missedName(e.Reported)) {
+				j.missed = append(j.missed, e)
+			}
+			continue
+		}
+		for i := range j.checks {
+			if c := &j.checks[i]; e.near && c.workflow != nil && j.head().reports(c.run, e.Reported) {
+				c.ran = strings.Replace(e.Why, "reported", "ran", 1)
+			}
 		}
 	}
 }
 
-// has reports whether a check reported on the commit, if only to be skipped.
-func (c commit) has(r sia.Reported) bool {
+// has reports whether a check reported on the commit; orSkipped: if only to be skipped.
+func (c commit) has(r sia.Reported, orSkipped bool) bool {
 	if r.App == "" {
 		return slices.ContainsFunc(c.statuses, func(s Status) bool { return s.Context == r.Name })
 	}
@@ -139,9 +151,14 @@ func (c commit) has(r sia.Reported) bool {
 		})
 	}
 	return slices.ContainsFunc(c.runs, func(run Run) bool {
-		return !run.Own && run.App == r.App && c.isOf(run, r) &&
-			(run.Name == r.Name || (r.Workflow != "" || c.workflowOf(run) == nil) && standsFor(run, r.Name))
+		return (orSkipped || run.Conclusion != "skipped") && c.reports(run, r)
 	})
+}
+
+// reports reports whether a run may be of a check.
+func (c commit) reports(run Run, r sia.Reported) bool {
+	return !run.Own && run.App == r.App && c.isOf(run, r) &&
+		(run.Name == r.Name || (r.Workflow != "" || c.workflowOf(run) == nil) && standsFor(run, r.Name))
 }
 
 // isOf reports whether a run may be of the workflow and event that a check was of. A run that

@@ -88,7 +88,7 @@ func TestExpect(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []sia.Reported
-			for _, e := range Expect(c.earlier, c.h, c.files) {
+			for _, e := range Expect(c.earlier, c.h, c.files, nil) {
 				got = append(got, e.Reported)
 				if e.Why == "" {
 					t.Errorf("%+v for no reason", e)
@@ -189,11 +189,14 @@ func TestMissed(t *testing.T) {
 		{"a job became a matrix", files(earlier(input(job(1, 7, 1, "test (1)", "success")).with(ci("push")),
 			ciJob("test", "push")), fileOf(push)), sia.VerdictGreen, ""},
 		{"a matrix was skipped", files(earlier(input(lint, job(2, 7, 1, "test", "skipped")).with(ci("push")),
-			ciJob("test (1)", "push"), ciJob("test (2)", "push")), fileOf(push)), sia.VerdictGreen, ""},
+			ciJob("test (1)", "push"), ciJob("test (2)", "push")), fileOf(push)), sia.VerdictBlocked,
+			"test was skipped; it ran on an earlier commit of this task"},
 		{"a matrix with a name of its own was skipped", files(earlier(input(lint, job(2, 7, 1, "on ${{ matrix.os }}",
-			"skipped")).with(ci("push")), ciJob("on linux", "push")), fileOf(push)), sia.VerdictGreen, ""},
+			"skipped")).with(ci("push")), ciJob("on linux", "push")), fileOf(push)), sia.VerdictBlocked,
+			"was skipped; it ran"},
 		{"a reusable workflow was skipped", files(earlier(input(lint, job(2, 7, 1, "call", "skipped")).with(ci("push")),
-			ciJob("call / test", "push")), fileOf(push)), sia.VerdictGreen, ""},
+			ciJob("call / test", "push")), fileOf(push)), sia.VerdictBlocked,
+			"call was skipped; it ran"},
 		{"something of a similar name was skipped", files(earlier(input(lint, job(2, 7, 1, "te", "skipped")).with(
 			ci("push")), ciJob("test", "push")), fileOf(push)), sia.VerdictBlocked, "test did not appear"},
 	})

@@ -26,8 +26,10 @@ type File struct {
 // Trigger is an event that starts a workflow.
 type Trigger struct {
 	Event    string
-	Narrow   bool // a filter of paths or of activities may keep a commit of the pull request from starting it
-	Branches bool // a filter of branches or tags may
+	Paths    Paths // which changes start it
+	Narrow   bool  // a filter of activities may keep a commit of the pull request from starting it
+	Branches bool  // a filter of branches or tags may
+	Ready    bool  // it starts the workflow when a draft is marked ready for review
 }
 
 // Job is what a job of a workflow file does.
@@ -37,6 +39,10 @@ type Job struct {
 	Head bool   // it names the head of the pull request as what it checks out
 	// names of the jobs that it needs, without those that may fail
 	Needs []string
+	Calls bool // it is a reusable workflow
+	Part  bool // its condition asks what the change touches, or what was done to the pull request
+	Draft bool // its condition passes over drafts
+	Guard bool // its condition asks whether it is a draft or who opened it, and nothing else
 }
 
 const (
@@ -67,6 +73,11 @@ func ReadFile(path string, text []byte) File {
 	}
 	slices.SortFunc(f.Jobs, func(a, b Job) int { return strings.Compare(a.Name, b.Name) })
 	return f
+}
+
+// ByPaths reports whether the paths that a pull request changes say whether its commits start a workflow.
+func (f File) ByPaths() bool {
+	return slices.ContainsFunc(f.Triggers, func(t Trigger) bool { return t.Paths.isSet() && t.Event != "push" })
 }
 
 func fileAt(files []File, path string) (File, bool) {
@@ -101,12 +112,15 @@ func trigger(event string, filter any) Trigger {
 	filters, _ := filter.(map[string]any)
 	for key, value := range filters {
 		switch key {
-		case "paths", "paths-ignore":
-			out.Narrow = true
+		case "paths":
+			out.Paths.Wanted = texts(value)
+		case "paths-ignore":
+			out.Paths.Ignored = texts(value)
 		case "branches", "branches-ignore", "tags", "tags-ignore":
 			out.Branches = true
 		case "types": // a push to a pull request's branch is the activity synchronize
 			out.Narrow = out.Narrow || event != "push" && !slices.Contains(texts(value), "synchronize")
+			out.Ready = slices.Contains(texts(value), "ready_for_review")
 		}
 	}
 	return out
@@ -128,6 +142,15 @@ var (
 	ofOutcome = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.outputs\b|\bdownload-artifact@`)
 	// checksOut is the name of an action that checks out.
 	checksOut = regexp.MustCompile(`(?i)\bcheckout\b`)
+	// ofPart asks what another job found out, as what the change touches, or what was done to the pull request.
+	ofPart = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.outputs\b|\bgithub\.event\.action\b`)
+	// contexts are what a condition asks, forPulls what is so for each pull request, ofDraft whether it is a draft, and
+	// ofGuard that or who opened it.
+	contexts = regexp.MustCompile(`(?i)\b(github|needs|vars|inputs|env|secrets|matrix)\s*[.\[][\w.-]*`)
+	forPulls = regexp.MustCompile(`(?i)\bgithub\.event_name\s*(!=\s*'pull_request'|==\s*'pull_request(_target)?')`)
+	ofDraft  = regexp.MustCompile(`(?i)\bgithub\.event\.pull_request\.draft\b`)
+	ofGuard  = regexp.MustCompile(`(?i)^github\.(actor|triggering_actor|event\.(sender|pull_request\.user)\.\w+|` +
+		`event\.pull_request\.(draft|author_association))$`)
 	// keys are those of jobs, in a list of any form.
 	keys = regexp.MustCompile(`[\w-]+`)
 )
@@ -140,7 +163,12 @@ func readJob(key string, job any) Job {
 	says, _ := job.(map[string]any)
 	out := Job{Name: nameOf(key, says)}
 	if uses, _ := says["uses"].(string); uses != "" {
-		out.Code, out.Head = true, ofHead.MatchString(fmt.Sprint(says["with"]))
+		out.Code, out.Head, out.Calls = true, ofHead.MatchString(fmt.Sprint(says["with"])), true
+	}
+	if cond, _ := says["if"].(string); cond != "" {
+		out.Part, out.Draft = ofPart.MatchString(cond), ofDraft.MatchString(cond)
+		asks := contexts.FindAllString(forPulls.ReplaceAllString(cond, ""), -1)
+		out.Guard = len(asks) > 0 && !slices.ContainsFunc(asks, func(c string) bool { return !ofGuard.MatchString(c) })
 	}
 	steps, _ := says["steps"].([]any)
 	reads := fmt.Sprint(says["steps"], says["env"])

@@ -20,14 +20,14 @@ func TestTriggers(t *testing.T) {
 		{"'on':\n  - push\n  - merge_group", []Trigger{{Event: "merge_group"}, {Event: "push"}}},
 		{"\"on\":\n  push:\n  pull_request:\n    branches: [main]", []Trigger{{Event: "pull_request", Branches: true},
 			{Event: "push"}}},
-		{"on:\n  push: {paths: ['src/**']}", []Trigger{{Event: "push", Narrow: true}}},
-		{"on:\n  push: {paths-ignore: ['docs/**'], branches-ignore: [x]}", []Trigger{{Event: "push", Narrow: true,
-			Branches: true}}},
+		{"on:\n  push: {paths: ['src/**']}", []Trigger{{Event: "push", Paths: Paths{Wanted: []string{"src/**"}}}}},
+		{"on:\n  push: {paths-ignore: ['docs/**'], branches-ignore: [x]}", []Trigger{{Event: "push", Branches: true,
+			Paths: Paths{Ignored: []string{"docs/**"}}}}},
 		{"on:\n  push: {tags: ['v*']}", []Trigger{{Event: "push", Branches: true}}},
 		{"on:\n  pull_request: {types: [opened, synchronize]}", []Trigger{{Event: "pull_request"}}},
 		{"on:\n  pull_request: {types: [opened, labeled]}", []Trigger{{Event: "pull_request", Narrow: true}}},
-		{"on:\n  pull_request: {types: ready_for_review}", []Trigger{{Event: "pull_request", Narrow: true}}},
-		{"x: &f {paths: [a]}\non:\n  push: *f", []Trigger{{Event: "push", Narrow: true}}},
+		{"on:\n  pull_request: {types: ready_for_review}", []Trigger{{Event: "pull_request", Narrow: true, Ready: true}}},
+		{"x: &f {paths: [a]}\non:\n  push: *f", []Trigger{{Event: "push", Paths: Paths{Wanted: []string{"a"}}}}},
 	} {
 		got := ReadFile(ciPath, []byte(c.on+aJob))
 		want := File{Path: ciPath, Triggers: c.want, Jobs: []Job{{Name: "test", Code: true}}}
@@ -43,8 +43,8 @@ func TestJobsOfFile(t *testing.T) {
 		"steps: [{run: make}, {uses: acme/git-checkout@v1}]":                            {Code: true},
 		"steps: [{uses: acme/sparse/checkout-it@v1}]":                                   {Code: true},
 		"steps: [{uses: ./.github/actions/test}]":                                       {Code: true},
-		"uses: ./.github/workflows/test.yml":                                            {Code: true},
-		"uses: acme/rules/.github/workflows/test.yml@v1":                                {Code: true},
+		"uses: ./.github/workflows/test.yml":                                            {Code: true, Calls: true},
+		"uses: acme/rules/.github/workflows/test.yml@v1":                                {Code: true, Calls: true},
 		"steps: [{run: git clone https://github.com/ada/shop}]":                         {Code: true},
 		"steps: [{run: \"git init\\ngit -C . fetch --depth 1 origin $GITHUB_SHA\\n\"}]": {Code: true},
 		"steps: [{run: gh repo clone ada/shop}]":                                        {Code: true},
@@ -73,7 +73,7 @@ func TestJobsOfFile(t *testing.T) {
 		"steps: [{uses: actions/checkout@v4, env: {X: head}}]":                                      {Code: true},
 		"steps: [{run: gh pr checkout 7}]":                                                          {Code: true, Head: true},
 		"{uses: ./.github/workflows/t.yml, with: {sha: '${{ github.event.pull_request.head.sha }}'}}": {Code: true,
-			Head: true},
+			Head: true, Calls: true},
 	} {
 		f := ReadFile(ciPath, []byte("on: push\njobs:\n  test:\n    "+strings.ReplaceAll(job, "\n", "\n    ")+"\n"))
 		want.Name = "test"
@@ -95,6 +95,34 @@ jobs:
 		"call / test": true, "Test on linux": true, "whatever": true} { // of the last two nobody knows which it is
 		if got := f.job(name).Code; got != want {
 			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// A condition may ask what the change touches, or something that the change does not decide.
+func TestConditions(t *testing.T) {
+	for cond, want := range map[string]Job{
+		"":         {},
+		"false":    {},
+		"always()": {},
+		"github.event.pull_request.draft == false":                                        {Draft: true, Guard: true},
+		"${{ !github.event.pull_request.draft }}":                                         {Draft: true, Guard: true},
+		"github.event_name != 'pull_request' || github.event.pull_request.draft == false": {Draft: true, Guard: true},
+		"github.event_name == 'push' || !github.event.pull_request.draft":                 {Draft: true},
+		"github.event.pull_request.user.type != 'Bot'":                                    {Guard: true},
+		"github.actor != 'dependabot[bot]'":                                               {Guard: true},
+		"github.actor != 'dependabot[bot]' && vars.RUN == '1'":                            {},
+		"contains(github.event.pull_request.labels.*.name, 'e2e')":                        {},
+		"needs.changes.outputs.src == 'true'":                                             {Part: true},
+		"needs['changes'].outputs.src == 'true' && !github.event.pull_request.draft":      {Part: true, Draft: true},
+		"github.event.action == 'opened'":                                                 {Part: true},
+		"needs.build.result == 'success'":                                                 {},
+		"github.ref == 'refs/heads/main'":                                                 {},
+	} {
+		f := ReadFile(ciPath, []byte(fmt.Sprintf("on: push\njobs:\n  test: {if: %q}\n", cond)))
+		want.Name = "test"
+		if d := cmp.Diff([]Job{want}, f.Jobs); d != "" {
+			t.Errorf("%s: %s", cond, d)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type Input struct {
 	Waived             []string       // names of checks that need not report, as a person said
 	Files              []File         // workflow files as they are on the commit, where FilesKnown
 	FilesKnown         bool
+	Changed            []string   // paths that the pull request changes, where FilesKnown and a file has a filter of them
 	Required           []Required // what rulesets and branch protection require
 	RequiredKnown      bool       // whether those could be read
 	Draft              bool       // the pull request is a draft, as far as is known
@@ -128,10 +129,12 @@ func judge(in Input) *judgement {
 	j.require()
 	j.expect()
 	j.excuse()
-	j.exhaust()
 	j.overdue()
+	j.awaitLater()
+	j.exhaust()
 	j.follow()
 	j.hold()
+	j.missSkipped()
 	if j.MergeUnknown && j.Final { // else one more look follows
 		j.awaited = append(j.awaited, awaitsMerge)
 	}
@@ -362,14 +365,9 @@ func (j *judgement) blamed() []Run {
 
 // show writes the checks down as a task keeps them.
 func (j *judgement) show() {
-	success := slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.outcome == green })
 	for _, c := range j.checks {
 		colour, why := c.outcome.colour(), c.why
 		switch {
-		case c.outcome == skipped && success && !c.held:
-			colour = sia.Green
-		case c.outcome == skipped:
-			why = strings.TrimSuffix(c.why, " counts as green")
 		case c.outcome == red && c.follows:
 			j.result.Follow = append(j.result.Follow, c.label)
 		case c.outcome == red && c.run.ID != 0:

@@ -96,7 +96,7 @@ func TestIdentity(t *testing.T) {
 		{"one twin is skipped", on(input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "test", "skipped")), ci, nightly), red,
 			"test (CI) failed"},
 		{"a green twin beside a skipped one", on(input(job(1, 7, 1, "test", "success"), job(2, 8, 1, "test", "skipped")), ci,
-			nightly), green, "2 required checks"},
+			nightly), green, "1 required check is green, 1 skipped"},
 		{"a twin still runs", on(input(job(1, 7, 1, "test", "success"), func() Run {
 			r := job(2, 8, 1, "test", "")
 			r.Status = "in_progress"
@@ -294,6 +294,47 @@ func TestRunAgainWaitsForTheRun(t *testing.T) {
 			"can't be run again while its workflow run goes on"},
 		{"it has ended", input(network).with(workflow(7, "CI", "pull_request", "failure")).requiring("test"),
 			sia.VerdictRerun, "network"},
+	})
+}
+
+// What was cancelled or skipped is not the last word while a later run of its workflow goes on: that makes a job when
+// those that it needs have ended, and a run that is run again cancels it.
+func TestLaterRunGoesOn(t *testing.T) {
+	first, second := workflow(7, "CI", "pull_request", "cancelled"), workflow(8, "CI", "pull_request", "").unended(
+		"in_progress")
+	going := func(id, workflow int64, name string) Run {
+		r := job(id, workflow, 1, name, "")
+		r.Status, r.CompletedAt, r.StartedAt = "in_progress", time.Time{}, noon.Add(-40*time.Second)
+		return r
+	}
+	lint := run(9, "lint", "success")
+	build := going(3, 8, "build")
+	on := func(in Input, f func(*Input)) Input { f(&in); return in }
+	skippedFirst := input(job(1, 7, 1, "build", "cancelled"), job(2, 7, 1, "e2e", "skipped"), build, lint).with(first,
+		second).requiring("e2e", "lint")
+	judgeAll(t, []row{
+		{"skipped for what was cancelled", skippedFirst, sia.VerdictPending,
+			"e2e was skipped, and a later run of its workflow goes on"},
+		{"skipped on a draft", input(job(1, 7, 1, "build", "skipped"), job(2, 7, 1, "test", "skipped"), build, lint).with(
+			workflow(7, "CI", "pull_request", "skipped"), second).requiring("test", "lint"), sia.VerdictPending,
+			"test was skipped"},
+		{"cancelled", input(job(1, 7, 1, "build", "success"), job(2, 7, 1, "e2e", "cancelled"), build).with(first,
+			second).requiring("e2e"), sia.VerdictPending, "e2e was cancelled, and a later run"},
+		{"cancelled twice", input(job(1, 7, 1, "e2e", "cancelled"), job(2, 7, 2, "e2e", "cancelled"), build).with(first,
+			second).requiring("e2e"), sia.VerdictPending, "e2e was cancelled, and a later run"},
+		{"cancelled by an earlier run, which was run again", input(going(4, 7, "build"), job(3, 8, 1, "e2e",
+			"cancelled")).with(workflow(7, "CI", "push", "").unended("in_progress"), workflow(8, "CI", "pull_request",
+			"cancelled")).requiring("e2e"), sia.VerdictPending, "e2e was cancelled, and a later run"},
+		{"cancelled, and the later run never begins", input(job(1, 7, 1, "build", "success"), job(2, 7, 1, "e2e",
+			"cancelled")).with(first, second.unended("queued")).requiring("e2e"), sia.VerdictBlocked, "e2e was cancelled"},
+		{"ended at its time limit", input(job(2, 7, 1, "e2e", "cancelled").class("timeout"), build).with(first,
+			second).requiring("e2e"), sia.VerdictRed, "e2e timed out"},
+		{"the later run has it, and waits for something else", input(job(1, 7, 1, "e2e", "skipped"), job(3, 8, 1, "e2e",
+			"success"), func() Run { r := going(4, 8, "preview"); r.Status = "waiting"; return r }()).with(workflow(7, "CI",
+			"push", "success"), second.unended("waiting")).requiring("e2e"), sia.VerdictGreen, "1 skipped"},
+		{"the later run is of another workflow", on(skippedFirst, func(in *Input) {
+			in.Workflows = []Workflow{first, workflow(8, "Nightly", "pull_request", "").unended("in_progress")}
+		}), sia.VerdictRerun, "build (CI) was cancelled"},
 	})
 }
 

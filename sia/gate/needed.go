@@ -92,10 +92,16 @@ func (j *judgement) follow() {
 	}
 }
 
-// needsMatter reports whether the verdict may turn on which jobs a job needs: one that counts or fails has others
-// beside it that are not green.
+// needsMatter reports whether the verdict may turn on which jobs a job needs, why it was skipped, or which jobs a run
+// has yet to make: one that counts has others beside it that are not green, ran elsewhere, or is absent.
 func (j *judgement) needsMatter() bool {
+	if slices.ContainsFunc(j.absent, func(r Required) bool { return len(j.mayMake(r)) > 0 }) {
+		return true
+	}
 	for i, c := range j.checks {
+		if c.required && c.missed {
+			return true
+		}
 		if c.required && c.workflow != nil && c.app != workflowApp && j.isOwn(c.workflow.Repository) &&
 			slices.ContainsFunc(j.siblings(i), func(k int) bool {
 				return j.checks[k].app != workflowApp && j.checks[k].outcome != green

@@ -24,7 +24,7 @@ func unknown(world Input) Input {
 	in.Tampering, in.TamperingKnown = nil, false
 	in.Counts, in.CountsKnown = nil, false
 	in.Doubt, in.DoubtKnown = Doubt{}, false
-	in.Files, in.FilesKnown = nil, false
+	in.Files, in.FilesKnown, in.Changed = nil, false, nil
 	return in
 }
 
@@ -65,7 +65,7 @@ func supply(in, world Input, n Needs) Input {
 		in.Base[i].Read, in.Base[i].Class = true, world.Base[i].Class
 	}
 	if len(n.Files) > 0 {
-		in.FilesKnown = true
+		in.FilesKnown, in.Changed = true, world.Changed
 		for _, f := range world.Files {
 			if slices.Contains(n.Files, f.Path) {
 				in.Files = append(in.Files, f)

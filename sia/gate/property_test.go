@@ -81,6 +81,7 @@ func anyInput(t *rapid.T) Input {
 	}
 	in.FilesKnown = rapid.Bool().Draw(t, "files known")
 	in.Files = rapid.SliceOfNDistinct(rapid.Custom(anyFile), 0, 2, func(f File) string { return f.Path }).Draw(t, "files")
+	in.Changed = rapid.SampledFrom([][]string{nil, {"a"}}).Draw(t, "changed")
 	in.Reruns = rapid.IntRange(0, 4).Draw(t, "reruns")
 	if rapid.Bool().Draw(t, "tampering") {
 		in.Tampering = []string{"a_test.go:3"}
@@ -106,6 +107,7 @@ func anyFile(t *rapid.T) File {
 		"file"), Gone: rapid.Bool().Draw(t, "gone"), Unread: rapid.Bool().Draw(t, "unread")}
 	if !f.Gone && !f.Unread {
 		f.Triggers = []Trigger{{Event: rapid.SampledFrom([]string{"push", "pull_request"}).Draw(t, "trigger"),
+			Paths:  Paths{Wanted: rapid.SampledFrom([][]string{nil, {"a"}, {"b"}}).Draw(t, "paths")},
 			Narrow: rapid.Bool().Draw(t, "narrow"), Branches: rapid.Bool().Draw(t, "branches")}}
 		f.Jobs = []Job{{Name: rapid.SampledFrom([]string{"build", "test"}).Draw(t, "job"),
 			Code: rapid.Bool().Draw(t, "code")}, {Name: "lint", Code: rapid.Bool().Draw(t, "lint runs code")}}

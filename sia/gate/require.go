@@ -140,12 +140,32 @@ func names(all []string) string {
 	return text.List(all)
 }
 
+// mayMake names what runs in the workflow runs that may yet make a required check: GitHub makes that of a job when the
+// jobs that it needs have ended.
+// https://github.com/instructlab/instructlab/pull/2324
+func (j *judgement) mayMake(r Required) (running []string) {
+	for _, w := range j.Workflows {
+		if r.Workflow != "" || w.Status == "completed" {
+			continue
+		}
+		if f, known := j.fileOf(check{workflow: &w}); known && len(f.named(r.Name)) == 0 {
+			continue
+		}
+		running = append(running, j.runningIn(w)...)
+	}
+	return running
+}
+
 // missing judges what is required and did not report.
 func (j *judgement) missing() {
 	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
 	for _, r := range j.absent {
 		c := sia.Check{Name: r.String(), Required: true, Colour: sia.Running, Why: "has not appeared yet"}
-		if waited >= limit {
+		goesOn := j.mayMake(r)
+		if len(goesOn) > 0 {
+			c.Why += ", and may when " + names(goesOn) + " has ended"
+		}
+		if waited >= limit && len(goesOn) == 0 {
 			c.Colour, c.Why = sia.Blocked, "did not appear within "+limit.String()
 			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true})
 		} else {

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,9 +180,9 @@ func TestSkippedBeside(t *testing.T) {
 		{"one of twins is red", input(ok, lint, job(3, 7, 1, "test", "success"), job(4, 7, 1, "test", "failure")).with(
 			ci("failure")).requiring("ci-ok", "lint"), sia.VerdictRed, "failed"},
 		{"its siblings are green", beside(test("success")).with(ci("success")).requiring("ci-ok", "lint"),
-			sia.VerdictGreen, "2 required checks"},
+			sia.VerdictGreen, "1 required check is green, 1 skipped"},
 		{"its siblings are green or skipped", beside(test("skipped")).with(ci("success")).requiring("ci-ok", "lint"),
-			sia.VerdictGreen, "2 required checks"},
+			sia.VerdictGreen, "1 required check is green, 1 skipped"},
 		{"red in another workflow", input(ok, lint, job(3, 8, 1, "test", "failure")).with(ci("success"),
 			workflow(8, "Nightly", "pull_request", "failure")).requiring("ci-ok", "lint"), sia.VerdictGreen, ""},
 		{"red in another run of its workflow", input(ok, lint, job(3, 8, 1, "test", "failure")).with(ci("success"),
@@ -317,4 +318,40 @@ func TestWithoutEnd(t *testing.T) {
 			return in
 		}(), sia.VerdictPending, "test has not finished"},
 	})
+}
+
+// A required job that does not exist yet, for what it needs runs, is waited for as long as that may run.
+func TestRequiredJobThatIsNotMadeYet(t *testing.T) {
+	going := workflow(7, "CI", "pull_request", "").unended("in_progress")
+	test := job(1, 7, 1, "test", "")
+	test.Status, test.CompletedAt, test.StartedAt = "in_progress", time.Time{}, noon.Add(-20*time.Minute)
+	lint := job(2, 8, 1, "lint", "success")
+	other := workflow(8, "Lint", "pull_request", "success")
+	world := func(require ...string) Input {
+		in := input(test, lint).with(going, other).of(sumCI).requiring(require...)
+		in.Since, in.Draft = noon.Add(-20*time.Minute), true
+		return in
+	}
+	on := func(in Input, f func(*Input)) Input { f(&in); return in }
+	long := func(in *Input) {
+		in.Since, in.Runs[0].StartedAt = noon.Add(-7*time.Hour), noon.Add(-7*time.Hour)
+	}
+	judgeAll(t, []row{
+		{"what it needs runs", world("ci-ok", "lint"), sia.VerdictPending,
+			"ci-ok has not appeared yet, and may when test has ended"},
+		{"nobody can read the file", on(world("ci-ok", "lint"), func(in *Input) { in.Files[0].Unread = true }),
+			sia.VerdictPending, "ci-ok has not appeared yet"},
+		{"the file has no such job", world("ci", "lint"), sia.VerdictBlocked, "ci did not appear within 15m0s"},
+		{"its run has ended", on(world("ci-ok", "lint"), func(in *Input) {
+			in.Runs[0], in.Workflows[0] = job(1, 7, 1, "test", "success"), workflow(7, "CI", "pull_request", "success")
+		}), sia.VerdictBlocked, "ci-ok did not appear"},
+		{"what it needs never ends", on(world("ci-ok", "lint"), long), sia.VerdictBlocked, "ci-ok did not appear"},
+		{"a workflow is required", on(world(), func(in *Input) {
+			in.Required = []Required{{Workflow: ".github/workflows/gone.yml"}}
+		}), sia.VerdictBlocked, "did not appear"},
+	})
+	if n := unknown(world("ci-ok", "lint")).with(going, other).Needs(); !slices.Equal(n.Files, []string{ciPath,
+		".github/workflows/Lint.yml"}) {
+		t.Errorf("whether it may come takes %+v", n)
+	}
 }

@@ -80,6 +80,52 @@ func withoutReplaced(all []check) []check {
 	})
 }
 
+// awaitLater lets what was cancelled or skipped stand as a later run of its workflow on the commit does, while that
+// goes on: GitHub makes a job's check run when the jobs that it needs have ended, and to run one of a cancelled run
+// again would cancel the later run.
+// https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-workflow-concurrency
+func (j *judgement) awaitLater() {
+	for i := range j.checks {
+		c := &j.checks[i]
+		cancelled := c.run.Conclusion == "cancelled" && c.run.Class != timeout
+		if c.workflow == nil || !cancelled && c.outcome != skipped {
+			continue
+		}
+		for _, w := range j.Workflows {
+			if w.Status == "completed" || !w.alike(*c.workflow) || !j.isLater(w, *c) || !cancelled && j.has(w, c.name) {
+				continue
+			}
+			c.outcome = blocked
+			if len(j.runningIn(w)) > 0 {
+				c.outcome = running
+			}
+			c.why = "was " + c.run.Conclusion + ", and a later run of its workflow goes on"
+		}
+	}
+}
+
+// isLater reports whether a workflow's run began after a check's, or made a job after the check's was cancelled, as
+// one that was run again.
+func (j *judgement) isLater(w Workflow, c check) bool {
+	return w.ID != c.workflow.ID && (w.after(*c.workflow) || c.run.Conclusion == "cancelled" &&
+		slices.ContainsFunc(j.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && later(r, c.run) }))
+}
+
+// has reports whether a workflow's run has a job of a name.
+func (j *judgement) has(w Workflow, name string) bool {
+	return slices.ContainsFunc(j.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && r.Name == name })
+}
+
+// runningIn names what has not ended of a workflow's run, and is not overdue.
+func (j *judgement) runningIn(w Workflow) (running []string) {
+	for _, c := range j.checks {
+		if c.isRunning() && c.workflowRun() == w.ID {
+			running = append(running, c.label)
+		}
+	}
+	return running
+}
+
 // later reports whether a job was made after another. When it began says nothing: one that waited longer for a runner
 // replaces none that was cancelled meanwhile.
 func later(a, b Run) bool { return a.ID > b.ID }

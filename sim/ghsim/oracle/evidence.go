@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,7 +34,24 @@ func (v *verdict) ranCode(p report) bool {
 		return false
 	}
 	j := p.job()
+	if j != nil && v.sumsUp(j) {
+		return false
+	}
 	return j == nil || !slices.Contains(baseEvents, j.Run.Event.Name) || v.takesHead(j)
+}
+
+// sums are the ways in which a step reads how other jobs went.
+var sums = regexp.MustCompile(`needs\.[\w*-]+\.result|toJSON\(needs\)`)
+
+// sumsUp reports whether a job gets no code, and reads how the jobs that it needs went.
+func (v *verdict) sumsUp(j *model.Job) bool {
+	job := v.fileOf(j).Jobs[j.Plan.Key]
+	for _, step := range job.Steps {
+		if sums.MatchString(fmt.Sprint(step)) {
+			return !job.checksOut()
+		}
+	}
+	return false
 }
 
 // head are the ways in which a step names the pull request's head.
@@ -42,15 +60,7 @@ var head = regexp.MustCompile(`github\.head_ref|pull_request\.head\.|refs/pull/|
 // takesHead reports whether a job that is started on the base checks out the head.
 // https://docs.github.com/en/actions/reference/security/secure-use
 func (v *verdict) takesHead(j *model.Job) bool {
-	at := j.Run.Checkout
-	if at == "" {
-		at = v.repo.Head(v.pull.Base)
-	}
-	source := j.Run.Source(v.repo)
-	if source != v.repo {
-		at = source.Head(source.DefaultBranch)
-	}
-	for _, step := range v.workflow(source, at, j.Run.Path).Jobs[j.Plan.Key].Steps {
+	for _, step := range v.fileOf(j).Jobs[j.Plan.Key].Steps {
 		said := []string{step.Run}
 		for _, value := range step.With {
 			said = append(said, texts(value)...)

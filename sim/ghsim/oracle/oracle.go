@@ -8,8 +8,8 @@
 // skipped is no evidence, and what should have reported is missed. Where the documents leave
 // room the oracle allows what they allow, so that its "not green" is worth a look:
 //
-//   - Where rules or settings name what is required, nothing else counts: neither another red
-//     check nor a workflow run that failed by itself.
+//   - Where rules or settings name what is required, nothing else counts but the jobs that a
+//     required one needs: neither another red check nor a workflow run that failed by itself.
 //   - A check run that an app makes anew replaces the one of that name, even one that runs.
 //   - Of a cancelled run every job is replaced by the same job of a later run.
 //   - A required workflow is green where its run is, whatever its jobs were allowed to do.
@@ -108,6 +108,7 @@ type verdict struct {
 	names      []model.RequiredCheck    // that have to be green
 	workflows  []model.RequiredWorkflow // that have to be green
 	everything bool                     // what reported counts, whatever its name
+	needed     map[*model.Job]bool      // the jobs that required ones need
 
 	evidence bool // something that counts ran the code and succeeded
 	red, why []string
@@ -129,6 +130,8 @@ func (v *verdict) judgeReports() {
 			v.evidence = v.evidence || v.ranCode(p)
 		case skipped:
 			if why := v.failureBeside(p); why != "" {
+				v.because("%q was skipped, and %s.", p.name, why)
+			} else if why := v.passedOver(p); why != "" {
 				v.because("%q was skipped, and %s.", p.name, why)
 			}
 		case running:

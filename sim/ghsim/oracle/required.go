@@ -24,11 +24,30 @@ func (v *verdict) require() {
 		return slices.Contains(v.q.Waived, want.Context) && !v.reported(want)
 	})
 	v.everything = v.repo.RulesHidden != 0 || len(v.names)+len(v.workflows) == 0
+	v.requireNeeded()
+}
+
+// requireNeeded finds the jobs that required ones need. GitHub looks at the required name alone, which may be one job
+// that sums others up and does not look at all that they did; SIA promises that what it needs is green.
+func (v *verdict) requireNeeded() {
+	v.needed = map[*model.Job]bool{}
+	for _, p := range v.reports {
+		j := p.job()
+		if j == nil || !v.counts(p) {
+			continue
+		}
+		needs := v.fileOf(j).needs(j.Plan.Key)
+		for _, o := range jobsOf(j.Run) {
+			if needs[o.job().Plan.Key] {
+				v.needed[o.job()] = true
+			}
+		}
+	}
 }
 
 // counts reports whether a report has to be green.
 func (v *verdict) counts(p report) bool {
-	return v.everything ||
+	return v.everything || p.job() != nil && v.needed[p.job()] ||
 		slices.ContainsFunc(v.names, func(want model.RequiredCheck) bool { return v.matches(p, want) })
 }
 

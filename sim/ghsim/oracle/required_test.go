@@ -220,3 +220,33 @@ func TestOpen(t *testing.T) {
 		t.Errorf("a pull request that there is not: %+v", got)
 	}
 }
+
+// What a required job needs has to be green, too.
+func TestNeededJobs(t *testing.T) {
+	const file = "on: pull_request\njobs:\n  build: {}\n  test: {needs: build}\n  docs: {}\n" +
+		"  slow: {continue-on-error: true}\n" +
+		"  ok: {needs: [test, slow], steps: [{run: 'test ${{ needs.test.result }} != failure'}]}\n"
+	on := func(jobs ...string) func(*world) {
+		return func(w *world) {
+			w.files[head+ci] = file
+			w.run(head, "pull_request", jobs...)
+		}
+	}
+	ok := tells(needs("ok"))
+	try(t, []verdict{
+		{says: "all that it needs is green", state: on("build success", "test success", "docs failure", "ok success"),
+			tell: ok, green: true},
+		{says: "what it needs is red", state: on("build success", "test failure", "ok success"), tell: ok,
+			red: []string{"test"}},
+		{says: "what that needs is red", state: on("build failure", "test skipped", "ok success"), tell: ok,
+			red: []string{"build"}},
+		{says: "what it needs was cancelled", state: on("build success", "test cancelled", "ok success"), tell: ok,
+			why: `"test" is not green`},
+		{says: "what may fail is red", state: on("build success", "test success", "slow failure", "ok success"), tell: ok,
+			green: true},
+		{says: "who sums others up runs no code", state: on("build skipped", "test skipped", "ok success"), tell: ok,
+			why: "No green check"},
+		{says: "it was skipped beside what it does not need", state: on("build success", "test success", "docs failure",
+			"ok skipped"), tell: ok, green: true},
+	})
+}

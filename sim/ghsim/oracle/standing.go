@@ -2,7 +2,9 @@ package oracle
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
@@ -78,7 +80,8 @@ func explained(run *model.Run) bool {
 }
 
 // failureBeside is why a job that was skipped is not green; "" where it is. Skipped is green
-// only where nothing that it needed failed: nothing in its run did, but what is excused.
+// only where nothing that it needed failed, but what is excused. Where its file does not tell what that is, nothing in
+// its run did.
 //
 // "When a job fails, any jobs that depend on the failed job are skipped and do not report a
 // failure. A pull request that requires the check may not be blocked."
@@ -90,8 +93,12 @@ func (v *verdict) failureBeside(p report) string {
 		return ""
 	}
 	waits := ""
+	file := v.fileOf(j)
+	_, known := file.Jobs[j.Plan.Key]
+	needs := file.needs(j.Plan.Key)
 	for _, o := range jobsOf(j.Run) {
 		switch {
+		case known && !needs[o.job().Plan.Key]:
 		case o.standing() == red && !v.base.excuse(v.repo, o):
 			return fmt.Sprintf("%q of the same run is red", o.name) // whatever else was cancelled for it
 		case o.standing() == blocked && waits == "":
@@ -106,6 +113,54 @@ func (v *verdict) failureBeside(p report) string {
 		return fmt.Sprintf("its run ended as %s", run.Conclusion)
 	}
 	return ""
+}
+
+// guard is all that a condition asks which passes over drafts.
+var guard = regexp.MustCompile(`^(\$\{\{)?\s*(!\s*github\.event\.pull_request\.draft|` +
+	`github\.event\.pull_request\.draft == false)\s*(\}\})?$`)
+
+// passedOver is why a job that was skipped should have run; "" where it need not. GitHub takes it for a success. SIA
+// promises that what ran for this pull request before is not passed over, nor what drafts alone are passed over by:
+// marking one ready starts no workflow whose types don't name that. What another job found out may skip it.
+// https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
+func (v *verdict) passedOver(p report) string {
+	j := p.job()
+	if j == nil || slices.Contains(v.q.Waived, p.name) || v.ranBeside(j) {
+		return ""
+	}
+	file := v.fileOf(j)
+	if !file.Jobs[j.Plan.Key].checksOut() {
+		return ""
+	}
+	asks := fmt.Sprint(file.Jobs[j.Plan.Key].If)
+	for need := range file.needs(j.Plan.Key) {
+		asks += fmt.Sprint(file.Jobs[need].If)
+	}
+	switch {
+	case strings.Contains(asks, ".outputs") || strings.Contains(asks, "event.action"):
+		return ""
+	case guard.MatchString(fmt.Sprint(file.Jobs[j.Plan.Key].If)):
+		return "its condition passes over drafts"
+	}
+	for _, sha := range v.q.Earlier {
+		for _, was := range reportsOn(v.repo, v.q.Own, sha, "") {
+			o := was.job()
+			if o != nil && was.standing() != skipped && sha != v.pull.HeadSHA && o.Run.Event.Name == j.Run.Event.Name &&
+				o.Check.Name == j.Check.Name && sameWorkflow(v.repo, o.Run, j.Run) {
+				return "it ran on an earlier head"
+			}
+		}
+	}
+	return ""
+}
+
+// ranBeside reports whether a job has run for another run of its workflow on the head, or is to be skipped by a later.
+func (v *verdict) ranBeside(j *model.Job) bool {
+	return slices.ContainsFunc(v.reports, func(p report) bool {
+		o := p.job()
+		return o != nil && o != j && o.Plan.Key == j.Plan.Key && sameWorkflow(v.repo, o.Run, j.Run) &&
+			(p.standing() != skipped || o.ID > j.ID)
+	})
 }
 
 // excuses are what is red on the base commit: what is red there too is not the pull

@@ -1,6 +1,9 @@
 package oracle_test
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // failure, timed_out and startup_failure are red; stale, cancelled and action_required wait
 // for somebody; what runs is waited for.
@@ -58,6 +61,35 @@ func TestSkipped(t *testing.T) {
 		{says: "skipped in an attempt that was run again", state: func(w *world) {
 			w.again(w.run(head, "pull_request", "test failure", "ci-ok skipped"), "test success", "ci-ok success")
 		}, tell: tells(needs("ci-ok")), green: true},
+	})
+}
+
+// What a guard passes over is not green, and what the change decides is.
+func TestPassedOver(t *testing.T) {
+	on := func(test string, more ...string) func(*world) {
+		return func(w *world) {
+			w.files[head+ci] = "on: pull_request\njobs:\n  lint: {}\n  changes: {}\n  test: {" + test +
+				"steps: [{uses: actions/checkout@v4}]}\n"
+			w.run(earlier, "pull_request", "test failure")
+			for _, job := range more {
+				w.run(head, "pull_request", job)
+			}
+			w.run(head, "pull_request", "lint success", "test skipped")
+		}
+	}
+	before := tells(after(earlier))
+	try(t, []verdict{
+		{says: "it ran on an earlier head", state: on(""), tell: before,
+			why: `"test" was skipped, and it ran on an earlier head`},
+		{says: "it has never run", state: on(""), green: true},
+		{says: "it ran for another run of the head", state: on("", "test success"), tell: before, green: true},
+		{says: "the change touches nothing of it", state: on("needs: changes, if: needs.changes.outputs.src == 1, "),
+			tell: before, green: true},
+		{says: "drafts are passed over", state: on("if: github.event.pull_request.draft == false, "),
+			why: "its condition passes over drafts"},
+		{says: "a person says that it need not run", state: on(""), tell: append(slices.Clone(before), waives("test")),
+			green: true},
+		{says: "it is not required", state: on(""), tell: append(slices.Clone(before), needs("lint")), green: true},
 	})
 }
 

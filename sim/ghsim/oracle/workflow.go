@@ -18,7 +18,11 @@ type workflowFile struct {
 }
 
 type jobFile struct {
-	Steps []struct {
+	Needs           any `yaml:"needs"`
+	If              any `yaml:"if"`
+	ContinueOnError any `yaml:"continue-on-error"`
+	Steps           []struct {
+		Uses string         `yaml:"uses"`
 		Run  string         `yaml:"run"`
 		With map[string]any `yaml:"with"`
 		Env  map[string]any `yaml:"env"`
@@ -33,6 +37,47 @@ func (v *verdict) workflow(r *model.Repository, sha, path string) workflowFile {
 		return workflowFile{}
 	}
 	return file
+}
+
+// fileOf is the workflow file that a job's run was made from.
+func (v *verdict) fileOf(j *model.Job) workflowFile {
+	at := j.Run.Checkout
+	if at == "" {
+		at = v.repo.Head(v.pull.Base)
+	}
+	source := j.Run.Source(v.repo)
+	if source != v.repo {
+		at = source.Head(source.DefaultBranch)
+	}
+	return v.workflow(source, at, j.Run.Path)
+}
+
+// needs are the keys of the jobs that a job needs, and of those that these need, but for what may fail.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idneeds
+func (f workflowFile) needs(key string) map[string]bool {
+	all := map[string]bool{}
+	for next := []string{key}; len(next) > 0; next = next[1:] {
+		if f.Jobs[next[0]].Needs == nil {
+			continue
+		}
+		for _, need := range texts(f.Jobs[next[0]].Needs) {
+			if may := f.Jobs[need].ContinueOnError; !all[need] && (may == nil || may == false) {
+				all[need] = true
+				next = append(next, need)
+			}
+		}
+	}
+	return all
+}
+
+// checksOut reports whether a step of a job gets the repository's code.
+func (j jobFile) checksOut() bool {
+	for _, step := range j.Steps {
+		if strings.Contains(step.Uses, "checkout") {
+			return true
+		}
+	}
+	return false
 }
 
 // starts reports whether a workflow is started for certain by every push to a pull request's
