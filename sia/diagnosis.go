@@ -77,7 +77,7 @@ type Option struct {
 	Letter  string `json:"letter" mask:"-"`
 	Text    string `json:"text"`
 	Fastest bool   `json:"fastest,omitempty"`
-	Waives  bool   `json:"waives,omitempty"` // the checks that the question names under Waives need not report
+	Waives  bool   `json:"waives,omitempty"` // SIA goes on without the checks that the question names under Waives
 }
 
 // Verdict is the independent reviewer's word on an intervention.

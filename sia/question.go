@@ -86,7 +86,7 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 		e.Question = "Can you see to it that these checks say something?"
 	}
 	var said []string
-	absent, missed := false, false
+	absent, missed, waivable := false, false, false
 	for _, o := range by[:min(len(by), 5)] {
 		line := "“" + o.Check + "” " + strings.TrimSuffix(o.Reason, ".") + "."
 		if o.URL != "" {
@@ -94,6 +94,7 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 		}
 		said = append(said, line)
 		absent, missed = absent || o.Absent && !o.Missed, missed || o.Missed
+		waivable = waivable || o.Waivable
 	}
 	e.Blocker = fmt.Sprintf("The checks of %s don't say whether the work is right, for a reason that lies "+
 		"outside of it:\n\n%s", t.Head.Short(), strings.Join(said, "\n"))
@@ -106,14 +107,17 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 		e.Options = append(e.Options, Option{Letter: "B",
 			Text: "It should not be required, and I took it out of the rule or of `checks.required`: look again"})
 	}
-	if missed {
+	if missed || waivable {
 		for _, o := range by {
-			if o.Missed {
+			if o.Missed || o.Waivable {
 				e.Waives = append(e.Waives, o.Check)
 			}
 		}
-		e.Options = append(e.Options, Option{Letter: string(rune('A' + len(e.Options))), Waives: true,
-			Text: "It need not report on this pull request: go on without it"})
+		without := "It need not report on this pull request: go on without it"
+		if waivable {
+			without = "It need not be green for this task: go on without “" + strings.Join(e.Waives, "”, “") + "”"
+		}
+		e.Options = append(e.Options, Option{Letter: string(rune('A' + len(e.Options))), Waives: true, Text: without})
 	}
 	letter := string(rune('A' + len(e.Options)))
 	e.Options = append(e.Options, Option{Letter: letter,

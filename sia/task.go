@@ -161,7 +161,7 @@ type Task struct {
 	Checks    []Check   `json:"checks,omitempty"` // of Head, as last judged
 	// what has reported on any head of the task, at most MaxReported: it is missed where it does not report
 	Reported []Reported `json:"reported,omitempty"`
-	Waived   []string   `json:"waived,omitempty"` // checks that need not report, as a person said
+	Waived   []string   `json:"waived,omitempty"` // checks to go on without, as a person said
 	// rules of the base branch that stop a merge and that no check fulfils, for people
 	MergeRules []string `json:"merge_rules,omitempty"`
 	// what was seen of the pull request's checks since the task passed; nil: nothing that matters
@@ -391,6 +391,8 @@ type Obstacle struct {
 	URL    string `json:"url,omitempty"`    // where it can be seen
 	Absent bool   `json:"absent,omitempty"` // it never reported
 	Missed bool   `json:"missed,omitempty"` // and nothing requires it: it is only expected
+	// it says nothing of whether the change is right, so that a person may say to go on without it
+	Waivable bool `json:"waivable,omitempty"`
 }
 
 // Prompt is one distinct prompt that was tried.
@@ -485,7 +487,7 @@ type Escalation struct {
 	Issue    int            `json:"issue,omitempty"`   // the escalation issue's number once it is open
 	URL      string         `json:"url,omitempty" mask:"-"`
 	AskedAt  time.Time      `json:"asked_at"`
-	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that need not report by an option
+	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks to go on without by an option
 	Answered bool           `json:"answered,omitempty"`
 	Closed   bool           `json:"closed,omitempty"` // SIA has its issue closed
 	Talk     bool           `json:"talk,omitempty"`   // people were told that talk in its issue is no answer

@@ -126,6 +126,10 @@ func (j *judgement) count() (greens, excuses int) {
 			}
 			j.idle = append(j.idle, c.label+" was "+cmp.Or(c.run.Conclusion, "skipped"))
 		case excused:
+			if o, ok := j.unmergeable(c); ok {
+				j.blocked = append(j.blocked, o)
+				continue
+			}
 			excuses++
 			j.explain("%s is excused: %s.", c.label, c.why)
 		case running:

@@ -22,7 +22,8 @@
 //   - What can't say anything before a person acts (an approval, an unpaid bill, a
 //     name that no check bears, a job without end) is blocked, and never the attempt's
 //     doing.
-//   - Some red is not the attempt's doing: red on the base commit too (excused),
+//   - Some red is not the attempt's doing: red on the base commit too (excused, unless it
+//     fails in more than there, the issue asks to mend it, or a rule requires it),
 //     red and green in attempts of one job (flaky: run again, and a person asked in the end), or
 //     weather, such as a rate limit or a lost runner (run again). Together they
 //     are run again at most [sia.MaxReruns] times a commit.

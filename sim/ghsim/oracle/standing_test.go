@@ -98,6 +98,20 @@ func TestExcuses(t *testing.T) {
 			w.run(base, "push", "test failure", "lint success")
 			w.run(head, "pull_request", "test failure", "lint success")
 		}, green: true},
+		{says: "GitHub does not merge what a rule requires and the base has red", state: func(w *world) {
+			w.run(base, "push", "test failure", "lint success")
+			w.run(head, "pull_request", "test failure", "lint success")
+			w.repo.Protection["main"] = []string{"test", "lint"}
+		}, why: `"test" is red on the base, too, and a rule requires it`},
+		{says: "a person takes that on", state: func(w *world) {
+			w.run(base, "push", "test failure", "lint success")
+			w.run(head, "pull_request", "test failure", "lint success")
+			w.repo.Protection["main"] = []string{"test", "lint"}
+		}, tell: tells(waives("test")), green: true},
+		{says: "the job says another error than on the base", state: func(w *world) {
+			w.run(base, "push", "test failure", "lint success").Jobs[0].Log = []byte("a.sh:1: error: no b\n")
+			w.run(head, "pull_request", "test failure", "lint success").Jobs[0].Log = []byte("a.sh:1: error: no c\n")
+		}, red: []string{"test"}},
 		{says: "nothing but excuses", state: func(w *world) {
 			w.run(base, "push", "test failure")
 			w.run(head, "pull_request", "test failure")
