@@ -51,16 +51,7 @@ func wholePlan(p Plan) Escalation {
 // or every required one is excused.
 func noChecks(t *Task) Escalation {
 	if len(t.Checks) > 0 {
-		return Escalation{
-			Kind: AskNoChecks,
-			Blocker: fmt.Sprintf("No required check of %s says anything about the work: %s. So none of them can tell "+
-				"whether it is right, and SIA never takes anybody's word for it.", t.Head.Short(), excuses(t.Checks)),
-			Question: "How should this change be checked?",
-			Options: []Option{
-				{Letter: "A", Text: "The checks are mended now: look again", Fastest: true},
-				{Letter: "B", Text: "They stay as they are: stop here and leave the draft pull request to a person"},
-			},
-		}
+		return noEvidence(t)
 	}
 	return Escalation{
 		Kind: AskNoChecks,
@@ -73,6 +64,32 @@ func noChecks(t *Task) Escalation {
 			{Letter: "B", Text: "There will be no checks: stop here and leave the draft pull request to a person"},
 		},
 	}
+}
+
+// noEvidence asks what to do when none of the head's checks says anything about the work. Where it may be that one does,
+// a person can say so.
+func noEvidence(t *Task) Escalation {
+	e := Escalation{
+		Kind: AskNoChecks,
+		Blocker: fmt.Sprintf("No required check of %s says anything about the work: %s. So none of them can tell "+
+			"whether it is right, and SIA never takes anybody's word for it.", t.Head.Short(), excuses(t.Checks)),
+		Question: "How should this change be checked?",
+		Options:  []Option{{Letter: "A", Text: "The checks are mended now: look again", Fastest: true}},
+	}
+	for _, c := range t.Checks {
+		if c.Unsure {
+			e.Vouches = append(e.Vouches, c.Name)
+		}
+	}
+	stop := "B"
+	if len(e.Vouches) > 0 {
+		e.Blocker += " What is named in `checks.required` counts on every pull request."
+		e.Options, stop = append(e.Options, Option{Letter: "B", Vouches: true,
+			Text: "“" + strings.Join(e.Vouches, "”, “") + "” builds or tests the code: let it count for this task"}), "C"
+	}
+	e.Options = append(e.Options,
+		Option{Letter: stop, Text: "They stay as they are: stop here and leave the draft pull request to a person"})
+	return e
 }
 
 // blockedChecks asks for what only a person can do so that the checks say something.
@@ -133,6 +150,8 @@ func excuses(checks []Check) string {
 		switch {
 		case !c.Required || len(said) == 5:
 			continue
+		case c.Unsure:
+			why = "SIA can't tell whether it builds or tests the code"
 		case c.Colour == Green && !c.Code:
 			why = "it does not run the code"
 		case c.Colour != Excused && c.Colour != Skipped:

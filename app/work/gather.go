@@ -172,7 +172,7 @@ func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: weighingOf(t), ByPerson: t.HeadBy != (sia.Actor{}),
-		Waived: t.Waived, Tests: gate.TestsOf(t),
+		Waived: t.Waived, Vouched: t.Vouched, Tests: gate.TestsOf(t),
 		Issue: t.Title + "\n\n" + t.Body,
 		Draft: t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.StaysDraft(),
 	}

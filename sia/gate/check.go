@@ -71,6 +71,7 @@ type check struct {
 	runs      []Run     // the run that counts and those that it replaced, oldest first; none of a status
 	run       Run       // the one that counts; zero of a status and of a workflow run
 	url       string
+	said      string // of a status: what it says, for people
 	outcome   outcome
 	flaky     bool // it went green and red on this commit
 	exhausted bool // it would be run again, and was too often
@@ -239,7 +240,8 @@ func concluded(r Run) (outcome, string) {
 }
 
 func ofStatus(s Status) check {
-	c := check{criterion: criterion{app: statusApp, name: s.Context}, appID: s.AppID, url: s.URL, last: s.UpdatedAt}
+	c := check{criterion: criterion{app: statusApp, name: s.Context}, appID: s.AppID, url: s.URL, said: s.Description,
+		last: s.UpdatedAt}
 	switch s.State {
 	case "success":
 		c.outcome = green

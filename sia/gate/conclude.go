@@ -84,6 +84,15 @@ func (j *judgement) noCode() {
 	}
 	j.result.Verdict, j.result.Guarded = sia.VerdictNone, j.Draft
 	j.explain("Nothing ran the code, as far as SIA can tell: all that is green is %s.", names(j.green))
+	var unsure []string
+	for _, c := range j.checks {
+		if j.unsure(c) {
+			unsure = append(unsure, c.label)
+		}
+	}
+	if len(unsure) > 0 {
+		j.explain("Whether %s builds or tests the code, SIA can't tell: a person may say so.", names(unsure))
+	}
 	if len(j.idle) > 0 {
 		j.explain("%s.", strings.Join(j.idle, ", "))
 	}

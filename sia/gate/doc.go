@@ -17,8 +17,8 @@
 //     beside something of its workflow run that is not green. Where nothing ran, nothing
 //     was validated.
 //   - A pass rests on a green check that ran the repository's code at the commit, as far
-//     as its name and its workflow file tell (code.go, file.go). A licence or a title
-//     validates nothing.
+//     as its name, its workflow file and people tell (code.go, file.go). A licence or a
+//     title validates nothing, nor does a check of which nothing tells what it does.
 //   - What can't say anything before a person acts (an approval, an unpaid bill, a
 //     name that no check bears, a job without end) is blocked, and never the attempt's
 //     doing.

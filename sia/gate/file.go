@@ -117,7 +117,7 @@ var (
 		`requested_reviewers|draft)|event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|` +
 		`github\.rest\.(issues|pulls)`)
 	// onlySays is a script that does no more than print; so is none.
-	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf)\b[^|&;$(]*|#.*)?(?:\n|$))*$`)
+	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf)\b(?:\\\n|[^|&;$(\n])*|exit( \d+)?|#.*)?(?:\n|$))*$`)
 	// checksOut is the name of an action that checks out.
 	checksOut = regexp.MustCompile(`(?i)\bcheckout\b`)
 )
@@ -135,17 +135,41 @@ func readJob(key string, job any) Job {
 		out.Code, out.Head = true, ofHead.MatchString(fmt.Sprint(says["with"]))
 	}
 	steps, _ := says["steps"].([]any)
-	ofForm := ofForm.MatchString(fmt.Sprint(says))
+	ofForm, scans := ofForm.MatchString(fmt.Sprint(says)), onlyScans(steps)
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		uses, _ := step["uses"].(string)
 		run, _ := step["run"].(string)
 		gets := checksOut.MatchString(uses) && ofHead.MatchString(fmt.Sprint(step["with"]))
 		out.Head = out.Head || gets || fetches.MatchString(run) && ofHead.MatchString(run+fmt.Sprint(step["env"]))
-		out.Code = out.Code || checksOut.MatchString(uses) || strings.HasPrefix(uses, "./") ||
+		out.Code = out.Code || checksOut.MatchString(uses) && !scans || strings.HasPrefix(uses, "./") ||
 			fetches.MatchString(run) || !ofForm && !onlySays.MatchString(run)
 	}
 	return out
+}
+
+var (
+	// scanner is an action that reads the code and runs nothing of it. What CodeQL builds by itself is not known.
+	scanner = regexp.MustCompile(`(?i)^(github/codeql-action/|actions/dependency-review-action@|gitleaks/gitleaks-action@|` +
+		`trufflesecurity/trufflehog@|ossf/scorecard-action@|sonarsource/|snyk/actions/|codecov/codecov-action@)`)
+	// preparer is an action that makes ready for others.
+	preparer = regexp.MustCompile(`(?i)^actions/(checkout|cache|setup-[\w-]+)@`)
+)
+
+// onlyScans reports whether some of the actions of a job's steps read the code, and all others make ready for that.
+func onlyScans(steps []any) bool {
+	scans := false
+	for _, s := range steps {
+		step, _ := s.(map[string]any)
+		uses, _ := step["uses"].(string)
+		switch {
+		case scanner.MatchString(uses):
+			scans = true
+		case uses != "" && !preparer.MatchString(uses):
+			return false
+		}
+	}
+	return scans
 }
 
 // job is what is known of the job that a check run of the workflow is of: all of its jobs,

@@ -27,6 +27,7 @@ type Input struct {
 	Earlier            []sia.Reported // what reported on earlier commits of the task, without SIA's own
 	History            History        // what reported near the commit, without SIA's own
 	Waived             []string       // names of checks to go on without, as a person said
+	Vouched            []string       // names of apps' checks and statuses that build or test the code, as a person said
 	Issue              string         // its title and text: what it names is not excused
 	Files              []File         // workflow files as they are on the commit, where FilesKnown
 	FilesKnown         bool
@@ -359,7 +360,7 @@ func (j *judgement) show() {
 		}
 		j.result.Checks = append(j.result.Checks,
 			sia.Check{Name: c.label, Colour: colour, Required: c.required, URL: c.url, Why: why, From: c.from(),
-				Code: j.ranCode(c)})
+				Code: j.ranCode(c), Unsure: j.unsure(c)})
 	}
 	slices.SortStableFunc(j.result.Checks, requiredFirst)
 }

@@ -20,10 +20,13 @@ var (
 	paperwork = []string{"cla", "easycla", "dco", "signoff", "license", "licence", "licenses", "licences", "title", "wip",
 		"label", "labels", "labeler", "labeller"}
 	code = []string{"test", "tests", "build", "compile", "unit", "integration", "e2e"}
+	// ci are services that build or test, by their apps' names or how their statuses begin, or call what they do so.
+	ci = []string{"ci", "circleci", "buildkite", "jenkins", "travis", "azure", "pipelines", "appveyor", "prow", "vercel",
+		"netlify"}
 )
 
 // ranCode reports whether a check that succeeded ran the repository's code, as far as can be
-// told: a licence or a title that is right validates nothing.
+// told: a licence or a title that is right validates nothing, nor does what nobody says that it builds or tests.
 func (v *verdict) ranCode(p report) bool {
 	words := word.FindAllString(strings.ToLower(p.name), -1)
 	has := func(list []string) bool {
@@ -33,7 +36,19 @@ func (v *verdict) ranCode(p report) bool {
 		return false
 	}
 	j := p.job()
-	return j == nil || !slices.Contains(baseEvents, j.Run.Event.Name) || v.takesHead(j)
+	if j == nil { // what any app or person reports may be about anything
+		app := ""
+		if p.check != nil {
+			app = p.check.Suite.App.Slug
+		}
+		words = append(words, word.FindAllString(app, -1)...)
+		return has(code) || has(ci) || slices.Contains(v.q.Vouched, p.name) ||
+			slices.ContainsFunc(v.names, func(want model.RequiredCheck) bool { return v.matches(p, want) })
+	}
+	if j.Run.Event.Name == "dynamic" { // GitHub's own, as code scanning's default setup
+		return false
+	}
+	return !slices.Contains(baseEvents, j.Run.Event.Name) || v.takesHead(j)
 }
 
 // head are the ways in which a step names the pull request's head.

@@ -36,6 +36,7 @@ type Question struct {
 	Own      string        // slug of SIA's app: its check runs and statuses don't count
 	Required []string      // names that SIA's settings require
 	Waived   []string      // names of checks that a person said to go on without
+	Vouched  []string      // names of checks that a person said build or test the code
 	Accepted bool          // a person accepted what the branch changes of workflows and tests
 	Earlier  []string      // SHAs of the task's earlier heads, oldest first
 	Base     string        // SHA of the base commit that excuses what is red there too

@@ -1,6 +1,10 @@
 package oracle_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sia-bot/sia/sim/ghsim/oracle"
+)
 
 // failure, timed_out and startup_failure are red; stale, cancelled and action_required wait
 // for somebody; what runs is waited for.
@@ -183,6 +187,22 @@ func TestEvidence(t *testing.T) {
 		{says: "a test of titles is a test", state: func(w *world) {
 			w.run(head, "pull_request", "test-title success")
 		}, green: true},
+		{says: "a summary by an app is no test", state: func(w *world) {
+			w.check("mergify", head, "Summary", "success")
+		}, why: "No green check"},
+		{says: "unless a person says so", state: func(w *world) {
+			w.check("mergify", head, "Summary", "success")
+		}, tell: tells(func(q *oracle.Question) { q.Vouched = []string{"Summary"} }), green: true},
+		{says: "or a rule names it", state: func(w *world) {
+			w.check("acme", head, "gate", "success")
+			w.repo.Protection["main"] = []string{"gate"}
+		}, green: true},
+		{says: "a status of a service that tests is evidence", state: func(w *world) {
+			w.status(head, "ci/jenkins", "success", nil)
+		}, green: true},
+		{says: "what GitHub starts by itself is none", state: func(w *world) {
+			w.run(head, "dynamic", "Analyze success")
+		}, why: "No green check"},
 		{says: "words are whole words", state: func(w *world) {
 			w.run(head, "pull_request", "declare success")
 		}, green: true},
