@@ -78,6 +78,7 @@ type check struct {
 	why       string
 	required  bool
 	byRun     bool      // it is required as a job of a workflow that a rule requires, and by nothing else
+	form      bool      // it is blocked for something of the pull request's form, or that its service forbids
 	held      bool      // it was skipped, and not green, for something of its workflow run is neither
 	job       int64     // of a workflow run: the job that is run again with it; 0: there is none
 	last      time.Time // newest event of any of its runs

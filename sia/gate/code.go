@@ -72,9 +72,12 @@ func (j *judgement) ranCode(c check) bool {
 		return true
 	case c.workflow.isDynamic():
 		return false
-	case !j.FilesKnown:
-		return true // it is asked for before it counts
 	}
+	return !j.FilesKnown || j.runsCode(c) // the files are asked for before it counts
+}
+
+// runsCode reports whether a job runs the repository's code at the head, as its workflow file says.
+func (j *judgement) runsCode(c check) bool {
 	f := File{Unread: true}
 	if repo, path := c.workflow.file(); j.isOwn(repo) {
 		if at, known := fileAt(j.Files, path); known && !at.Gone { // else it came with the test merge
@@ -85,7 +88,7 @@ func (j *judgement) ranCode(c check) bool {
 	if slices.Contains(baseEvents, c.workflow.Event) {
 		return does.Head
 	}
-	return f.Unread || does.Code
+	return f.Unread && !isPaperwork(c.name) || does.Code
 }
 
 // reads reports whether an app's check, or a status, is known to run nothing of the code.
@@ -143,7 +146,8 @@ const maxFiles = 50
 
 // filesMatter reports whether the verdict, or what people are shown beside it, may turn on what workflow files say.
 func (j *judgement) filesMatter() bool {
-	missed := slices.ContainsFunc(j.missed, func(e Expected) bool { return e.App == actionsApp && e.Workflow != "" })
+	missed := slices.ContainsFunc(j.missed, func(e Expected) bool { return e.App == actionsApp && e.Workflow != "" }) ||
+		slices.ContainsFunc(j.checks, func(c check) bool { return c.form && c.run.WorkflowRun != 0 })
 	switch j.result.Verdict {
 	case sia.VerdictGreen:
 		return true

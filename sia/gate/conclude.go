@@ -32,6 +32,9 @@ func (j *judgement) conclude() {
 	case len(j.awaited) > 0:
 		j.result.Verdict = sia.VerdictPending
 		j.sentences(j.awaited)
+	case j.formAlone() && len(j.rests)+len(j.beside) == 0 && j.Now.Sub(j.Since) < j.Settings.Wait.D():
+		j.result.Verdict = sia.VerdictPending
+		j.explain("Nothing has run the code yet; waiting until %s have passed.", j.Settings.Wait.D())
 	case len(j.blocked) > 0:
 		j.result.Verdict, j.result.Blocked = sia.VerdictBlocked, j.blocked
 		j.explainBlocked()
@@ -163,7 +166,8 @@ func (j *judgement) count() (greens, excuses int) {
 			j.again = append(j.again, c.label+" "+c.why)
 			j.rerun = append(j.rerun, cmp.Or(c.run.ID, c.job))
 		case blocked:
-			j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url})
+			j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url,
+				Waivable: c.form})
 		}
 	}
 	if greens > 0 {

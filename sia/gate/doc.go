@@ -22,6 +22,8 @@
 //   - What can't say anything before a person acts (an approval, an unpaid bill, a
 //     name that no check bears, a job without end) is blocked, and never the attempt's
 //     doing.
+//   - What judges a pull request's form, or waits until people have reviewed, is blocked
+//     where it is not green (form.go): a person sees to it, or says to go on without it.
 //   - Some red is not the attempt's doing: red on the base commit too (excused, unless it
 //     fails in more than there, the issue asks to mend it, or a rule requires it),
 //     red and green in attempts of one job (flaky: run again, and a person asked in the end), or

@@ -129,6 +129,7 @@ func judge(in Input) *judgement {
 	j.require()
 	j.expect()
 	j.excuse()
+	j.setAside()
 	j.exhaust()
 	j.overdue()
 	j.hold()

@@ -25,6 +25,14 @@ var (
 		"netlify"}
 )
 
+// formal reports whether an app or a person reports about papers, the form of a pull request or its review.
+func (v *verdict) formal(p report) bool {
+	words := word.FindAllString(strings.ToLower(p.name), -1)
+	return p.job() == nil && slices.ContainsFunc(words, func(w string) bool {
+		return w == "tide" || w == "reviewable" || slices.Contains(paperwork, w)
+	}) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(code, w) })
+}
+
 // ranCode reports whether a check that succeeded ran the repository's code, as far as can be
 // told: a licence or a title that is right validates nothing, nor does what nobody says that it builds or tests.
 func (v *verdict) ranCode(p report) bool {

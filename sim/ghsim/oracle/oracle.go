@@ -123,7 +123,7 @@ func (v *verdict) because(format string, args ...any) {
 // judgeReports judges every report that counts.
 func (v *verdict) judgeReports() {
 	for _, p := range v.reports {
-		if !v.counts(p) {
+		if !v.counts(p) || v.waived(p) && v.formal(p) {
 			continue
 		}
 		switch p.standing() {
@@ -216,11 +216,14 @@ func (v *verdict) judgeJobs(run *model.Run) {
 	}
 }
 
-// judgeRed says that a report is red, unless it is so on the base, too. "Required status checks must pass": one that a
+// judgeRed says that a report is red, unless it is so on the base, too. What only people can mend is no fault of the
+// change, and a person may take that on. "Required status checks must pass": one that a
 // rule names stops the merge whatever the base is, until a person takes that on.
 // https://docs.github.com/en/pull-requests/reference/status-checks
 func (v *verdict) judgeRed(p report) {
 	switch {
+	case v.formal(p):
+		v.because("%q is red, and a person has to see to it.", p.name)
 	case !v.base.excuse(v.repo, p):
 		v.red = append(v.red, p.name)
 		v.because("%q is red.", p.name)

@@ -187,6 +187,18 @@ func TestEvidence(t *testing.T) {
 		{says: "a test of titles is a test", state: func(w *world) {
 			w.run(head, "pull_request", "test-title success")
 		}, green: true},
+		{says: "a licence that nobody signed is not the change's fault", state: func(w *world) {
+			w.status(head, "license/cla", "failure", nil)
+			w.run(head, "pull_request", "test success")
+		}, why: "a person has to see to it"},
+		{says: "and a person may go on without it", state: func(w *world) {
+			w.status(head, "license/cla", "pending", nil)
+			w.run(head, "pull_request", "test success")
+		}, tell: tells(waives("license/cla")), green: true},
+		{says: "but not without a test", state: func(w *world) {
+			w.status(head, "ci/test", "failure", nil)
+			w.run(head, "pull_request", "test success")
+		}, tell: tells(waives("ci/test")), red: []string{"ci/test"}},
 		{says: "a summary by an app is no test", state: func(w *world) {
 			w.check("mergify", head, "Summary", "success")
 		}, why: "No green check"},
