@@ -66,17 +66,16 @@ func (j *judgement) ranCode(c check) bool {
 		return false
 	case c.app == statusApp || c.run.WorkflowRun == 0:
 		return !reads(c) && (saysItRuns(c) || j.isNamed(c) || slices.Contains(j.Vouched, c.label))
-	case isPaperwork(c.name):
-		return false
 	case c.workflow == nil:
-		return true
+		return !isPaperwork(c.name)
 	case c.workflow.isDynamic():
 		return false
 	}
 	return !j.FilesKnown || j.runsCode(c) // the files are asked for before it counts
 }
 
-// runsCode reports whether a job runs the repository's code at the head, as its workflow file says.
+// runsCode reports whether a job runs the repository's code at the head, as its workflow file says. A name that is one of
+// paperwork decides where the file can't be read, and where the job runs no command with the code.
 func (j *judgement) runsCode(c check) bool {
 	f := File{Unread: true}
 	if repo, path := c.workflow.file(); j.isOwn(repo) {
@@ -84,11 +83,14 @@ func (j *judgement) runsCode(c check) bool {
 			f = at
 		}
 	}
-	does := f.job(c.name)
+	does, named := f.job(c.name), isPaperwork(c.name)
 	if slices.Contains(baseEvents, c.workflow.Event) {
-		return does.Head
+		return does.Head && (does.Runs || !named)
 	}
-	return f.Unread && !isPaperwork(c.name) || does.Code
+	if named {
+		return does.Runs
+	}
+	return f.Unread || does.Code
 }
 
 // reads reports whether an app's check, or a status, is known to run nothing of the code.

@@ -34,6 +34,7 @@ type Job struct {
 	Name string // as check runs bear it, but for the values of expressions and matrices
 	Code bool   // it checks a repository out, or runs something that may judge its code
 	Head bool   // it names the head of the pull request as what it checks out
+	Runs bool   // it checks a repository out, and runs a command that does more than look at it
 }
 
 const (
@@ -135,6 +136,7 @@ func readJob(key string, job any) Job {
 		out.Code, out.Head = true, ofHead.MatchString(fmt.Sprint(says["with"]))
 	}
 	steps, _ := says["steps"].([]any)
+	out.Runs = runsCommand(steps)
 	ofForm, scans := ofForm.MatchString(fmt.Sprint(says)), onlyScans(steps)
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
@@ -155,6 +157,23 @@ var (
 	// preparer is an action that makes ready for others.
 	preparer = regexp.MustCompile(`(?i)^actions/(checkout|cache|setup-[\w-]+)@`)
 )
+
+// looks is a script that looks at commits, files and texts, and runs nothing of the repository.
+var looks = regexp.MustCompile(`^(?:\s*(?:(?:if|then|else|elif|fi|for|while|do|done|!|\[\[?|echo|printf|exit|git|gh|grep|curl|` +
+	`jq|cat|set|test|[A-Za-z_]+=)(?:[^\w\n].*)?|#.*)?(?:\n|$))*$`)
+
+// runsCommand reports whether steps check a repository out and run a command that does more than look at it.
+func runsCommand(steps []any) bool {
+	has, runs := false, false
+	for _, s := range steps {
+		step, _ := s.(map[string]any)
+		uses, _ := step["uses"].(string)
+		run, _ := step["run"].(string)
+		has = has || checksOut.MatchString(uses)
+		runs = runs || !looks.MatchString(run)
+	}
+	return has && runs
+}
 
 // onlyScans reports whether some of the actions of a job's steps read the code, and all others make ready for that.
 func onlyScans(steps []any) bool {
@@ -193,7 +212,7 @@ func (f File) job(name string) Job {
 	}
 	out := Job{Name: name}
 	for _, j := range candidates {
-		out.Code, out.Head = out.Code || j.Code, out.Head || j.Head
+		out.Code, out.Head, out.Runs = out.Code || j.Code, out.Head || j.Head, out.Runs || j.Runs
 	}
 	return out
 }
