@@ -15,7 +15,7 @@ import (
 func (w *world) ask() ghsim.OracleAnswer {
 	t := w.task
 	q := ghsim.OracleQuestion{Repo: w.repo, Pull: t.Pull.Number, Own: apptest.Slug, Required: t.Settings.Checks.Required,
-		Waived: t.Waived, Accepted: slices.Contains(t.Accepted, t.Head), Base: string(t.BaseSHA),
+		Waived: t.Waived, Vouched: t.Vouched, Accepted: slices.Contains(t.Accepted, t.Head), Base: string(t.BaseSHA),
 		Wait: t.Settings.Checks.Wait.D()}
 	for _, a := range t.Attempts {
 		if a.Head != "" && a.Head != t.Head {

@@ -77,7 +77,8 @@ type Option struct {
 	Letter  string `json:"letter" mask:"-"`
 	Text    string `json:"text"`
 	Fastest bool   `json:"fastest,omitempty"`
-	Waives  bool   `json:"waives,omitempty"` // the checks that the question names under Waives need not report
+	Waives  bool   `json:"waives,omitempty"`  // SIA goes on without the checks that the question names under Waives
+	Vouches bool   `json:"vouches,omitempty"` // the checks that the question names under Vouches build or test the code
 }
 
 // Verdict is the independent reviewer's word on an intervention.

@@ -51,16 +51,7 @@ func wholePlan(p Plan) Escalation {
 // or every required one is excused.
 func noChecks(t *Task) Escalation {
 	if len(t.Checks) > 0 {
-		return Escalation{
-			Kind: AskNoChecks,
-			Blocker: fmt.Sprintf("No required check of %s says anything about the work: %s. So none of them can tell "+
-				"whether it is right, and SIA never takes anybody's word for it.", t.Head.Short(), excuses(t.Checks)),
-			Question: "How should this change be checked?",
-			Options: []Option{
-				{Letter: "A", Text: "The checks are mended now: look again", Fastest: true},
-				{Letter: "B", Text: "They stay as they are: stop here and leave the draft pull request to a person"},
-			},
-		}
+		return noEvidence(t)
 	}
 	return Escalation{
 		Kind: AskNoChecks,
@@ -75,6 +66,32 @@ func noChecks(t *Task) Escalation {
 	}
 }
 
+// noEvidence asks what to do when none of the head's checks says anything about the work. Where it may be that one does,
+// a person can say so.
+func noEvidence(t *Task) Escalation {
+	e := Escalation{
+		Kind: AskNoChecks,
+		Blocker: fmt.Sprintf("No required check of %s says anything about the work: %s. So none of them can tell "+
+			"whether it is right, and SIA never takes anybody's word for it.", t.Head.Short(), excuses(t.Checks)),
+		Question: "How should this change be checked?",
+		Options:  []Option{{Letter: "A", Text: "The checks are mended now: look again", Fastest: true}},
+	}
+	for _, c := range t.Checks {
+		if c.Unsure {
+			e.Vouches = append(e.Vouches, c.Name)
+		}
+	}
+	stop := "B"
+	if len(e.Vouches) > 0 {
+		e.Blocker += " What is named in `checks.required` counts on every pull request."
+		e.Options, stop = append(e.Options, Option{Letter: "B", Vouches: true,
+			Text: "“" + strings.Join(e.Vouches, "”, “") + "” builds or tests the code: let it count for this task"}), "C"
+	}
+	e.Options = append(e.Options,
+		Option{Letter: stop, Text: "They stay as they are: stop here and leave the draft pull request to a person"})
+	return e
+}
+
 // blockedChecks asks for what only a person can do so that the checks say something.
 func blockedChecks(t *Task, by []Obstacle) Escalation {
 	e := Escalation{
@@ -86,7 +103,7 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 		e.Question = "Can you see to it that these checks say something?"
 	}
 	var said []string
-	absent, missed := false, false
+	absent, missed, waivable := false, false, false
 	for _, o := range by[:min(len(by), 5)] {
 		line := "“" + o.Check + "” " + strings.TrimSuffix(o.Reason, ".") + "."
 		if o.URL != "" {
@@ -94,6 +111,7 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 		}
 		said = append(said, line)
 		absent, missed = absent || o.Absent && !o.Missed, missed || o.Missed
+		waivable = waivable || o.Waivable
 	}
 	e.Blocker = fmt.Sprintf("The checks of %s don't say whether the work is right, for a reason that lies "+
 		"outside of it:\n\n%s", t.Head.Short(), strings.Join(said, "\n"))
@@ -106,14 +124,17 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 		e.Options = append(e.Options, Option{Letter: "B",
 			Text: "It should not be required, and I took it out of the rule or of `checks.required`: look again"})
 	}
-	if missed {
+	if missed || waivable {
 		for _, o := range by {
-			if o.Missed {
+			if o.Missed || o.Waivable {
 				e.Waives = append(e.Waives, o.Check)
 			}
 		}
-		e.Options = append(e.Options, Option{Letter: string(rune('A' + len(e.Options))), Waives: true,
-			Text: "It need not report on this pull request: go on without it"})
+		without := "It need not report on this pull request: go on without it"
+		if waivable {
+			without = "It need not be green for this task: go on without “" + strings.Join(e.Waives, "”, “") + "”"
+		}
+		e.Options = append(e.Options, Option{Letter: string(rune('A' + len(e.Options))), Waives: true, Text: without})
 	}
 	letter := string(rune('A' + len(e.Options)))
 	e.Options = append(e.Options, Option{Letter: letter,
@@ -129,6 +150,8 @@ func excuses(checks []Check) string {
 		switch {
 		case !c.Required || len(said) == 5:
 			continue
+		case c.Unsure:
+			why = "SIA can't tell whether it builds or tests the code"
 		case c.Colour == Green && !c.Code:
 			why = "it does not run the code"
 		case c.Colour != Excused && c.Colour != Skipped:

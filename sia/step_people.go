@@ -349,6 +349,9 @@ func (s *step) answer() {
 	if i >= 0 && s.t.Escalation.Options[i].Waives {
 		s.t.Waived = append(slices.Clone(s.t.Waived), s.t.Escalation.Waives...)
 	}
+	if i >= 0 && s.t.Escalation.Options[i].Vouches {
+		s.t.Vouched = append(slices.Clone(s.t.Vouched), s.t.Escalation.Vouches...)
+	}
 	last := s.t.Escalation.Options[len(s.t.Escalation.Options)-1].Letter // of questions about checks: the task ends
 	s.answered(f.Letter, text)
 	s.because("%s answered: %s", s.who(), text)

@@ -161,7 +161,9 @@ type Task struct {
 	Checks    []Check   `json:"checks,omitempty"` // of Head, as last judged
 	// what has reported on any head of the task, at most MaxReported: it is missed where it does not report
 	Reported []Reported `json:"reported,omitempty"`
-	Waived   []string   `json:"waived,omitempty"` // checks that need not report, as a person said
+	Waived   []string   `json:"waived,omitempty"` // checks to go on without, as a person said
+	// checks that build or test the code, as a person said, though SIA can't tell
+	Vouched []string `json:"vouched,omitempty"`
 	// rules of the base branch that stop a merge and that no check fulfils, for people
 	MergeRules []string `json:"merge_rules,omitempty"`
 	// what was seen of the pull request's checks since the task passed; nil: nothing that matters
@@ -367,8 +369,9 @@ type Check struct {
 	URL      string      `json:"url,omitempty"`
 	Why      string      `json:"why,omitempty"`
 	// for people: what made the check, such as "workflow CI on pull_request", "app codecov" or "commit status"
-	From string `json:"from,omitempty"`
-	Code bool   `json:"code,omitempty"` // as far as SIA can tell, the check ran the repository's code at the head
+	From   string `json:"from,omitempty"`
+	Unsure bool   `json:"unsure,omitempty"` // it is green, and SIA can't tell whether it builds or tests the code
+	Code   bool   `json:"code,omitempty"`   // as far as SIA can tell, the check ran the repository's code at the head
 }
 
 // Reported is a check that reported on a commit, as it is known from one commit to the next.
@@ -391,6 +394,8 @@ type Obstacle struct {
 	URL    string `json:"url,omitempty"`    // where it can be seen
 	Absent bool   `json:"absent,omitempty"` // it never reported
 	Missed bool   `json:"missed,omitempty"` // and nothing requires it: it is only expected
+	// it says nothing of whether the change is right, so that a person may say to go on without it
+	Waivable bool `json:"waivable,omitempty"`
 }
 
 // Prompt is one distinct prompt that was tried.
@@ -485,7 +490,8 @@ type Escalation struct {
 	Issue    int            `json:"issue,omitempty"`   // the escalation issue's number once it is open
 	URL      string         `json:"url,omitempty" mask:"-"`
 	AskedAt  time.Time      `json:"asked_at"`
-	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that need not report by an option
+	Waives   []string       `json:"waives,omitempty"`  // of the kind blocked: checks to go on without by an option
+	Vouches  []string       `json:"vouches,omitempty"` // of the kind no-checks: checks that run the code by an option
 	Answered bool           `json:"answered,omitempty"`
 	Closed   bool           `json:"closed,omitempty"` // SIA has its issue closed
 	Talk     bool           `json:"talk,omitempty"`   // people were told that talk in its issue is no answer

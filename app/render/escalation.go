@@ -251,9 +251,9 @@ func EscalationClosing(t sia.Task) string {
 	}
 	switch t.State {
 	case sia.Passed:
-		s := fmt.Sprintf("✅ Solved: every required check of #%d is green", t.Issue)
+		s := fmt.Sprintf("✅ Solved #%d: %s", t.Issue, allGreenToo(t, ""))
 		if t.Pull.Number != 0 && !t.Pull.StaysDraft() && t.Pull.Refused == "" {
-			s = fmt.Sprintf("✅ Solved: every required check is green, and #%d is ready for review", t.Pull.Number)
+			s = fmt.Sprintf("✅ Solved: %s, and #%d is ready for review", allGreenToo(t, ""), t.Pull.Number)
 		}
 		if t.HeadBy != (sia.Actor{}) {
 			return s + ". The commit that did it is by " + pushedBy(t.HeadBy) + "; SIA has noted what was different.\n"

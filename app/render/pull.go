@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // How many characters of a title are people's or models', and how many GitHub takes.
@@ -59,18 +60,18 @@ func pullState(t sia.Task) string {
 	switch t.State {
 	case sia.Passed:
 		if t.Pull.LeftDraft {
-			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". Somebody made this a draft, and it " +
+			return allGreen(t, "is", " on "+Code(t.Head.Short(), 0)) + ". Somebody made this a draft, and it " +
 				"stays one until somebody presses **Ready for review**."
 		}
 		if t.Pull.Refused != "" {
-			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". SIA may not mark this ready: press " +
+			return allGreen(t, "is", " on "+Code(t.Head.Short(), 0)) + ". SIA may not mark this ready: press " +
 				"**Ready for review**."
 		}
 		done := ""
 		if said := doneWords(t); said != "" {
 			done = "; " + said
 		}
-		return "Every required check is green on " + Code(t.Head.Short(), 0) + done +
+		return allGreen(t, "is", " on "+Code(t.Head.Short(), 0)) + done +
 			". This is ready for a person to review."
 	case sia.Stopped:
 		if checksGreen(t) {
@@ -101,7 +102,7 @@ func pullState(t sia.Task) string {
 
 // pullAwaits says what a person has to accept before the task passes.
 func pullAwaits(t sia.Task) string {
-	s := "Every required check is green on " + Code(t.Head.Short(), 0) + ", but tests or protected files were changed. " +
+	s := allGreen(t, "is", " on "+Code(t.Head.Short(), 0)) + ", but tests or protected files were changed. " +
 		"SIA waits until somebody with write access has looked at that and comments `/sia accept-tests`, or `/sia stop`"
 	if list := changeList(t, 150); list != "" {
 		s += ":\n\n" + list
@@ -112,6 +113,36 @@ func pullAwaits(t sia.Task) string {
 		s += "\nSomebody made this a draft, and it stays one until somebody presses **Ready for review**."
 	}
 	return s
+}
+
+// allGreen says of a pass how its checks are, or were, where, and names those that are not green.
+func allGreen(t sia.Task, is, where string) string {
+	var others []string
+	for _, c := range t.Checks {
+		switch c.Colour {
+		case sia.Red, sia.Excused, sia.Blocked:
+			others = append(others, Code(c.Name, 40))
+		case sia.Green, sia.Skipped, sia.Running:
+		}
+	}
+	if len(others) == 0 {
+		return "Every required check " + is + " green" + where
+	}
+	if n := len(others) - 2; n > 1 {
+		others = append(others[:2], fmt.Sprintf("%d others", n))
+	}
+	are := map[string]string{"is": "are", "was": "were"}[is]
+	not := is
+	if len(others) > 1 {
+		not = are
+	}
+	return "The checks that count " + are + " green" + where + ", and " + text.List(others) + " " + not + " not"
+}
+
+// allGreenToo says the same within a sentence.
+func allGreenToo(t sia.Task, where string) string {
+	s := allGreen(t, "is", where)
+	return strings.ToLower(s[:1]) + s[1:]
 }
 
 // checksGreen reports whether every required check of the head was green when it was last judged. That

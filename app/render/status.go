@@ -218,12 +218,12 @@ func Headline(t sia.Task) string {
 			return "✅ Done and merged"
 		}
 		if t.Aftermath == sia.Abandoned {
-			return "✅ Every required check was green; the pull request was closed unmerged"
+			return "✅ " + allGreen(t, "was", "") + "; the pull request was closed unmerged"
 		}
 		if said := doneWords(t); said != "" {
-			return "✅ Every required check is green; " + said
+			return "✅ " + allGreen(t, "is", "") + "; " + said
 		}
-		return "✅ Every required check is green"
+		return "✅ " + allGreen(t, "is", "")
 	case sia.Stopped:
 		return "⏹️ Stopped"
 	}

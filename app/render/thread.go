@@ -34,9 +34,9 @@ func Thread(t sia.Task, a ThreadAnswer, l Links) string {
 	case a.Head == "":
 		return "Not dealt with: " + few(strings.TrimRight(a.Why, "."), threadWords) + ".\n"
 	case a.Applied:
-		return "Applied in " + commit + "; every required check is green.\n"
+		return "Applied in " + commit + "; " + allGreenToo(t, "") + ".\n"
 	case a.Changed:
-		return "Changed in " + commit + "; every required check is green." + said + "\n"
+		return "Changed in " + commit + "; " + allGreenToo(t, "") + "." + said + "\n"
 	case said != "":
 		return "Not changed here in " + commit + "." + said + "\n"
 	}
@@ -60,10 +60,10 @@ func Asked(t sia.Task, o sia.Owed, said []string, changed bool, l Links) string 
 	case o.Head == "":
 		p.add("What " + who + " asked for is not dealt with: " + few(strings.TrimRight(o.Why, "."), askedWords) + ".")
 	case changed:
-		p.add("What " + who + " asked for went into " + commit + "; every required check is green. Whether it is what was " +
+		p.add("What " + who + " asked for went into " + commit + "; " + allGreenToo(t, "") + ". Whether it is what was " +
 			"meant is for you to say.")
 	default:
-		p.add("Nothing was changed for what " + who + " asked for; every required check is green on " + commit + ".")
+		p.add("Nothing was changed for what " + who + " asked for; " + allGreenToo(t, " on "+commit) + ".")
 	}
 	var b strings.Builder
 	for i, w := range o.Words {

@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // headEvidence is what a look at the head gathered.
@@ -171,7 +172,8 @@ func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: weighingOf(t), ByPerson: t.HeadBy != (sia.Actor{}),
-		Waived: t.Waived, Tests: gate.TestsOf(t),
+		Waived: t.Waived, Vouched: t.Vouched, Tests: gate.TestsOf(t),
+		Issue: t.Title + "\n\n" + t.Body,
 		Draft: t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.StaysDraft(),
 	}
 }
@@ -249,9 +251,11 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		e.logs = append(e.logs, log)
 	}
 	for _, id := range needs.Earlier {
-		if _, err := read(id, e.head, e.in.Runs, nil); err != nil {
+		log, err := read(id, e.head, e.in.Runs, nil)
+		if err != nil {
 			return err
 		}
+		e.logs = append(e.logs, log) // it may turn out to be to blame
 	}
 	for _, id := range needs.OnBase {
 		if _, err := read(id, e.base, e.in.Base, nil); err != nil {
@@ -309,6 +313,8 @@ func classify(all []gate.Run, id int64, log checkLog) {
 	for i := range all {
 		if r := &all[i]; r.ID == id {
 			r.Read, r.Class, r.Said = true, log.failure.Class, log.said
+			r.Failed, r.Signature = log.failure.Tests, log.failure.Signature
+			r.Telling = text.MostTelling(log.failure.Excerpt)
 		}
 	}
 }

@@ -71,12 +71,14 @@ type check struct {
 	runs      []Run     // the run that counts and those that it replaced, oldest first; none of a status
 	run       Run       // the one that counts; zero of a status and of a workflow run
 	url       string
+	said      string // of a status: what it says, for people
 	outcome   outcome
 	flaky     bool // it went green and red on this commit
 	exhausted bool // it would be run again, and was too often
 	why       string
 	required  bool
 	byRun     bool      // it is required as a job of a workflow that a rule requires, and by nothing else
+	form      bool      // it is blocked for something of the pull request's form, or that its service forbids
 	held      bool      // it was skipped, and not green, for something of its workflow run is neither
 	ran       string    // of one that was skipped: where it ran, for people
 	missed    bool      // it was skipped, and should have run
@@ -245,7 +247,8 @@ func concluded(r Run) (outcome, string) {
 }
 
 func ofStatus(s Status) check {
-	c := check{criterion: criterion{app: statusApp, name: s.Context}, appID: s.AppID, url: s.URL, last: s.UpdatedAt}
+	c := check{criterion: criterion{app: statusApp, name: s.Context}, appID: s.AppID, url: s.URL, said: s.Description,
+		last: s.UpdatedAt}
 	switch s.State {
 	case "success":
 		c.outcome = green

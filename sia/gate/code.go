@@ -13,10 +13,23 @@ import (
 var paperwork = regexp.MustCompile(`(?i)^(cla|dco|licen[sc](e|es|ing)|titles?|semantic|wip|label(s|ed|er|ing|ler)?|` +
 	`sign(ed)?[ -]?offs?|reviews?|reviewers?|approv(al|als|ed|e)|size|changelogs?|milestones?)$`)
 
-// onlyReads is an app, or a check of one, that reads changes and runs nothing: a model that reviews, a search for
-// secrets or for bad packages.
+// onlyReads is an app, or a check of one, that reads changes, or what others found, and runs nothing: a model that
+// reviews, a search for secrets, for flaws or for bad packages, a count of coverage, a queue of merges. Netlify says with
+// a check each what changed of a site's pages and rules.
 var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|greptile(-apps)?$|sourcery(-ai)?$|` +
-	`qodo\b|gitguardian\b|socket[ -]security\b|copilot-pull-request-reviewer$)`)
+	`qodo\b|gitguardian\b|socket[ -]security\b|copilot-pull-request-reviewer$|github-(advanced-security|code-scanning)$|` +
+	`codeql$|mergify\b|security/snyk\b|snyk\b|sonar(qube)?(cloud)?\b|codecov\b|coverage/coveralls\b|coveralls\b|` +
+	`codacy\b|code-?climate\b|deepsource\b|codefactor\b|renovate\b|dependabot\b|tide$|` +
+	`(header rules|redirect rules|pages changed|mixed content)\b)`)
+
+// runsCode are words in the name of an app, or of a check, that builds or tests. Those that deploy a preview are among
+// them: they build the head, and fail where it does not build.
+var runsCode = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|jest|` +
+	`circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|prow|zuul|` +
+	`woodpecker|codebuild|codemagic|vercel|netlify)$`)
+
+// passedOver is what a service says in a status where it has built nothing.
+var passedOver = regexp.MustCompile(`(?i)\b(skipped|ignored build|cancell?ed|not affected)\b`)
 
 var (
 	word  = regexp.MustCompile(`[\p{L}\p{N}]+`)
@@ -25,14 +38,19 @@ var (
 
 // isPaperwork reports whether a check's name says that it judges no code.
 func isPaperwork(name string) bool {
-	name, _, _ = strings.Cut(name, " (") // the values of a matrix
-	words := word.FindAllString(humps.ReplaceAllString(name, "$1 $2"), -1)
+	words := wordsOf(name)
 	for i, w := range words {
 		if paperwork.MatchString(w) || i > 0 && paperwork.MatchString(words[i-1]+" "+w) {
 			return true
 		}
 	}
 	return false
+}
+
+// wordsOf are the words of a check's name, without the values of a matrix.
+func wordsOf(name string) []string {
+	name, _, _ = strings.Cut(name, " (")
+	return word.FindAllString(humps.ReplaceAllString(name, "$1 $2"), -1)
 }
 
 // baseEvents start workflows that run the code of the base branch, or of the default one,
@@ -46,24 +64,63 @@ func (j *judgement) ranCode(c check) bool {
 	switch {
 	case c.outcome == skipped || c.outcome == running || c.outcome == blocked || c.app == workflowApp:
 		return false
-	case isPaperwork(c.name):
+	case c.app == statusApp || c.run.WorkflowRun == 0:
+		return !reads(c) && (saysItRuns(c) || j.isNamed(c) || slices.Contains(j.Vouched, c.label))
+	case c.workflow == nil:
+		return !isPaperwork(c.name)
+	case c.workflow.isDynamic():
 		return false
-	case c.app == statusApp || c.run.WorkflowRun == 0 || c.workflow == nil:
-		return !onlyReads.MatchString(c.app) && !onlyReads.MatchString(c.name)
-	case !j.FilesKnown:
-		return true // it is asked for before it counts
 	}
+	return !j.FilesKnown || j.runsCode(c) // the files are asked for before it counts
+}
+
+// runsCode reports whether a job runs the repository's code at the head, as its workflow file says. A name that is one of
+// paperwork decides where the file can't be read, and where the job runs no command with the code.
+func (j *judgement) runsCode(c check) bool {
 	f := File{Unread: true}
 	if repo, path := c.workflow.file(); j.isOwn(repo) {
 		if at, known := fileAt(j.Files, path); known && !at.Gone { // else it came with the test merge
 			f = at
 		}
 	}
-	does := f.job(c.name)
+	does, named := f.job(c.name), isPaperwork(c.name)
 	if slices.Contains(baseEvents, c.workflow.Event) {
-		return does.Head
+		return does.Head && (does.Runs || !named)
+	}
+	if named {
+		return does.Runs
 	}
 	return f.Unread || does.Code
+}
+
+// reads reports whether an app's check, or a status, is known to run nothing of the code.
+func reads(c check) bool {
+	return isPaperwork(c.name) || onlyReads.MatchString(c.app) || onlyReads.MatchString(c.name) ||
+		passedOver.MatchString(c.said)
+}
+
+// saysItRuns reports whether the name of an app's check, or of its app, says that it builds or tests.
+func saysItRuns(c check) bool {
+	return slices.ContainsFunc(append(wordsOf(c.app), wordsOf(c.name)...), runsCode.MatchString)
+}
+
+// isNamed reports whether rules or settings name a check: whoever did so decided that merging depends on it.
+func (j *judgement) isNamed(c check) bool {
+	return slices.Contains(j.Settings.Required, c.name) ||
+		slices.ContainsFunc(j.Required, func(r Required) bool { return r.Workflow == "" && j.binds(r, c) })
+}
+
+// unsure reports whether nothing tells what a green check of an app, or a green status, does: a person may say so.
+func (j *judgement) unsure(c check) bool {
+	return c.outcome == green && c.app != workflowApp && c.run.WorkflowRun == 0 && !reads(c) && !j.ranCode(c)
+}
+
+// isDynamic reports whether GitHub made a workflow by itself, as those of code scanning's default setup and of Copilot's
+// reviews: it is no file of the repository, and runs nothing of it.
+// https://docs.github.com/en/code-security/concepts/code-scanning/codeql/about-code-scanning-with-codeql
+func (w Workflow) isDynamic() bool {
+	_, path := w.file()
+	return w.Event == "dynamic" || strings.HasPrefix(path, "dynamic/")
 }
 
 // wantedFiles are the workflow files of the commit's own repository that the judgement needs:
@@ -91,7 +148,8 @@ const maxFiles = 50
 
 // filesMatter reports whether the verdict, or what people are shown beside it, may turn on what workflow files say.
 func (j *judgement) filesMatter() bool {
-	missed := slices.ContainsFunc(j.missed, func(e Expected) bool { return e.App == actionsApp && e.Workflow != "" })
+	missed := slices.ContainsFunc(j.missed, func(e Expected) bool { return e.App == actionsApp && e.Workflow != "" }) ||
+		slices.ContainsFunc(j.checks, func(c check) bool { return c.form && c.run.WorkflowRun != 0 })
 	switch j.result.Verdict {
 	case sia.VerdictGreen:
 		return true

@@ -12,6 +12,7 @@ import (
 // A pass rests on a check that ran the code.
 func TestPassRestsOnCode(t *testing.T) {
 	const code, noCode = "steps: [{uses: actions/checkout@v4}]", "steps: [{uses: actions/labeler@v5}]"
+	const runs = "steps: [{uses: actions/checkout@v4}, {run: make test}]"
 	head := "steps: [{uses: actions/checkout@v4, with: {ref: '${{ github.event.pull_request.head.sha }}'}}]"
 	// ran is a commit with one green job, of which the file says what it does.
 	ran := func(event, name, does string) Input {
@@ -75,6 +76,12 @@ func TestPassRestsOnCode(t *testing.T) {
 			sia.VerdictGreen, "It rests on `ci/x` (commit status)."},
 		{"a job that is called like a reader", ran("push", "cursor", code), sia.VerdictGreen, ""},
 		{"a job that checks licences", ran("push", "license", code), sia.VerdictNone, ""},
+		{"a service of reviews", ran("push", "reviews-service", runs), sia.VerdictGreen, ""},
+		{"tests of approvals", ran("push", "Approval tests", runs), sia.VerdictGreen, ""},
+		{"titles that are looked at with git", ran("push", "title", "steps: [{uses: actions/checkout@v4}, "+
+			"{run: \"git log -1 --format=%s | grep -E '^feat'\"}]"), sia.VerdictNone, ""},
+		{"a title in a file that nobody can read", file(ran("push", "title", runs), File{Path: ciPath, Unread: true}),
+			sia.VerdictNone, ""},
 		{"many are named", input(run(1, "a", "success"), run(2, "b", "success"), run(3, "c", "success"),
 			run(4, "d", "success"), run(5, "e", "success")), sia.VerdictGreen,
 			"It rests on `a` (app ci), `b` (app ci), `c` (app ci) and 2 others."},

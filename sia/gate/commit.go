@@ -24,9 +24,12 @@ type Run struct {
 	URL         string
 	StartedAt   time.Time
 	CompletedAt time.Time
-	Read        bool   // its log was read, so that Class says what it says
-	Class       string // the failure class of a red run; empty: none, or not read
-	Said        string // of a job that was never started: why, in GitHub's words
+	Read        bool     // its log was read, so that Class says what it says
+	Class       string   // the failure class of a red run; empty: none, or not read
+	Said        string   // of a job that was never started: why, in GitHub's words
+	Failed      []string // names of the tests that failed, as its log has them
+	Signature   string   // of a red run: equal for the same failure; empty: nothing was found, or not read
+	Telling     string   // the line of its log that tells most of the failure
 }
 
 // NoAttempt is the [Run.Attempt] of a run of which GitHub does not say it.

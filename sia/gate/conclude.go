@@ -32,6 +32,9 @@ func (j *judgement) conclude() {
 	case len(j.awaited) > 0:
 		j.result.Verdict = sia.VerdictPending
 		j.sentences(j.awaited)
+	case j.formAlone() && len(j.rests)+len(j.beside) == 0 && j.Now.Sub(j.Since) < j.Settings.Wait.D():
+		j.result.Verdict = sia.VerdictPending
+		j.explain("Nothing has run the code yet; waiting until %s have passed.", j.Settings.Wait.D())
 	case len(j.blocked) > 0:
 		j.result.Verdict, j.result.Blocked = sia.VerdictBlocked, j.blocked
 		j.explainBlocked()
@@ -84,6 +87,15 @@ func (j *judgement) noCode() {
 	}
 	j.result.Verdict, j.result.Guarded = sia.VerdictNone, j.Draft
 	j.explain("Nothing ran the code, as far as SIA can tell: all that is green is %s.", names(j.green))
+	var unsure []string
+	for _, c := range j.checks {
+		if j.unsure(c) {
+			unsure = append(unsure, c.label)
+		}
+	}
+	if len(unsure) > 0 {
+		j.explain("Whether %s builds or tests the code, SIA can't tell: a person may say so.", names(unsure))
+	}
 	if len(j.idle) > 0 {
 		j.explain("%s.", strings.Join(j.idle, ", "))
 	}
@@ -125,6 +137,10 @@ func (j *judgement) count() (greens, skips, excuses int) {
 			}
 			j.idle = append(j.idle, c.label+" was "+cmp.Or(c.run.Conclusion, "skipped"))
 		case excused:
+			if o, ok := j.unmergeable(c); ok {
+				j.blocked = append(j.blocked, o)
+				continue
+			}
 			excuses++
 			j.explain("%s is excused: %s.", c.label, c.why)
 		case running:

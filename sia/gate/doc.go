@@ -19,12 +19,15 @@
 //     beside something that it needs and that is not green. Where nothing ran, nothing
 //     was validated. What a guard skips, and not the change, is missed (skip.go).
 //   - A pass rests on a green check that ran the repository's code at the commit, as far
-//     as its name and its workflow file tell (code.go, file.go). A licence or a title
-//     validates nothing.
+//     as its name, its workflow file and people tell (code.go, file.go). A licence or a
+//     title validates nothing, nor does a check of which nothing tells what it does.
 //   - What can't say anything before a person acts (an approval, an unpaid bill, a
 //     name that no check bears, a job without end) is blocked, and never the attempt's
 //     doing.
-//   - Some red is not the attempt's doing: red on the base commit too (excused),
+//   - What judges a pull request's form, or waits until people have reviewed, is blocked
+//     where it is not green (form.go): a person sees to it, or says to go on without it.
+//   - Some red is not the attempt's doing: red on the base commit too (excused, unless it
+//     fails in more than there, the issue asks to mend it, or a rule requires it),
 //     red and green in attempts of one job (flaky: run again, and a person asked in the end), or
 //     weather, such as a rate limit or a lost runner (run again). Together they
 //     are run again at most [sia.MaxReruns] times a commit.

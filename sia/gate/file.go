@@ -43,6 +43,7 @@ type Job struct {
 	Part  bool // its condition asks what the change touches, or what was done to the pull request
 	Draft bool // its condition passes over drafts
 	Guard bool // its condition asks whether it is a draft or who opened it, and nothing else
+	Runs  bool // it checks a repository out, and runs a command that does more than look at it
 }
 
 const (
@@ -135,8 +136,8 @@ var (
 	ofForm = regexp.MustCompile(`(?i)pull_request\.(title|body|labels|user|assignees|milestone|` +
 		`requested_reviewers|draft)|event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|` +
 		`github\.rest\.(issues|pulls)`)
-	// onlySays is a script that does no more than print and end; so is none.
-	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf|exit)\b[^|&;$(]*|#.*)?(?:\n|$))*$`)
+	// onlySays is a script that does no more than print; so is none.
+	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf)\b(?:\\\n|[^|&;$(\n])*|exit( \d+)?|#.*)?(?:\n|$))*$`)
 	// ofResults reads how the needed jobs went, and ofOutcome gets what they made.
 	ofResults = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.result\b|\(\s*needs\s*\)`)
 	ofOutcome = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.outputs\b|\bdownload-artifact@`)
@@ -171,19 +172,61 @@ func readJob(key string, job any) Job {
 		out.Guard = len(asks) > 0 && !slices.ContainsFunc(asks, func(c string) bool { return !ofGuard.MatchString(c) })
 	}
 	steps, _ := says["steps"].([]any)
+	out.Runs = runsCommand(steps)
 	reads := fmt.Sprint(says["steps"], says["env"])
 	sums := ofResults.MatchString(reads) && !ofOutcome.MatchString(reads)
-	aside := sums || ofForm.MatchString(fmt.Sprint(says))
+	aside, scans := sums || ofForm.MatchString(fmt.Sprint(says)), onlyScans(steps)
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		uses, _ := step["uses"].(string)
 		run, _ := step["run"].(string)
 		gets := checksOut.MatchString(uses) && ofHead.MatchString(fmt.Sprint(step["with"]))
 		out.Head = out.Head || gets || fetches.MatchString(run) && ofHead.MatchString(run+fmt.Sprint(step["env"]))
-		out.Code = out.Code || checksOut.MatchString(uses) || strings.HasPrefix(uses, "./") ||
+		out.Code = out.Code || checksOut.MatchString(uses) && !scans || strings.HasPrefix(uses, "./") ||
 			fetches.MatchString(run) || !aside && !onlySays.MatchString(run)
 	}
 	return out
+}
+
+var (
+	// scanner is an action that reads the code and runs nothing of it. What CodeQL builds by itself is not known.
+	scanner = regexp.MustCompile(`(?i)^(github/codeql-action/|actions/dependency-review-action@|gitleaks/gitleaks-action@|` +
+		`trufflesecurity/trufflehog@|ossf/scorecard-action@|sonarsource/|snyk/actions/|codecov/codecov-action@)`)
+	// preparer is an action that makes ready for others.
+	preparer = regexp.MustCompile(`(?i)^actions/(checkout|cache|setup-[\w-]+)@`)
+)
+
+// looks is a script that looks at commits, files and texts, and runs nothing of the repository.
+var looks = regexp.MustCompile(`^(?:\s*(?:(?:if|then|else|elif|fi|for|while|do|done|!|\[\[?|echo|printf|exit|git|gh|grep|curl|` +
+	`jq|cat|set|test|[A-Za-z_]+=)(?:[^\w\n].*)?|#.*)?(?:\n|$))*$`)
+
+// runsCommand reports whether steps check a repository out and run a command that does more than look at it.
+func runsCommand(steps []any) bool {
+	has, runs := false, false
+	for _, s := range steps {
+		step, _ := s.(map[string]any)
+		uses, _ := step["uses"].(string)
+		run, _ := step["run"].(string)
+		has = has || checksOut.MatchString(uses)
+		runs = runs || !looks.MatchString(run)
+	}
+	return has && runs
+}
+
+// onlyScans reports whether some of the actions of a job's steps read the code, and all others make ready for that.
+func onlyScans(steps []any) bool {
+	scans := false
+	for _, s := range steps {
+		step, _ := s.(map[string]any)
+		uses, _ := step["uses"].(string)
+		switch {
+		case scanner.MatchString(uses):
+			scans = true
+		case uses != "" && !preparer.MatchString(uses):
+			return false
+		}
+	}
+	return scans
 }
 
 // needs are the names of the jobs that one needs and that may not fail: neither by themselves, nor by the word of
@@ -263,7 +306,7 @@ func (f File) job(name string) Job {
 	}
 	out := Job{Name: name}
 	for _, j := range candidates {
-		out.Code, out.Head = out.Code || j.Code, out.Head || j.Head
+		out.Code, out.Head, out.Runs = out.Code || j.Code, out.Head || j.Head, out.Runs || j.Runs
 	}
 	return out
 }

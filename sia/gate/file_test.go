@@ -40,7 +40,8 @@ func TestTriggers(t *testing.T) {
 func TestJobsOfFile(t *testing.T) {
 	for job, want := range map[string]Job{
 		"steps: [{uses: actions/checkout@v4}]":                                          {Code: true},
-		"steps: [{run: make}, {uses: acme/git-checkout@v1}]":                            {Code: true},
+		"steps: [{run: make}, {uses: acme/git-checkout@v1}]":                            {Code: true, Runs: true},
+		"steps: [{uses: actions/checkout@v4}, {run: 'git log | grep x'}]":               {Code: true},
 		"steps: [{uses: acme/sparse/checkout-it@v1}]":                                   {Code: true},
 		"steps: [{uses: ./.github/actions/test}]":                                       {Code: true},
 		"uses: ./.github/workflows/test.yml":                                            {Code: true, Calls: true},

@@ -26,7 +26,9 @@ type Input struct {
 	Repo               string         // owner/name of the repository: a rule may name a workflow of another
 	Earlier            []sia.Reported // what reported on earlier commits of the task, without SIA's own
 	History            History        // what reported near the commit, without SIA's own
-	Waived             []string       // names of checks that need not report, as a person said
+	Waived             []string       // names of checks to go on without, as a person said
+	Vouched            []string       // names of apps' checks and statuses that build or test the code, as a person said
+	Issue              string         // its title and text: what it names is not excused
 	Files              []File         // workflow files as they are on the commit, where FilesKnown
 	FilesKnown         bool
 	Changed            []string   // paths that the pull request changes, where FilesKnown and a file has a filter of them
@@ -129,6 +131,7 @@ func judge(in Input) *judgement {
 	j.require()
 	j.expect()
 	j.excuse()
+	j.setAside()
 	j.overdue()
 	j.awaitLater()
 	j.exhaust()
@@ -203,26 +206,6 @@ func (j *judgement) settled() bool {
 
 func (j *judgement) explain(format string, args ...any) {
 	j.result.Explain = append(j.result.Explain, fmt.Sprintf(format, args...))
-}
-
-// excuse excuses red checks that are red on the base commit too.
-func (j *judgement) excuse() {
-	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == red }) {
-		return
-	}
-	base := j.base().checks()
-	for i := range j.checks {
-		c := &j.checks[i]
-		alike := counterparts(*c, base)
-		isRed := func(b check) bool { return b.outcome == red }
-		if c.app == workflowApp && j.succeededOnBase(*c.workflow) {
-			continue
-		}
-		if c.outcome == red && len(alike) > 0 && !slices.ContainsFunc(alike, func(b check) bool { return !isRed(b) }) {
-			c.outcome = excused
-			c.why = "red on the base commit too"
-		}
-	}
 }
 
 // counterparts are the checks of the base commit that may be the same as one of
@@ -380,7 +363,7 @@ func (j *judgement) show() {
 		}
 		j.result.Checks = append(j.result.Checks,
 			sia.Check{Name: c.label, Colour: colour, Required: c.required, URL: c.url, Why: why, From: c.from(),
-				Code: j.ranCode(c)})
+				Code: j.ranCode(c), Unsure: j.unsure(c)})
 	}
 	slices.SortStableFunc(j.result.Checks, requiredFirst)
 }

@@ -345,7 +345,7 @@ func TestRequiredRunThatIsExcused(t *testing.T) {
 	in := input(job(1, 7, 1, "test", "success")).with(failed).onBase([]Run{job(9, 8, 1, "test", "success")},
 		workflow(8, "CI", "pull_request", "failure"))
 	in.Required = []Required{{Workflow: ciPath}}
-	judgeAll(t, []row{{"nothing else ran", in, sia.VerdictNone, "excused"}})
+	judgeAll(t, []row{{"nothing else ran", in, sia.VerdictBlocked, "GitHub will not merge this"}})
 }
 
 // Where a rule asks for a workflow, a job that fails says nothing of the run before that has ended: it may be allowed

@@ -64,7 +64,8 @@ func (in Input) Needs() Needs {
 	if logs := j.cancelled(); len(logs) > 0 {
 		return Needs{Logs: logs}
 	}
-	if !j.settled() && j.result.Verdict != sia.VerdictBlocked {
+	excused := slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.outcome == excused })
+	if !j.settled() && j.result.Verdict != sia.VerdictBlocked && (j.result.Verdict != sia.VerdictNone || !excused) {
 		return Needs{}
 	}
 	isRed := j.result.Verdict == sia.VerdictRed
@@ -77,7 +78,7 @@ func (in Input) Needs() Needs {
 	if logs := unread(j.blamed()); len(logs) > 0 {
 		return Needs{Logs: logs}
 	}
-	if j.result.Verdict == sia.VerdictBlocked {
+	if !j.settled() {
 		return Needs{}
 	}
 	if earlier := j.unreadFlips(); len(earlier) > 0 {

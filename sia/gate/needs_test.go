@@ -168,7 +168,8 @@ func TestNeeds(t *testing.T) {
 			[]Needs{{Base: true}, {Logs: []int64{2, 1}}, {Tampering: true}}},
 		{"a run of one name twice on the base commit", with(input(job(1, 7, 1, "test", "failure")), func(in *Input) {
 			in.Base = []Run{job(8, 3, 1, "test", "failure"), job(9, 3, 2, "test", "failure")}
-		}), []Needs{{Base: true}, {Attempts: []int64{3}}, {BaseWorkflows: true}}},
+		}), []Needs{{Base: true}, {Attempts: []int64{3}}, {BaseWorkflows: true},
+			{Earlier: []int64{1}, OnBase: []int64{9}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := unknown(c.world)

@@ -78,5 +78,5 @@ func (f File) asks(name string) Job {
 
 // obstacle is a check that a person has to see to.
 func (c check) obstacle() sia.Obstacle {
-	return sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url, Absent: c.missed, Missed: c.missed}
+	return sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url, Absent: c.missed, Missed: c.missed, Waivable: c.form}
 }

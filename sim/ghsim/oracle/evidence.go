@@ -21,10 +21,21 @@ var (
 	paperwork = []string{"cla", "easycla", "dco", "signoff", "license", "licence", "licenses", "licences", "title", "wip",
 		"label", "labels", "labeler", "labeller"}
 	code = []string{"test", "tests", "build", "compile", "unit", "integration", "e2e"}
+	// ci are services that build or test, by their apps' names or how their statuses begin, or call what they do so.
+	ci = []string{"ci", "circleci", "buildkite", "jenkins", "travis", "azure", "pipelines", "appveyor", "prow", "vercel",
+		"netlify"}
 )
 
+// formal reports whether an app or a person reports about papers, the form of a pull request or its review.
+func (v *verdict) formal(p report) bool {
+	words := word.FindAllString(strings.ToLower(p.name), -1)
+	return p.job() == nil && slices.ContainsFunc(words, func(w string) bool {
+		return w == "tide" || w == "reviewable" || slices.Contains(paperwork, w)
+	}) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(code, w) })
+}
+
 // ranCode reports whether a check that succeeded ran the repository's code, as far as can be
-// told: a licence or a title that is right validates nothing.
+// told: a licence or a title that is right validates nothing, nor does what nobody says that it builds or tests.
 func (v *verdict) ranCode(p report) bool {
 	words := word.FindAllString(strings.ToLower(p.name), -1)
 	has := func(list []string) bool {
@@ -34,10 +45,22 @@ func (v *verdict) ranCode(p report) bool {
 		return false
 	}
 	j := p.job()
-	if j != nil && v.sumsUp(j) {
+	if j == nil { // what any app or person reports may be about anything
+		app := ""
+		if p.check != nil {
+			app = p.check.Suite.App.Slug
+		}
+		words = append(words, word.FindAllString(app, -1)...)
+		return has(code) || has(ci) || slices.Contains(v.q.Vouched, p.name) ||
+			slices.ContainsFunc(v.names, func(want model.RequiredCheck) bool { return v.matches(p, want) })
+	}
+	if v.sumsUp(j) {
 		return false
 	}
-	return j == nil || !slices.Contains(baseEvents, j.Run.Event.Name) || v.takesHead(j)
+	if j.Run.Event.Name == "dynamic" { // GitHub's own, as code scanning's default setup
+		return false
+	}
+	return !slices.Contains(baseEvents, j.Run.Event.Name) || v.takesHead(j)
 }
 
 // sums are the ways in which a step reads how other jobs went.

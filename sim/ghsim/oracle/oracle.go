@@ -23,6 +23,7 @@ package oracle
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sim/ghsim/model"
@@ -34,7 +35,8 @@ type Question struct {
 	Pull     int           // number
 	Own      string        // slug of SIA's app: its check runs and statuses don't count
 	Required []string      // names that SIA's settings require
-	Waived   []string      // names of checks that a person said need not report
+	Waived   []string      // names of checks that a person said to go on without
+	Vouched  []string      // names of checks that a person said build or test the code
 	Accepted bool          // a person accepted what the branch changes of workflows and tests
 	Earlier  []string      // SHAs of the task's earlier heads, oldest first
 	Base     string        // SHA of the base commit that excuses what is red there too
@@ -122,7 +124,7 @@ func (v *verdict) because(format string, args ...any) {
 // judgeReports judges every report that counts.
 func (v *verdict) judgeReports() {
 	for _, p := range v.reports {
-		if !v.counts(p) {
+		if !v.counts(p) || v.waived(p) && v.formal(p) {
 			continue
 		}
 		switch p.standing() {
@@ -217,10 +219,37 @@ func (v *verdict) judgeJobs(run *model.Run) {
 	}
 }
 
-// judgeRed says that a report is red, unless it is so on the base, too.
+// judgeRed says that a report is red, unless it is so on the base, too. What only people can mend is no fault of the
+// change, and a person may take that on. "Required status checks must pass": one that a
+// rule names stops the merge whatever the base is, until a person takes that on.
+// https://docs.github.com/en/pull-requests/reference/status-checks
 func (v *verdict) judgeRed(p report) {
-	if !v.base.excuse(v.repo, p) {
+	switch {
+	case v.formal(p):
+		v.because("%q is red, and a person has to see to it.", p.name)
+	case !v.base.excuse(v.repo, p):
 		v.red = append(v.red, p.name)
 		v.because("%q is red.", p.name)
+	case v.ruled(p) && !v.waived(p):
+		v.because("%q is red on the base, too, and a rule requires it.", p.name)
 	}
+}
+
+// ruled reports whether a rule of the base branch requires a report.
+func (v *verdict) ruled(p report) bool {
+	if v.repo.RulesHidden != 0 {
+		return false
+	}
+	j := p.job()
+	return slices.ContainsFunc(v.repo.RequiredChecks(v.pull.Base),
+		func(want model.RequiredCheck) bool { return v.matches(p, want) }) ||
+		j != nil && j.Run.Conclusion != "success" && slices.ContainsFunc(v.repo.RequiredWorkflows(v.pull.Base),
+			func(want model.RequiredWorkflow) bool { return v.fulfils(j.Run, want) })
+}
+
+// waived reports whether a person said to go on without a report. Where several bear its name, more is said with it.
+func (v *verdict) waived(p report) bool {
+	return slices.ContainsFunc(v.q.Waived, func(name string) bool {
+		return name == p.name || strings.HasPrefix(name, p.name+" (")
+	})
 }

@@ -132,8 +132,8 @@ func TestConcurrency(t *testing.T) {
 func TestMadeThroughTheAPI(t *testing.T) {
 	try(t, []verdict{
 		{says: "the newest replaces the older one", state: func(w *world) {
-			w.check("reporter", head, "report", "failure")
-			w.check("reporter", head, "report", "success")
+			w.check("reporter", head, "test report", "failure")
+			w.check("reporter", head, "test report", "success")
 		}, green: true},
 		{says: "and the other way round", state: func(w *world) {
 			w.check("reporter", head, "report", "success")
@@ -193,8 +193,8 @@ func TestStatuses(t *testing.T) {
 			w.check("scanner", head, "scan", "success")
 		}, red: []string{"scan"}},
 		{says: "and so does a green one of the app", state: func(w *world) {
-			w.check("scanner", merge, "scan", "success")
-			w.check("scanner", head, "scan", "failure")
+			w.check("scanner", merge, "test scan", "success")
+			w.check("scanner", head, "test scan", "failure")
 		}, green: true},
 		{says: "the test merge with a base that moved is no longer looked at", state: func(w *world) {
 			w.run(head, "pull_request", "test success")

@@ -155,7 +155,7 @@ func TestRequiredWorkflows(t *testing.T) {
 			w.require(workflowRule(ci, 1))
 			w.run(base, "push", "lint failure")
 			w.run(head, "pull_request", "lint failure", "test success")
-		}, green: true},
+		}, why: "a rule requires it"},
 		{says: "its red job is red on the base, too, and nothing else ran the code", state: func(w *world) {
 			w.require(workflowRule(ci, 1))
 			w.run(base, "push", "lint failure")

@@ -166,7 +166,7 @@ func (v *verdict) ranBeside(j *model.Job) bool {
 // excuses are what is red on the base commit: what is red there too is not the pull
 // request's fault.
 type excuses struct {
-	checks map[excuse]bool
+	checks map[excuse][]string // what the logs say of errors
 	runs   map[excuse]bool
 }
 
@@ -180,13 +180,17 @@ type excuse struct {
 }
 
 func excusesOf(r *model.Repository, q Question) excuses {
-	e := excuses{checks: map[excuse]bool{}, runs: map[excuse]bool{}}
+	e := excuses{checks: map[excuse][]string{}, runs: map[excuse]bool{}}
 	if q.Base == "" {
 		return e
 	}
 	for _, p := range reportsOn(r, q.Own, q.Base, "") {
 		if p.standing() == red {
-			e.checks[excuseFor(r, p)] = true
+			k := excuseFor(r, p)
+			e.checks[k] = append(e.checks[k], p.errors()...)
+			if e.checks[k] == nil {
+				e.checks[k] = []string{}
+			}
 		}
 	}
 	for _, run := range runsOn(r, q.Base) {
@@ -207,7 +211,33 @@ func excuseFor(r *model.Repository, p report) excuse {
 	return excuse{name: p.name}
 }
 
-func (e excuses) excuse(r *model.Repository, p report) bool { return e.checks[excuseFor(r, p)] }
+// excuse reports whether a report is red on the base, too, and says no error that none there does. Where one of the two
+// says none at all, nothing can be told.
+func (e excuses) excuse(r *model.Repository, p report) bool {
+	there, ok := e.checks[excuseFor(r, p)]
+	return ok && (len(there) == 0 || !slices.ContainsFunc(p.errors(), func(l string) bool { return !slices.Contains(there, l) }))
+}
+
+var (
+	// stamp is the time with which GitHub begins a line of a log.
+	stamp = regexp.MustCompile(`^\S+T[\d:.]+Z `)
+	// varies is what is another for the same error elsewhere.
+	varies = regexp.MustCompile(`[0-9a-f]{7,}|\d+`)
+)
+
+// errors are the lines of a job's log that say what is wrong.
+func (p report) errors() (lines []string) {
+	j := p.job()
+	if j == nil {
+		return nil
+	}
+	for l := range strings.Lines(string(j.Log)) {
+		if l = stamp.ReplaceAllString(l, ""); strings.Contains(l, ": error:") {
+			lines = append(lines, varies.ReplaceAllString(strings.TrimSpace(l), "#"))
+		}
+	}
+	return lines
+}
 
 func (e excuses) excuseRun(r *model.Repository, run *model.Run) bool {
 	return e.runs[excuse{source: run.Source(r).ID, path: run.Path}]

@@ -3,6 +3,8 @@ package oracle_test
 import (
 	"slices"
 	"testing"
+
+	"github.com/sia-bot/sia/sim/ghsim/oracle"
 )
 
 // failure, timed_out and startup_failure are red; stale, cancelled and action_required wait
@@ -130,6 +132,20 @@ func TestExcuses(t *testing.T) {
 			w.run(base, "push", "test failure", "lint success")
 			w.run(head, "pull_request", "test failure", "lint success")
 		}, green: true},
+		{says: "GitHub does not merge what a rule requires and the base has red", state: func(w *world) {
+			w.run(base, "push", "test failure", "lint success")
+			w.run(head, "pull_request", "test failure", "lint success")
+			w.repo.Protection["main"] = []string{"test", "lint"}
+		}, why: `"test" is red on the base, too, and a rule requires it`},
+		{says: "a person takes that on", state: func(w *world) {
+			w.run(base, "push", "test failure", "lint success")
+			w.run(head, "pull_request", "test failure", "lint success")
+			w.repo.Protection["main"] = []string{"test", "lint"}
+		}, tell: tells(waives("test")), green: true},
+		{says: "the job says another error than on the base", state: func(w *world) {
+			w.run(base, "push", "test failure", "lint success").Jobs[0].Log = []byte("a.sh:1: error: no b\n")
+			w.run(head, "pull_request", "test failure", "lint success").Jobs[0].Log = []byte("a.sh:1: error: no c\n")
+		}, red: []string{"test"}},
 		{says: "nothing but excuses", state: func(w *world) {
 			w.run(base, "push", "test failure")
 			w.run(head, "pull_request", "test failure")
@@ -201,6 +217,34 @@ func TestEvidence(t *testing.T) {
 		{says: "a test of titles is a test", state: func(w *world) {
 			w.run(head, "pull_request", "test-title success")
 		}, green: true},
+		{says: "a licence that nobody signed is not the change's fault", state: func(w *world) {
+			w.status(head, "license/cla", "failure", nil)
+			w.run(head, "pull_request", "test success")
+		}, why: "a person has to see to it"},
+		{says: "and a person may go on without it", state: func(w *world) {
+			w.status(head, "license/cla", "pending", nil)
+			w.run(head, "pull_request", "test success")
+		}, tell: tells(waives("license/cla")), green: true},
+		{says: "but not without a test", state: func(w *world) {
+			w.status(head, "ci/test", "failure", nil)
+			w.run(head, "pull_request", "test success")
+		}, tell: tells(waives("ci/test")), red: []string{"ci/test"}},
+		{says: "a summary by an app is no test", state: func(w *world) {
+			w.check("mergify", head, "Summary", "success")
+		}, why: "No green check"},
+		{says: "unless a person says so", state: func(w *world) {
+			w.check("mergify", head, "Summary", "success")
+		}, tell: tells(func(q *oracle.Question) { q.Vouched = []string{"Summary"} }), green: true},
+		{says: "or a rule names it", state: func(w *world) {
+			w.check("acme", head, "gate", "success")
+			w.repo.Protection["main"] = []string{"gate"}
+		}, green: true},
+		{says: "a status of a service that tests is evidence", state: func(w *world) {
+			w.status(head, "ci/jenkins", "success", nil)
+		}, green: true},
+		{says: "what GitHub starts by itself is none", state: func(w *world) {
+			w.run(head, "dynamic", "Analyze success")
+		}, why: "No green check"},
 		{says: "words are whole words", state: func(w *world) {
 			w.run(head, "pull_request", "declare success")
 		}, green: true},

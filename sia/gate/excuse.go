@@ -1,0 +1,166 @@
+package gate
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// excuse excuses red checks that are red on the base commit too: where what failed is known of both, it is the same.
+// What the issue asks to mend is never excused.
+func (j *judgement) excuse() {
+	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == red }) {
+		return
+	}
+	base := j.base().checks()
+	for i := range j.checks {
+		c := &j.checks[i]
+		alike := counterparts(*c, base)
+		isRed := func(b check) bool { return b.outcome == red }
+		if c.app == workflowApp && j.succeededOnBase(*c.workflow) {
+			continue
+		}
+		if c.outcome != red || len(alike) == 0 || slices.ContainsFunc(alike, func(b check) bool { return !isRed(b) }) {
+			continue
+		}
+		switch more := failsInMore(c.run, alike); {
+		case j.namedByIssue(*c):
+			c.why += "; so it does on the base commit, and the issue asks to mend that"
+		case more != "":
+			c.why += "; so it does on the base commit, and not " + more
+		default:
+			c.outcome = excused
+			c.why = "red on the base commit too"
+		}
+	}
+}
+
+// failsInMore says in what a run failed and none of those on the base commit did; empty where it did in nothing, and
+// where the logs don't tell.
+func failsInMore(r Run, base []check) string {
+	var tests, signatures []string
+	for _, b := range base {
+		tests = append(tests, b.run.Failed...)
+		signatures = append(signatures, b.run.Signature)
+	}
+	if len(r.Failed) > 0 && len(tests) > 0 {
+		var more []string
+		for _, t := range r.Failed {
+			if !slices.Contains(tests, t) {
+				more = append(more, t)
+			}
+		}
+		if len(more) == 0 {
+			return ""
+		}
+		return "in " + names(more)
+	}
+	if r.Signature == "" || slices.Contains(signatures, "") || slices.Contains(signatures, r.Signature) {
+		return ""
+	}
+	return "in the same way"
+}
+
+// requiredByRule reports whether a rule of the branch, and not a setting alone, requires that a check is green: GitHub will not
+// merge while it is red. A rule that requires a workflow asks for its run as a whole.
+func (j *judgement) requiredByRule(c check) bool {
+	return slices.ContainsFunc(j.Required, func(r Required) bool {
+		return j.binds(r, c) && (r.Workflow == "" || c.workflow.Conclusion != "success")
+	})
+}
+
+// unmergeable is what a person has to see to where a check is excused and a rule requires it; not ok where none does,
+// or a person said to go on without it. GitHub counts what was skipped as green.
+func (j *judgement) unmergeable(c check) (o sia.Obstacle, ok bool) {
+	if c.run.Conclusion == "skipped" || !j.requiredByRule(c) || j.waived(c) {
+		return o, false
+	}
+	return sia.Obstacle{Check: c.label, URL: c.url, Waivable: true,
+		Reason: "is red on the base commit too, so this change is not to blame; a rule requires it, and GitHub will not " +
+			"merge this while it is red there"}, true
+}
+
+// waived reports whether a person said to go on without a check.
+func (j *judgement) waived(c check) bool { return slices.Contains(j.Waived, c.label) }
+
+var (
+	// asksForGreen are words that ask for checks to turn green.
+	asksForGreen = regexp.MustCompile(`(?i)\b(ci|checks|pipelines?|workflows?|test suite|tests|builds?)\b[^.!?\n]{0,60}` +
+		`\b(red|fail(s|ed|ing|ures?)?|broken|breaks?|green)\b|` +
+		`\b(fix|mend|repair|green|unbreak|broken|failing|red)\b[^.!?\n]{0,30}\b(ci|pipelines?|workflows?|test suite)\b|` +
+		`\b(main|master)( branch)? (is|has been|turned|stays|goes) (red|broken|failing|green)\b`)
+	// placed is a place in a file, as tools print it.
+	placed = regexp.MustCompile(`([\w./\\-]+\.\w+)[:(]\d+`)
+)
+
+// namedByIssue reports whether the issue names a check, a test of it that failed, its message or the file in which it
+// failed, or asks for green checks as such.
+func (j *judgement) namedByIssue(c check) bool {
+	switch {
+	case strings.TrimSpace(j.Issue) == "":
+		return false
+	case asksForGreen.MatchString(j.Issue), namesCheck(j.Issue, c.name):
+		return true
+	}
+	for _, t := range c.run.Failed {
+		last := t[strings.LastIndexAny(t, "./:> ")+1:]
+		if mentions(j.Issue, t) || len(last) >= minName && mentions(j.Issue, last) {
+			return true
+		}
+	}
+	for _, m := range placed.FindAllStringSubmatch(c.run.Telling, -1) {
+		if mentions(j.Issue, m[1]) {
+			return true
+		}
+	}
+	message := c.run.Telling
+	if at := placed.FindStringIndex(message); at != nil {
+		message = strings.TrimLeft(message[at[1]:], ":) 0123456789")
+	}
+	message = strings.TrimPrefix(message, "error: ")
+	return len(message) >= 2*minName && mentions(j.Issue, message)
+}
+
+// minName is how long a word has to be, in bytes, so that it is no other word of the issue by chance.
+const minName = 6
+
+// namesCheck reports whether a text names a check. A name of letters alone may be just a word, unless it is quoted or
+// said to be a check.
+func namesCheck(in, name string) bool {
+	if name == "" || !mentions(in, name) {
+		return false
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return true
+	}
+	is := regexp.QuoteMeta(name)
+	return regexp.MustCompile("(?i)[`\"'“‘]" + is + "[`\"'”’]|\\b(job|check|workflow|status)s? " + is + "\\b|\\b" + is +
+		" (job|check|workflow|status)\\b").MatchString(in)
+}
+
+// mentions reports whether a text has some words, whatever their case, and as whole words.
+func mentions(in, words string) bool {
+	in, words = strings.ToLower(in), strings.ToLower(words)
+	for from := 0; words != ""; {
+		i := strings.Index(in[from:], words)
+		if i < 0 {
+			return false
+		}
+		at := from + i
+		before, after := in[:at], in[at+len(words):]
+		if !endsInWord(before) && !beginsWord(after) {
+			return true
+		}
+		from = at + 1
+	}
+	return false
+}
+
+func endsInWord(s string) bool { return len(s) > 0 && wordly(rune(s[len(s)-1])) }
+
+func beginsWord(s string) bool { return len(s) > 0 && wordly(rune(s[0])) }
+
+func wordly(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
