@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -146,5 +148,35 @@ func TestQuestionClosedUnheard(t *testing.T) {
 	n, state := answers(t, s, question, "Closing this answers nothing"), s.Task(1).State
 	if n != 1 || state != "escalated" {
 		t.Errorf("told %d times, the task is %s", n, state)
+	}
+}
+
+// A pause of everything is answered where there is no task, also where the first answer could not be given, and is not
+// obeyed again: somebody may have lifted it since.
+func TestPauseIsAnsweredLater(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Talk", "of something else")
+	check(t, err)
+	repo := repoID(t, s)
+	var failed atomic.Bool
+	s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/comments") || failed.Swap(true) {
+			return nil
+		}
+		_, _, err := s.App.Store.Lift(r.Context(), sia.RepositoryHalt(repo), "", s.Clock.Now())
+		if err != nil {
+			t.Error(err)
+		}
+		return &ghsim.Fault{Status: http.StatusBadGateway}
+	})
+	_, err = s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia pause all")
+	check(t, err)
+	s.Settle()
+	if text := said(t, s, n); !failed.Load() || strings.Count(text, "paused") == 0 {
+		t.Errorf("failed: %t; SIA said %q", failed.Load(), text)
+	}
+	if _, halted, err := s.App.Store.HaltOver(t.Context(), 0, repo); err != nil || halted {
+		t.Errorf("it is paused again: %t, %v", halted, err)
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -100,6 +102,30 @@ func TestRestoredBeforeTheLabel(t *testing.T) {
 	}
 	if n := askedAgain(s) - asked; n != 0 {
 		t.Errorf("when all has arrived, it asks for %d", n)
+	}
+}
+
+// A standby that lacked the last seconds may become the primary while the server runs, which need not notice.
+func TestLostWhileItRuns(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Periodic("redeliver")
+	resolve(t, s, "Greet the customers")
+	if _, err := storetest.Raw(t, s.Database()).Exec(`DELETE FROM deliveries WHERE event = 'issues'`); err != nil {
+		t.Fatal(err)
+	}
+	for want := range 2 {
+		s.Periodic("redeliver")
+		s.Quiet()
+		if asked := askedAgain(s); (asked > 0) != (want > 0) {
+			t.Errorf("%d asked for, after %d waits", asked, want)
+		}
+		s.Clock.Jump(s.Clock.Now().Add(10 * time.Minute))
+	}
+	asked := askedAgain(s)
+	s.Periodic("redeliver")
+	if n := askedAgain(s) - asked; n != 0 {
+		t.Errorf("what has arrived is asked for again, %d times", n)
 	}
 }
 

@@ -56,6 +56,8 @@ type (
 		Gone bool `json:"gone,omitempty"`
 		// the issue was deleted or transferred: everything else is still there
 		IssueGone bool `json:"issue_gone,omitempty"`
+		// the issue was transferred, and where to; nil: it was not, or nobody said where to
+		Transferred *IssueAt `json:"transferred,omitempty"`
 	}
 	// PauseAsked: /sia pause or a switch.
 	PauseAsked struct {

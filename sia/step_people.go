@@ -76,7 +76,7 @@ func (s *step) reopen() {
 func (s *step) stop() {
 	f := s.e.Fact.(Stop)
 	s.end(f.Reason, f.Gone)
-	s.t.IssueGone = f.IssueGone
+	s.t.IssueGone, s.t.Transferred = f.IssueGone, f.Transferred
 }
 
 // end stops the task for a reason.

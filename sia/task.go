@@ -21,6 +21,12 @@ type Repo struct {
 	Name  string `json:"name" mask:"-"`
 }
 
+// IssueAt is an issue of some repository.
+type IssueAt struct {
+	Repo  Repo `json:"repo"`
+	Issue int  `json:"issue"`
+}
+
 // String is owner/name.
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
@@ -106,7 +112,8 @@ type Task struct {
 	// it ended because GitHub can't be written to any more
 	Gone bool `json:"gone,omitempty"`
 	// it ended because the issue was deleted or transferred; the rest can be written to
-	IssueGone bool `json:"issue_gone,omitempty"`
+	IssueGone   bool     `json:"issue_gone,omitempty"`
+	Transferred *IssueAt `json:"transferred,omitempty"` // where to, where that is known
 
 	Settings Settings `json:"settings"` // in force since the last Begun
 	// the file that they are from, for people; empty: the defaults

@@ -76,10 +76,11 @@ func (n *Notifier) tellNeeded(ctx context.Context, c *watched, waiting []sia.Tas
 		keys = append(keys, need(t))
 	}
 	// Named by what is in it, because what waits may be other tasks when it is tried again.
-	if !n.send(ctx, c, strings.Join(keys, " "), render.NeedsPeople(rest, n.links)) {
+	all := strings.Join(keys, " ")
+	if !n.send(ctx, c, all, render.NeedsPeople(rest, n.links)) {
 		return nil
 	}
-	return n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...)
+	return c.note(all, n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...))
 }
 
 // tellOne tells of one task, and notes that.
@@ -87,7 +88,7 @@ func (n *Notifier) tellOne(ctx context.Context, c *watched, key string, m render
 	if !n.send(ctx, c, key, m) {
 		return nil
 	}
-	return n.from.SaveNotices(ctx, c.Name(), n.now(), false, key)
+	return c.note(key, n.from.SaveNotices(ctx, c.Name(), n.now(), false, key))
 }
 
 // untold are the tasks that a channel was not told of. Those with refused messages come last, so

@@ -74,9 +74,10 @@ type Notifier struct {
 // watched is a channel with how it fares; it is used by one round at a time.
 type watched struct {
 	Channel
-	failures int            // in a row
-	pause    time.Time      // it is left alone until then
-	refusals map[string]int // of messages, by key
+	failures int             // in a row
+	pause    time.Time       // it is left alone until then
+	refusals map[string]int  // of messages, by key
+	unnoted  map[string]bool // keys of messages that were dealt with and that the database has not noted
 }
 
 // New is what tells people on channels. secrets masks what is sent.
@@ -85,7 +86,7 @@ func New(from Reader, channels []Channel, summary Summary, links render.Links, s
 ) *Notifier {
 	n := &Notifier{from: from, links: links, secrets: secrets, summary: summary, log: log, now: now}
 	for _, c := range channels {
-		n.channels = append(n.channels, &watched{Channel: c, refusals: map[string]int{}})
+		n.channels = append(n.channels, &watched{Channel: c, refusals: map[string]int{}, unnoted: map[string]bool{}})
 	}
 	return n
 }
@@ -121,8 +122,16 @@ func (n *Notifier) tell(ctx context.Context) error {
 }
 
 // send sends one message and reports whether it is dealt with: it was sent, or is given up. Where the
-// channel fails, it is left alone for a while.
+// channel fails, it is left alone for a while. It is the caller's to note what was dealt with, see [watched.note].
 func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.Notice) (done bool) {
+	if c.unnoted[key] {
+		return true
+	}
+	defer func() {
+		if done {
+			c.unnoted[key] = true
+		}
+	}()
 	if n.now().Before(c.pause) {
 		return false
 	}
@@ -160,4 +169,13 @@ func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.No
 	n.log.ErrorContext(ctx, "a message to people is given up: it was refused again and again", "channel", c.Name(),
 		"message", m.Title, "error", err)
 	return true
+}
+
+// note takes the error of the note that a message was dealt with. Until there is one the message is not sent again by
+// this process: a database that takes no writes would have people told the same each minute.
+func (c *watched) note(key string, err error) error {
+	if err == nil {
+		delete(c.unnoted, key)
+	}
+	return err
 }

@@ -105,6 +105,41 @@ func TestToldOnce(t *testing.T) {
 	want(t, "another pause", r.chat.said(), needs(2)...)
 }
 
+// A database that takes no writes, on a full disk, has nobody told the same each minute: what was sent is noted later.
+func TestToldOnceWithoutWrites(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	c := r.chat.config()
+	c.Summary = notify.Daily
+	rounds := r.rounds(c)
+	r.check(rounds()) // counts from now on
+	r.ask(1, "Confirm")
+	r.now = r.now.AddDate(0, 0, 1)
+	db := storetest.Raw(t, r.url)
+	for _, table := range []string{"notices", "summaries"} {
+		for _, verb := range []string{"INSERT", "UPDATE"} {
+			_, err := db.ExecContext(t.Context(), `CREATE TRIGGER full_`+table+verb+` BEFORE `+verb+` ON `+table+`
+				BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`)
+			r.check(err)
+		}
+	}
+	for range 3 {
+		if rounds() == nil {
+			t.Error("nothing was said of the notes")
+		}
+		r.now = r.now.Add(time.Minute)
+	}
+	want(t, "told", r.chat.said(), append(needs(1), "SIA from 3 Mar 07:00 to 3 Mar 08:00 UTC")...)
+	for _, trigger := range []string{"full_noticesINSERT", "full_noticesUPDATE", "full_summariesINSERT",
+		"full_summariesUPDATE"} {
+		_, err := db.ExecContext(t.Context(), `DROP TRIGGER `+trigger)
+		r.check(err)
+	}
+	r.check(rounds())
+	r.notifier(c)() // and another process knows
+	want(t, "told again", r.chat.said())
+}
+
 // What is paused as a whole was paused by somebody who knows it.
 func TestHaltIsNotTold(t *testing.T) {
 	t.Parallel()

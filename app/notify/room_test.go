@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -50,6 +51,16 @@ func (r *room) check(err error) {
 // notifier is one that a process that begins now has.
 func (r *room) notifier(c notify.Config) (tell func()) {
 	r.t.Helper()
+	round := r.rounds(c)
+	return func() {
+		r.t.Helper()
+		r.check(round())
+	}
+}
+
+// rounds is as notifier; a round may fail.
+func (r *room) rounds(c notify.Config) (tell func() error) {
+	r.t.Helper()
 	clock := func() time.Time { return r.now }
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
 	channels, err := c.Channels(log, clock)
@@ -60,11 +71,12 @@ func (r *room) notifier(c notify.Config) (tell func()) {
 	}
 	n := notify.New(r.Store, channels, c.Summary, render.Links{Host: "https://github.com"}, masker,
 		log, clock)
-	return func() {
-		r.t.Helper()
+	return func() error {
+		var all []error
 		for _, p := range n.Table() {
-			r.check(p.Run(r.t.Context()))
+			all = append(all, p.Run(r.t.Context()))
 		}
+		return errors.Join(all...)
 	}
 }
 

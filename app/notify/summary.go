@@ -61,10 +61,11 @@ func (n *Notifier) tellSummary(ctx context.Context, c *watched, waiting []sia.Ta
 	if d.Repositories, err = n.happened(ctx, from, until); err != nil {
 		return err
 	}
-	if len(d.Repositories) > 0 && !n.send(ctx, c, "summary/"+until.Format(time.RFC3339), render.Summary(d, n.links)) {
+	key := "summary/" + until.Format(time.RFC3339)
+	if len(d.Repositories) > 0 && !n.send(ctx, c, key, render.Summary(d, n.links)) {
 		return nil
 	}
-	return n.from.SaveSummary(ctx, c.Name(), until)
+	return c.note(key, n.from.SaveSummary(ctx, c.Name(), until))
 }
 
 // happened is what happened from a time on and before another, by repository, in the order of names.

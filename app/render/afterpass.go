@@ -49,7 +49,7 @@ func afterPass(t sia.Task, room int) string {
 func abandonedText(t sia.Task) string {
 	who := "Somebody"
 	if t.Pull.ClosedBy.Login != "" {
-		who = fewCode(t.Pull.ClosedBy.Login, 3)
+		who = loginCode(t.Pull.ClosedBy.Login)
 	}
 	return who + " closed the pull request without merging it. Nothing runs any more. `/sia start` begins anew; SIA " +
 		"takes the pull request up again when somebody reopens it."

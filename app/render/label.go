@@ -44,6 +44,9 @@ func LabelFor(t sia.Task) string {
 	case sia.OnHold:
 		return LabelPaused
 	case sia.Passed:
+		if t.Aftermath == sia.Abandoned { // there is nothing to review
+			return LabelStopped
+		}
 		return LabelPassed
 	case sia.Stopped:
 		return LabelStopped

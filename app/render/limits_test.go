@@ -230,6 +230,9 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%s: label %q is not created", task.State, render.LabelFor(task))
 		}
 	}
+	if got := render.LabelFor(sia.Task{State: sia.Passed, Aftermath: sia.Abandoned}); got != render.LabelStopped {
+		t.Errorf("a pull request that was closed unmerged leaves the label %s, which says that it is ready for review", got)
+	}
 }
 
 // TestStatusIsSteady: the text decides whether the comment is edited, so it may

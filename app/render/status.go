@@ -167,7 +167,7 @@ func editedLine(t sia.Task) string {
 	}
 	by := ""
 	if t.Edited.By.Login != "" {
-		by = " by " + fewCode(t.Edited.By.Login, 2)
+		by = " by " + loginCode(t.Edited.By.Login)
 	}
 	if t.State == sia.Passed {
 		return fmt.Sprintf("⚠️ **Edited**%s meanwhile: this may answer the text before.", by)
@@ -373,7 +373,7 @@ func checkingText(t sia.Task) string {
 	s := "SIA waits for the checks of " + Code(t.Head.Short(), 0)
 	switch {
 	case t.HeadBy.Login != "":
-		s += ", a commit by " + fewCode(t.HeadBy.Login, 5)
+		s += ", a commit by " + loginCode(t.HeadBy.Login)
 	case t.HeadBy != (sia.Actor{}):
 		s += ", a commit that is not SIA's"
 	}

@@ -78,6 +78,9 @@ type dialect interface {
 	copied(ctx context.Context, tx *sql.Tx) error
 	// quiet makes sure that no server works on the database; on SQLite none begins to, until it is released.
 	quiet(ctx context.Context) (release func() error, err error)
+	// alone keeps other moves to the database out until it is released, and deletes what trials of theirs left that were
+	// killed.
+	alone(ctx context.Context) (release func() error, err error)
 	// aside makes an empty place beside the database, in which a move can be tried.
 	aside(ctx context.Context, c Config) (_ Config, drop func() error, err error)
 

@@ -1,10 +1,16 @@
 package store
 
 import (
+	"log/slog"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/riverqueue/river/riverdriver"
 )
 
 // crowd plays a queue of effects: a busy installation always has 1,000 waiting, and a quiet one begins one now and
@@ -102,5 +108,48 @@ func TestDivide(t *testing.T) {
 		if laneOf(l.queue) != l {
 			t.Errorf("%s is %+v", l.queue, laneOf(l.queue))
 		}
+	}
+}
+
+// TestFetchThatIsRefused: River logs why no jobs could be fetched, so that says what to do.
+func TestFetchThatIsRefused(t *testing.T) {
+	s := openedAt(t, Config{URL: filepath.Join(t.TempDir(), "sia.db")})
+	e := &Engine{s: s, shares: map[string]*shares{queueEffects: newShares(1)}}
+	if _, err := s.w.ExecContext(t.Context(), `ALTER TABLE river_job RENAME TO away`); err != nil {
+		t.Fatal(err)
+	}
+	for _, queue := range []string{queueDeliveries, queueEffects} {
+		_, err := fairDriver{s.driver(), e}.GetExecutor().JobGetAvailable(t.Context(),
+			&riverdriver.JobGetAvailableParams{ClientID: "c", MaxAttemptedBy: 1, MaxToLock: 1, Queue: queue})
+		if err == nil || !strings.Contains(err.Error(), olderSchema) {
+			t.Errorf("%s: %v", queue, err)
+		}
+	}
+}
+
+// TestRiverWarnsOnceAMinute: the same message again is left out for a minute, with whatever it is about.
+func TestRiverWarnsOnceAMinute(t *testing.T) {
+	var log strings.Builder
+	h := warningsOnly(slog.New(slog.NewTextHandler(&log, nil))).Handler()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	say := func(h slog.Handler, after time.Duration, message, queue string) {
+		r := slog.NewRecord(start.Add(after), slog.LevelError, message, 0)
+		r.Add("queue", queue)
+		if err := h.Handle(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(h, 0, "no jobs", "1")
+	say(h, time.Second, "no jobs", "2")
+	say(h.WithAttrs([]slog.Attr{slog.Int("a", 1)}), 2*time.Second, "no jobs", "3")
+	say(h, 3*time.Second, "no leader", "4")
+	say(h, time.Minute, "no jobs", "5")
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		_, queue, _ := strings.Cut(strings.TrimSpace(line), "queue=")
+		got = append(got, queue)
+	}
+	if want := []string{"1", "4", "5"}; !slices.Equal(got, want) {
+		t.Errorf("said %q, want %q:\n%s", got, want, &log)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -90,6 +89,11 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 		}
 		defer func() { _ = release() }() // it was only held
 	}
+	release, err := target.alone(ctx)
+	if err != nil {
+		return m, err
+	}
+	defer func() { _ = release() }() // it was only held
 	if err := target.unused(ctx); err != nil {
 		return m, err
 	}
@@ -393,6 +397,3 @@ func (s *DB) unused(ctx context.Context) error {
 	}
 	return nil
 }
-
-// asideName names what a move is tried in.
-func asideName() string { return fmt.Sprintf("sia_try_%d", time.Now().UnixNano()) }

@@ -488,6 +488,40 @@ func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err 
 		leader + "); stop it, and try again fifteen seconds later"}
 }
 
+// alone holds a lock that ends with its transaction, also behind a pooler, and with this process.
+func (s *postgresDialect) alone(ctx context.Context) (release func() error, err error) {
+	op := "look for other moves to " + s.named()
+	tx, err := s.w.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, s.explain(op, err)
+	}
+	var alone bool
+	if err := tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock(hashtextextended('sia move', 0))`).
+		Scan(&alone); err != nil {
+		return nil, errors.Join(s.explain(op, err), tx.Rollback())
+	}
+	if !alone {
+		return nil, errors.Join(&sia.Error{Op: "move", Permanent: true, Message: "another move to the database " +
+			s.named() + " is being made or tried; wait until it has ended"}, tx.Rollback())
+	}
+	left, err := collect(ctx, s.r, scanValue[string], `SELECT nspname FROM pg_namespace
+		WHERE nspname ~ '^sia_try_[0-9]+$' AND pg_get_userbyid(nspowner) = current_user`)
+	for _, schema := range left {
+		if err == nil {
+			err = s.dropSchema(ctx, schema)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(s.explain("delete what a trial left", err), tx.Rollback())
+	}
+	return tx.Rollback, nil
+}
+
+func (s *postgresDialect) dropSchema(ctx context.Context, name string) error {
+	_, err := s.w.ExecContext(ctx, `DROP SCHEMA `+name+` CASCADE`)
+	return err
+}
+
 func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop func() error, err error) {
 	u, err := url.Parse(c.URL)
 	if err != nil {
@@ -505,7 +539,7 @@ func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop f
 		return c, nil, &sia.Error{Op: "try the move", Permanent: true, Message: "a pooler such as PgBouncer stands before " +
 			"the database " + s.named() + ", through which a move can't be tried; name PostgreSQL itself in --to"}
 	}
-	name := asideName()
+	name := fmt.Sprintf("sia_try_%d", time.Now().UnixNano())
 	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {
 		return c, nil, s.explain("make a schema to try the move in", err)
 	}
@@ -514,7 +548,6 @@ func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop f
 	u.RawQuery = q.Encode()
 	c.URL = u.String()
 	return c, func() error {
-		_, err := s.w.ExecContext(context.WithoutCancel(ctx), `DROP SCHEMA `+name+` CASCADE`)
-		return s.explain("delete the schema that the move was tried in", err)
+		return s.explain("delete the schema that the move was tried in", s.dropSchema(context.WithoutCancel(ctx), name))
 	}, nil
 }

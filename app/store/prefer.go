@@ -84,9 +84,17 @@ type fairExecutor struct {
 	e *Engine
 }
 
-// JobGetAvailable implements riverdriver.Executor. A job that was fetched is one of the common queue for River, which
-// knows no other; its row stays where it is.
+// JobGetAvailable implements riverdriver.Executor. River logs its error, so that says what a person can do.
 func (x fairExecutor) JobGetAvailable(
+	ctx context.Context, p *riverdriver.JobGetAvailableParams,
+) (*riverdriver.JobGetAvailableResult, error) {
+	got, err := x.fetch(ctx, p)
+	return got, x.e.s.explain("look for jobs", err)
+}
+
+// fetch takes jobs that are due. One that was taken is of the common queue for River, which knows no other; its row
+// stays where it is.
+func (x fairExecutor) fetch(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
 	if !fair(p.Queue) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -154,23 +155,57 @@ func (c *riverClock) NowOrNil() *time.Time {
 
 // warningsOnly lowers what River says: its information is our debugging. Its errors on
 // jobs are told by the workers, with the task.
-func warningsOnly(l *slog.Logger) *slog.Logger { return slog.New(warningHandler{l.Handler()}) }
+func warningsOnly(l *slog.Logger) *slog.Logger {
+	return slog.New(warningHandler{l.Handler(), &lastSaid{at: map[string]time.Time{}}})
+}
 
-type warningHandler struct{ slog.Handler }
+// warnEvery is the least time between two of River's warnings with the same message: each queue looks for jobs once a
+// second, and says each time that the database does not answer.
+const warnEvery = time.Minute
+
+// lastSaid is when each message was last logged.
+type lastSaid struct {
+	mu sync.Mutex
+	at map[string]time.Time // River's messages are constants
+}
+
+// again reports whether a message is due.
+func (l *lastSaid) again(message string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at, said := l.at[message]; said && now.Sub(at) < warnEvery {
+		return false
+	}
+	l.at[message] = now
+	return true
+}
+
+type warningHandler struct {
+	slog.Handler
+	last *lastSaid
+}
 
 // Enabled passes on warnings and errors.
 func (h warningHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
+// Handle implements slog.Handler.
+func (h warningHandler) Handle(ctx context.Context, r slog.Record) error {
+	if !h.last.again(r.Message, r.Time) {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
 // WithAttrs implements slog.Handler.
 func (h warningHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warningHandler{h.Handler.WithAttrs(attrs)}
+	return warningHandler{h.Handler.WithAttrs(attrs), h.last}
 }
 
 // WithGroup implements slog.Handler.
 func (h warningHandler) WithGroup(name string) slog.Handler {
-	return warningHandler{h.Handler.WithGroup(name)}
+	return warningHandler{h.Handler.WithGroup(name), h.last}
 }
 
 // backoff is the wait after the failed-th failed try: four times longer each

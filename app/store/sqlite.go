@@ -312,8 +312,18 @@ func (s *sqliteDialect) quiet(ctx context.Context) (release func() error, err er
 	return s.claim(ctx)
 }
 
+// alone: nobody else has quiet's lock.
+func (s *sqliteDialect) alone(context.Context) (release func() error, err error) {
+	return func() error { return nil }, os.RemoveAll(s.trialFolder())
+}
+
 func (s *sqliteDialect) aside(_ context.Context, c Config) (_ Config, drop func() error, err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(s.path), "."+asideName())
+	dir := s.trialFolder()
 	c.URL = "sqlite:" + filepath.Join(dir, "sia.db")
-	return c, func() error { return os.RemoveAll(dir) }, err
+	return c, func() error { return os.RemoveAll(dir) }, os.Mkdir(dir, 0o700)
+}
+
+// trialFolder is what a move is tried in.
+func (s *sqliteDialect) trialFolder() string {
+	return filepath.Join(filepath.Dir(s.path), ".sia_try_"+filepath.Base(s.path))
 }

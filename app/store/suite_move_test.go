@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -43,6 +44,13 @@ func testMove(t *testing.T, s *fixture) {
 	save(t, s, delivery("still waits", []byte("{}")))
 	before := s.dump(t)
 
+	running := killedTrial(t, to.URL)
+	if running != nil { // of SQLite one has the file's lock
+		if _, err := store.Move(ctx, from, to, true); !sia.IsPermanent(err) {
+			t.Errorf("tried beside a trial: %v", err)
+		}
+		must(t, running.Rollback())
+	}
 	tried, err := store.Move(ctx, from, to, true)
 	must(t, err)
 	if kept := beyondEmpty(t, to.URL); kept != "" {
@@ -90,6 +98,27 @@ func (s *fixture) elsewhere(t *testing.T) string {
 		return "sqlite:" + filepath.Join(t.TempDir(), "moved", "sia.db")
 	}
 	return storetest.Shared(t).Empty(t)
+}
+
+// killedTrial leaves what a trial leaves that is killed. It returns the transaction that the trial holds while it runs.
+func killedTrial(t *testing.T, url string) (running *sql.Tx) {
+	t.Helper()
+	file, err := store.File(url)
+	must(t, err)
+	if file != "" {
+		left := filepath.Join(filepath.Dir(file), ".sia_try_"+filepath.Base(file))
+		must(t, os.MkdirAll(left, 0o700))
+		must(t, os.WriteFile(filepath.Join(left, "sia.db"), []byte("half"), 0o600))
+		return nil
+	}
+	db := storetest.Raw(t, url)
+	_, err = db.Exec(`CREATE SCHEMA sia_try_1764000000000000000; CREATE TABLE sia_try_1764000000000000000.tasks (id text)`)
+	must(t, err)
+	running, err = db.Begin()
+	must(t, err)
+	_, err = running.Exec(`SELECT pg_advisory_xact_lock(hashtextextended('sia move', 0))`)
+	must(t, err)
+	return running
 }
 
 // beyondEmpty is what a database holds that nobody moved to yet; empty: nothing but its version.

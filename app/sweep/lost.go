@@ -9,15 +9,20 @@ import (
 
 // A database that was restored from a backup, or that lost its last seconds, lacks deliveries that a server had
 // answered. GitHub does not count these as failed. The database notes up to when it has all of them; a process reads
-// once, at its first look, what GitHub says was answered since then, and has GitHub send again what is not there. The
-// note moves on when all of it has arrived, so that whoever is started meanwhile looks from the same time.
+// now and then, and at its first look, what GitHub says was answered since then, and has GitHub send again what is not
+// there. The note moves on when all of it has arrived, so that whoever is started meanwhile looks from the same time.
 
 // lostMargin is how far before the note the look begins: by GitHub's clock, a server's, and how much a standby may lack
 // that became the primary.
 const lostMargin = 30 * time.Minute
 
+// lostEvery is how long after a look the next begins. A standby may become the primary while servers run, and none of
+// them need notice. The note moves on between looks, so this is well below lostMargin.
+const lostEvery = 10 * time.Minute
+
 // lost is how far the look at what was answered is. The zero value has not begun.
 type lost struct {
+	began  time.Time
 	done   bool
 	since  time.Time // what was answered before is there
 	cursor string    // where GitHub's list goes on
@@ -28,13 +33,17 @@ func (s *Sweeper) listLost(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
 	l := &r.lost
 	if l.done {
-		return nil
+		if now.Before(l.began.Add(lostEvery)) {
+			return nil
+		}
+		*l = lost{}
 	}
 	if l.since.IsZero() {
 		at, err := s.store.Answered(ctx)
 		if err != nil {
 			return err
 		}
+		l.began = now
 		if at.IsZero() { // a new database: what GitHub delivered before, another one had
 			l.done = true
 			return nil

@@ -10,8 +10,8 @@ import (
 )
 
 // halt obeys a command that concerns everything in a repository, and gives the answer to
-// it; ok is false when the intent is no such command. A comment that was obeyed before,
-// and that a look at its issue finds again, gives the zero answer.
+// it; ok is false when the intent is no such command. One that was obeyed before is
+// answered as it was then.
 func (in *Intake) halt(ctx context.Context, intent sia.Intent) (answer sia.Query, ok bool, err error) {
 	e := intent.Event
 	var obey func() (text string, done bool, err error)
@@ -27,16 +27,23 @@ func (in *Intake) halt(ctx context.Context, intent sia.Intent) (answer sia.Query
 		return answer, false, nil
 	}
 	key := "halt/" + e.ID
-	if _, err = in.Store.Heard(ctx, intent.Repo.ID, key); !errors.Is(err, store.ErrNotFound) {
+	before, err := in.Store.Heard(ctx, intent.Repo.ID, key)
+	if err == nil { // it was obeyed, and the answer could not be given: later words may say otherwise by now
+		return sia.Query{Topic: "say", Text: before.Answer, Obeyed: true}, true, nil
+	}
+	if !errors.Is(err, store.ErrNotFound) {
 		return answer, true, err
 	}
 	text, done, err := obey()
 	if err != nil {
 		return answer, true, err
 	}
-	return sia.Query{Topic: "say", Text: text, Obeyed: done}, true, in.Store.SaveHeard(ctx, store.Heard{
-		Repo: intent.Repo.ID, Event: key, Issue: e.Origin.OnIssue, Login: e.By.Login, At: in.Now(),
-	})
+	answer = sia.Query{Topic: "say", Text: text, Obeyed: done}
+	if !done {
+		return answer, true, nil
+	}
+	return answer, true, in.Store.SaveHeard(ctx, store.Heard{Repo: intent.Repo.ID, Event: key, Issue: e.Origin.OnIssue,
+		Login: e.By.Login, Answer: text, At: in.Now()})
 }
 
 func (in *Intake) haltAll(ctx context.Context, e sia.Event, f sia.PauseAsked) (string, bool, error) {

@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"encoding/json"
+
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
@@ -42,7 +44,8 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 	case "deleted":
 		in.Event.Fact = sia.Stop{Reason: by + " deleted the issue", IssueGone: true}
 	case "transferred":
-		in.Event.Fact = sia.Stop{Reason: by + " transferred the issue to another repository", IssueGone: true}
+		in.Event.Fact = sia.Stop{Reason: by + " transferred the issue to another repository", IssueGone: true,
+			Transferred: transferredTo(r.body)}
 	case "edited":
 		in.Permission = true
 		in.Event.Fact = sia.Edited{Title: e.GetIssue().GetTitle(), Body: e.GetIssue().GetBody()}
@@ -50,4 +53,20 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 		return nil, nil
 	}
 	return []sia.Intent{in}, nil
+}
+
+// transferredTo is where an issue was transferred to; nil: nobody said. go-github's event has no such changes.
+func transferredTo(body []byte) *sia.IssueAt {
+	var e struct {
+		Changes struct {
+			Issue      *gh.Issue      `json:"new_issue"`
+			Repository *gh.Repository `json:"new_repository"`
+		} `json:"changes"`
+	}
+	if json.Unmarshal(body, &e) != nil || e.Changes.Issue.GetNumber() == 0 || e.Changes.Repository.GetID() == 0 {
+		return nil
+	}
+	repo := e.Changes.Repository
+	return &sia.IssueAt{Issue: e.Changes.Issue.GetNumber(),
+		Repo: sia.Repo{ID: repo.GetID(), Owner: repo.GetOwner().GetLogin(), Name: repo.GetName()}}
 }

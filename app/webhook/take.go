@@ -246,14 +246,11 @@ func (t *taking) teach(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// obeyHalt obeys a command that concerns everything in a repository; what was heard before ends here.
+// obeyHalt obeys a command that concerns everything in a repository.
 func (t *taking) obeyHalt(ctx context.Context) (ended bool, err error) {
 	answer, ok, err := t.halt(ctx, t.intent)
 	if err != nil || !ok {
 		return false, err
-	}
-	if answer == (sia.Query{}) {
-		return true, nil
 	}
 	t.say(answer)
 	return false, nil

@@ -21,7 +21,7 @@ import (
 func (w *surfaceWorker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	writes := []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck, w.syncPull}
 	if t.IssueGone {
-		writes = writes[2:] // the others are on the issue
+		writes = append(writes[2:], w.syncTransferred) // the others are on the issue
 	}
 	var failed error
 	for _, write := range writes {
@@ -114,6 +114,30 @@ func (w *surfaceWorker) syncLabels(ctx context.Context, t sia.Task) error {
 		return err
 	}
 	return w.Store.SaveSurface(ctx, t.ID, store.SurfaceLabels, 0, want)
+}
+
+// syncTransferred has comment and label, which went along with a transferred issue, say there that the task has ended.
+// Where the app may not write there, nobody can.
+func (w *surfaceWorker) syncTransferred(ctx context.Context, t sia.Task) error {
+	at := t.Transferred
+	if at == nil {
+		return nil
+	}
+	body := render.Transferred(t, w.Links)
+	return w.surface(ctx, t, store.SurfaceStatus, body, func(int64) (int64, error) {
+		m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
+		there := w.GitHub.Repo(t.Installation, at.Repo)
+		c, _, err := there.UpsertComment(ctx, at.Issue, m.String(), body, 0)
+		if err == nil {
+			_, err = there.SwapLabels(ctx, at.Issue, nil, render.StateLabels())
+		}
+		if sia.IsPermanent(err) {
+			w.Logger.InfoContext(ctx, "a transferred issue is not told that its task has ended", "task", t.ID, "to",
+				at.Repo.String(), "error", err)
+			return 0, nil
+		}
+		return c.ID, err
+	})
 }
 
 func (w *surfaceWorker) syncCheck(ctx context.Context, t sia.Task) error {

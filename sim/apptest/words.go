@@ -116,7 +116,7 @@ func plainCode(s string) string {
 			fence = ""
 		case fence != "":
 			line = inCode.Replace(line)
-		case len(ticks) >= 3:
+		case len(ticks) >= 3 && !strings.Contains(line[len(ticks):], "`"): // else a code span
 			fence = ticks
 		default:
 			line = plainSpans(line)

@@ -29,6 +29,7 @@ func TestVisibleWords(t *testing.T) {
 		{"one ` unpaired <details> two", 2},
 		{"one `\n\n<details>two ` three</details>", 1},
 		{"````\n```\n<details>\n````\none", 2},
+		{"```` ``` ```` one\n\n<details>two</details>", 1}, // a span, no fence
 	} {
 		if got := apptest.VisibleWords(c.markdown); got != c.want {
 			t.Errorf("%q: %d words, want %d", c.markdown, got, c.want)
