@@ -191,6 +191,32 @@ func TestUnreadTextCalls(t *testing.T) {
 	}
 }
 
+// A number, or true or false, in quotes is one where the schema wants one, and stays a text anywhere else.
+func TestTypedArguments(t *testing.T) {
+	const schema = `{"properties": {"n": {"type": "integer"}, "f": {"type": "number"}, "all": {"type": "boolean"},
+		"or": {"type": ["integer", "null"]}, "text": {"type": "string"}, "either": {"type": ["string", "integer"]},
+		"list": {"type": "array"}}}`
+	for args, want := range map[string]string{
+		`{"n": "5", "all": "true", "text": "5 < 6"}`: `{"all":true,"n":5,"text":"5 < 6"}`,
+		`{"n": "-5", "f": "1.5e3", "or": "0"}`:       `{"f":1.5e3,"n":-5,"or":0}`,
+		`{"f": "5", "all": "false"}`:                 `{"all":false,"f":5}`,
+		`{"n": "5.5"}`:                               "", `{"n": "05"}`: "", `{"n": " 5"}`: "", `{"n": "five"}`: "", `{"n": ""}`: "",
+		`{"n": "true"}`: "", `{"all": "5"}`: "", `{"all": "null"}`: "", `{"f": "NaN"}`: "", `{"or": "null"}`: "",
+		`{"text": "5"}`: "", `{"either": "5"}`: "", `{"other": "5"}`: "", `{"list": "5"}`: "", `{"n": 5}`: "",
+		`{"n": "5"`: "", `["5"]`: "", "": "",
+	} {
+		if want == "" {
+			want = args
+		}
+		if got := typedArguments(args, json.RawMessage(schema)); got != want {
+			t.Errorf("%s is %s, want %s", args, got, want)
+		}
+	}
+	if args := `{"n": "5"}`; typedArguments(args, nil) != args {
+		t.Error("a tool without a schema")
+	}
+}
+
 // Texts full of what could be calls take time in proportion to their length.
 func TestTextCallsAreLinear(t *testing.T) {
 	for _, said := range []string{
