@@ -422,7 +422,7 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 	srv := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked++
 		var calls []string
-		for i := range 69 {
+		for i := range 300 {
 			calls = append(calls, fmt.Sprintf(`{"id":"%d","type":"function","function":{"name":"read","arguments":"{}"}}`, i))
 		}
 		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","tool_calls":[%s]},"finish_reason":"tool_calls"}]}`,
@@ -431,7 +431,7 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 	c, _ := dial(t, srv)
 	_, err := c.Complete(t.Context(), ask("x"))
 	var e *llm.Error
-	if !errors.As(err, &e) || asked != 1 || e.Temporary() || !strings.Contains(e.Message, "over 64 tool calls at once") ||
+	if !errors.As(err, &e) || asked != 1 || e.Temporary() || !strings.Contains(e.Message, "over 256 tool calls at once") ||
 		!strings.Contains(e.Advice(), "Use another model") {
 		t.Errorf("%d requests: %+v", asked, err)
 	}

@@ -95,7 +95,7 @@ func (a *answer) readTextCalls(m *Message, tools []ToolSpec, cut bool) (unread s
 	if len(calls) == 0 {
 		calls, prose = r.bare()
 	}
-	for _, call := range calls {
+	for _, call := range calls[:min(len(calls), maxAnswerCalls)] {
 		c, err := a.newCall("", call.name)
 		if err == nil {
 			if err = c.add([]byte(call.args)); err != nil {
