@@ -156,6 +156,9 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 		return err
 	}
 	turn.Calls = r.callTools(ctx, resp)
+	if resp.Unread != "" && r.res.End == "" {
+		r.tellAgent("told that one of its calls could not be read", unreadNudge(resp))
+	}
 	return errors.Join(r.closeTurn(ctx, turn), r.lostTree)
 }
 
