@@ -156,6 +156,9 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 		return err
 	}
 	turn.Calls = r.callTools(ctx, resp)
+	if resp.Unread != "" && r.res.End == "" {
+		r.tellAgent("told that one of its calls could not be read", unreadNudge(resp))
+	}
 	return errors.Join(r.closeTurn(ctx, turn), r.lostTree)
 }
 
@@ -273,6 +276,9 @@ func (r *builtinRun) nudge(resp llm.Response) {
 	r.tellAgent("told to go on: the answer called no tool", strings.TrimSpace(nudge))
 }
 
+// CallsUnread is how the reason of an attempt begins that ended because the model's calls could not be read.
+const CallsUnread = "the model's tool calls could not be read: "
+
 // unreadNudge tells what is wrong with a call that stands in an answer as text.
 func unreadNudge(resp llm.Response) string {
 	return "Your answer holds a tool call that could not be read: " + text.Clip(resp.Unread, 500) + ". Call the tool " +
@@ -291,7 +297,7 @@ func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 	case resp.Finish == llm.FinishContentFilter:
 		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
 	case r.wordless > maxWordless && resp.Unread != "":
-		r.setEnd(sia.EndError, "the model's tool calls could not be read: "+text.Clip(resp.Unread, 300))
+		r.setEnd(sia.EndError, CallsUnread+text.Clip(resp.Unread, 300))
 	case r.wordless > maxWordless:
 		r.setEnd(sia.EndError, fmt.Sprintf("%d answers in a row neither came to an end nor called a tool", r.wordless))
 	case whole && r.nudged:

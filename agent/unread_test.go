@@ -19,3 +19,15 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 		t.Errorf("it was told: %s", told)
 	}
 }
+
+// A call that can't be read beside others is told of, and the others are carried out.
+func TestACallThatCannotBeReadBesideAnother(t *testing.T) {
+	b := newBench(t, turns(scripted.Answer{Text: `<tool_call>{"name": "list", "arguments": {}}</tool_call>` +
+		`<tool_call>{"name": "read" "arguments": {}}</tool_call>`}, scripted.Answer{Text: "Done."}))
+	b.run()
+	first := b.rec.turns[1]
+	if told := strings.Join(first.Told, " "); len(first.Calls) != 1 || first.Calls[0].IsError ||
+		!strings.Contains(told, "a comma or } is missing") {
+		t.Errorf("%+v; it was told: %s", first.Calls, told)
+	}
+}

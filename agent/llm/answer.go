@@ -8,8 +8,9 @@ import (
 
 // Bounds of an answer. What a model writes is a stranger's text.
 const (
-	maxCallBytes   = 4 << 20  // of one call's arguments
-	maxAnswerCalls = 64       // of one answer
+	maxCallBytes   = 4 << 20 // of one call's arguments
+	maxAnswerCalls = 64      // of one answer; those behind them are left out
+	maxBegunCalls  = 4 * maxAnswerCalls
 	maxTextBytes   = 8 << 20  // of its words
 	maxOpaqueBytes = 16 << 20 // of its opaque parts
 	maxCallsBytes  = 16 << 20 // of the arguments of all its calls
@@ -81,8 +82,8 @@ func (a *answer) addRefusal(piece []byte) error {
 // newCall begins a call. Endpoints may hold an argument back until it is complete
 // (https://github.com/github/copilot-cli/issues/4286).
 func (a *answer) newCall(id, name string) (*partialCall, error) {
-	if len(a.calls) >= maxAnswerCalls {
-		return nil, fmt.Errorf("%w: it makes over %d tool calls at once", errTooMuch, maxAnswerCalls)
+	if len(a.calls) >= maxBegunCalls { // most likely there is no end
+		return nil, fmt.Errorf("%w: it makes over %d tool calls at once", errTooMuch, maxBegunCalls)
 	}
 	a.begun, a.flowing = true, false
 	c := &partialCall{of: a, id: id, name: name}

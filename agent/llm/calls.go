@@ -1,10 +1,12 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -28,13 +30,16 @@ func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
 		resp.Message.ToolCalls = append(resp.Message.ToolCalls, ToolCall{ID: id, Name: offeredName(call.name, req.Tools),
 			Arguments: wellFormed(call.args.String())})
 	}
-	calls := resp.Message.ToolCalls
+	calls, schemas := resp.Message.ToolCalls, map[string]json.RawMessage{}
+	for _, t := range req.Tools {
+		schemas[t.Name] = t.Parameters
+	}
 	if resp.Finish != FinishLength && a.cutShort(calls, req.MaxOutput) {
 		resp.Finish = FinishLength
 	}
 	for i := range calls {
 		cut := resp.Finish == FinishLength && i == len(calls)-1
-		calls[i].Arguments = plainArguments(calls[i].Arguments, cut)
+		calls[i].Arguments = typedArguments(plainArguments(calls[i].Arguments, cut), schemas[calls[i].Name])
 	}
 }
 
@@ -134,6 +139,44 @@ func plainArguments(args string, cut bool) string {
 		return args
 	}
 	return object
+}
+
+// typedArguments is a call's arguments, where a number, or true or false, may stand in quotes although the schema wants
+// one without (https://github.com/moltis-org/moltis/pull/1136).
+func typedArguments(args string, schema json.RawMessage) string {
+	fields, kinds, changed := map[string]json.RawMessage{}, kindsOf(schema), false
+	if json.Unmarshal([]byte(args), &fields) != nil {
+		return args
+	}
+	for name, raw := range fields {
+		if one := unquoted(string(raw)); isOne(kinds[name], one) {
+			fields[name], changed = json.RawMessage(one), true
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if !changed || enc.Encode(fields) != nil {
+		return args
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// isOne reports whether a text is exactly a number, or true or false, and a schema wants that and no text.
+func isOne(kind any, one string) bool {
+	wanted := fmt.Sprint(kind) // a word, or a list of them
+	var v any
+	if strings.Contains(wanted, "string") || json.Unmarshal([]byte(one), &v) != nil || strings.TrimSpace(one) != one {
+		return false
+	}
+	switch v.(type) {
+	case bool:
+		return strings.Contains(wanted, "boolean")
+	case float64:
+		_, err := strconv.Atoi(one)
+		return strings.Contains(wanted, "number") || err == nil && strings.Contains(wanted, "integer")
+	}
+	return false
 }
 
 // endOfCall is what models leave behind the arguments of a call: ends of what was closed before.

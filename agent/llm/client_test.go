@@ -143,6 +143,10 @@ func TestFaultsAreTriedAgainAndExplained(t *testing.T) {
 			`free-models-per-day. Add 10 credits to unlock 1000 free model requests per day","code":429,"metadata":{"headers":` +
 			`{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1772377200000"}}}}`},
 			llm.KindRateLimit, nil, 3 * time.Hour},
+		{"a provider behind OpenRouter", &scripted.Fault{Status: 429, Body: `{"error":{"message":"Provider returned error",` +
+			`"code":429,"metadata":{"raw":"it is temporarily rate-limited upstream. Please retry shortly","is_byok":false,` +
+			`"retry_after_seconds":26,"retry_after_seconds_raw":25.917,"headers":{"Retry-After":"26"}}}}`},
+			llm.KindRateLimit, []time.Duration{26 * s, 26 * s, 26 * s, 26 * s}, 26 * s},
 		{"a limit that is not used up", &scripted.Fault{Status: 429, Body: `{"error":{"message":"slow down","metadata":` +
 			`{"headers":{"X-RateLimit-Remaining":"7","X-RateLimit-Reset":"1772377200000"}}}}`},
 			llm.KindRateLimit, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
@@ -418,7 +422,7 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 	srv := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked++
 		var calls []string
-		for i := range 69 {
+		for i := range 300 {
 			calls = append(calls, fmt.Sprintf(`{"id":"%d","type":"function","function":{"name":"read","arguments":"{}"}}`, i))
 		}
 		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","tool_calls":[%s]},"finish_reason":"tool_calls"}]}`,
@@ -427,7 +431,7 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 	c, _ := dial(t, srv)
 	_, err := c.Complete(t.Context(), ask("x"))
 	var e *llm.Error
-	if !errors.As(err, &e) || asked != 1 || e.Temporary() || !strings.Contains(e.Message, "over 64 tool calls at once") ||
+	if !errors.As(err, &e) || asked != 1 || e.Temporary() || !strings.Contains(e.Message, "over 256 tool calls at once") ||
 		!strings.Contains(e.Advice(), "Use another model") {
 		t.Errorf("%d requests: %+v", asked, err)
 	}

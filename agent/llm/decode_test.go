@@ -200,10 +200,38 @@ func TestBounds(t *testing.T) {
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
-			if n := len(c.r.got().calls); n > maxAnswerCalls {
+			if n := len(c.r.got().calls); n > maxBegunCalls {
 				t.Errorf("%d calls were kept", n)
 			}
 		})
+	}
+}
+
+// Of more calls than are taken of an answer, the first are.
+func TestTooManyCalls(t *testing.T) {
+	const n = 2 * maxAnswerCalls
+	var chat strings.Builder
+	for i := range n {
+		fmt.Fprintf(&chat, `data: {"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"read",`+
+			`"arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`+"\n\n", i, i)
+	}
+	for name, c := range map[string]struct {
+		body string
+		r    answerReader
+	}{
+		"chat": {chat.String(), &chatReader{}},
+		"responses": {responsesCalls(n) + `data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
+			&responsesReader{}},
+		"messages": {messagesCalls(n) + `data: {"type":"message_stop"}` + "\n\n", &messagesReader{}},
+	} {
+		if err := readAnswer(bufio.NewReader(strings.NewReader(c.body)), c.r); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		a := c.r.got()
+		a.splitCalls(nil)
+		if len(a.calls) != maxAnswerCalls {
+			t.Errorf("%s: %d calls", name, len(a.calls))
+		}
 	}
 }
 

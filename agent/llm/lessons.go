@@ -268,8 +268,8 @@ const minMostOutput = 256
 var statedWindow = lazyregexp.New(
 	`(?:context (?:length|size|window|limit)(?: is| of|:| \()?(?: only)? ?(?:\d+ \+ \d+ > )?|` +
 		`n_ctx\D{1,4}|tokens > |for model with |allowed input length of |prompt length is |tokens allowed \(|` +
-		`limit of |maximum model length of |max_seq_len \(|token limit: |input length should be \[1,? ?|` +
-		`must be <= |max size: )(\d{4,})`)
+		`limit of |maximum model length of |maximum (?:sequence|input) length \(|max_(?:seq_len|num_tokens) \(|` +
+		`token limit: |input length should be \[1,? ?|must be <= |max size: )(\d{4,})`)
 
 // learnWindow learns how large the model's window is, where the endpoint says so. It reports
 // whether the request fits it when a shorter answer is asked for.

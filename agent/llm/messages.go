@@ -364,7 +364,7 @@ func (r *messagesReader) start(raw []byte, index int) error {
 	if r.blocks == nil {
 		r.blocks = map[int]*messageBlock{}
 	}
-	if len(r.blocks) >= 4*maxAnswerCalls {
+	if len(r.blocks) >= 2*maxBegunCalls {
 		return errTooMuch
 	}
 	r.blocks[index] = b

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // said is what an endpoint says of an error, in whichever form: an object of the protocol,
@@ -95,10 +96,13 @@ func (s *said) object(x map[string]any, depth int) {
 	}
 }
 
-// takeReset takes when a limit that is used up begins anew, in milliseconds since 1970, from the headers that
-// OpenRouter repeats in an error (https://openrouter.ai/docs/api-reference/limits).
+// takeReset takes how long to wait, and when a limit that is used up begins anew, in milliseconds since 1970, from the
+// headers that OpenRouter repeats in an error (https://github.com/Gitlawb/openclaude/issues/936).
 func (s *said) takeReset(meta map[string]any) {
 	headers, _ := meta["headers"].(map[string]any)
+	if wait, ok := text.RetryAfter(fmt.Sprint(headers["Retry-After"]), time.Time{}); ok {
+		s.wait = wait
+	}
 	at, err := strconv.ParseInt(fmt.Sprint(headers["X-RateLimit-Reset"]), 10, 64)
 	if err == nil && headers["X-RateLimit-Remaining"] == "0" {
 		s.reset = time.UnixMilli(at)

@@ -35,6 +35,7 @@ var textForms = []textForm{
 	{"<|channel|>commentary to=", "<|call|>", (*textReader).named},
 	{"[TOOL_CALLS]", "[/TOOL_CALLS]", (*textReader).named},
 	{"<|tool_call|>", "<|/tool_call|>", (*textReader).named},
+	{"<|tool_call_start|>", "<|tool_call_end|>", (*textReader).objects},
 	{"<TOOLCALL>", "</TOOLCALL>", (*textReader).named},
 	{"<|tool_call>", "<tool_call|>", (*textReader).called},
 	{"<|python_tag|>", "<|eom_id|>", (*textReader).objects},
@@ -48,7 +49,7 @@ const toFunctions = "to=functions."
 var aroundCalls = lazyregexp.New(
 	`(?s)<\|channel\|>analysis<\|message\|>.*?<\|end\|>|` +
 		`<\|(?:tool_calls_section_(?:begin|end)|end|start)\|>(?:assistant)?|` +
-		`<\|channel\|>commentary|<｜tool▁calls▁(?:begin|end)｜>|` +
+		`<\|channel\|>(?:analysis|commentary)(?:<\|message\|>)?|<｜tool▁calls▁(?:begin|end)｜>|` +
 		`</?(?:minimax:tool_call|tool_calls|function_calls|tool_call)>|` +
 		"```(?:json|tool_code)?\\s*```")
 
@@ -94,7 +95,7 @@ func (a *answer) readTextCalls(m *Message, tools []ToolSpec, cut bool) (unread s
 	if len(calls) == 0 {
 		calls, prose = r.bare()
 	}
-	for _, call := range calls {
+	for _, call := range calls[:min(len(calls), maxAnswerCalls)] {
 		c, err := a.newCall("", call.name)
 		if err == nil {
 			if err = c.add([]byte(call.args)); err != nil {

@@ -46,6 +46,14 @@ func TestTextForms(t *testing.T) {
 		{"https://github.com/lablup/mlxcel/issues/654", "to=functions.read json\n" + `{"path": "a.go"}`},
 		{"https://github.com/openai/harmony", `<|start|>assistant<|channel|>commentary to=read code` +
 			`<|message|>{"path": "a.go"}`},
+		{"https://github.com/openai/harmony/blob/main/docs/format.md", `<|start|>assistant to=functions.read` +
+			`<|channel|>commentary <|constrain|>json<|message|>{"path": "a.go"}<|call|>`},
+		{"https://github.com/openai/harmony/blob/main/docs/format.md", `<|channel|>analysis to=functions.read ` +
+			`<|constrain|>json<|message|>{"path": "a.go"}<|call|>`},
+		{"https://docs.vllm.ai/en/v0.22.1/api/vllm/tool_parsers/lfm2_tool_parser/",
+			`<|tool_call_start|>[read(path="a.go")]<|tool_call_end|>`},
+		{"https://github.com/ollama/ollama/blob/main/model/parsers/deepseek3_test.go", "<｜tool▁calls▁begin｜>" +
+			`<｜tool▁call▁begin｜>read<｜tool▁sep｜>{"path":"a.go"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`},
 		{"https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/797", `[TOOL_CALLS]read[ARGS]{"path": "a.go"}`},
 		{"https://docs.vllm.ai/en/latest/features/tool_calling.html", "<|tool_call|>[" + object + "]"},
 		{"https://github.com/ollama/ollama/pull/6849", "<TOOLCALL>[" + object + "]</TOOLCALL>"},
@@ -102,6 +110,8 @@ func TestTextCalls(t *testing.T) {
 			"</function></tool_call>", `read{"path":"\u003c/tool_call\u003e\n\u003c/function\u003e"};`, ""},
 		"the last argument has no end, and another call follows": {"<function=read><parameter=path>a</function> and " +
 			"<function=read><parameter=path>b</parameter></function>", `read{"path":"a"};read{"path":"b"};`, "and"},
+		"gpt-oss says what it will do": {"<|channel|>commentary<|message|>I read it.<|end|><|start|>assistant" +
+			"<|channel|>commentary to=functions.read<|constrain|>json<|message|>{\"path\": \"a\"}<|call|>", read, "I read it."},
 		"no arguments":     {"<function=list>\n</function>", "list{};", ""},
 		"Python's several": {`[read(path="a"), list()]`, read + "list{};", ""},
 
@@ -178,6 +188,33 @@ func TestUnreadTextCalls(t *testing.T) {
 		if a, _, unread := readText(said, false); len(a.calls) != 0 || !strings.Contains(unread, "over 4096 KiB") {
 			t.Errorf("%d calls of over 4 MiB: %q", len(a.calls), unread)
 		}
+	}
+}
+
+// A number, or true or false, in quotes is one where the schema wants one, and stays a text anywhere else.
+func TestTypedArguments(t *testing.T) {
+	const schema = `{"properties": {"n": {"type": "integer"}, "f": {"type": "number"}, "all": {"type": "boolean"},
+		"or": {"type": ["integer", "null"]}, "text": {"type": "string"}, "either": {"type": ["string", "integer"]},
+		"list": {"type": "array"}}}`
+	for args, want := range map[string]string{
+		`{"n": "5", "all": "true", "text": "5 < 6"}`: `{"all":true,"n":5,"text":"5 < 6"}`,
+		`{"n": "-5", "f": "1.5e3", "or": "0"}`:       `{"f":1.5e3,"n":-5,"or":0}`,
+		`{"f": "5", "all": "false"}`:                 `{"all":false,"f":5}`,
+		`{"n": "5.5"}`:                               "", `{"n": "05"}`: "", `{"n": " 5"}`: "",
+		`{"n": "five"}`: "", `{"n": ""}`: "",
+		`{"n": "true"}`: "", `{"all": "5"}`: "", `{"all": "null"}`: "", `{"f": "NaN"}`: "", `{"or": "null"}`: "",
+		`{"text": "5"}`: "", `{"either": "5"}`: "", `{"other": "5"}`: "", `{"list": "5"}`: "", `{"n": 5}`: "",
+		`{"n": "5"`: "", `["5"]`: "", "": "",
+	} {
+		if want == "" {
+			want = args
+		}
+		if got := typedArguments(args, json.RawMessage(schema)); got != want {
+			t.Errorf("%s is %s, want %s", args, got, want)
+		}
+	}
+	if args := `{"n": "5"}`; typedArguments(args, nil) != args {
+		t.Error("a tool without a schema")
 	}
 }
 

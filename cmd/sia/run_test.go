@@ -21,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/scripted"
@@ -243,6 +244,19 @@ func TestQuietIsTold(t *testing.T) {
 	}
 	if want := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute}; !slices.Equal(told, want) {
 		t.Errorf("told after %v, want %v", told, want)
+	}
+}
+
+// A run without a call says that the model can't call tools, unless it wrote calls that can't be read.
+func TestReasonWithoutCalls(t *testing.T) {
+	const unread = agent.CallsUnread + "a string has no end, at byte 9"
+	for _, c := range []struct{ attempt, want string }{
+		{"it gave up", "the model called no tool in any of its 2 answers: take one that can call tools"},
+		{unread, unread},
+	} {
+		if got := withoutCalls(2, sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt}}}); got != c.want {
+			t.Errorf("%q is told as %q", c.attempt, got)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
@@ -75,8 +76,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Reason = question
 	}
 	if r.talk > 0 && r.calls == 0 && !out.Passed {
-		out.Reason = "the model called no tool in any of its " + text.Count(r.talk, "answer") +
-			": take one that can call tools"
+		out.Reason = withoutCalls(r.talk, t)
 	}
 	if r.trouble.words != "" && !out.Passed {
 		out.Reason = r.trouble.words
@@ -118,6 +118,16 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Head, err = r.remember(ctx, out.Head)
 	}
 	return out, err
+}
+
+// withoutCalls is why a task in which no tool was called did not pass, after a number of answers.
+func withoutCalls(answers int, t sia.Task) string {
+	for _, a := range t.Attempts {
+		if strings.HasPrefix(a.Reason, agent.CallsUnread) {
+			return a.Reason
+		}
+	}
+	return "the model called no tool in any of its " + text.Count(answers, "answer") + ": take one that can call tools"
 }
 
 // findings are what a head changes of tests, their setup and protected files: as the gate said it, or as the text shows
