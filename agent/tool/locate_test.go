@@ -101,7 +101,7 @@ func BenchmarkLocate(b *testing.B) {
 		{Name: "TestLoad4000"}}}
 	b.ResetTimer()
 	for range b.N {
-		places, _, err := tool.Locate(b.Context(), env, q)
+		places, _, _, err := tool.Locate(b.Context(), env, q)
 		if err != nil || len(places) == 0 || places[0].Path != "pkg1/file4001.go" {
 			b.Fatalf("%+v, %v", places, err)
 		}

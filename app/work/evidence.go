@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -44,6 +45,18 @@ func (w *attemptWorker) affected(
 	}
 	return func(ctx context.Context) (agent.TestsRun, error) {
 		return w.Evidence.OfTree(ctx, space, t.Attempt().StartedAt, w.wanted(t, ""))
+	}
+}
+
+// cover runs tests of a work tree by name, under the same conditions as affected.
+func (w *attemptWorker) cover(
+	t sia.Task, r agentRun, space *gitops.Workspace,
+) func(context.Context, []locate.Test) ([]locate.Run, error) {
+	if r.part != nil || !w.looksAtTests(t) {
+		return nil
+	}
+	return func(ctx context.Context, tests []locate.Test) ([]locate.Run, error) {
+		return w.Evidence.CoverTree(ctx, space, t.Attempt().StartedAt, w.wanted(t, ""), tests)
 	}
 }
 

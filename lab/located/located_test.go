@@ -65,7 +65,7 @@ func TestMineAndMeasure(t *testing.T) {
 		t.Error(d)
 	}
 	var cases []located.Case
-	if err := r.Gather(t.Context(), tasks, func(c located.Case) { cases = append(cases, c) }); err != nil {
+	if err := r.Gather(t.Context(), tasks, nil, func(c located.Case) { cases = append(cases, c) }); err != nil {
 		t.Fatal(err)
 	}
 	if past := cases[1].Blind.Votes[locate.FromPast]; len(past) > 0 {
