@@ -45,6 +45,7 @@ type Input struct {
 	Instructions []Instruction      // AGENTS.md and the like, from the base branch; the first gives way last
 	LeftOut      []string           // what is missing in all of this, and why: for the transcript
 	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
+	Shown        []string           // files of the test that an earlier attempt wrote to show the fault
 	Past         []locate.Commit    // what the newest commits of the base changed, newest first; nil: that is not known
 
 	Dir    string `json:"-"` // work tree; the agent changes files in it and nowhere else

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia/tamper"
 )
 
 // mostPlaces bounds the list of places in the brief, in bytes.
@@ -45,6 +46,11 @@ func placeQuery(in Input) locate.Query {
 	q := locate.Query{Text: strings.TrimSpace(Sanitize(strings.Join(text, "\n")))}
 	if in.Brief.DropHistory {
 		return q
+	}
+	for _, p := range in.Shown {
+		if tamper.IsTest(p) {
+			q.Tests = append(q.Tests, locate.Test{File: p})
+		}
 	}
 	for _, f := range in.Failures {
 		q.Output = append(q.Output, f.Text)

@@ -103,8 +103,8 @@ type Weights struct {
 
 // Shipped are the weights in force. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
 func Shipped() Weights {
-	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromTests: 1,
-		FromNames: 1, FromWords: 2}}
+	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromRuns: 1,
+		FromTests: 1, FromNames: 1, FromWords: 2}}
 }
 
 // Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. Not whole: there is

@@ -32,8 +32,15 @@ func (l Golang) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bo
 		in := quoteShell("./"+dir) + goModules(tree, dir)
 		fmt.Fprintf(&run, "(\ncd %s || exit\n%s", in, goCover)
 		wanted, near := l.covered(tree, byDir[dir], read)
-		for _, pattern := range wanted[:min(len(wanted), mostWanted)] {
+		wanted = wanted[:min(len(wanted), mostWanted)]
+		for _, pattern := range wanted {
 			fmt.Fprintf(&run, "ran wanted %s\n", quoteShell(pattern))
+		}
+		for i, pattern := range wanted {
+			of, _, part := strings.Cut(pattern, "/")
+			if part && !slices.ContainsFunc(wanted[:i], func(w string) bool { return strings.HasPrefix(w, of+"/") }) {
+				fmt.Fprintf(&run, "siblings %s\n", quoteShell(of))
+			}
 		}
 		for _, pattern := range near[:min(len(near), mostNear/len(dirs))] {
 			fmt.Fprintf(&run, "ran near %s\n", quoteShell(pattern))
@@ -44,7 +51,8 @@ func (l Golang) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bo
 	return l.suite(run.String(), fetch.String()), true
 }
 
-// goCover builds a package's tests. What tests print is nobody's: it can't be mistaken for a profile.
+// goCover builds a package's tests. What tests print can't be mistaken for a profile: it is thrown away. A test of which
+// a part fails has other parts that pass, which are the nearest that there are.
 const goCover = `mark build cover
 packages=$(go list -deps -test -f '{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}' . |
   sed 's/ .*//; /\.test$/d; /_test$/d' | sort -u | paste -sd,)
@@ -60,6 +68,12 @@ timeout -k 1 5 /tmp/sia-cover -test.run "$2" -test.coverprofile=/tmp/profile </d
 echo "ran $1 $?"
 sed -n 's/^\(.*\):\([0-9]*\)\.[0-9]*,\([0-9]*\)\.[0-9]* [0-9]* [1-9][0-9]*$/\1:\2,\3/p' /tmp/profile
 mark end 0
+}
+siblings() {
+timeout -k 1 5 /tmp/sia-cover -test.run "$1" -test.v </dev/null 2>&1 |
+  sed -n 's/^ *--- PASS: \([^ /]*\/[^ ]*\) (.*/\1/p' | cut -c1-1000 | head -n 16 |
+  sed 's/[][\\.*^$()+?{}|]/\\&/g; s,/,$/^,g; s/.*/^&$/' >/tmp/siblings
+while IFS= read -r pattern; do ran near "$pattern"; done </tmp/siblings
 }
 `
 

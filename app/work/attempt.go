@@ -285,6 +285,7 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	if in.Hazard, err = w.hazard(ctx, t, by); err != nil {
 		return in, err
 	}
+	_, in.Shown = t.Reproduction()
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
 			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
