@@ -75,9 +75,8 @@ type Input struct {
 	// Nil: nothing is run. It is nil where Part is not.
 	Affected func(ctx context.Context) (TestsRun, error) `json:"-"`
 
-	// Cover runs tests that are thought to fail in Dir, and others near them, and says which lines each ran. An error says
-	// nothing about them. Nil: nothing is run.
-	Cover func(ctx context.Context, failing []locate.Test) ([]locate.Run, error) `json:"-"`
+	// Cover runs tests of Dir for the lines that they run. Nil: nothing is run. It is nil where Affected is.
+	Cover locate.Cover `json:"-"`
 
 	// Begins is called with each command of setup, and with that of [Commands.Run], before it starts; it may be nil.
 	Begins func(command string) `json:"-"`

@@ -57,8 +57,8 @@ func TestBriefNamesPlaces(t *testing.T) {
 	}
 }
 
-// Tests that fail, or show the fault, are run before the attempt, and the brief begins with what they cover. What can't be
-// run is noted and holds nothing up.
+// Tests that fail, or show the fault, are run before the attempt, and the brief begins with what they cover. What can't
+// be run is noted and holds nothing up.
 func TestBriefNamesWhatTestsCover(t *testing.T) {
 	b := newBench(t, turns(done))
 	b.write("http/header.go", "package http\n\nfunc ParseHeader() {}\n")

@@ -1,9 +1,12 @@
 package locate
 
 import (
+	"context"
 	"fmt"
-	"math"
 )
+
+// Cover runs tests that are thought to fail, and others near them. An error says nothing about them.
+type Cover func(ctx context.Context, failing []Test) ([]Run, error)
 
 // Run is which lines one test ran.
 type Run struct {
@@ -27,38 +30,33 @@ const (
 // runsOf is how many tests ran a block.
 type runsOf struct{ failed, passed int }
 
-// runVotes are for the files with a block that failing tests run and passing ones don't, by Ochiai's coefficient. See
-// Abreu, Zoeteweij and van Gemund, "On the accuracy of spectrum-based fault localization", TAIC PART 2007. A file counts
-// as much as its best block does, and of equal files the one with more lines in such blocks counts more.
+// runVotes are for the files that failing tests run and passing ones run less: each block counts the square of Ochiai's
+// coefficient, which is 1 where all failing tests and no passing one run it. See Abreu, Zoeteweij and van Gemund, "On the
+// accuracy of spectrum-based fault localization", TAIC PART 2007. They rank blocks; the sum ranks a file with many
+// suspect blocks before one with a single block that happens to be as suspect.
 func (g *gathering) runVotes() []Vote {
 	counts, failing := g.countRuns()
-	type best struct {
-		runsOf
-		score float64
-		lines int // of all blocks with that score
+	type file struct {
+		sum, most int
+		of        runsOf // the block that counts most
 	}
-	files := map[string]best{}
+	files := map[string]file{}
 	for b, n := range counts {
 		if n.failed == 0 {
 			continue
 		}
-		f := files[b.Path]
-		score := float64(n.failed) / math.Sqrt(float64(failing*(n.failed+n.passed)))
-		if score > f.score || score == f.score && n.failed > f.failed {
-			f.runsOf = n
-		}
-		if score > f.score {
-			f.score, f.lines = score, 0
-		}
-		if score == f.score {
-			f.lines += min(b.To-b.From, 1000) + 1
+		// In whole numbers the sum is the same in whatever order blocks come.
+		f, square := files[b.Path], 1e6*n.failed*n.failed/(failing*(n.failed+n.passed))
+		f.sum += square
+		if square > f.most || square == f.most && n.failed > f.of.failed {
+			f.most, f.of = square, n
 		}
 		files[b.Path] = f
 	}
 	var votes []Vote
 	for p, f := range files {
-		votes = append(votes, Vote{Path: p, Score: f.score * (1 + float64(f.lines)*1e-9), Why: fmt.Sprintf(
-			"%d of %d failing tests and %d of %d passing ones ran the same lines of it", f.failed, failing, f.passed,
+		votes = append(votes, Vote{Path: p, Score: float64(f.sum) / 1e6, Why: fmt.Sprintf(
+			"%d of %d failing tests and %d of %d passing ones ran the same lines of it", f.of.failed, failing, f.of.passed,
 			len(g.query.Ran)-failing)})
 	}
 	return ordered(votes)

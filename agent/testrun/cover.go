@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,15 +48,16 @@ func (r *Runner) Cover(ctx context.Context, t Tree, tests []locate.Test) ([]loca
 			return nil, err
 		}
 		reader := &coverReader{Coverer: c}
-		_, _, err := r.RunPrepared(ctx, reader, suite, t)
-		if err != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, err
-		}
-		if len(reader.failing) > 0 {
+		rep, why, err := r.RunPrepared(ctx, reader, suite, t)
+		switch late := errors.Is(ctx.Err(), context.DeadlineExceeded); {
+		case len(reader.failing) > 0 && (err == nil || late):
 			return slices.Concat(reader.failing, reader.passing), nil
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
+		case why != "":
+			return nil, fmt.Errorf("what they depend on could not be fetched: %s", why)
+		case len(rep.Builds) > 0:
+			return nil, errors.New("they can't be built")
 		}
 	}
 	return nil, nil

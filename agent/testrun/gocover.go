@@ -51,8 +51,8 @@ func (l Golang) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bo
 	return l.suite(run.String(), fetch.String()), true
 }
 
-// goCover builds a package's tests. What tests print can't be mistaken for a profile: it is thrown away. A test of which
-// a part fails has other parts that pass, which are the nearest that there are.
+// goCover builds a package's tests. What they print is thrown away, so that it can't be mistaken for a profile. Where a
+// part of a test fails, its parts that pass are the nearest that there are.
 const goCover = `mark build cover
 packages=$(go list -deps -test -f '{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}' . |
   sed 's/ .*//; /\.test$/d; /_test$/d' | sort -u | paste -sd,)

@@ -78,8 +78,7 @@ type Env struct {
 
 	Failures []FailedCheck   // of the last attempt that was judged
 	Past     []locate.Commit // what the newest commits changed, newest first; nil: that is not known
-	// Cover runs failing tests and others near them, and says which lines they ran; nil: nothing is run.
-	Cover func(ctx context.Context, failing []locate.Test) ([]locate.Run, error)
+	Cover    locate.Cover    // runs tests of the work tree; nil: nothing is run
 }
 
 // CommandRunner runs commands of strangers in the work tree, in a sandbox.

@@ -84,7 +84,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if err := w.forRun(ctx, t, r, &input); err != nil {
 		return nil, err
 	}
-	input.Affected, input.Cover = w.affected(t, r, space), w.cover(t, r, space)
+	input.Affected, input.Cover = w.tests(t, r, space)
 	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
