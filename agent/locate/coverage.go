@@ -31,8 +31,8 @@ const (
 type runsOf struct{ failed, passed int }
 
 // runVotes are for the files that failing tests run and passing ones run less: each block counts the square of Ochiai's
-// coefficient, which is 1 where all failing tests and no passing one run it. See Abreu, Zoeteweij and van Gemund, "On the
-// accuracy of spectrum-based fault localization", TAIC PART 2007. They rank blocks; the sum ranks a file with many
+// coefficient, which is 1 where all failing tests and no passing one run it. See Abreu, Zoeteweij and van Gemund, "On
+// the accuracy of spectrum-based fault localization", TAIC PART 2007. They rank blocks; the sum ranks a file with many
 // suspect blocks before one with a single block that happens to be as suspect.
 func (g *gathering) runVotes() []Vote {
 	counts, failing := g.countRuns()

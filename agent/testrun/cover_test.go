@@ -24,7 +24,8 @@ func TestCoverReader(t *testing.T) {
 		return c
 	}
 	c := read("ran wanted 1\na.go:1,2\nguess run 2\n:1,2\nb.go:2,1\nb.go:-3,3\nb.go:x,1\nb.go\n" +
-		"c:d.go:3,9999999999999999999\nc:d.go:3,4\nran near 1\na.go:1,2\nran other 0\na.go:1,2\nran wanted 0\nran near 0\na.go:5,5\n")
+		"c:d.go:3,9999999999999999999\nc:d.go:3,4\nran near 1\na.go:1,2\nran other 0\na.go:1,2\nran wanted 0\nran near 0\n" +
+		"a.go:5,5\n")
 	if d := cmp.Diff([]locate.Run{{Failed: true, Blocks: []locate.Block{{Path: "a.go", From: 1, To: 2},
 		{Path: "c:d.go", From: 3, To: 4}}}}, c.failing); d != "" {
 		t.Error(d)
