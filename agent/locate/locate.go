@@ -103,7 +103,7 @@ type Weights struct {
 
 // Shipped are the weights in force. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
 func Shipped() Weights {
-	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromRuns: 1,
+	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromRuns: 2,
 		FromTests: 1, FromNames: 1, FromWords: 2}}
 }
 

@@ -152,7 +152,7 @@ func (r locateReport) print(out io.Writer) error {
 			}
 		}
 		if strings.HasPrefix(g.Name, "repository") {
-			scores = scores[:1]
+			scores = scores[:2]
 		}
 		for _, s := range scores {
 			w.Rowf("%s\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f", s.Ranker, 100*s.Hits[0], 100*s.Hits[1], 100*s.Hits[2], 100*s.Hits[3],

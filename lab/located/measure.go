@@ -73,9 +73,10 @@ func Rankers() []Ranker {
 	still := locate.Shipped()
 	still.Of[locate.FromRuns] = 0
 	out := []Ranker{
-		{"ours, without the message or coverage", joined(still, blind)},
 		{"ours, without the message", joined(locate.Shipped(), blind)},
+		{"ours, without message and coverage", joined(still, blind)},
 		{"ours, with the message", joined(locate.Shipped(), withMessage)},
+		{"ours, with the message, without coverage", joined(still, withMessage)},
 		{"ours, with the message alone", joined(locate.Shipped(), messageAlone)},
 		{"all sources alike, k = 60", joined(plain, blind)},
 	}
