@@ -51,16 +51,12 @@ func (l Golang) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bo
 	return l.suite(run.String(), fetch.String()), true
 }
 
-// goCover builds a package's tests with a package testing that writes the profile of a test that panics, too. What
-// tests print is thrown away, so that it can't be mistaken for a profile. Where a part of a test fails, its parts that
-// pass are the nearest that there are.
+// goCover builds a package's tests. What they print is thrown away, so that it can't be mistaken for a profile. Where a
+// part of a test fails, its parts that pass are the nearest that there are.
 const goCover = `mark build cover
 packages=$(go list -deps -test -f '{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}' . |
   sed 's/ .*//; /\.test$/d; /_test$/d' | sort -u | paste -sd,)
-from=$(go env GOROOT)/src/testing/testing.go
-sed 's/^\t*doPanic := func(err any) {$/&\ncoverReport()/' "$from" >/tmp/testing.go
-printf '{"Replace":{"%s":"/tmp/testing.go"}}' "$from" >/tmp/overlay.json
-go test -c -vet=off -ldflags=-w -overlay=/tmp/overlay.json -coverpkg="$packages" -o /tmp/sia-cover . ; status=$?
+go test -c -vet=off -ldflags=-w -coverpkg="$packages" -o /tmp/sia-cover . ; status=$?
 mark end $status
 [ $status = 0 ] && [ -x /tmp/sia-cover ] || exit
 n=0
