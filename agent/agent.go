@@ -45,6 +45,7 @@ type Input struct {
 	Instructions []Instruction      // AGENTS.md and the like, from the base branch; the first gives way last
 	LeftOut      []string           // what is missing in all of this, and why: for the transcript
 	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
+	Shown        []string           // files of the test that an earlier attempt wrote to show the fault
 	Past         []locate.Commit    // what the newest commits of the base changed, newest first; nil: that is not known
 
 	Dir    string `json:"-"` // work tree; the agent changes files in it and nowhere else
@@ -73,6 +74,9 @@ type Input struct {
 	// is done, and once more when it was told of failures and says so again. An error says nothing about the changes.
 	// Nil: nothing is run. It is nil where Part is not.
 	Affected func(ctx context.Context) (TestsRun, error) `json:"-"`
+
+	// Cover runs tests of Dir for the lines that they run. Nil: nothing is run. It is nil where Affected is.
+	Cover locate.Cover `json:"-"`
 
 	// Begins is called with each command of setup, and with that of [Commands.Run], before it starts; it may be nil.
 	Begins func(command string) `json:"-"`

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia/tamper"
 )
 
 // mostPlaces bounds the list of places in the brief, in bytes.
@@ -16,12 +17,15 @@ func placeSections(ctx context.Context, in Input, env tool.Env) (sections []prom
 	if len(in.Brief.OnlyFiles) > 0 || len(in.Merging) > 0 { // it says itself which files matter
 		return nil, nil
 	}
-	places, whole, err := tool.Locate(ctx, env, placeQuery(in))
+	places, whole, left, err := tool.Locate(ctx, env, placeQuery(in))
+	if left != "" {
+		notes = append(notes, left)
+	}
 	if err != nil {
-		return nil, []string{"where the change may belong was left out: " + err.Error()}
+		return nil, append(notes, "where the change may belong was left out: "+err.Error())
 	}
 	if len(places) == 0 {
-		return nil, nil
+		return nil, notes
 	}
 	intro := "SIA guessed this before you began, from the words of the task, failing tests and their output where there " +
 		"are any, and which files changed together before. The likeliest file comes first. Look there first; where it " +
@@ -30,7 +34,7 @@ func placeSections(ctx context.Context, in Input, env tool.Env) (sections []prom
 		intro += " Not all files were read: others may fit as well."
 	}
 	return []promptSection{{heading: "## Where it may belong", intro: intro, source: "file names",
-		body: tool.PlaceList(places, mostPlaces), give: givePlaces}}, nil
+		body: tool.PlaceList(places, mostPlaces), give: givePlaces}}, notes
 }
 
 // placeQuery is what an attempt knows of the fault: the issue, and of the last attempt that was judged what failed.
@@ -42,6 +46,11 @@ func placeQuery(in Input) locate.Query {
 	q := locate.Query{Text: strings.TrimSpace(Sanitize(strings.Join(text, "\n")))}
 	if in.Brief.DropHistory {
 		return q
+	}
+	for _, p := range in.Shown {
+		if tamper.IsTest(p) {
+			q.Tests = append(q.Tests, locate.Test{File: p})
+		}
 	}
 	for _, f := range in.Failures {
 		q.Output = append(q.Output, f.Text)

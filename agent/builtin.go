@@ -110,8 +110,9 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	r := &builtinRun{
 		BuiltinAgent: b, in: in,
 		turnJournal: turnJournal{rec: rec, budget: newBudget(in.Limits, b.model.Price(), b.now)},
-		env:         tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures, Past: in.Past},
-		loop:        loopDetector{hazard: in.Hazard, spare: in.Spare, still: in.Planning},
+		env: tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures, Past: in.Past,
+			Cover: in.Cover},
+		loop: loopDetector{hazard: in.Hazard, spare: in.Spare, still: in.Planning},
 	}
 	if in.Planning {
 		r.budget.closing = planClosing

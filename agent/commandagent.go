@@ -145,7 +145,7 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	spent.bookSaved(in.Saved)
 	r := &commandRun{
 		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, budget: spent},
-		env: tool.Env{Root: root, Test: in.Test, Past: in.Past},
+		env: tool.Env{Root: root, Test: in.Test, Past: in.Past, Cover: in.Cover},
 		out: &outputParser{read: a.preset.read, now: a.Now}, answers: make(chan paidAnswer),
 	}
 	r.meter = &callMeter{longest: longestAnswer, budget: spent, answered: r.passAnswer, spent: r.endAtLimit}

@@ -1,12 +1,16 @@
 package agent_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/locate"
@@ -49,6 +53,41 @@ func TestBriefNamesPlaces(t *testing.T) {
 	b.in.Title, b.in.Body = "Please", "Do it."
 	b.run()
 	if got := b.prompt(); strings.Contains(got, "Where it may belong") {
+		t.Error(got)
+	}
+}
+
+// Tests that fail, or show the fault, are run before the attempt, and the brief begins with what they cover. What can't
+// be run is noted and holds nothing up.
+func TestBriefNamesWhatTestsCover(t *testing.T) {
+	b := newBench(t, turns(done))
+	b.write("http/header.go", "package http\n\nfunc ParseHeader() {}\n")
+	b.write("http/status.go", "package http\n\nfunc Status() {}\n")
+	b.write("http/all_test.go", "package http\n\nfunc TestWhole(t *testing.T) { Do() }\nfunc TestHalf(t *testing.T) {}\n")
+	b.in.Title, b.in.Body, b.in.Attempt = "It is slow", "Very.", 2
+	b.in.Previous = []agent.PreviousAttempt{{Number: 1, Failures: []sia.CheckFailure{{Check: "test",
+		Tests: []string{"TestWhole/long", "TestGone"}}}}}
+	b.in.Shown = []string{"http/half_test.go", "http/header.go"}
+	b.write("http/half_test.go", "package http\n")
+	var asked []locate.Test
+	b.in.Cover = func(ctx context.Context, tests []locate.Test) ([]locate.Run, error) {
+		if _, bounded := ctx.Deadline(); !bounded {
+			t.Error("it may take for ever")
+		}
+		asked = tests
+		return []locate.Run{{Failed: true, Blocks: []locate.Block{{Path: "app/http/status.go", From: 3, To: 3}}}}, nil
+	}
+	b.run()
+	if d := cmp.Diff([]locate.Test{{File: "http/all_test.go", Name: "TestWhole/long"}, {File: "http/half_test.go"}},
+		asked); d != "" {
+		t.Error(d)
+	}
+	if got := b.prompt(); !strings.Contains(got, "1. http/status.go: 1 of 1 failing tests and 0 of 0 passing ones ran") {
+		t.Error(got)
+	}
+	b.in.Cover = func(context.Context, []locate.Test) ([]locate.Run, error) { return nil, errors.New("no disk") }
+	b.run()
+	if got := b.rec.notes(); !strings.Contains(got, "which lines the failing tests run is not known: no disk") {
 		t.Error(got)
 	}
 }

@@ -6,10 +6,11 @@
 //   - A [Query] is what is known of the fault: failing output, failing tests, the words of an issue.
 //   - A [Tree] is the repository's files. The history is a list of [Commit], which says only which files changed
 //     together. Both come from the caller: the package opens nothing.
-//   - A [Source] is one way to guess, and votes for files in an order of its own ([Gather]). Six do: files that
-//     the output names (output.go); files that changed together with the failing tests, the less the longer ago
-//     (past.go); the file that a test is named after (names.go); the words of the failing tests and those of the issue,
-//     each by BM25 (tests.go, words.go, scan.go); and what the issue names outright, as a path or by a definition.
+//   - A [Source] is one way to guess, and votes for files in an order of its own ([Gather]). Seven do: files that
+//     the output names (output.go); files of which failing tests run what passing ones run less, as the caller saw it
+//     (coverage.go); files that changed together with the failing tests, the less the longer ago (past.go); the file
+//     that a test is named after (names.go); the words of the failing tests and those of the issue, each by BM25
+//     (tests.go, words.go, scan.go); and what the issue names outright, as a path or by a definition.
 //   - The votes are joined by reciprocal rank ([Evidence.Rank]): a file's score is the sum, over the sources that vote
 //     for it, of weight / (k + rank). So no source's scores have to be comparable with another's. See Cormack, Clarke
 //     and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.

@@ -48,6 +48,7 @@ type Query struct {
 	Text   string   // of an issue: title, words, stack traces
 	Output []string // of what failed: logs and excerpts
 	Tests  []Test   // that fail; those that Output names are found by themselves
+	Ran    []Run    // which lines tests ran that fail, and others like them that pass
 }
 
 // Source is a way to guess where a fault lies.
@@ -61,11 +62,12 @@ const (
 	FromWords   Source = "words"      // files with the issue's words
 	FromNames   Source = "names"      // files that the issue names, or that define what it names
 	FromTests   Source = "test words" // files with the words of the failing tests
+	FromRuns    Source = "coverage"   // files that failing tests run, and passing tests less
 )
 
 // Sources are all of them, in a fixed order.
 func Sources() []Source {
-	return []Source{FromOutput, FromPast, FromSibling, FromTests, FromNames, FromWords}
+	return []Source{FromOutput, FromPast, FromSibling, FromRuns, FromTests, FromNames, FromWords}
 }
 
 // Vote is one source's word for a file. Votes are in order, best first. Equal scores are equal votes.
@@ -101,8 +103,8 @@ type Weights struct {
 
 // Shipped are the weights in force. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
 func Shipped() Weights {
-	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromTests: 1,
-		FromNames: 1, FromWords: 2}}
+	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromRuns: 2,
+		FromTests: 1, FromNames: 1, FromWords: 2}}
 }
 
 // Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. Not whole: there is
@@ -178,6 +180,22 @@ func (e Evidence) Rank(w Weights) []Place {
 	return out
 }
 
+// FindTests are the failing tests of a query that the tree has, each with its file, in order.
+func FindTests(ctx context.Context, tree Tree, q Query) ([]Test, error) {
+	l, err := readLayout(ctx, tree)
+	if err != nil {
+		return nil, fmt.Errorf("find tests: %w", err)
+	}
+	g := gathering{layout: l, tree: tree, query: q}
+	g.readOutput(ctx)
+	g.findTests(ctx)
+	var out []Test
+	for _, t := range g.tests {
+		out = append(out, Test{File: t.file, Name: t.full})
+	}
+	return out, context.Cause(ctx)
+}
+
 // Gather asks all sources.
 func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, error) {
 	l, err := readLayout(ctx, tree)
@@ -194,6 +212,7 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 		FromOutput:  g.outputVotes(),
 		FromPast:    g.pastVotes(),
 		FromSibling: g.siblingVotes(),
+		FromRuns:    g.runVotes(),
 	}}
 	if err := g.scan(ctx, e); err != nil {
 		return Evidence{}, err

@@ -262,6 +262,41 @@ type unlisted struct{ memory }
 
 func (unlisted) Files(context.Context) ([]locate.File, error) { return nil, fs.ErrPermission }
 
+// Files count as much as their blocks do that failing tests run and passing ones run less. Tests and what lies outside
+// of the tree are none.
+func TestCoverage(t *testing.T) {
+	block := func(p string, from, to int) locate.Block {
+		return locate.Block{Path: "example.com/app/" + p, From: from, To: to}
+	}
+	all, lex, split := block("lex/lex.go", 3, 5), block("lex/lex.go", 7, 9), block("lex/split.go", 1, 1)
+	ran := []locate.Run{
+		{Failed: true, Blocks: []locate.Block{all, lex, split, split, block("print/page.go", 3, 3),
+			block("lex/lex_test.go", 1, 9), block("lex/split.go", 9, 2), block("lex/split.go", 0, 2),
+			{Path: "/usr/lib/go/src/fmt/print.go", From: 1, To: 2}}},
+		{Failed: true, Blocks: []locate.Block{all, lex}},
+		{Blocks: []locate.Block{all, split}},
+		{Blocks: []locate.Block{all, split, block("print/indent.go", 1, 2)}},
+	}
+	e, err := locate.Gather(t.Context(), parser(), nil, locate.Query{Ran: ran})
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := func(failed, passed int) string {
+		return fmt.Sprintf("%d of 2 failing tests and %d of 2 passing ones ran the same lines of it", failed, passed)
+	}
+	want := []locate.Vote{ // squares of 2/√(2·4) and 2/√(2·2); 1/√(2·1); 1/√(2·3)
+		{Path: "lex/lex.go", Score: 0.5 + 1, Why: why(2, 0)}, {Path: "print/page.go", Score: 0.5, Why: why(1, 0)},
+		{Path: "lex/split.go", Score: 1.0 / 6, Why: why(1, 2)},
+	}
+	if d := cmp.Diff(want, e.Votes[locate.FromRuns], cmpopts.EquateApprox(0, 1e-5)); d != "" {
+		t.Error(d)
+	}
+	// Without a test that fails, what ran says nothing.
+	if e, err = locate.Gather(t.Context(), parser(), nil, locate.Query{Ran: ran[2:]}); err != nil || e.Points() {
+		t.Errorf("%+v, %v", e.Votes, err)
+	}
+}
+
 // Votes of equal score share a rank, and a source without weight has no say.
 func TestRanksAreJoined(t *testing.T) {
 	e := locate.Evidence{Votes: map[locate.Source][]locate.Vote{
@@ -289,7 +324,8 @@ func FuzzRank(f *testing.F) {
 		m := parser()
 		maps.Copy(m, memory{"fuzz/a_test.go": test, "fuzz/test_a.py": test, "fuzz/a.test.ts": test, "fuzz/a.ts": log})
 		got, _, err := locate.Rank(t.Context(), m, []locate.Commit{{Paths: []string{name, "fuzz/a.ts"}}}, locate.Query{
-			Text: log, Output: []string{log, test},
+			Text: log, Output: []string{log, test}, Ran: []locate.Run{{Failed: true, Blocks: []locate.Block{{Path: name},
+				{Path: "x/fuzz/a.ts", From: -1 << 62, To: 1 << 62}}}},
 			Tests: []locate.Test{{Name: name}, {File: name, Name: test}, {File: "fuzz/a.test.ts", Name: name}}})
 		if err != nil || len(got) > locate.MaxPlaces {
 			t.Fatalf("%d places, %v", len(got), err)

@@ -102,12 +102,17 @@ rm -f /tmp/sia-%[3]d$suffix
 `, in, group, i, testTimeout, quoteShell(which))
 		fmt.Fprintf(&fetch, "(cd %s && go list -e -deps -test . >/dev/null) || exit\n", in)
 	}
-	return Suite{Script: goMarks + run.String(), Prepare: fetch.String(), Deps: "go",
+	return l.suite(goMarks+run.String(), fetch.String()), true
+}
+
+// suite is what all suites of Go have in common.
+func (Golang) suite(script, prepare string) Suite {
+	return Suite{Script: script, Prepare: prepare, Deps: "go",
 		Hosts: []string{"proxy.golang.org", "sum.golang.org"},
 		Env: []string{"GOFLAGS=-buildvcs=false -modcacherw", "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
 			"GOTOOLCHAIN=local"},
 		Stdlib: true,
-	}, true
+	}
 }
 
 // goModules are the shell commands, if any, that let go.mod and go.sum be brought up to date for a package, which is so

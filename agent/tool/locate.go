@@ -18,7 +18,8 @@ import (
 const (
 	maxQuery     = 32 << 10 // bytes
 	locateWithin = 10 * time.Second
-	maxWhy       = 240 // characters of the reasons for one file
+	coverWithin  = 20 * time.Second // to run failing tests, before that
+	maxWhy       = 240              // characters of the reasons for one file
 )
 
 //go:embed locate.md
@@ -44,28 +45,51 @@ func callLocate(ctx context.Context, env Env, a locateArgs) (Result, error) {
 	if strings.Contains(a.Query, "\n") {
 		q.Output = []string{a.Query}
 	}
-	places, whole, err := Locate(ctx, env, q)
+	places, whole, left, err := Locate(ctx, env, q)
 	if err != nil {
 		return Result{}, err
 	}
+	if left != "" {
+		left = "[" + text.OneLine(left) + "]\n"
+	}
 	if len(places) == 0 {
-		return Result{Text: "[nothing points to any file; use search]\n"}, nil
+		return Result{Text: left + "[nothing points to any file; use search]\n"}, nil
 	}
 	list := PlaceList(places, MaxResult-400)
 	if !whole {
 		list += "[not all files were read: others may fit as well; use search]\n"
 	}
-	return Result{Text: cutResult(list, MaxResult)}, nil
+	return Result{Text: cutResult(list+left, MaxResult)}, nil
 }
 
-// Locate ranks the files of the work tree by what is known of a fault; see [locate.Rank].
-func Locate(ctx context.Context, env Env, q locate.Query) (places []locate.Place, whole bool, err error) {
+// Locate ranks the files of the work tree by what is known of a fault, and by what its failing tests run where they can
+// be run; see [locate.Rank]. left says what of that was left out, and why.
+func Locate(ctx context.Context, env Env, q locate.Query) (places []locate.Place, whole bool, left string, err error) {
+	tree := &workTree{env: env}
+	if q.Ran, err = cover(ctx, env, tree, q); err != nil {
+		left = text.Clip("which lines the failing tests run is not known: "+err.Error(), maxWhy)
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, locateWithin, errLocating)
 	defer cancel()
-	tree := &workTree{env: env}
 	places, whole, err = locate.Rank(ctx, tree, env.Past, q)
-	return places, whole && !tree.cut, err
+	return places, whole && !tree.cut, left, err
 }
+
+// cover runs the failing tests of a query that are in the work tree.
+func cover(ctx context.Context, env Env, tree *workTree, q locate.Query) ([]locate.Run, error) {
+	if env.Cover == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, coverWithin, errCovering)
+	defer cancel()
+	tests, err := locate.FindTests(ctx, tree, q)
+	if err != nil || len(tests) == 0 {
+		return nil, err
+	}
+	return env.Cover(ctx, tests)
+}
+
+var errCovering = errors.New("running them took more than " + coverWithin.String())
 
 var errLocating = errors.New("this took more than " + locateWithin.String() + "; use search")
 

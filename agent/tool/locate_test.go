@@ -1,12 +1,16 @@
 package tool_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/tool"
@@ -50,6 +54,21 @@ func TestLocate(t *testing.T) {
 	}
 	if got := located("ParseHeader"); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, not) {
 		t.Errorf("beside a large file: %s", got)
+	}
+	// Tests that it is asked with are run, and what they cover counts. Where that can't be told, it says so.
+	why := errors.New("no disk")
+	env.Cover = func(_ context.Context, tests []locate.Test) ([]locate.Run, error) {
+		if d := cmp.Diff([]locate.Test{{File: "http/header_test.go", Name: "TestParseHeader"}}, tests); d != "" {
+			t.Error(d)
+		}
+		return []locate.Run{{Failed: true, Blocks: []locate.Block{{Path: "http/body.go", From: 3, To: 3}}}}, why
+	}
+	if got := located("TestParseHeader fails"); !strings.HasSuffix(got, "run is not known: no disk]\n") {
+		t.Error(got)
+	}
+	why = nil
+	if got := located("TestParseHeader fails"); !strings.Contains(got, "1 of 1 failing tests and 0 of 0 passing ones") {
+		t.Error(got)
 	}
 	if got := located("zzz"); got != "[nothing points to any file; use search]\n" {
 		t.Error(got)
@@ -101,7 +120,7 @@ func BenchmarkLocate(b *testing.B) {
 		{Name: "TestLoad4000"}}}
 	b.ResetTimer()
 	for range b.N {
-		places, _, err := tool.Locate(b.Context(), env, q)
+		places, _, _, err := tool.Locate(b.Context(), env, q)
 		if err != nil || len(places) == 0 || places[0].Path != "pkg1/file4001.go" {
 			b.Fatalf("%+v, %v", places, err)
 		}

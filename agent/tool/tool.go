@@ -78,6 +78,7 @@ type Env struct {
 
 	Failures []FailedCheck   // of the last attempt that was judged
 	Past     []locate.Commit // what the newest commits changed, newest first; nil: that is not known
+	Cover    locate.Cover    // runs tests of the work tree; nil: nothing is run
 }
 
 // CommandRunner runs commands of strangers in the work tree, in a sandbox.

@@ -84,7 +84,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if err := w.forRun(ctx, t, r, &input); err != nil {
 		return nil, err
 	}
-	input.Affected = w.affected(t, r, space)
+	input.Affected, input.Cover = w.tests(t, r, space)
 	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
@@ -285,6 +285,7 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	if in.Hazard, err = w.hazard(ctx, t, by); err != nil {
 		return in, err
 	}
+	_, in.Shown = t.Reproduction()
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
 			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -34,17 +35,20 @@ func (w *attemptWorker) looksAtTests(t sia.Task) bool {
 	return t.TestsBeforePush() && w.Evidence.Runs()
 }
 
-// affected runs the tests that a work tree's changes can reach. It is nil where the repository wants none to be run,
-// and for parts and racers, which have a check of their own.
-func (w *attemptWorker) affected(
+// tests run those that a work tree's changes can reach, and tests by name. They are nil where the repository wants none
+// to be run, and for parts and racers, which have a check of their own.
+func (w *attemptWorker) tests(
 	t sia.Task, r agentRun, space *gitops.Workspace,
-) func(context.Context) (agent.TestsRun, error) {
+) (affected func(context.Context) (agent.TestsRun, error), cover locate.Cover) {
 	if r.part != nil || !w.looksAtTests(t) {
-		return nil
+		return nil, nil
 	}
+	at, wanted := t.Attempt().StartedAt, w.wanted(t, "")
 	return func(ctx context.Context) (agent.TestsRun, error) {
-		return w.Evidence.OfTree(ctx, space, t.Attempt().StartedAt, w.wanted(t, ""))
-	}
+			return w.Evidence.OfTree(ctx, space, at, wanted)
+		}, func(ctx context.Context, failing []locate.Test) ([]locate.Run, error) {
+			return w.Evidence.CoverTree(ctx, space, at, wanted, failing)
+		}
 }
 
 // rateWithin bounds what is run to tell a racer's change from the others', beside the repository's tests.

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/agent/locate"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/located"
 )
@@ -24,6 +28,8 @@ type locateCmd struct {
 	Clones     []string `arg:"" help:"Clones with their history, bare or not." type:"existingdir"`
 	Tasks      int      `help:"Tasks of each repository, newest first." default:"40"`
 	Verified   string   `help:"Folder in which sia replay mine --dir kept tasks: only these, with the tests that fail and what they print." type:"existingdir"`
+	Cover      string   `help:"Run those tests and others near them, and rank by what they cover too; what they ran is kept in this folder." placeholder:"DIR"`
+	Stdlib     string   `help:"Folder with Go's standard library compiled, kept from run to run, such as ~/.cache/sia/stdlib." placeholder:"DIR"`
 	Misses     bool     `help:"List the tasks of which no changed file is among the first five."`
 	cli.Format `embed:""`
 }
@@ -45,9 +51,19 @@ type locateGroup struct {
 
 // Run mines tasks, ranks them and prints how often a changed file is among the first.
 func (c *locateCmd) Run(e *cli.Env) error {
+	var cover *located.Coverage
+	if c.Cover != "" {
+		o := sandbox.Options{Self: forwardCommand(), Stdlib: cmp.Or(c.Stdlib, filepath.Join(c.Cover, "stdlib")),
+			Logger: e.Logger}
+		box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
+		if err != nil {
+			return fmt.Errorf("tests are run in the sandbox only: %w", err)
+		}
+		cover = &located.Coverage{Box: box, Dir: c.Cover, Within: time.Minute}
+	}
 	var cases []located.Case
 	for _, dir := range c.Clones {
-		more, err := c.cases(e, dir)
+		more, err := c.cases(e, dir, cover)
 		if err != nil {
 			return err
 		}
@@ -63,7 +79,7 @@ func (c *locateCmd) Run(e *cli.Env) error {
 	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
-func (c *locateCmd) cases(e *cli.Env, dir string) (out []located.Case, err error) {
+func (c *locateCmd) cases(e *cli.Env, dir string, cover *located.Coverage) (out []located.Case, err error) {
 	r, err := located.OpenRepository(e.Ctx, dir)
 	if err != nil {
 		return nil, err
@@ -78,8 +94,8 @@ func (c *locateCmd) cases(e *cli.Env, dir string) (out []located.Case, err error
 	if err != nil {
 		return nil, err
 	}
-	err = r.Gather(e.Ctx, tasks, func(one located.Case) { out = append(out, one) })
-	fmt.Fprintf(e.Err, "%s: %d tasks\n", r.Name, len(out))
+	err = r.Gather(e.Ctx, tasks, cover, func(one located.Case) { out = append(out, one) })
+	fmt.Fprintf(e.Err, "%s: %d tasks%s\n", r.Name, len(out), located.CoverWords(out))
 	return out, err
 }
 
@@ -136,7 +152,7 @@ func (r locateReport) print(out io.Writer) error {
 			}
 		}
 		if strings.HasPrefix(g.Name, "repository") {
-			scores = scores[:1]
+			scores = scores[:2]
 		}
 		for _, s := range scores {
 			w.Rowf("%s\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f", s.Ranker, 100*s.Hits[0], 100*s.Hits[1], 100*s.Hits[2], 100*s.Hits[3],

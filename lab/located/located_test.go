@@ -1,6 +1,8 @@
 package located_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,7 +67,7 @@ func TestMineAndMeasure(t *testing.T) {
 		t.Error(d)
 	}
 	var cases []located.Case
-	if err := r.Gather(t.Context(), tasks, func(c located.Case) { cases = append(cases, c) }); err != nil {
+	if err := r.Gather(t.Context(), tasks, nil, func(c located.Case) { cases = append(cases, c) }); err != nil {
 		t.Fatal(err)
 	}
 	if past := cases[1].Blind.Votes[locate.FromPast]; len(past) > 0 {
@@ -79,6 +81,28 @@ func TestMineAndMeasure(t *testing.T) {
 		if s.Tasks != 2 || s.Hits[0] > s.Hits[1] || s.Hits[3] > 1 {
 			t.Errorf("%+v", s)
 		}
+	}
+	// What tests ran was kept: nothing is run, for which there is no sandbox here.
+	kept := t.TempDir()
+	for i, task := range tasks {
+		text := fmt.Sprintf(`{"Took":%d000000000,"Runs":[{"Failed":true,"Blocks":[{"Path":"x/a/a.go","From":3,"To":3}]}]}`,
+			i+1)
+		file := filepath.Join(kept, r.Name, task.Commit+".json")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var covered []located.Case
+	err = r.Gather(t.Context(), tasks, &located.Coverage{Dir: kept}, func(c located.Case) { covered = append(covered, c) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ran := covered[0].Blind.Votes[locate.FromRuns]; len(ran) != 1 || ran[0].Path != "a/a.go" {
+		t.Errorf("%v, want a/a.go, which the failing test ran", ran)
+	}
+	if got, none := located.CoverWords(covered), located.CoverWords(cases); none != "" ||
+		got != ", 2 with coverage, 2.0 s in the median and 2.0 s at most" {
+		t.Errorf("%q and %q", got, none)
 	}
 	if held, err := located.LeaveOneOut(t.Context(), cases); err != nil || held != nil {
 		t.Errorf("%v, %v: of one repository nothing can be left out", held, err)

@@ -23,13 +23,14 @@ type Score struct {
 // Case is a task with what the sources say of it.
 type Case struct {
 	Task
-	Files       int             // candidates
+	Files       int // candidates
+	Covered     Covered
 	Blind       locate.Evidence // without the message
 	WithMessage locate.Evidence
 }
 
-// Gather asks the sources about tasks of one repository.
-func (r *Repository) Gather(ctx context.Context, tasks []Task, done func(Case)) error {
+// Gather asks the sources about tasks of one repository. Without cover no test is run.
+func (r *Repository) Gather(ctx context.Context, tasks []Task, cover *Coverage, done func(Case)) error {
 	for _, t := range tasks {
 		tree, err := r.tree(ctx, t)
 		if err != nil {
@@ -41,7 +42,10 @@ func (r *Repository) Gather(ctx context.Context, tasks []Task, done func(Case)) 
 				c.Files++
 			}
 		}
-		q := locate.Query{Tests: t.Tests, Output: t.Output}
+		if c.Covered, err = cover.of(ctx, r, t, tree); err != nil {
+			return fmt.Errorf("cover %s %s: %w", r.Name, t.Commit[:12], err)
+		}
+		q := locate.Query{Tests: t.Tests, Output: t.Output, Ran: c.Covered.Runs}
 		if c.Blind, err = locate.Gather(ctx, tree, past, q); err == nil {
 			q.Text = t.Message
 			c.WithMessage, err = locate.Gather(ctx, tree, past, q)
@@ -66,9 +70,13 @@ func Rankers() []Ranker {
 	for _, s := range locate.Sources() {
 		plain.Of[s] = 1
 	}
+	still := locate.Shipped()
+	still.Of[locate.FromRuns] = 0
 	out := []Ranker{
 		{"ours, without the message", joined(locate.Shipped(), blind)},
+		{"ours, without message and coverage", joined(still, blind)},
 		{"ours, with the message", joined(locate.Shipped(), withMessage)},
+		{"ours, with the message, without coverage", joined(still, withMessage)},
 		{"ours, with the message alone", joined(locate.Shipped(), messageAlone)},
 		{"all sources alike, k = 60", joined(plain, blind)},
 	}
@@ -215,8 +223,10 @@ func blindGrid() (out []locate.Weights) {
 		for _, output := range []float64{1, 2} {
 			for _, sibling := range []float64{0.25, 0.5, 0.75, 1} {
 				for _, tests := range []float64{0, 0.5, 1, 1.5} {
-					out = append(out, locate.Weights{K: k, Of: map[locate.Source]float64{locate.FromOutput: output,
-						locate.FromPast: 1, locate.FromSibling: sibling, locate.FromTests: tests}})
+					for _, runs := range []float64{0, 0.5, 1, 1.5, 2, 3} {
+						out = append(out, locate.Weights{K: k, Of: map[locate.Source]float64{locate.FromOutput: output,
+							locate.FromPast: 1, locate.FromSibling: sibling, locate.FromTests: tests, locate.FromRuns: runs}})
+					}
 				}
 			}
 		}

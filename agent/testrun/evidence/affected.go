@@ -22,8 +22,7 @@ const affectedLog = 6000
 func (l *Looker) OfTree(
 	ctx context.Context, space *gitops.Workspace, at time.Time, w Wanted,
 ) (agent.TestsRun, error) {
-	by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: at}
-	head, err := space.Commit(ctx, gitops.CommitSpec{Message: "Tests before the push", Author: by, Committer: by})
+	head, err := commitTree(ctx, space, at)
 	if errors.Is(err, gitops.ErrEmpty) {
 		return agent.TestsRun{}, nil
 	}
@@ -32,6 +31,12 @@ func (l *Looker) OfTree(
 	}
 	w.Head = head
 	return l.Affected(ctx, w)
+}
+
+// commitTree commits a work tree.
+func commitTree(ctx context.Context, space *gitops.Workspace, at time.Time) (string, error) {
+	by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: at}
+	return space.Commit(ctx, gitops.CommitSpec{Message: "Tests before the push", Author: by, Committer: by})
 }
 
 // Affected runs the tests that a change can reach at its head, the nearest first, and on the base only what fails

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/gitops"
@@ -63,7 +64,8 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	in := work.Input
-	in.Dir, in.Affected = space.Dir(), a.affected(repo, space)
+	in.Dir = space.Dir()
+	in.Affected, in.Cover = a.testing(repo, space)
 	res, err := by.Run(ctx, in, a)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // this runner ends, or has the attempt no longer
@@ -120,22 +122,25 @@ func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, o
 	return repo.TakeCommit(ctx, commit, pack, runner.MaxBase)
 }
 
-// affected runs the tests that the work tree's changes can reach; nil: none are to be run, or can be.
-func (a *attempt) affected(
+// testing runs the tests that the work tree's changes can reach, and tests by name; nil: none are to be run, or can be.
+func (a *attempt) testing(
 	repo *gitops.Repo, space *gitops.Workspace,
-) func(context.Context) (agent.TestsRun, error) {
+) (affected func(context.Context) (agent.TestsRun, error), cover locate.Cover) {
 	tests := a.offer.Work.Tests
 	if tests == nil || !a.tests.Runs() {
-		return nil
+		return nil, nil
 	}
+	at, wanted := time.Unix(0, 0).UTC(), evidence.Wanted{
+		Repository: a.offer.Work.Repository, Base: tests.Base, Services: tests.Services,
+		Hosts: a.offer.Work.Hosts, Within: tests.Within, Open: repo.OpenCommits}
 	return func(ctx context.Context) (agent.TestsRun, error) {
-		if err := a.fetch(ctx, repo, tests.Base, true); err != nil {
-			return agent.TestsRun{}, err
+			if err := a.fetch(ctx, repo, tests.Base, true); err != nil {
+				return agent.TestsRun{}, err
+			}
+			return a.tests.OfTree(ctx, space, at, wanted)
+		}, func(ctx context.Context, failing []locate.Test) ([]locate.Run, error) {
+			return a.tests.CoverTree(ctx, space, at, wanted, failing)
 		}
-		return a.tests.OfTree(ctx, space, time.Unix(0, 0).UTC(), evidence.Wanted{
-			Repository: a.offer.Work.Repository, Base: tests.Base, Services: tests.Services,
-			Hosts: a.offer.Work.Hosts, Within: tests.Within, Open: repo.OpenCommits})
-	}
 }
 
 // agent is the one that makes the attempt, as the server would have it.

@@ -1,0 +1,52 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/sia-bot/sia/agent/locate"
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/gitops"
+)
+
+// CoverTree is [Looker.Cover] for a work tree as it is now, as agents want it. It is committed as of [Looker.OfTree].
+func (l *Looker) CoverTree(
+	ctx context.Context, space *gitops.Workspace, at time.Time, w Wanted, tests []locate.Test,
+) ([]locate.Run, error) {
+	if !l.Runs() {
+		return nil, nil
+	}
+	var err error
+	w.Base = space.Base()
+	if w.Head, err = commitTree(ctx, space, at); errors.Is(err, gitops.ErrEmpty) {
+		w.Head, err = w.Base, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.Cover(ctx, w, tests)
+}
+
+// Cover runs tests that are thought to fail at a change's head, and others near them, and says which lines each ran, as
+// of [testrun.Runner.Cover]. There are none where nothing can be run.
+func (l *Looker) Cover(ctx context.Context, w Wanted, tests []locate.Test) (runs []locate.Run, err error) {
+	if !l.Runs() {
+		return nil, nil
+	}
+	err = l.with(ctx, w, func(s Spec) error {
+		files, err := s.History.Files(ctx, w.Head)
+		if err != nil {
+			return fmt.Errorf("run failing tests: %w", err)
+		}
+		at := newFolders(filepath.Join(s.Dir, "trees"), s.History)[atHead]
+		runs, err = s.Runner.Cover(ctx, testrun.Tree{At: at, Files: files}, tests)
+		return err
+	})
+	if len(runs) > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = nil // what ran by then has been seen
+	}
+	return runs, err
+}
