@@ -34,7 +34,9 @@ type Job struct {
 	Name string // as check runs bear it, but for the values of expressions and matrices
 	Code bool   // it checks a repository out, or runs something that may judge its code
 	Head bool   // it names the head of the pull request as what it checks out
-	Runs bool   // it checks a repository out, and runs a command that does more than look at it
+	// it runs in a merge queue and for nothing else, as its condition says
+	Queue bool
+	Runs  bool // it checks a repository out, and runs a command that does more than look at it
 }
 
 const (
@@ -135,6 +137,8 @@ func readJob(key string, job any) Job {
 	if uses, _ := says["uses"].(string); uses != "" {
 		out.Code, out.Head = true, ofHead.MatchString(fmt.Sprint(says["with"]))
 	}
+	condition, _ := says["if"].(string)
+	out.Queue = queueOnly.MatchString(condition)
 	steps, _ := says["steps"].([]any)
 	out.Runs = runsCommand(steps)
 	ofForm, scans := ofForm.MatchString(fmt.Sprint(says)), onlyScans(steps)
@@ -157,6 +161,9 @@ var (
 	// preparer is an action that makes ready for others.
 	preparer = regexp.MustCompile(`(?i)^actions/(checkout|cache|setup-[\w-]+)@`)
 )
+
+// queueOnly is a condition that holds in merge queues alone.
+var queueOnly = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*github\.event_name\s*==\s*'merge_group'\s*(?:&&[^|]*)?(?:\}\})?\s*$`)
 
 // looks is a script that looks at commits, files and texts, and runs nothing of the repository.
 var looks = regexp.MustCompile(`^(?:\s*(?:(?:if|then|else|elif|fi|for|while|do|done|!|\[\[?|echo|printf|exit|git|gh|grep|curl|` +
