@@ -201,7 +201,7 @@ func validation(t sia.Task) string {
 			break
 		}
 		note := Line(CheckNote(c), 200)
-		if !c.Required {
+		if !c.Required && !strings.HasPrefix(note, "not required") { // the gate says it of what is not green
 			note = strings.TrimPrefix(note+"; not required", "; ")
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(link(Code(c.Name, 100), c.URL)), colourWords(c.Colour), cell(note))

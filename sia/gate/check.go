@@ -113,7 +113,7 @@ const (
 // They are sorted by name.
 func (c commit) checks() []check {
 	var out []check
-	for k, rs := range grouped(c.runs) {
+	for k, rs := range grouped(slices.DeleteFunc(slices.Clone(c.runs), c.passedOver)) {
 		out = append(out, c.ofRuns(k, rs)...)
 	}
 	newest := map[string]Status{}
@@ -139,6 +139,22 @@ func (c commit) checks() []check {
 	})
 	tellApart(out)
 	return out
+}
+
+// passedOver reports whether a run is red in an attempt of its workflow run after which another succeeded as a whole:
+// GitHub's list of the latest has it no more, as where a matrix has fewer legs now.
+func (c commit) passedOver(r Run) bool {
+	w := c.workflowOf(r)
+	if o, _ := concluded(r); o != red || w == nil || w.Status != "completed" || w.Conclusion != "success" || r.Attempt <= 0 {
+		return false
+	}
+	others := func(o Run) bool { return o.WorkflowRun == r.WorkflowRun && o.Name == r.Name && o.ID != r.ID }
+	if slices.ContainsFunc(c.runs, others) { // they say what it counts as
+		return false
+	}
+	return w.Attempt > r.Attempt || w.Attempt == 0 && slices.ContainsFunc(c.runs, func(o Run) bool {
+		return o.WorkflowRun == r.WorkflowRun && o.Attempt > r.Attempt
+	})
 }
 
 // Green are the names of a commit's checks that are green, sorted.

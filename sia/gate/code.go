@@ -93,6 +93,17 @@ func (j *judgement) runsCode(c check) bool {
 	return f.Unread || does.Code
 }
 
+// inQueue reports whether a job was skipped, as its file says that it runs in a merge queue alone.
+func (j *judgement) inQueue(c check) bool {
+	if c.workflow == nil || c.outcome != skipped {
+		return false
+	}
+	repo, path := c.workflow.file()
+	f, known := fileAt(j.Files, path)
+	return known && j.isOwn(repo) &&
+		slices.ContainsFunc(f.Jobs, func(w Job) bool { return w.Queue && (w.Name == c.name || fits(w.Name, c.name)) })
+}
+
 // reads reports whether an app's check, or a status, is known to run nothing of the code.
 func reads(c check) bool {
 	return isPaperwork(c.name) || onlyReads.MatchString(c.app) || onlyReads.MatchString(c.name) ||

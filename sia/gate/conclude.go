@@ -132,6 +132,10 @@ func (j *judgement) count() (greens, skips, excuses int) {
 				j.explain("%s is %s.", c.label, c.why)
 			}
 		case skipped:
+			if j.inQueue(c) {
+				j.explain("%s was skipped: it runs in the merge queue.", c.label)
+				continue
+			}
 			if !c.held {
 				skips++
 			}

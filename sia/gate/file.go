@@ -43,6 +43,8 @@ type Job struct {
 	Part  bool // its condition asks what the change touches, or what was done to the pull request
 	Draft bool // its condition passes over drafts
 	Guard bool // its condition asks whether it is a draft or who opened it, and nothing else
+	// it runs in a merge queue and for nothing else, as its condition says
+	Queue bool
 	Runs  bool // it checks a repository out, and runs a command that does more than look at it
 }
 
@@ -171,6 +173,8 @@ func readJob(key string, job any) Job {
 		asks := contexts.FindAllString(forPulls.ReplaceAllString(cond, ""), -1)
 		out.Guard = len(asks) > 0 && !slices.ContainsFunc(asks, func(c string) bool { return !ofGuard.MatchString(c) })
 	}
+	condition, _ := says["if"].(string)
+	out.Queue = queueOnly.MatchString(condition)
 	steps, _ := says["steps"].([]any)
 	out.Runs = runsCommand(steps)
 	reads := fmt.Sprint(says["steps"], says["env"])
@@ -195,6 +199,9 @@ var (
 	// preparer is an action that makes ready for others.
 	preparer = regexp.MustCompile(`(?i)^actions/(checkout|cache|setup-[\w-]+)@`)
 )
+
+// queueOnly is a condition that holds in merge queues alone.
+var queueOnly = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*github\.event_name\s*==\s*'merge_group'\s*(?:&&[^|]*)?(?:\}\})?\s*$`)
 
 // looks is a script that looks at commits, files and texts, and runs nothing of the repository.
 var looks = regexp.MustCompile(`^(?:\s*(?:(?:if|then|else|elif|fi|for|while|do|done|!|\[\[?|echo|printf|exit|git|gh|grep|curl|` +

@@ -301,12 +301,26 @@ func (j *judgement) exhaust() {
 // (https://docs.github.com/en/actions/reference/actions-limits).
 const noEnd = 6 * time.Hour
 
+// longQueue is how long something may be queued where others are as well, or be held back by `concurrency`: runners are
+// there, as far as can be told.
+const longQueue = time.Hour
+
 // overdue blocks what has been queued for longer than checks are waited for, and what has run
 // for longer than anything should.
 func (j *judgement) overdue() {
+	queued := 0
+	for _, c := range j.checks {
+		if c.outcome == running && c.run.Status == "queued" {
+			queued++
+		}
+	}
 	for i := range j.checks {
 		c := &j.checks[i]
 		limit := j.Settings.Wait.D()
+		held := c.run.Status == "pending" || c.app == workflowApp && c.workflow.Status == "pending"
+		if held || c.run.Status == "queued" && queued > 1 {
+			limit = max(limit, longQueue)
+		}
 		begun := c.app == statusApp || c.run.Status == "in_progress"
 		if begun {
 			limit = max(limit, noEnd)
@@ -321,6 +335,10 @@ func (j *judgement) overdue() {
 			c.why = fmt.Sprintf("waited %s for somebody's approval", limit)
 		case c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "in_progress":
 			c.why = fmt.Sprintf("has not finished, and began no job for %s", limit)
+		case held:
+			c.why = fmt.Sprintf("is pending for %s; perhaps another run of its `concurrency` group goes first", limit)
+		case c.run.Status == "queued" && queued > 1:
+			c.why = fmt.Sprintf("was queued for %s, as others are; perhaps runners are scarce", limit)
 		default:
 			c.why = fmt.Sprintf("was not started within %s; perhaps there is no runner for it", limit)
 		}
@@ -351,6 +369,8 @@ func (j *judgement) show() {
 	for _, c := range j.checks {
 		colour, why := c.outcome.colour(), c.why
 		switch {
+		case c.outcome == skipped && j.inQueue(c):
+			why = c.run.Conclusion + "; runs in the merge queue"
 		case c.outcome == red && c.follows:
 			j.result.Follow = append(j.result.Follow, c.label)
 		case c.outcome == red && c.run.ID != 0:

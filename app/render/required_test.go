@@ -1,0 +1,21 @@
+package render_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// That a check is not required is said once, whether or not the gate has said it already.
+func TestNotRequiredIsSaidOnce(t *testing.T) {
+	task := checking()
+	task.Checks = []sia.Check{{Name: "lint", Colour: sia.Red, Why: "not required; failed"},
+		{Name: "docs", Colour: sia.Green}}
+	for _, line := range strings.Split(render.PullBody(task, nil, links), "\n") {
+		if strings.HasPrefix(line, "| `") && strings.Count(line, "not required") != 1 {
+			t.Error(line)
+		}
+	}
+}
