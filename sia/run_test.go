@@ -78,6 +78,26 @@ func TestCommandAtItsLimit(t *testing.T) {
 	p.wantParts("done", "failed")
 }
 
+// Why an attempt failed is true of the branch, too, where an earlier attempt changed something.
+func TestChangedNothing(t *testing.T) {
+	p := &planning{t: t}
+	p.says(startFact(""))
+	p.begins("")
+	p.ends(AttemptEnded{End: EndFinished})
+	if r := p.task.Attempt().Reason; r != "it changed nothing" {
+		t.Errorf("the first: %q", r)
+	}
+
+	p = &planning{t: t}
+	p.says(startFact(""))
+	p.begins("")
+	p.task.Head, p.task.Attempts[0].Head = "f00d", "f00d"
+	p.ends(AttemptEnded{End: EndFinished})
+	if r := p.task.Attempt().Reason; r != "it changed nothing more" {
+		t.Errorf("after another: %q", r)
+	}
+}
+
 // A new run never starts before what has passed or what a person pushed.
 func TestRestart(t *testing.T) {
 	moved := BranchMoved{SHA: "hers"}

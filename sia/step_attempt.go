@@ -186,7 +186,7 @@ func (s *step) attemptEnded() {
 			if s.answersAlone() || s.leavesToChecks() {
 				return
 			}
-			a.Reason = "it changed nothing"
+			a.Reason = s.nothing()
 			s.fail(withSignal(f.Signals, Signal{OutputUnchanged, "the attempt's diff is empty"}))
 			return
 		}
@@ -208,6 +208,14 @@ func (s *step) attemptEnded() {
 // near, nor go on where it was, and one that hangs never says that it is done: the checks decide about what is there.
 func (s *step) cutOff(f AttemptEnded) bool {
 	return f.End == EndTime && f.Commit != "" && s.t.Settings.Agent.Kind == "command"
+}
+
+// nothing is why an attempt without a change failed. What earlier ones changed may be on the branch.
+func (s *step) nothing() string {
+	if s.t.StartsAt() != s.t.BaseSHA {
+		return "it changed nothing more"
+	}
+	return "it changed nothing"
 }
 
 // leavesToChecks ends an attempt that found nothing to change in what somebody else pushed and no check has judged yet:
