@@ -45,7 +45,7 @@ func (s *step) aggregated() {
 		a.Reason = f.Reason
 		s.fail(nil)
 	case f.Commit == "":
-		a.Reason = "it changed nothing"
+		a.Reason = s.nothing()
 		s.fail([]Signal{{OutputUnchanged, "the attempt's diff is empty"}})
 	default:
 		s.push(f.Commit)

@@ -169,8 +169,12 @@ func (s *step) attemptEnded() {
 		s.planned(f)
 		return
 	}
-	switch f.End {
-	case EndFinished:
+	switch {
+	case s.cutOff(f):
+		s.push(f.Commit)
+		s.because("attempt %d was ended by its limit (%s); what it left is pushed so that the checks can say whether it "+
+			"is right", a.Number, f.Reason)
+	case f.End == EndFinished:
 		if s.isSo(f) {
 			return
 		}
@@ -182,22 +186,36 @@ func (s *step) attemptEnded() {
 			if s.answersAlone() || s.leavesToChecks() {
 				return
 			}
-			a.Reason = "it changed nothing"
+			a.Reason = s.nothing()
 			s.fail(withSignal(f.Signals, Signal{OutputUnchanged, "the attempt's diff is empty"}))
 			return
 		}
 		s.push(f.Commit)
 		s.because("attempt %d changed %s; its commit is pushed so that the checks can say whether it is right", a.Number,
 			text.Count(f.Diff.Files, "file"))
-	case EndStuck:
+	case f.End == EndStuck:
 		s.fail(f.Signals)
-	case EndAsked:
+	case f.End == EndAsked:
 		a.Outcome = AttemptAsked
 		s.forgetPrompt(a.PromptHash)
 		s.ask(*f.Ask)
 	default: // time, turns, credits, cancelled, error
 		s.checkpoint(f)
 	}
+}
+
+// cutOff reports whether a command left a change and was ended by its time limit. It can't be told that its end is
+// near, nor go on where it was, and one that hangs never says that it is done: the checks decide about what is there.
+func (s *step) cutOff(f AttemptEnded) bool {
+	return f.End == EndTime && f.Commit != "" && s.t.Settings.Agent.Kind == "command"
+}
+
+// nothing is why an attempt without a change failed. What earlier ones changed may be on the branch.
+func (s *step) nothing() string {
+	if s.t.StartsAt() != s.t.BaseSHA {
+		return "it changed nothing more"
+	}
+	return "it changed nothing"
 }
 
 // leavesToChecks ends an attempt that found nothing to change in what somebody else pushed and no check has judged yet:

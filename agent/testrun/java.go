@@ -52,9 +52,9 @@ func (Java) Suite(tree Files, tests []string, _ ReadFile) (Suite, bool) {
 	}
 	var run, fetch strings.Builder
 	for _, dir := range modules {
-		mvn := "mvn -B -q -Dmaven.repo.local=" + depsAt + "/maven -Dmaven.test.failure.ignore=false -DfailIfNoTests=false " +
-			"-Dsurefire.failIfNoSpecifiedTests=false -pl " + quoteShell(dir) + " -am -Dtest=" +
-			quoteShell(strings.Join(classes[dir], ","))
+		mvn := "mvn -B -q -Dstyle.color=never -Dmaven.repo.local=" + depsAt + "/maven " +
+			"-Dmaven.test.failure.ignore=false -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false -pl " +
+			quoteShell(dir) + " -am -Dtest=" + quoteShell(strings.Join(classes[dir], ","))
 		reports := quoteShell("./"+dir) + "/target/surefire-reports"
 		fmt.Fprintf(&run, `mark build %[1]s
 %[2]s -o test-compile </dev/null 2>&1; status=$?
@@ -81,6 +81,9 @@ func (Java) Results(out []byte) Results { return JUnit(out) }
 // LastWord looks for the end of Surefire's report.
 func (Java) LastWord(out []byte) bool { return junitClosed(out) }
 
-var javaLacks = lazyregexp.New(`offline mode|has not been downloaded from it before|Cannot access .* in offline`)
+// javaLacks matches what Maven says of what it does not have; of a repository folder that nothing was fetched into yet
+// it says that it can't make it.
+var javaLacks = lazyregexp.New(
+	`offline mode|has not been downloaded from it before|Cannot access .* in offline|Could not create local repository at`)
 
 func (Java) Lacks(log string) bool { return javaLacks.MatchString(log) }
