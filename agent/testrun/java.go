@@ -57,7 +57,8 @@ func (Java) Suite(tree Files, tests []string, _ ReadFile) (Suite, bool) {
 			quoteShell(dir) + " -am -Dtest=" + quoteShell(strings.Join(classes[dir], ","))
 		reports := quoteShell("./"+dir) + "/target/surefire-reports"
 		fmt.Fprintf(&run, `mark build %[1]s
-%[2]s -o test-compile </dev/null 2>&1; status=$?
+%[2]s -o test-compile </dev/null >/tmp/printed 2>&1; status=$?
+%[4]s
 mark end $status
 [ $status = 0 ] && for n in 1 2; do
 rm -rf %[3]s
@@ -67,7 +68,7 @@ cat %[3]s/TEST-*.xml 2>/dev/null || tail -c 4000 /tmp/printed
 mark end $status
 [ $status -le 0 ] && [ -n "$ONCE" ] && break
 done
-`, quoteShell(dir), mvn, reports)
+`, quoteShell(dir), mvn, reports, mavenErrors)
 		// Surefire fetches the provider that the tests want only when it runs them.
 		fmt.Fprintf(&fetch, "%[1]s -Dmaven.test.failure.ignore=true test </dev/null || %[1]s test-compile </dev/null || "+
 			"exit\n", mvn)
@@ -75,6 +76,10 @@ done
 	return Suite{Script: run.String(), Prepare: fetch.String(), Deps: "java",
 		Hosts: []string{"repo.maven.apache.org", "repo1.maven.org"}}, true
 }
+
+// mavenErrors prints what Maven said, without its advice on how to say more, which follows an empty error. It resets
+// the colours even where it uses none.
+const mavenErrors = `sed -e 's/\x1b\[[0-9;]*m//g' -e '/^\[ERROR\] *$/,$d' /tmp/printed`
 
 func (Java) Results(out []byte) Results { return JUnit(out) }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -252,6 +253,33 @@ func TestJava(t *testing.T) {
 	want := Results{"a.SumTest.adds": Passed, "a.SumTest.wrong": Failed, "a.b.LessTest.less": Skipped}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What Maven could not have is said, and why, without advice and colours.
+func TestJavaLacks(t *testing.T) {
+	for log, lacks := range map[string]bool{
+		"[ERROR] Could not create local repository at /cache/deps/maven -> [Help 1]":           true,
+		"[ERROR] Cannot access central (https://repo.maven.apache.org/maven2) in offline mode": true,
+		"[ERROR] COMPILATION ERROR": false,
+	} {
+		r := Report{Builds: map[string]string{"core": log + "\n"}}
+		want := log + "\n"
+		if lacks {
+			want = log + "\nthe registry can't be reached from here"
+		}
+		if r.unfetched(Java{}, "the registry can't be reached from here"); r.Lacks(Java{}) != lacks || r.Builds["core"] != want {
+			t.Errorf("lacks %v: %q", r.Lacks(Java{}), r.Builds["core"])
+		}
+	}
+	printed := filepath.Join(t.TempDir(), "printed")
+	log := "\x1b[0m[ERROR] No plugin -> [Help 1]\n[ERROR] \n[ERROR] Re-run Maven using the -X switch\n\x1b[0m"
+	if err := os.WriteFile(printed, []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", "-c", strings.ReplaceAll(mavenErrors, "/tmp/printed", printed)).Output()
+	if err != nil || string(out) != "[ERROR] No plugin -> [Help 1]\n" {
+		t.Errorf("%v: %q", err, out)
 	}
 }
 

@@ -217,6 +217,15 @@ func (r *reportReader) finish() Report {
 	return r.out
 }
 
+// unfetched says at the end of the builds that lack something why it can't be had.
+func (r Report) unfetched(l Language, why string) {
+	for group, log := range r.Builds {
+		if l.Lacks(log) {
+			r.Builds[group] = strings.TrimSpace(log) + "\n" + why
+		}
+	}
+}
+
 // Lacks reports whether a build stopped for want of something that can be fetched.
 func (r Report) Lacks(l Language) bool {
 	for _, log := range r.Builds {

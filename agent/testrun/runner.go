@@ -415,7 +415,8 @@ func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (
 			return rep, "", nil
 		}
 		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
-			return rep, "", err // what is laid out needs what can't be had
+			rep.unfetched(l, why) // what is laid out needs what can't be had
+			return rep, "", err
 		}
 	}
 }
