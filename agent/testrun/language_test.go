@@ -224,19 +224,6 @@ func TestNodeRunner(t *testing.T) {
 	}
 }
 
-// A build that has none of what it depends on has it fetched, or says that no registry can be reached.
-func TestJavaLacks(t *testing.T) {
-	for log, want := range map[string]bool{
-		"[ERROR] Could not create local repository at /cache/deps/maven -> [Help 1]":   true,
-		"Cannot access central (https://repo.maven.apache.org/maven2) in offline mode": true,
-		"[ERROR] /src/main/java/A.java:[3,9] cannot find symbol":                       false,
-	} {
-		if got := (Java{}).Lacks(log); got != want {
-			t.Errorf("%s: %t", log, got)
-		}
-	}
-}
-
 // TestJava runs the classes of each module that changed, in the module.
 func TestJava(t *testing.T) {
 	tree := Files{"pom.xml": gitops.HistoryFile{ID: "1"}, "core/pom.xml": gitops.HistoryFile{ID: "2"}}
