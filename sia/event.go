@@ -146,11 +146,6 @@ type (
 		Base string `json:"base" mask:"-"`
 		SHA  SHA    `json:"sha,omitempty"` // that branch's head; empty where it is not known
 	}
-	// RepositoryMoved: the repository was renamed or transferred, or the app was installed on it anew.
-	RepositoryMoved struct {
-		Installation int64 `json:"installation"`
-		Repo         Repo  `json:"repo"`
-	}
 	// DraftChanged: somebody else than SIA made the pull request a draft, or marked it ready for review.
 	DraftChanged struct {
 		Draft bool `json:"draft"`
@@ -467,7 +462,6 @@ const (
 	KPullClosed       Kind = "pull_closed"
 	KPullReopened     Kind = "pull_reopened"
 	KRetargeted       Kind = "retargeted"
-	KRepositoryMoved  Kind = "repository_moved"
 	KDraftChanged     Kind = "draft_changed"
 	KBegun            Kind = "begun"
 	KDecided          Kind = "decided"
@@ -517,7 +511,6 @@ func (Restored) Kind() Kind         { return KRestored }
 func (PullClosed) Kind() Kind       { return KPullClosed }
 func (PullReopened) Kind() Kind     { return KPullReopened }
 func (Retargeted) Kind() Kind       { return KRetargeted }
-func (RepositoryMoved) Kind() Kind  { return KRepositoryMoved }
 func (DraftChanged) Kind() Kind     { return KDraftChanged }
 func (Begun) Kind() Kind            { return KBegun }
 func (AttemptEnded) Kind() Kind     { return KAttemptEnded }
@@ -545,8 +538,7 @@ func (Evidenced) Kind() Kind        { return KEvidenced }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, NotAnswered{}, Approve{}, AcceptTests{},
 	Edited{}, Query{}, Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
-	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, RepositoryMoved{},
-	DraftChanged{},
+	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, DraftChanged{},
 	Begun{}, Decided{},
 	Aggregated{},
 	AttemptEnded{}, Pushed{}, PushRefused{},

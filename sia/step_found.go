@@ -57,19 +57,6 @@ func (s *step) retarget(f Retargeted) {
 		f.Base)
 }
 
-// repositoryMoved follows the repository, which is known by its id, to another name or installation. What GitHub did not
-// get to show while the app could not write there is shown now.
-func (s *step) repositoryMoved() {
-	f := s.e.Fact.(RepositoryMoved)
-	if f.Installation == s.t.Installation && f.Repo == s.t.Repo {
-		s.ignore("the repository is where it was")
-		return
-	}
-	s.because("the repository is `%s` now, of installation %d", f.Repo, f.Installation)
-	s.t.Gone = s.t.Gone && f.Installation == s.t.Installation
-	s.t.Installation, s.t.Repo = f.Installation, f.Repo
-}
-
 // seenAfterPass has a passed pull request looked at when a check of its head is said to have turned red, or, where one
 // has, to have changed.
 func (s *step) seenAfterPass() {

@@ -107,8 +107,6 @@ func init() {
 		KRetargeted: row{}.on((*step).retargeted, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
 
-		KRepositoryMoved: row{}.on((*step).repositoryMoved, States...),
-
 		KDraftChanged: row{}.on((*step).draftChanged, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
 

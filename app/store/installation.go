@@ -92,11 +92,9 @@ func (s *InstallationStore) AddRepositories(ctx context.Context, installation in
 	return nil
 }
 
-// RemoveRepository forgets a repository of an installation and its settings. Its tasks stay. One that is another
-// installation's by now stays, too.
-func (s *InstallationStore) RemoveRepository(ctx context.Context, installation, id int64) error {
-	return s.exec(ctx, fmt.Sprintf("remove repository %d", id), `DELETE FROM repositories WHERE id = ? AND
-		installation_id = ?`, id, installation)
+// RemoveRepository forgets a repository and its settings. Its tasks stay.
+func (s *InstallationStore) RemoveRepository(ctx context.Context, id int64) error {
+	return s.exec(ctx, fmt.Sprintf("remove repository %d", id), `DELETE FROM repositories WHERE id = ?`, id)
 }
 
 const repositoryColumns = `id, installation_id, owner, name, default_branch, private`

@@ -92,18 +92,10 @@ func (t *taking) answerWords() {
 	}
 }
 
-// register makes the repository known, and has its tasks follow it.
+// register makes the repository known.
 func (t *taking) register(ctx context.Context) (ended bool, err error) {
 	start, _ := t.intent.Event.Fact.(sia.Start)
-	if err := t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch); err != nil {
-		return false, err
-	}
-	for i := range t.targets {
-		if err := t.follow(ctx, &t.targets[i].stands); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
+	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch)
 }
 
 // tellHeard ends the way of a command that was answered where there was no task yet, and that a look finds again on the

@@ -21,9 +21,6 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if halted, err := w.halted(ctx, t, f); err != nil || halted {
 		return sia.Done{}, err
 	}
-	if err := w.isStill(ctx, t); err != nil {
-		return nil, err
-	}
 	issue, err := w.Looker.Issue(ctx, t)
 	if err != nil {
 		return nil, err
@@ -117,18 +114,6 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done, Asked: asked,
 		Commits: commits, Forecast: forecast,
 	}, nil
-}
-
-// isStill makes sure that the task's repository is the one of that name now. After a rename somebody else may take the
-// name, and an installation's token reads every public repository: the attempt would begin with a stranger's code and
-// settings. https://github.com/backstage/backstage/pull/32099
-func (w *startWorker) isStill(ctx context.Context, t sia.Task) error {
-	now, err := w.repo(t).Repository(ctx)
-	if err == nil && now.ID != t.Repo.ID {
-		return &sia.Error{Op: "begin", Permanent: true, Message: fmt.Sprintf("`%s` is the name of another repository by "+
-			"now; SIA goes on once it hears from this one under its new name, such as by `/sia resume`", t.Repo)}
-	}
-	return err
 }
 
 // halted pauses the task when everything in its repository, its installation or on this

@@ -431,6 +431,3 @@ func forwarding() []string {
 	}
 	return []string{self, forwardName}
 }
-
-// AppID is the app's id on GitHub.
-func (s *Stage) AppID() int64 { return s.config.GitHub.AppID }

@@ -76,7 +76,7 @@ func (c *call) authorize(rt *route) error {
 		return &refusal.Error{Code: http.StatusUnauthorized, Message: "Requires authentication"}
 	}
 	if c.params["repo"] != "" {
-		if err := c.scopeRepo(c.opens); err != nil {
+		if err := c.scopeRepo(c.token.Has); err != nil {
 			return err
 		}
 		if c.repo.Archived && c.r.Method != http.MethodGet {
@@ -126,11 +126,4 @@ func (h *Handler) byID(path string) string {
 		}
 	}
 	return path
-}
-
-// opens reports whether the token may be used for a repository at all: for those that it is narrowed to, and to read any
-// public one, but for what only collaborators see. https://github.com/backstage/backstage/pull/32099
-func (c *call) opens(r *model.Repository) bool {
-	return c.token.Has(r) ||
-		!r.Private && c.r.Method == http.MethodGet && !strings.Contains(c.r.URL.Path, "/collaborators/")
 }

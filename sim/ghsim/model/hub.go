@@ -100,14 +100,6 @@ func (h *Hub) forget(r *Repository) {
 	h.former[strings.ToLower(r.FullName())] = r
 }
 
-// Transfer gives a repository another owner, who may do everything in it.
-func (h *Hub) Transfer(r *Repository, to *User) {
-	h.forget(r)
-	r.Owner = to
-	r.Perms[strings.ToLower(to.Login)] = "admin"
-	h.AddRepository(r)
-}
-
 // Repositories are all repositories, by name.
 func (h *Hub) Repositories() []*Repository { return sorted(h.repos) }
 

@@ -125,23 +125,6 @@ func (p *People) RenameUser(login, to string) error {
 	return nil
 }
 
-// TransferRepo gives a repository to another owner. Who asks for the former name is sent on. Installations are told by
-// themselves.
-func (p *People) TransferRepo(repo, to string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return err
-	}
-	u := p.world.User(to)
-	if u == nil {
-		return fmt.Errorf("no user %s", to)
-	}
-	p.world.Transfer(r, u)
-	return nil
-}
-
 // Archive makes a repository read-only.
 func (p *People) Archive(repo string) error {
 	return p.onRepo(repo, func(r *model.Repository) { r.Archived = true })
