@@ -192,3 +192,26 @@ func TestTransferred(t *testing.T) {
 		})
 	}
 }
+
+// A delivery that a repository was taken out of the installation comes after it was put in again. What is known of it
+// stays.
+func TestLateRemoval(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	id := repoID(t, s)
+	n := resolve(t, s, "Greet the customers")
+	s.Sim.HoldDeliveries(func(d ghsim.Delivery) bool {
+		return d.Event == "installation_repositories" && d.Action == "removed"
+	})
+	check(t, s.Sim.RemoveFromInstallation(s.Install, apptest.Repo))
+	s.InstallOn("shop")
+	s.Settle()
+	s.Sim.Release(nil)
+	s.Settle()
+	if _, err := s.App.Store.Repository(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	if task := taskOf(t, s, id, n); task.Gone {
+		t.Error("the task is gone")
+	}
+}

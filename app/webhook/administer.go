@@ -121,7 +121,7 @@ func (in *Intake) remove(ctx context.Context, a administration, repo sia.Repo) e
 		sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
 		return err
 	}
-	return in.Store.RemoveRepository(ctx, repo.ID)
+	return in.Store.RemoveRepository(ctx, a.installation, repo.ID)
 }
 
 // each applies a fact to every task of a filter that has not ended.
