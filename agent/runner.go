@@ -28,12 +28,13 @@ const (
 	servicesWithin = 3 * time.Minute // for all services to start the first time
 	keepSetups     = 32              // results that are kept
 	keepAtLeast    = 24 * time.Hour  // after they were last used
-	buildsWithin   = 48 * time.Hour  // for an attempt, and more; what is older was left by a process that was killed
-	maxLockFile    = 32 << 20        // bytes of a lock file
-	maxSeed        = 2 << 30         // bytes of build results that the next attempt begins with
-	readyFile      = "ready"         // marks a complete result
-	depsFolder     = "deps"          // of a result: what was fetched; read-only later
-	seedFolder     = "seed"          // of a result: what setup built; copied for each attempt
+	keepAtMost     = 30 * 24 * time.Hour
+	buildsWithin   = 48 * time.Hour // for an attempt, and more; what is older was left by a process that was killed
+	maxLockFile    = 32 << 20       // bytes of a lock file
+	maxSeed        = 2 << 30        // bytes of build results that the next attempt begins with
+	readyFile      = "ready"        // marks a complete result
+	depsFolder     = "deps"         // of a result: what was fetched; read-only later
+	seedFolder     = "seed"         // of a result: what setup built; copied for each attempt
 	depsAt         = sandbox.CacheDir + "/deps"
 	builtFolder    = "built" // of a result: that and what Commands built on the base; copied in its place
 	buildAt        = sandbox.BuildDir
@@ -270,7 +271,23 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:32], nil
 }
 
-// pruneSetups removes the results of setup that were not used for longest.
+// TidyDaily removes every day, until ctx ends, what nobody needs any more in the folder that agents keep results of
+// setup and builds in: they hold what was built from a repository's code, and on a server without work nothing else
+// removes them.
+func TidyDaily(ctx context.Context, cache string, now func() time.Time, log *slog.Logger) {
+	s := &runnerFactory{cacheDir: cache, now: now, log: log}
+	for {
+		s.pruneSetups()
+		s.pruneBuilds()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(24 * time.Hour):
+		}
+	}
+}
+
+// pruneSetups removes the results of setup that were not used for longest, and those that were not used for 30 days.
 func (s *runnerFactory) pruneSetups() {
 	setups := filepath.Join(s.cacheDir, setupsFolder)
 	marks, _ := fs.Glob(os.DirFS(setups), "*/"+readyFile) // the folder's own name is no pattern
@@ -285,8 +302,9 @@ func (s *runnerFactory) pruneSetups() {
 		}
 	}
 	slices.SortFunc(all, func(a, b used) int { return b.at.Compare(a.at) })
-	for _, u := range all[min(len(all), keepSetups):] {
-		if s.now().Sub(u.at) < keepAtLeast {
+	for i, u := range all {
+		unused := s.now().Sub(u.at)
+		if unused < keepAtLeast || i < keepSetups && unused < keepAtMost {
 			continue
 		}
 		if err := sandbox.RemoveAll(u.dir); err != nil {

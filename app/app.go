@@ -21,8 +21,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/metrics"
 	"github.com/sia-bot/sia/app/notify"
@@ -90,7 +92,8 @@ type App struct {
 
 	config   Config
 	log      *slog.Logger
-	git      *gitops.Cache // nil: the server has no mirrors
+	git      *gitops.Cache    // nil: the server has no mirrors
+	tests    *evidence.Looker // nil: it runs no tests
 	engine   *store.Engine
 	periodic []store.Periodic
 	front    *Front
@@ -176,6 +179,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	a.tests = g.tests
 	if p.runners != nil {
 		a.runners = runner.NewDoor(p.runners, g.room)
 	}
@@ -325,6 +329,10 @@ func (a *App) Run(ctx context.Context) error {
 		tidying, end := context.WithCancel(ctx)
 		defer end()
 		go a.git.TidyDaily(tidying)
+		if a.tests != nil {
+			go a.tests.TidyDaily(tidying)
+			go agent.TidyDaily(tidying, sandboxCache(a.config), a.now, a.log)
+		}
 	}
 	var probing sync.WaitGroup
 	if a.probing {

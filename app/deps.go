@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/gateway"
+	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/lease"
@@ -27,6 +28,7 @@ type deps struct {
 	store    *store.Store
 	github   *github.App
 	git      *gitops.Cache
+	tests    *evidence.Looker // nil: no tests are run here
 	settings *settings.Files
 	lessons  *learn.Lessons
 	memory   *memory.Branches

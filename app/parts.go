@@ -102,11 +102,12 @@ func newWorker(
 		return nil, by, err
 	}
 	by = assigner{learn.NewDecider(g.store, who, g.evolver, checker.Runs(), g.now), coders}
+	g.tests = evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now)
 	w, err := work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
-		Evidence: evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now),
+		Evidence: g.tests,
 		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: by.decider,
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, Elsewhere: elsewhere,

@@ -146,6 +146,11 @@ type (
 		Base string `json:"base" mask:"-"`
 		SHA  SHA    `json:"sha,omitempty"` // that branch's head; empty where it is not known
 	}
+	// RepoMoved: the task's repository has another name, owner or installation, or the app is installed on it again.
+	RepoMoved struct {
+		Installation int64 `json:"installation"`
+		Repo         Repo  `json:"repo"` // of the same id
+	}
 	// DraftChanged: somebody else than SIA made the pull request a draft, or marked it ready for review.
 	DraftChanged struct {
 		Draft bool `json:"draft"`
@@ -462,6 +467,7 @@ const (
 	KPullClosed       Kind = "pull_closed"
 	KPullReopened     Kind = "pull_reopened"
 	KRetargeted       Kind = "retargeted"
+	KRepoMoved        Kind = "repo_moved"
 	KDraftChanged     Kind = "draft_changed"
 	KBegun            Kind = "begun"
 	KDecided          Kind = "decided"
@@ -511,6 +517,7 @@ func (Restored) Kind() Kind         { return KRestored }
 func (PullClosed) Kind() Kind       { return KPullClosed }
 func (PullReopened) Kind() Kind     { return KPullReopened }
 func (Retargeted) Kind() Kind       { return KRetargeted }
+func (RepoMoved) Kind() Kind        { return KRepoMoved }
 func (DraftChanged) Kind() Kind     { return KDraftChanged }
 func (Begun) Kind() Kind            { return KBegun }
 func (AttemptEnded) Kind() Kind     { return KAttemptEnded }
@@ -538,7 +545,8 @@ func (Evidenced) Kind() Kind        { return KEvidenced }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, NotAnswered{}, Approve{}, AcceptTests{},
 	Edited{}, Query{}, Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
-	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, DraftChanged{},
+	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, RepoMoved{},
+	DraftChanged{},
 	Begun{}, Decided{},
 	Aggregated{},
 	AttemptEnded{}, Pushed{}, PushRefused{},

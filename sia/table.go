@@ -107,6 +107,8 @@ func init() {
 		KRetargeted: row{}.on((*step).retargeted, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
 
+		KRepoMoved: row{}.on((*step).repoMoved, States...),
+
 		KDraftChanged: row{}.on((*step).draftChanged, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
 

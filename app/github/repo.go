@@ -193,6 +193,17 @@ func (r *Repo) Repository(ctx context.Context) (Repository, error) {
 	return repositoryFrom(got), nil
 }
 
+// ByID returns what GitHub says about the repository of the handle's id, whatever it is called by now: its name may be
+// another's. GitHub documents the address by the redirects of renamed repositories, which lead to it.
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
+func (r *Repo) ByID(ctx context.Context) (Repository, error) {
+	got, _, err := r.gh.Repositories.GetByID(ctx, r.repo.ID)
+	if err := whole(err, got.GetID()); err != nil {
+		return Repository{}, r.fail(err, "read repository %d", r.repo.ID)
+	}
+	return repositoryFrom(got), nil
+}
+
 // Head returns the commit that a branch stands at; false when there is no such
 // branch.
 // https://docs.github.com/en/rest/git/refs#get-a-reference

@@ -92,9 +92,11 @@ func (s *InstallationStore) AddRepositories(ctx context.Context, installation in
 	return nil
 }
 
-// RemoveRepository forgets a repository and its settings. Its tasks stay.
-func (s *InstallationStore) RemoveRepository(ctx context.Context, id int64) error {
-	return s.exec(ctx, fmt.Sprintf("remove repository %d", id), `DELETE FROM repositories WHERE id = ?`, id)
+// RemoveRepository forgets a repository of an installation and its settings; one that is in another by now stays. Its
+// tasks stay.
+func (s *InstallationStore) RemoveRepository(ctx context.Context, installation, id int64) error {
+	return s.exec(ctx, fmt.Sprintf("remove repository %d", id),
+		`DELETE FROM repositories WHERE id = ? AND installation_id = ?`, id, installation)
 }
 
 const repositoryColumns = `id, installation_id, owner, name, default_branch, private`

@@ -97,7 +97,11 @@ func testInstallations(t *testing.T, s *fixture) {
 	if all, err := s.Repositories(ctx, 0); err != nil || len(all) != 2 {
 		t.Errorf("got %v %v", all, err)
 	}
-	must(t, s.RemoveRepository(ctx, 8))
+	must(t, s.RemoveRepository(ctx, 3, 8)) // word of an installation that it was in before
+	if all, err := s.Repositories(ctx, 4); err != nil || len(all) != 1 {
+		t.Errorf("of installation 4 there are %v, %v", all, err)
+	}
+	must(t, s.RemoveRepository(ctx, 4, 8))
 
 	must(t, s.RemoveInstallation(ctx, 3))
 	if all, err := s.Installations(ctx); err != nil || len(all) != 1 || all[0] != anna {
@@ -158,8 +162,8 @@ func testRepositoryNamed(t *testing.T, s *fixture) {
 	must(t, s.UpsertRepository(ctx,
 		store.Repository{Repo: sia.Repo{ID: 22, Owner: "octo", Name: ".github"}, Installation: 3}))
 	named(3, ".github", 22)
-	must(t, s.RemoveRepository(ctx, 22))
-	must(t, s.RemoveRepository(ctx, 21))
+	must(t, s.RemoveRepository(ctx, 3, 22))
+	must(t, s.RemoveRepository(ctx, 3, 21))
 	named(3, ".github", 0)
 	named(3, "demo", 20)
 }

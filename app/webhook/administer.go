@@ -64,6 +64,11 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 	if err := in.Store.AddRepositories(ctx, a.installation, a.added); err != nil {
 		return err
 	}
+	for _, r := range a.added {
+		if err := in.follow(ctx, a.installation, r); err != nil {
+			return err
+		}
+	}
 	// Once all are known: one may hold the settings of the others.
 	return in.Store.PlanSetups(ctx, a.installation, a.added, len(a.added), a.permitted)
 }
@@ -98,25 +103,25 @@ func (in *Intake) LiftSuspensions(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// remove forgets a repository that was taken out of an installation, and stops its tasks. Where there are some, GitHub
-// is asked first: it may be in the installation again.
+// remove forgets a repository that was taken out of an installation, and stops its tasks. GitHub is asked first: it may
+// be in the installation again, or in another account's, to which it was transferred.
 func (in *Intake) remove(ctx context.Context, a administration, repo sia.Repo) error {
-	tasks := store.Filter{Installation: a.installation, Repo: repo.ID, Open: true, Limit: 1}
-	some, err := in.Store.Tasks(ctx, tasks)
-	if err != nil {
+	now, covered, err := in.GitHub.InstallationOn(ctx, repo)
+	if err != nil || covered && now.ID == a.installation && !now.Updated.Before(a.changed) {
 		return err
 	}
-	if len(some) > 0 {
-		now, covered, err := in.GitHub.InstallationOn(ctx, repo)
-		if err != nil || covered && now.ID == a.installation && !now.Updated.Before(a.changed) {
+	if covered && now.ID != a.installation {
+		_, moved, err := in.registerRepository(ctx, now.ID, repo, "")
+		if moved && err == nil || err != nil && !sia.IsPermanent(err) {
 			return err
-		}
+		} // else its name is another's by now
 	}
+	tasks := store.Filter{Installation: a.installation, Repo: repo.ID}
 	if err := in.each(ctx, tasks,
 		sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
 		return err
 	}
-	return in.Store.RemoveRepository(ctx, repo.ID)
+	return in.Store.RemoveRepository(ctx, a.installation, repo.ID)
 }
 
 // each applies a fact to every task of a filter that has not ended.

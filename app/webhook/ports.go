@@ -23,7 +23,7 @@ type Store interface {
 	LogAct(ctx context.Context, a store.Act) error
 	PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, together int, again bool) error
 	RemoveInstallation(ctx context.Context, id int64) error
-	RemoveRepository(ctx context.Context, id int64) error
+	RemoveRepository(ctx context.Context, installation, id int64) error
 	Repository(ctx context.Context, id int64) (store.Repository, error)
 	SaveHeard(ctx context.Context, h store.Heard) error
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)

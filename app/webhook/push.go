@@ -85,9 +85,11 @@ func (in *Intake) pushed(ctx context.Context, installation int64, p push) error 
 	if p.standard {
 		standard = p.branch
 	}
-	if err := in.registerRepository(ctx, installation, p.repo, standard); err != nil {
+	now, ok, err := in.registerRepository(ctx, installation, p.repo, standard)
+	if err != nil || !ok {
 		return err
 	}
+	installation, p.repo = now.Installation, now.Repo
 	set, err := in.Settings.Settings(ctx, installation, p.repo)
 	if err != nil {
 		return err

@@ -92,10 +92,24 @@ func (t *taking) answerWords() {
 	}
 }
 
-// register makes the repository known.
+// register makes the repository known, and has the intent and its tasks go on where the repository is now.
 func (t *taking) register(ctx context.Context) (ended bool, err error) {
-	start, _ := t.intent.Event.Fact.(sia.Start)
-	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch)
+	start, starts := t.intent.Event.Fact.(sia.Start)
+	now, ok, err := t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch)
+	if err != nil || !ok {
+		return !ok, err
+	}
+	t.intent.Installation, t.intent.Repo = now.Installation, now.Repo
+	if starts {
+		start.Installation, start.Repo = now.Installation, now.Repo
+		t.intent.Event.Fact = start
+	}
+	for i, to := range t.targets {
+		if t.targets[i].stands, err = t.move(ctx, to.stands, now.Installation, now.Repo); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // tellHeard ends the way of a command that was answered where there was no task yet, and that a look finds again on the

@@ -216,6 +216,9 @@ func (s *Stage) AddRepo(name string) string {
 	return Owner + "/" + name
 }
 
+// AppID is the id of the app that the application is.
+func (s *Stage) AppID() int64 { return s.config.GitHub.AppID }
+
 // InstallOn installs the app on several repositories of the owner's at once.
 func (s *Stage) InstallOn(names ...string) {
 	s.t.Helper()

@@ -125,6 +125,19 @@ func (l *Looker) use(dir string) error {
 	return errors.Join(os.MkdirAll(dir, 0o700), os.Chtimes(dir, now, now))
 }
 
+// TidyDaily removes every day, until ctx ends, the folders of repositories that nobody looked at for long: on a server
+// without work no other look does.
+func (l *Looker) TidyDaily(ctx context.Context) {
+	for {
+		l.prune()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(24 * time.Hour):
+		}
+	}
+}
+
 // prune removes the folders of repositories that nobody looked at for long: one that is gone never says so. What can't
 // be removed is tried again by the next look, and does not stand in the way of this one.
 func (l *Looker) prune() {

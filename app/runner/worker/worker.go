@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/runner"
@@ -78,6 +79,8 @@ func Run(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go w.git.TidyDaily(ctx)
+	go w.tests.TidyDaily(ctx)
+	go agent.TidyDaily(ctx, filepath.Join(w.Dir, "sandbox"), time.Now, w.Logger)
 	var all sync.WaitGroup
 	var once sync.Once
 	var failed error

@@ -76,7 +76,7 @@ func (c *call) authorize(rt *route) error {
 		return &refusal.Error{Code: http.StatusUnauthorized, Message: "Requires authentication"}
 	}
 	if c.params["repo"] != "" {
-		if err := c.scopeRepo(c.token.Has); err != nil {
+		if err := c.scopeRepo(c.readable); err != nil {
 			return err
 		}
 		if c.repo.Archived && c.r.Method != http.MethodGet {
@@ -88,6 +88,15 @@ func (c *call) authorize(rt *route) error {
 	}
 	permission, level, _ := strings.Cut(rt.auth, ":")
 	return c.need(permission, level)
+}
+
+// readable reports whether the request's token reaches a repository: one that it is for, and to read one that is
+// public. So does GITHUB_TOKEN, an installation's token for one repository, with which actions/checkout fetches other
+// public ones; who may do what in a repository only those are told who may write to it.
+// https://docs.github.com/en/actions/concepts/security/github_token
+func (c *call) readable(r *model.Repository) bool {
+	return c.token.Has(r) ||
+		!r.Private && c.r.Method == http.MethodGet && !strings.Contains(c.r.URL.Path, "/collaborators/")
 }
 
 func (c *call) scopeRepo(in func(*model.Repository) bool) error {

@@ -81,7 +81,7 @@ func (c *call) ofNamed(
 ) (answer, error) {
 	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
 	c.repo = c.world.Repository(full)
-	if c.repo == nil || !c.token.Has(c.repo) {
+	if c.repo == nil || c.repo.Private && !c.token.Has(c.repo) {
 		return graphqlError("NOT_FOUND", "Could not resolve to a Repository with the name '"+full+"'."), nil
 	}
 	for _, p := range permissions {

@@ -76,6 +76,19 @@ func (h *Hub) Rename(r *Repository, name string) {
 	h.AddRepository(r)
 }
 
+// Transfer gives a repository another owner. Its former name leads to it, as after a rename; installations of the former
+// owner's don't have it any more.
+// https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
+func (h *Hub) Transfer(r *Repository, to *User) {
+	h.forget(r)
+	r.Owner = to
+	r.Perms[strings.ToLower(to.Login)] = "admin"
+	h.AddRepository(r)
+	for _, i := range h.Installations() {
+		i.Repos = slices.DeleteFunc(i.Repos, func(x *Repository) bool { return x == r })
+	}
+}
+
 // RenameUser gives an account another login, and its repositories another owner's name.
 // https://docs.github.com/en/account-and-profile/concepts/username-changes
 func (h *Hub) RenameUser(u *User, login string) {

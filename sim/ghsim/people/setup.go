@@ -113,6 +113,19 @@ func (p *People) RenameRepo(repo, name string) error {
 	return p.onRepo(repo, func(r *model.Repository) { p.world.Rename(r, name) })
 }
 
+// Transfer gives a repository to another account. Nothing tells the app of it: what the installations are sent is for
+// the test to say.
+func (p *People) Transfer(repo, to string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return err
+	}
+	p.world.Transfer(r, p.world.EnsureUser(to, "User"))
+	return nil
+}
+
 // RenameUser gives a person or an organisation another login. Their repositories go along.
 func (p *People) RenameUser(login, to string) error {
 	p.world.Lock()

@@ -110,7 +110,7 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		level = "write"
 	}
 	switch {
-	case repo == nil || !t.Has(repo) || h.desk.Unheard(t, repo):
+	case repo == nil || !t.Has(repo) && (repo.Private || req.Write) || h.desk.Unheard(t, repo):
 		return visit{}, http.StatusNotFound
 	case !t.May("contents", level):
 		return visit{}, http.StatusForbidden

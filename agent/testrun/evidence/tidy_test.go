@@ -1,0 +1,35 @@
+package evidence
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// The code of a repository whose tests nobody runs any more goes, also where no other's are run.
+func TestTidyDailyRemovesUnusedFolders(t *testing.T) {
+	t.Parallel()
+	dir, now := t.TempDir(), time.Now()
+	folder := func(name string, unused time.Duration) string {
+		path := filepath.Join(dir, name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now.Add(-unused), now.Add(-unused)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	used, unused := folder("ada%2Fshop", 29*24*time.Hour), folder("ada%2Fcafe", 31*24*time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // after the first time
+	NewLooker(nil, dir, nil, func() time.Time { return now }).TidyDaily(ctx)
+	if _, err := os.Stat(used); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(unused); err == nil {
+		t.Error("what was not used for 31 days is left")
+	}
+}

@@ -1,0 +1,40 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// What setup made for a repository that nobody works in any more goes, also where no other setup follows.
+func TestTidyDailyRemovesUnusedSetups(t *testing.T) {
+	t.Parallel()
+	cache, now := t.TempDir(), time.Now()
+	setup := func(name string, unused time.Duration) string {
+		dir := filepath.Join(cache, setupsFolder, name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		ready := filepath.Join(dir, readyFile)
+		if err := os.WriteFile(ready, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(ready, now.Add(-unused), now.Add(-unused)); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	used, unused := setup("a", 29*24*time.Hour), setup("b", 31*24*time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // after the first time
+	TidyDaily(ctx, cache, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	if _, err := os.Stat(used); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(unused); err == nil {
+		t.Error("what was not used for 31 days is left")
+	}
+}

@@ -1,0 +1,217 @@
+package app_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
+)
+
+// taskOf is the task of an issue, whatever its repository is called by now.
+func taskOf(t *testing.T, s *apptest.Stage, repo int64, issue int) sia.Task {
+	t.Helper()
+	task, err := s.App.Store.Task(t.Context(), sia.NewTaskID(repo, issue))
+	check(t, err)
+	return task
+}
+
+// commentsOn are the comments of SIA on an issue.
+func commentsOn(t *testing.T, s *apptest.Stage, repo string, issue int) (all []string) {
+	t.Helper()
+	on, err := s.Sim.Issue(repo, issue)
+	check(t, err)
+	for _, c := range on.Comments {
+		if c.Author == apptest.Bot {
+			all = append(all, c.Body)
+		}
+	}
+	return all
+}
+
+// stranger makes a public repository with the former name of the shop, and settings and an issue of its own. Any
+// installation's token reads it.
+func stranger(t *testing.T, s *apptest.Stage, owner string, labels ...string) {
+	t.Helper()
+	s.Sim.CreateUser(owner)
+	_, err := s.Sim.CreateRepo(owner, "stolen", ghsim.RepoSpec{Public: true, Files: map[string]string{
+		"evil.txt":        "the stranger's code",
+		".sia/config.yml": "agent:\n  setup: [\"echo stranger\"]\nchecks:\n  settle: 10s\n",
+	}})
+	check(t, err)
+	check(t, s.Sim.RenameRepo(owner+"/stolen", "shop"))
+	_, err = s.Sim.OpenIssue("ada/shop", owner, "Greet the customers", "Put a greeting into `hello.txt`.", labels...)
+	check(t, err)
+}
+
+// A repository's former name is taken by a stranger, after its owner was renamed. A task that is taken up again goes on
+// in the repository of its id, with that one's code and settings.
+func TestFormerNameTakenByAStranger(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	id := repoID(t, s)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	_, err := s.Sim.Comment(apptest.Repo, n, "ada", "/sia stop")
+	check(t, err)
+	s.Go()
+	s.Settle()
+	check(t, s.Sim.RenameUser("ada", "lovelace"))
+	stranger(t, s, "ada", "sia")
+	_, err = s.Sim.Comment("lovelace/shop", n, "lovelace", "/sia retry")
+	check(t, err)
+	s.Settle()
+	task := taskOf(t, s, id, n)
+	if task.State != sia.Passed || task.Repo.String() != "lovelace/shop" {
+		t.Errorf("the task is %s in %s: %s", task.State, task.Repo, task.Ended)
+	}
+	if strings.Contains(task.SettingsFrom, "ada/shop") || len(task.Settings.Agent.Setup) > 0 {
+		t.Errorf("settings are from %s: %v", task.SettingsFrom, task.Settings.Agent.Setup)
+	}
+	branches, err := s.Sim.Branches("lovelace/shop")
+	check(t, err)
+	if branches[task.Branch] == "" {
+		t.Errorf("nothing was pushed: %v", branches)
+	}
+	if theirs, err := s.Sim.Branches("ada/shop"); err != nil || len(theirs) != 1 {
+		t.Errorf("the stranger's branches: %v, %v", theirs, err)
+	}
+}
+
+// The name of a repository goes to another one while a task of it is under way, and no delivery says so. What stands on
+// the other's issue of the same number is not taken for what stands on the task's.
+func TestFormerNameTakenWhileATaskRuns(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	id := repoID(t, s)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 2})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	check(t, s.Sim.RenameRepo(apptest.Repo, "store"))
+	stranger(t, s, "ada")
+	s.Go()
+	s.Settle()
+	if task := taskOf(t, s, id, n); task.State != sia.Passed || task.Repo.Name != "store" {
+		t.Errorf("the task is %s in %s: %s", task.State, task.Repo, task.Ended)
+	}
+}
+
+// An app that is uninstalled and installed again has another installation id. What it worked on before hears it.
+func TestInstalledAgain(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	id := repoID(t, s)
+	n := resolve(t, s, "Greet the customers")
+	check(t, s.Sim.Uninstall(s.Install))
+	s.Settle()
+	s.InstallOn("shop")
+	s.Settle()
+	before := len(commentsOn(t, s, apptest.Repo, n))
+	_, err := s.Sim.Comment(apptest.Repo, n, "ada", "/sia status")
+	check(t, err)
+	s.Settle()
+	if now := len(commentsOn(t, s, apptest.Repo, n)); now != before+1 {
+		t.Errorf("%d comments before /sia status and %d after it", before, now)
+	}
+	_, err = s.Sim.MergePull(apptest.Repo, taskOf(t, s, id, n).Pull.Number, "ada")
+	check(t, err)
+	s.Settle()
+	if first := commentsOn(t, s, apptest.Repo, n)[0]; !strings.Contains(first, "merged") {
+		t.Errorf("the status after the merge: %s", first)
+	}
+}
+
+// A task that was under way when the app was uninstalled can be taken up when it is installed again.
+func TestTakenUpAfterAReinstall(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	id := repoID(t, s)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	check(t, s.Sim.Uninstall(s.Install))
+	s.Go()
+	s.Settle()
+	s.InstallOn("shop")
+	s.Settle()
+	if task := taskOf(t, s, id, n); task.State != sia.Stopped || task.Gone || task.Installation == s.Install {
+		t.Errorf("the task is %s, gone %v, in installation %d", task.State, task.Gone, task.Installation)
+	}
+	_, err := s.Sim.Comment(apptest.Repo, n, "ada", "/sia retry")
+	check(t, err)
+	s.Settle()
+	if task := taskOf(t, s, id, n); task.State != sia.Passed {
+		t.Errorf("the task is %s: %s", task.State, task.Ended)
+	}
+}
+
+// A repository is transferred to another account where the app is installed. Its task goes on there, whatever
+// deliveries tell of it, and in which order.
+func TestTransferred(t *testing.T) {
+	t.Parallel()
+	for _, told := range []string{"added", "added, then removed", "removed, then added"} {
+		t.Run(told, func(t *testing.T) {
+			t.Parallel()
+			s := shop(t, "pass")
+			id := repoID(t, s)
+			s.Sim.CreateUser("bob")
+			_, err := s.Sim.CreateRepo("bob", "bakery", ghsim.RepoSpec{Files: map[string]string{"README.md": "x"}})
+			check(t, err)
+			s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+			n := openLabelled(t, s, apptest.Owner)
+			s.Until()
+			if told == "removed, then added" {
+				check(t, s.Sim.RemoveFromInstallation(s.Install, apptest.Repo))
+			}
+			check(t, s.Sim.Transfer(apptest.Repo, "bob"))
+			_, err = s.Sim.Install(s.AppID(), "bob", "shop")
+			check(t, err)
+			if told == "added, then removed" {
+				check(t, s.Sim.RemoveFromInstallation(s.Install, "bob/shop"))
+			}
+			s.Go()
+			s.Settle()
+			if task := taskOf(t, s, id, n); task.State == sia.Stopped {
+				_, err = s.Sim.Comment("bob/shop", n, "bob", "/sia start")
+				check(t, err)
+				s.Settle()
+			}
+			if task := taskOf(t, s, id, n); task.State != sia.Passed || task.Repo.Owner != "bob" {
+				t.Errorf("the task is %s in %s of installation %d: %s", task.State, task.Repo, task.Installation,
+					task.Ended)
+			}
+			all, err := s.App.Store.Repositories(t.Context(), 0)
+			check(t, err)
+			if !slices.ContainsFunc(all, func(r store.Repository) bool { return r.ID == id && r.Owner == "bob" }) {
+				t.Errorf("known are %v", all)
+			}
+		})
+	}
+}
+
+// A delivery that a repository was taken out of the installation comes after it was put in again. What is known of it
+// stays.
+func TestLateRemoval(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	id := repoID(t, s)
+	n := resolve(t, s, "Greet the customers")
+	s.Sim.HoldDeliveries(func(d ghsim.Delivery) bool {
+		return d.Event == "installation_repositories" && d.Action == "removed"
+	})
+	check(t, s.Sim.RemoveFromInstallation(s.Install, apptest.Repo))
+	s.InstallOn("shop")
+	s.Settle()
+	s.Sim.Release(nil)
+	s.Settle()
+	if _, err := s.App.Store.Repository(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	if task := taskOf(t, s, id, n); task.Gone {
+		t.Error("the task is gone")
+	}
+}
