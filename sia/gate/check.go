@@ -145,7 +145,8 @@ func (c commit) checks() []check {
 // GitHub's list of the latest has it no more, as where a matrix has fewer legs now.
 func (c commit) passedOver(r Run) bool {
 	w := c.workflowOf(r)
-	if o, _ := concluded(r); o != red || w == nil || w.Status != "completed" || w.Conclusion != "success" || r.Attempt <= 0 {
+	o, _ := concluded(r)
+	if o != red || r.Attempt <= 0 || w == nil || w.Status != "completed" || w.Conclusion != "success" {
 		return false
 	}
 	others := func(o Run) bool { return o.WorkflowRun == r.WorkflowRun && o.Name == r.Name && o.ID != r.ID }

@@ -14,8 +14,8 @@ var paperwork = regexp.MustCompile(`(?i)^(cla|dco|licen[sc](e|es|ing)|titles?|se
 	`sign(ed)?[ -]?offs?|reviews?|reviewers?|approv(al|als|ed|e)|size|changelogs?|milestones?)$`)
 
 // onlyReads is an app, or a check of one, that reads changes, or what others found, and runs nothing: a model that
-// reviews, a search for secrets, for flaws or for bad packages, a count of coverage, a queue of merges. Netlify says with
-// a check each what changed of a site's pages and rules.
+// reviews, a search for secrets, for flaws or for bad packages, a count of coverage, a queue of merges. Netlify says
+// with a check each what changed of a site's pages and rules.
 var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|greptile(-apps)?$|sourcery(-ai)?$|` +
 	`qodo\b|gitguardian\b|socket[ -]security\b|copilot-pull-request-reviewer$|github-(advanced-security|code-scanning)$|` +
 	`codeql$|mergify\b|security/snyk\b|snyk\b|sonar(qube)?(cloud)?\b|codecov\b|coverage/coveralls\b|coveralls\b|` +
@@ -25,8 +25,8 @@ var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|gre
 // runsCode are words in the name of an app, or of a check, that builds or tests. Those that deploy a preview are among
 // them: they build the head, and fail where it does not build.
 var runsCode = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|jest|` +
-	`circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|prow|zuul|` +
-	`woodpecker|codebuild|codemagic|vercel|netlify)$`)
+	`circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|prow|` +
+	`zuul|woodpecker|codebuild|codemagic|vercel|netlify)$`)
 
 // passedOver is what a service says in a status where it has built nothing.
 var passedOver = regexp.MustCompile(`(?i)\b(skipped|ignored build|cancell?ed|not affected)\b`)
@@ -74,8 +74,8 @@ func (j *judgement) ranCode(c check) bool {
 	return !j.FilesKnown || j.runsCode(c) // the files are asked for before it counts
 }
 
-// runsCode reports whether a job runs the repository's code at the head, as its workflow file says. A name that is one of
-// paperwork decides where the file can't be read, and where the job runs no command with the code.
+// runsCode reports whether a job runs the repository's code at the head, as its workflow file says. A name
+// that is one of paperwork decides where the file can't be read, and where the job runs no command with the code.
 func (j *judgement) runsCode(c check) bool {
 	f := File{Unread: true}
 	if repo, path := c.workflow.file(); j.isOwn(repo) {
@@ -126,8 +126,8 @@ func (j *judgement) unsure(c check) bool {
 	return c.outcome == green && c.app != workflowApp && c.run.WorkflowRun == 0 && !reads(c) && !j.ranCode(c)
 }
 
-// isDynamic reports whether GitHub made a workflow by itself, as those of code scanning's default setup and of Copilot's
-// reviews: it is no file of the repository, and runs nothing of it.
+// isDynamic reports whether GitHub made a workflow by itself, as those of code scanning's default setup and of
+// Copilot's reviews: it is no file of the repository, and runs nothing of it.
 // https://docs.github.com/en/code-security/concepts/code-scanning/codeql/about-code-scanning-with-codeql
 func (w Workflow) isDynamic() bool {
 	_, path := w.file()

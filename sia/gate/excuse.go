@@ -64,8 +64,8 @@ func failsInMore(r Run, base []check) string {
 	return "in the same way"
 }
 
-// requiredByRule reports whether a rule of the branch, and not a setting alone, requires that a check is green: GitHub will not
-// merge while it is red. A rule that requires a workflow asks for its run as a whole.
+// requiredByRule reports whether a rule of the branch, and not a setting alone, requires that a check is green: GitHub will
+// not merge while it is red. A rule that requires a workflow asks for its run as a whole.
 func (j *judgement) requiredByRule(c check) bool {
 	return slices.ContainsFunc(j.Required, func(r Required) bool {
 		return j.binds(r, c) && (r.Workflow == "" || c.workflow.Conclusion != "success")
@@ -137,8 +137,8 @@ func namesCheck(in, name string) bool {
 		return true
 	}
 	is := regexp.QuoteMeta(name)
-	return regexp.MustCompile("(?i)[`\"'“‘]" + is + "[`\"'”’]|\\b(job|check|workflow|status)s? " + is + "\\b|\\b" + is +
-		" (job|check|workflow|status)\\b").MatchString(in)
+	return regexp.MustCompile("(?i)[`\"'“‘]" + is + "[`\"'”’]|\\b(job|check|workflow|status)s? " + is +
+		"\\b|\\b" + is + " (job|check|workflow|status)\\b").MatchString(in)
 }
 
 // mentions reports whether a text has some words, whatever their case, and as whole words.

@@ -194,8 +194,8 @@ func readJob(key string, job any) Job {
 
 var (
 	// scanner is an action that reads the code and runs nothing of it. What CodeQL builds by itself is not known.
-	scanner = regexp.MustCompile(`(?i)^(github/codeql-action/|actions/dependency-review-action@|gitleaks/gitleaks-action@|` +
-		`trufflesecurity/trufflehog@|ossf/scorecard-action@|sonarsource/|snyk/actions/|codecov/codecov-action@)`)
+	scanner = regexp.MustCompile(`(?i)^(github/codeql-action/|actions/dependency-review-action@|gitleaks/` +
+		`gitleaks-action@|trufflesecurity/trufflehog@|ossf/scorecard-action@|sonarsource/|snyk/actions/|codecov/codecov-action@)`)
 	// preparer is an action that makes ready for others.
 	preparer = regexp.MustCompile(`(?i)^actions/(checkout|cache|setup-[\w-]+)@`)
 )
