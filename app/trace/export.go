@@ -45,6 +45,16 @@ func newExporter(endpoint string, headers map[string]string) (*exporter, error) 
 	return &exporter{u.JoinPath("v1", "traces"), headers, client, exportPause}, nil
 }
 
+// Reach sends no spans to a receiver, to see whether it takes any.
+func Reach(ctx context.Context, endpoint string, headers map[string]string) error {
+	e, err := newExporter(endpoint, headers)
+	if err != nil {
+		return err
+	}
+	_, err = e.post(ctx, []byte(`{"resourceSpans":[]}`))
+	return errors.Join(err, e.Shutdown(ctx))
+}
+
 // ExportSpans implements sdk.SpanExporter. What the receiver refuses for now is sent again a few times.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if len(spans) == 0 {

@@ -189,3 +189,26 @@ func TestDoctorAsksForRights(t *testing.T) {
 		}
 	}
 }
+
+// A receiver of traces is asked: one that is away, that refuses, or that has no address is found.
+func TestDoctorAsksTheReceiverOfTraces(t *testing.T) {
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/traces" || r.Header.Get("Key") != "right" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	for _, c := range []struct{ traces, key, want string }{
+		{receiver.URL, "right", "the receiver takes them"},
+		{receiver.URL, "wrong", "401 Unauthorized"},
+		{gone.URL, "", "connection refused"},
+		{"nonsense", "", "must begin with http:// or https://"},
+	} {
+		f := checkTraces(t.Context(), app.Config{Traces: c.traces, TraceHeaders: map[string]string{"Key": c.key}})
+		if f.OK != (c.key == "right") || !strings.Contains(f.Detail, c.want) {
+			t.Errorf("%s: %+v", c.traces, f)
+		}
+	}
+}

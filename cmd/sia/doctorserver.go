@@ -16,6 +16,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/trace"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -88,7 +89,19 @@ func (c *doctorServerCmd) look(e *cli.Env, within time.Duration) (all []doctorFi
 	if works {
 		all = append(all, checkNotify(e.Ctx, config.Notify)...)
 	}
+	if config.Traces != "" {
+		all = append(all, checkTraces(e.Ctx, config))
+	}
 	return all
+}
+
+// checkTraces sends an empty trace to the receiver.
+func checkTraces(ctx context.Context, c app.Config) doctorFinding {
+	f := doctorFinding{What: "traces", OK: true, Detail: "the receiver takes them"}
+	if err := trace.Reach(ctx, c.Traces, c.TraceHeaders); err != nil {
+		f = failed(f.What, err, "check --traces and --trace-headers; SIA works without a receiver, and its traces are lost")
+	}
+	return f
 }
 
 // misspelt is a finding for each variable that nothing reads and whose name is near to one that a flag has. Variables
