@@ -112,7 +112,7 @@ func (c Config) WithDefaults() Config {
 }
 
 // Validate reports everything that is missing or wrong, each with what to do.
-func (c Config) Validate() error { return errors.Join(c.Roles.check(c.DB), c.validate(true)) }
+func (c Config) Validate() error { return errors.Join(c.Roles.CheckShared(c.DB), c.validate(true)) }
 
 // validate reports what is missing: for a server, or for a command beside it, which hears no webhook and may do without
 // a model.

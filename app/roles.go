@@ -65,8 +65,8 @@ func (r Roles) String() string {
 	return strings.Join(r.Names(), ",")
 }
 
-// check refuses roles where no other server can have the rest.
-func (r Roles) check(db string) error {
+// CheckShared refuses roles where no other server can have the rest.
+func (r Roles) CheckShared(db string) error {
 	if len(r) == 0 || store.IsPostgres(db) {
 		return nil
 	}

@@ -20,8 +20,9 @@ type serveCmd struct {
 // Validate refuses, as wrong usage, what no server can work with.
 func (c *serveCmd) Validate() error {
 	notify := c.notifyFlags.config()
-	notify.Summary = "" // the app that set-up stores is no part of it, so nothing else is missing yet
-	return errors.Join(c.serverFlags.Validate(), notify.Validate())
+	notify.Summary = ""                // the app that set-up stores is no part of it, so nothing else is missing yet
+	roles, _ := app.ParseRoles(c.Role) // the flags' own check refuses what are none
+	return errors.Join(c.serverFlags.Validate(), notify.Validate(), roles.CheckShared(c.database()))
 }
 
 // Run serves until it is told to end. Without an app it serves /setup first, and goes on as soon as there is one. Keys

@@ -40,6 +40,7 @@ func TestWrongUsage(t *testing.T) {
 		"serve --db host=h":                     "--db: open the database: words such as host=",
 		"serve --attempts 0":                    `--attempts: "0" is too little; give at least 1`,
 		"serve --role intak":                    `--role: there is no role "intak"; give intake, work, web or all`,
+		"serve --role work":                     "--role work: servers with roles share a database",
 		"serve --write-spacing=-1s":             `--write-spacing: "-1s" is too little`,
 		"serve --price-input=-1":                `--price-input: "-1" is too little; give at least 0`,
 		"serve --public-url nonsense":           `--public-url: "nonsense" is no http or https address`,
