@@ -39,45 +39,6 @@ func TestBudgetOfARunAfterAStop(t *testing.T) {
 	}
 }
 
-// What a command left that was ended by its time limit is judged by the checks, as if it had ended by itself. SIA's own
-// agent goes on from its work in progress, and so does a command that left nothing.
-func TestCommandAtItsLimit(t *testing.T) {
-	end := AttemptEnded{End: EndTime, Reason: "the time limit of 20s was reached", Commit: "f00d", Cost: Credit}
-	for _, c := range []struct {
-		name, kind string
-		commit     SHA
-		outcome    AttemptOutcome
-		state      State
-	}{
-		{"a command's change", "command", "f00d", "", PushedOut},
-		{"a command's nothing", "command", "", AttemptCheckpoint, Queued},
-		{"work in progress", "builtin", "f00d", AttemptCheckpoint, Queued},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := &planning{t: t}
-			p.says(startFact(""))
-			p.begins("")
-			p.task.Settings.Agent.Kind = c.kind
-			end.Commit = c.commit
-			p.ends(end)
-			if c.commit != "" {
-				p.done(DoPush, Pushed{SHA: c.commit})
-			}
-			a := p.task.Attempts[0]
-			if a.Outcome != c.outcome || p.task.State != c.state || a.Reason != end.Reason {
-				t.Errorf("%s, %q (%s), want %s, %q", p.task.State, a.Outcome, a.Reason, c.state, c.outcome)
-			}
-		})
-	}
-
-	p := newParts(t, plan.Linear, part("a"), part("b"))
-	p.task.Settings.Agent.Kind = "command"
-	p.run(2, AttemptEnded{End: EndTime, Reason: end.Reason, Commit: "a1"})
-	p.wantParts("done", "running")
-	p.run(3, AttemptEnded{End: EndTime, Reason: end.Reason})
-	p.wantParts("done", "failed")
-}
-
 // Why an attempt failed is true of the branch, too, where an earlier attempt changed something.
 func TestChangedNothing(t *testing.T) {
 	p := &planning{t: t}

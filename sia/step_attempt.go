@@ -169,12 +169,8 @@ func (s *step) attemptEnded() {
 		s.planned(f)
 		return
 	}
-	switch {
-	case s.cutOff(f):
-		s.push(f.Commit)
-		s.because("attempt %d was ended by its limit (%s); what it left is pushed so that the checks can say whether it "+
-			"is right", a.Number, f.Reason)
-	case f.End == EndFinished:
+	switch f.End {
+	case EndFinished:
 		if s.isSo(f) {
 			return
 		}
@@ -193,21 +189,15 @@ func (s *step) attemptEnded() {
 		s.push(f.Commit)
 		s.because("attempt %d changed %s; its commit is pushed so that the checks can say whether it is right", a.Number,
 			text.Count(f.Diff.Files, "file"))
-	case f.End == EndStuck:
+	case EndStuck:
 		s.fail(f.Signals)
-	case f.End == EndAsked:
+	case EndAsked:
 		a.Outcome = AttemptAsked
 		s.forgetPrompt(a.PromptHash)
 		s.ask(*f.Ask)
 	default: // time, turns, credits, cancelled, error
 		s.checkpoint(f)
 	}
-}
-
-// cutOff reports whether a command left a change and was ended by its time limit. It can't be told that its end is
-// near, nor go on where it was, and one that hangs never says that it is done: the checks decide about what is there.
-func (s *step) cutOff(f AttemptEnded) bool {
-	return f.End == EndTime && f.Commit != "" && s.t.Settings.Agent.Kind == "command"
 }
 
 // nothing is why an attempt without a change failed. What earlier ones changed may be on the branch.

@@ -254,7 +254,7 @@ func (s *step) runEnded() {
 		return
 	case p.Kind == PartRacer && (f.Commit != "" || p.Kept != ""):
 		p.done(f)
-	case p.Kind != PartRacer && holds && (f.End == EndFinished && f.Reason == "" || s.cutOff(f)):
+	case p.Kind != PartRacer && f.End == EndFinished && holds && f.Reason == "":
 		p.done(f)
 		if p.Kind == PartTest && f.Check != nil {
 			a := s.t.Attempt()
