@@ -232,18 +232,44 @@ func (s *step) checkpoint(f AttemptEnded) {
 	default:
 		a.Outcome = AttemptCheckpoint
 	}
+	broke := f.End == EndCredits && f.Turns == 0 && f.Commit == "" // what is left does not pay for a single answer
+	if !broke && s.leavesUnfinished(f) {
+		return
+	}
 	if f.Commit != "" {
 		s.push(f.Commit)
 		s.because("attempt %d stopped (%s); its work in progress is kept on the branch", a.Number, f.Reason)
 		return
 	}
-	if f.End == EndCredits && f.Turns == 0 { // what is left does not pay for a single answer
+	if broke {
 		s.enter(Queued)
 		s.outOfCredits()
 		s.begin()
 		return
 	}
 	s.goOn()
+}
+
+// leavesUnfinished has the checks judge what a row of attempts made that all reached a limit: an agent may do the work
+// and never end.
+func (s *step) leavesUnfinished(f AttemptEnded) bool {
+	a, row := s.t.Attempt(), s.t.inARow(AttemptCheckpoint)
+	made := func(a Attempt) bool { return a.Head != "" && a.Head == s.t.Head }
+	switch {
+	case row < maxInARow:
+		return false
+	case f.Commit != "":
+		s.push(f.Commit)
+	case slices.ContainsFunc(s.t.Attempts[len(s.t.Attempts)-row:], made):
+		a.Head, s.t.Checks = s.t.Head, nil
+		s.enter(PushedOut)
+		s.emit(DoPull, a.Number, s.v())
+	default:
+		return false
+	}
+	a.Outcome = ""
+	s.because("attempt %d stopped (%s), as did those before it; the checks decide on what they made", a.Number, f.Reason)
+	return true
 }
 
 // goOn continues after an attempt that was not judged.

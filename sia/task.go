@@ -283,7 +283,7 @@ type Attempt struct {
 	Reason   string         `json:"reason,omitempty"` // why it ended so, for people
 	// the commit of the branch that it went on from; empty: it began at the base
 	From SHA      `json:"from,omitempty"`
-	Head SHA      `json:"head,omitempty"` // the commit it pushed
+	Head SHA      `json:"head,omitempty"` // the commit it pushed, or is judged by
 	Diff DiffStat `json:"diff,omitzero"`
 	// hashes of the normalised hunks of its diff against the base, sorted
 	Hunks    []uint64       `json:"hunks,omitempty"`

@@ -486,7 +486,7 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 	}
 	if names := failing(a); len(names) > 0 && a.Outcome != sia.AttemptPass {
 		s += ": " + codes(names, 3)
-	} else if a.Reason != "" && a.Outcome != sia.AttemptPass {
+	} else if a.Reason != "" {
 		s += ": " + Line(a.Reason, 200)
 	}
 	var facts []string
