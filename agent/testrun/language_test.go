@@ -251,11 +251,12 @@ func TestJavaLacks(t *testing.T) {
 		"[ERROR] COMPILATION ERROR": false,
 	} {
 		r := Report{Builds: map[string]string{"core": log + "\n"}}
+		const why = "the registry can't be reached from here"
 		want := log + "\n"
 		if lacks {
-			want = log + "\nthe registry can't be reached from here"
+			want += why
 		}
-		if r.unfetched(Java{}, "the registry can't be reached from here"); r.Lacks(Java{}) != lacks || r.Builds["core"] != want {
+		if r.unfetched(Java{}, why); r.Lacks(Java{}) != lacks || r.Builds["core"] != want {
 			t.Errorf("lacks %v: %q", r.Lacks(Java{}), r.Builds["core"])
 		}
 	}
