@@ -66,8 +66,8 @@ func noChecks(t *Task) Escalation {
 	}
 }
 
-// noEvidence asks what to do when none of the head's checks says anything about the work. Where it may be that one does,
-// a person can say so.
+// noEvidence asks what to do when none of the head's checks says anything about the work. Where it may be that one
+// does, a person can say so.
 func noEvidence(t *Task) Escalation {
 	e := Escalation{
 		Kind: AskNoChecks,

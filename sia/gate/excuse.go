@@ -64,8 +64,8 @@ func failsInMore(r Run, base []check) string {
 	return "in the same way"
 }
 
-// requiredByRule reports whether a rule of the branch, and not a setting alone, requires that a check is green: GitHub will
-// not merge while it is red. A rule that requires a workflow asks for its run as a whole.
+// requiredByRule reports whether a rule of the branch, and not a setting alone, requires that a check is green:
+// GitHub will not merge while it is red. A rule that requires a workflow asks for its run as a whole.
 func (j *judgement) requiredByRule(c check) bool {
 	return slices.ContainsFunc(j.Required, func(r Required) bool {
 		return j.binds(r, c) && (r.Workflow == "" || c.workflow.Conclusion != "success")

@@ -195,17 +195,19 @@ func readJob(key string, job any) Job {
 var (
 	// scanner is an action that reads the code and runs nothing of it. What CodeQL builds by itself is not known.
 	scanner = regexp.MustCompile(`(?i)^(github/codeql-action/|actions/dependency-review-action@|gitleaks/` +
-		`gitleaks-action@|trufflesecurity/trufflehog@|ossf/scorecard-action@|sonarsource/|snyk/actions/|codecov/codecov-action@)`)
+		`gitleaks-action@|trufflesecurity/trufflehog@|ossf/scorecard-action@|sonarsource/|snyk/actions/|` +
+		`codecov/codecov-action@)`)
 	// preparer is an action that makes ready for others.
 	preparer = regexp.MustCompile(`(?i)^actions/(checkout|cache|setup-[\w-]+)@`)
 )
 
 // queueOnly is a condition that holds in merge queues alone.
-var queueOnly = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*github\.event_name\s*==\s*'merge_group'\s*(?:&&[^|]*)?(?:\}\})?\s*$`)
+var queueOnly = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*github\.event_name\s*==\s*'merge_group'\s*` +
+	`(?:&&[^|]*)?(?:\}\})?\s*$`)
 
 // looks is a script that looks at commits, files and texts, and runs nothing of the repository.
-var looks = regexp.MustCompile(`^(?:\s*(?:(?:if|then|else|elif|fi|for|while|do|done|!|\[\[?|echo|printf|exit|git|gh|grep|curl|` +
-	`jq|cat|set|test|[A-Za-z_]+=)(?:[^\w\n].*)?|#.*)?(?:\n|$))*$`)
+var looks = regexp.MustCompile(`^(?:\s*(?:(?:if|then|else|elif|fi|for|while|do|done|!|\[\[?|echo|printf|exit|git|gh|` +
+	`grep|curl|jq|cat|set|test|[A-Za-z_]+=)(?:[^\w\n].*)?|#.*)?(?:\n|$))*$`)
 
 // runsCommand reports whether steps check a repository out and run a command that does more than look at it.
 func runsCommand(steps []any) bool {

@@ -23,8 +23,8 @@ var (
 // maxSaid bounds what is told of a status's words, in characters.
 const maxSaid = 200
 
-// isForm reports whether a check judges a pull request's form, or waits for a review: it says nothing about the code, and
-// another attempt changes nothing about it. A job that runs the code is none, whatever its name.
+// isForm reports whether a check judges a pull request's form, or waits for a review: it says nothing about the code,
+// and another attempt changes nothing about it. A job that runs the code is none, whatever its name.
 func (j *judgement) isForm(c check) bool {
 	byName := reviewGate.MatchString(c.name) || isPaperwork(c.name) &&
 		!slices.ContainsFunc(wordsOf(strings.ReplaceAll(c.name, "license/cla", "cla")), ofChange.MatchString)
@@ -42,8 +42,8 @@ func (j *judgement) isForm(c check) bool {
 }
 
 // setAside takes what is of the form, and what a service forbids, out of what the attempt is blamed for and what is
-// waited for: a person has to see to it, or says to go on without it. A job of Actions ends by itself, and so does what a
-// model reviews.
+// waited for: a person has to see to it, or says to go on without it. A job of Actions ends by itself, and so does
+// what a model reviews.
 func (j *judgement) setAside() {
 	for i := range j.checks {
 		c := &j.checks[i]

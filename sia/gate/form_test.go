@@ -23,7 +23,8 @@ func TestForm(t *testing.T) {
 	}
 	says := func(context, state, description string) Input {
 		in := input(job(1, 7, 1, "test", "success"))
-		in.Statuses = []Status{{Context: context, State: state, Description: description, UpdatedAt: noon.Add(-5 * time.Minute)}}
+		in.Statuses = []Status{{Context: context, State: state, Description: description,
+			UpdatedAt: noon.Add(-5 * time.Minute)}}
 		return in
 	}
 	app := func(slug, name, status, conclusion string) Input {
@@ -51,7 +52,8 @@ func TestForm(t *testing.T) {
 		{"nothing has run the code yet", young(says("license/cla", "pending", "not signed")), pending,
 			"Nothing has run the code yet"},
 		{"a title", beside(run(2, "Semantic PR title", "failure"), "pull_request_target", noCheckout), blocked, ""},
-		{"an approval", beside(run(2, "Check independent approval", "failure"), "pull_request_review", noCheckout), blocked, ""},
+		{"an approval", beside(run(2, "Check independent approval", "failure"), "pull_request_review", noCheckout), blocked,
+			""},
 		{"a job that tests approvals", beside(run(2, "Approval tests", "failure"), "pull_request", checkout), red, ""},
 		{"a changelog is part of the change", beside(run(2, "changelog", "failure"), "pull_request", noCheckout), red, ""},
 		{"it is red beside code that is", func() Input {
@@ -63,8 +65,10 @@ func TestForm(t *testing.T) {
 			"a rule requires it, and GitHub will not merge this before"},
 		{"a person goes on without it", waived(says("tide", "pending", ""), "tide"), ok, ""},
 		{"though a rule requires it", waived(says("tide", "pending", "").requiring("tide", "test"), "tide"), ok, ""},
-		{"though its service forbids", waived(says("Vercel", "failure", "Authorization required to deploy."), "Vercel"), ok, ""},
-		{"what fails for the change is not waived", waived(says("Vercel", "failure", "Deployment has failed"), "Vercel"), red, ""},
+		{"though its service forbids", waived(says("Vercel", "failure", "Authorization required to deploy."), "Vercel"), ok,
+			""},
+		{"what fails for the change is not waived", waived(says("Vercel", "failure", "Deployment has failed"), "Vercel"), red,
+			""},
 	})
 	got := Judge(says("tide", "pending", ""))
 	if len(got.Blocked) != 1 || !got.Blocked[0].Waivable {

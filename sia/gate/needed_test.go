@@ -66,7 +66,8 @@ func TestNeededJobs(t *testing.T) {
 			job(3, 7, 1, "ci-ok", "success"), job(4, 8, 1, "test", "failure")).with(ci("success"), workflow(8, "Nightly",
 			"pull_request", "failure")).of(sumCI).requiring("ci-ok"), sia.VerdictGreen, ""},
 		{"it is red on the base, too", jobs("success", "failure", "failure").onBase([]Run{job(11, 5, 1, "test", "failure"),
-			job(12, 5, 1, "ci-ok", "failure")}, workflow(5, "CI", "push", "failure")), sia.VerdictBlocked, "ci-ok is red on the base"},
+			job(12, 5, 1, "ci-ok", "failure")}, workflow(5, "CI", "push", "failure")), sia.VerdictBlocked,
+			"ci-ok is red on the base"},
 	})
 }
 

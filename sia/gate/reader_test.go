@@ -25,16 +25,20 @@ func TestReadersAreNoEvidence(t *testing.T) {
 	}
 	ran := func(steps string) Input {
 		in := input(job(1, 7, 1, "look", "success")).with(workflow(7, "CI", "pull_request", "success"))
-		in.Files, in.FilesKnown = []File{ReadFile(ciPath, []byte("on: pull_request\njobs:\n  look:\n    steps: ["+steps+"]\n"))}, true
+		in.Files, in.FilesKnown = []File{ReadFile(ciPath, []byte("on: pull_request\njobs:\n  look:\n"+
+			"    steps: ["+steps+"]\n"))}, true
 		return in
 	}
 	settings := func(in Input, names ...string) Input { in.Settings.Required = names; return in }
 	vouched := func(in Input, names ...string) Input { in.Vouched = names; return in }
 	const checkout = "{uses: actions/checkout@v5}"
 	judgeAll(t, []row{
-		{"the default setup of CodeQL", dynamic("dynamic", "dynamic/github-code-scanning/codeql", "Analyze (python)"), none, ""},
-		{"a review by Copilot", dynamic("dynamic", "dynamic/copilot-pull-request-reviewer/x", "Agent"), none, ""},
-		{"the same, of which the event is not known", dynamic("", "dynamic/copilot-pull-request-reviewer/x", "Agent"), none, ""},
+		{"the default setup of CodeQL", dynamic("dynamic", "dynamic/github-code-scanning/codeql", "Analyze (python)"), none,
+			""},
+		{"a review by Copilot", dynamic("dynamic", "dynamic/copilot-pull-request-reviewer/x", "Agent"), none,
+			""},
+		{"the same, of which the event is not known", dynamic("", "dynamic/copilot-pull-request-reviewer/x", "Agent"), none,
+			""},
 		{"the alerts of code scanning", by("github-advanced-security", "CodeQL"), none, ""},
 		{"a summary of Mergify", by("mergify", "Summary"), none, ""},
 		{"SonarCloud", by("sonarqubecloud", "SonarCloud Code Analysis"), none, ""},
@@ -61,12 +65,15 @@ func TestReadersAreNoEvidence(t *testing.T) {
 		{"a rule requires what only reads", by("mergify", "Summary").requiring("Summary"), none, ""},
 		{"a person can't make a licence code", vouched(by("cla", "license/cla"), "license/cla"), none, ""},
 
-		{"a job that scans", ran(checkout + ", {uses: github/codeql-action/init@v4}, {uses: github/codeql-action/analyze@v4}"),
+		{"a job that scans", ran(checkout + ", {uses: github/codeql-action/init@v4}, " +
+			"{uses: github/codeql-action/analyze@v4}"),
 			none, ""},
 		{"with the words of its template", ran(checkout + ", {uses: actions/setup-node@v4}, " +
-			"{uses: github/codeql-action/init@v4}, {run: \"echo 'Replace this with' \\\\\\n  'your build'\\nexit 1\"}"), none, ""},
+			"{uses: github/codeql-action/init@v4}, {run: \"echo 'Replace this with' \\\\\\n  'your build'\\nexit 1\"}"), none,
+			""},
 		{"a job that builds and scans", ran(checkout + ", {uses: github/codeql-action/init@v4}, {run: make}"), ok, ""},
-		{"a job that prints and builds", ran(checkout + ", {uses: github/codeql-action/init@v4}, {run: \"echo a\\nmake\"}"), ok,
+		{"a job that prints and builds", ran(checkout + ", {uses: github/codeql-action/init@v4}, " +
+			"{run: \"echo a\\nmake\"}"), ok,
 			""},
 		{"a job that reviews dependencies", ran(checkout + ", {uses: actions/dependency-review-action@v4}"), none, ""},
 		{"a job that lints by an action", ran(checkout + ", {uses: golangci/golangci-lint-action@v8}"), ok, ""},

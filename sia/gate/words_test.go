@@ -55,7 +55,8 @@ func TestMergeQueueAlone(t *testing.T) {
 func TestLegOfAnEarlierAttempt(t *testing.T) {
 	w := workflow(7, "CI", "push", "success")
 	w.Attempt = 2
-	legs := []Run{job(1, 7, 1, "test (a)", "failure"), job(2, 7, 1, "test (b)", "success"), job(3, 7, 2, "test (b)", "success")}
+	legs := []Run{job(1, 7, 1, "test (a)", "failure"), job(2, 7, 1, "test (b)", "success"),
+		job(3, 7, 2, "test (b)", "success")}
 	unknown := w
 	unknown.Attempt = 0
 	failed := w

@@ -76,8 +76,8 @@ func (h *Hub) Rename(r *Repository, name string) {
 	h.AddRepository(r)
 }
 
-// Transfer gives a repository another owner. Its former name leads to it, as after a rename; installations of the former
-// owner's don't have it any more.
+// Transfer gives a repository another owner. Its former name leads to it, as after a rename; installations of the
+// former owner's don't have it any more.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
 func (h *Hub) Transfer(r *Repository, to *User) {
 	h.forget(r)

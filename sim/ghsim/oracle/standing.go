@@ -215,7 +215,8 @@ func excuseFor(r *model.Repository, p report) excuse {
 // says none at all, nothing can be told.
 func (e excuses) excuse(r *model.Repository, p report) bool {
 	there, ok := e.checks[excuseFor(r, p)]
-	return ok && (len(there) == 0 || !slices.ContainsFunc(p.errors(), func(l string) bool { return !slices.Contains(there, l) }))
+	isNew := func(l string) bool { return !slices.Contains(there, l) }
+	return ok && (len(there) == 0 || !slices.ContainsFunc(p.errors(), isNew))
 }
 
 var (
