@@ -77,11 +77,9 @@ func (j *judgement) ranCode(c check) bool {
 // runsCode reports whether a job runs the repository's code at the head, as its workflow file says. A name
 // that is one of paperwork decides where the file can't be read, and where the job runs no command with the code.
 func (j *judgement) runsCode(c check) bool {
-	f := File{Unread: true}
-	if repo, path := c.workflow.file(); j.isOwn(repo) {
-		if at, known := fileAt(j.Files, path); known && !at.Gone { // else it came with the test merge
-			f = at
-		}
+	f, known := j.fileOf(c)
+	if !known { // it may have come with the test merge
+		f = File{Unread: true}
 	}
 	does, named := f.job(c.name), isPaperwork(c.name)
 	if slices.Contains(baseEvents, c.workflow.Event) {
@@ -95,13 +93,8 @@ func (j *judgement) runsCode(c check) bool {
 
 // inQueue reports whether a job was skipped, as its file says that it runs in a merge queue alone.
 func (j *judgement) inQueue(c check) bool {
-	if c.workflow == nil || c.outcome != skipped {
-		return false
-	}
-	repo, path := c.workflow.file()
-	f, known := fileAt(j.Files, path)
-	return known && j.isOwn(repo) &&
-		slices.ContainsFunc(f.Jobs, func(w Job) bool { return w.Queue && (w.Name == c.name || fits(w.Name, c.name)) })
+	f, known := j.fileOf(c)
+	return known && c.outcome == skipped && slices.ContainsFunc(f.named(c.name), func(w Job) bool { return w.Queue })
 }
 
 // reads reports whether an app's check, or a status, is known to run nothing of the code.
