@@ -175,8 +175,10 @@ func TestTransferred(t *testing.T) {
 			}
 			s.Go()
 			s.Settle()
-			if task := taskOf(t, s, id, n); task.State == sia.Stopped {
-				_, err = s.Sim.Comment("bob/shop", n, "bob", "/sia start")
+			// What was told first decides: the attempt goes on, it was stopped, or its push was refused.
+			words := map[sia.State]string{sia.Stopped: "/sia start", sia.OnHold: "/sia resume"}
+			if command := words[taskOf(t, s, id, n).State]; command != "" {
+				_, err = s.Sim.Comment("bob/shop", n, "bob", command)
 				check(t, err)
 				s.Settle()
 			}

@@ -100,7 +100,7 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := start(t, "/")
 			var n atomic.Int32
-			w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, _ *http.Request) {
+			w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, _ *http.Request) {
 				n.Add(1)
 				rw.Header().Set("Content-Type", "application/json; charset=utf-8")
 				for line := range strings.SplitSeq(c.header, "|") {
@@ -297,7 +297,7 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 		t.Run(broken, func(t *testing.T) {
 			w := start(t, "/")
 			var n atomic.Int32
-			w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, req *http.Request) {
+			w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, req *http.Request) {
 				rw.Header().Set("ETag", `"1"`)
 				switch {
 				case n.Add(1) == 1:

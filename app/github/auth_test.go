@@ -23,7 +23,7 @@ const issue12 = `{"number":12,"title":"T","body":"B","state":"open","user":{"log
 
 func TestTokensAreNarrowedAndShared(t *testing.T) {
 	w := start(t, "/")
-	w.json("GET /repos/acme/shop/issues/12", 200, issue12)
+	w.json("GET /repositories/42/issues/12", 200, issue12)
 	ctx := context.Background()
 	for range 3 {
 		got, err := w.repo().Issue(ctx, 12)
@@ -104,7 +104,7 @@ func TestNewTokenIsNotKnownYet(t *testing.T) {
 				}
 				answer(rw, 201, `{"id":1}`)
 			})
-			w.json("GET /repos/acme/shop/issues/12", 200, issue12)
+			w.json("GET /repositories/42/issues/12", 200, issue12)
 			ctx := t.Context()
 			must[Issue](t)(w.repo().Issue(ctx, 12))
 			_ = w.clock.sleep(ctx, c.age)
@@ -151,7 +151,7 @@ func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 	w.json("GET /app/installations/1", 200,
 		`{"id":1,"account":{"login":"acme"},"permissions":{"metadata":"read","contents":"write","issues":"write",
 			"checks":"read"}}`)
-	w.json("GET /repos/acme/shop/issues/12", 200, issue12)
+	w.json("GET /repositories/42/issues/12", 200, issue12)
 	w.HandleFunc("POST /repos/acme/shop/actions/runs/9/rerun-failed-jobs", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("X-Accepted-GitHub-Permissions", "actions=write")
 		answer(rw, 403, `{"message":"Resource not accessible by integration"}`)
@@ -197,7 +197,7 @@ func TestTokenStaysWithGitHub(t *testing.T) {
 		answer(rw, 200, issue12)
 	}))
 	defer elsewhere.Close()
-	w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, req *http.Request) {
+	w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, req *http.Request) {
 		http.Redirect(rw, req, elsewhere.URL+"/x", http.StatusMovedPermanently)
 	})
 	_, err := w.repo().Issue(context.Background(), 12)

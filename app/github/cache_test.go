@@ -21,7 +21,7 @@ func TestAnswersAreRevalidatedNeverTrusted(t *testing.T) {
 	w := start(t, "/")
 	title, unchanged := atomic.Value{}, 0
 	title.Store("one")
-	w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, req *http.Request) {
+	w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, req *http.Request) {
 		tag := fmt.Sprintf("%q", title.Load())
 		rw.Header().Set("ETag", tag)
 		rw.Header().Set("Cache-Control", "private, max-age=60, s-maxage=60") // what GitHub sends
@@ -46,7 +46,7 @@ func TestAnswersAreRevalidatedNeverTrusted(t *testing.T) {
 	if d := cmp.Diff([]string{"one", "one", "one", "two", "two"}, got); d != "" {
 		t.Error(d)
 	}
-	if asked := len(w.got("GET /repos/acme/shop/issues/12")); asked != 5 || unchanged != 2 {
+	if asked := len(w.got("GET /repositories/42/issues/12")); asked != 5 || unchanged != 2 {
 		t.Errorf("asked %d times, of which %d had not changed, want 5 and 2", asked, unchanged)
 	}
 }
@@ -81,7 +81,7 @@ func TestAFullLastPageIsReadAnew(t *testing.T) {
 
 func TestForgetDropsTokens(t *testing.T) {
 	w := start(t, "/")
-	w.json("GET /repos/acme/shop/issues/12", 200, issue12)
+	w.json("GET /repositories/42/issues/12", 200, issue12)
 	for range 2 {
 		if _, err := w.repo().Issue(context.Background(), 12); err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 
 func TestErrorsAndLogsTellNoSecret(t *testing.T) {
 	w := start(t, "/")
-	w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, req *http.Request) {
+	w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, req *http.Request) {
 		answer(rw, 500, `{"message":"not with `+req.Header.Get("Authorization")+`"}`) // as something on the way may
 	})
 	_, err := w.repo().Issue(context.Background(), 12)

@@ -31,6 +31,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"answered tries": func(ctx context.Context) error { _, _, err := a.AnsweredDeliveries(ctx, since, ""); return err },
 		"raw":            func(ctx context.Context) error { _, err := a.Raw(ctx, shop); return err },
 		"repository":     func(ctx context.Context) error { _, err := r.Repository(ctx); return err },
+		"by its id":      func(ctx context.Context) error { _, err := r.ByID(ctx); return err },
 		"workflow files": func(ctx context.Context) error { _, err := r.MayChangeWorkflows(ctx); return err },
 		"default head":   func(ctx context.Context) error { _, _, err := r.DefaultHead(ctx); return err },
 		"merge base":     func(ctx context.Context) error { _, err := r.MergeBase(ctx, "main", "c0ffee"); return err },
@@ -183,7 +184,7 @@ func startAnswering(t *testing.T, body string) *wire {
 func TestWordsAreNotKept(t *testing.T) {
 	w := start(t, "/")
 	n := 0
-	w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, req *http.Request) {
+	w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, req *http.Request) {
 		n++
 		rw.Header().Set("ETag", `"1"`)
 		switch {

@@ -39,7 +39,7 @@ func TestErrorsTellPeopleWhatToDo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := start(t, "/")
-			w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, _ *http.Request) {
+			w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, _ *http.Request) {
 				if c.header != "" {
 					rw.Header().Set("X-Accepted-GitHub-Permissions", c.header)
 				}

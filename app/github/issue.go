@@ -82,11 +82,11 @@ func repoOf(address string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// Issue reads an issue or pull request.
+// Issue reads an issue or pull request, by the repository's id: [Issue.Repo] is what that is called by now.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	var got wireIssue
-	err := r.send(ctx, http.MethodGet, fmt.Sprintf("issues/%d", number), nil, &got)
+	err := r.readByID(ctx, fmt.Sprintf("issues/%d", number), &got)
 	if err := whole(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
 	}
@@ -102,7 +102,7 @@ func (r *Repo) IssueOrGone(ctx context.Context, number int) (issue Issue, gone b
 	case err == nil && issue.Number != number: // a redirect to where it was transferred
 		return Issue{}, true, nil
 	case err == nil && issue.Repo != "" && !strings.EqualFold(issue.Repo, r.repo.String()):
-		now, err := r.Repository(ctx) // it has another name, or the issue the same number elsewhere
+		now, err := r.ByID(ctx) // it has another name, or the issue the same number elsewhere
 		return issue, err == nil && !strings.EqualFold(issue.Repo, now.String()), err
 	case statusOf(err) == http.StatusGone && !refusalSays(err, "disabled"):
 		return Issue{}, true, nil
@@ -116,13 +116,13 @@ func (r *Repo) IssueOrGone(ctx context.Context, number int) (issue Issue, gone b
 
 // ChangedIssues returns the issues and pull requests that changed since a time, by
 // number, the hundred that changed last: one request for several of them. What is
-// not among them is to be read by itself.
+// not among them is to be read by itself. They are read by the repository's id, as of [Repo.Issue].
 // https://docs.github.com/en/rest/issues/issues#list-repository-issues
 func (r *Repo) ChangedIssues(ctx context.Context, since time.Time) (map[int]Issue, error) {
 	var got []*wireIssue
 	query := url.Values{"state": {"all"}, "sort": {"updated"}, "since": {since.UTC().Format(time.RFC3339)},
 		"per_page": {strconv.Itoa(perPage)}}
-	if err := r.send(ctx, http.MethodGet, "issues?"+query.Encode(), nil, &got); err != nil {
+	if err := r.readByID(ctx, "issues?"+query.Encode(), &got); err != nil {
 		return nil, r.fail(err, "read what changed in %s", r.repo)
 	}
 	out := map[int]Issue{}

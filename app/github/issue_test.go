@@ -49,7 +49,7 @@ func TestCloseIssue(t *testing.T) {
 	w := start(t, "/")
 	state := map[string]any{"number": 12, "labels": []any{}, "body": mark + "\nold", "state": "open",
 		"pull_request": map[string]any{"url": "x"}}
-	w.HandleFunc("GET /repos/acme/shop/issues/12",
+	w.HandleFunc("GET /repositories/42/issues/12",
 		func(rw http.ResponseWriter, _ *http.Request) { answerJSON(rw, 200, state) })
 	w.HandleFunc("PATCH /repos/acme/shop/issues/12", func(rw http.ResponseWriter, req *http.Request) {
 		b, _ := io.ReadAll(req.Body)
@@ -116,10 +116,10 @@ func TestIssueOrGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, "/")
-			w.json("GET /repos/acme/shop/issues/12", c.code, c.body)
-			w.json("GET /repos/acme/shop/issues", c.list, `[]`)
-			w.json("GET /repos/acme/shop", 200,
-				`{"id":9,"name":"store","default_branch":"main","owner":{"login":"acme"}}`)
+			w.json("GET /repositories/42/issues/12", c.code, c.body)
+			w.json("GET /repositories/42/issues", c.list, `[]`)
+			w.json("GET /repositories/42", 200,
+				`{"id":42,"full_name":"acme/store","name":"store","default_branch":"main","owner":{"login":"acme"}}`)
 			got, gone, err := w.repo().IssueOrGone(context.Background(), 12)
 			if gone != c.gone || (err != nil) != c.failed || !gone && err == nil && got.Title != "T" {
 				t.Errorf("%+v, gone %v, %v", got, gone, err)
@@ -146,14 +146,15 @@ func TestKeepIssueThatWasTransferred(t *testing.T) {
 				return fmt.Sprintf(`{"number":%d,"title":%q,"state":"open","labels":[],"user":{"login":"sia[bot]"},
 					"body":%q,"repository_url":"https://api.github.com/repos/%s"}`, n, title, mark+"\nboard", repo)
 			}
-			w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, r *http.Request) {
+			w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, r *http.Request) {
 				http.Redirect(rw, r, "/repositories/9/issues/1", http.StatusMovedPermanently)
 			})
 			w.json("GET /repositories/9/issues/1", 200, issue(c.number, c.repo, "Old"))
-			w.json("GET /repos/acme/shop", 200, `{"id":9,"name":"store","default_branch":"main","owner":{"login":"acme"}}`)
+			w.json("GET /repositories/42", 200,
+				`{"id":42,"full_name":"acme/store","name":"store","default_branch":"main","owner":{"login":"acme"}}`)
 			w.json("GET /repos/acme/shop/issues", 200, `[]`)
 			w.json("POST /repos/acme/shop/issues", 201, issue(13, "acme/shop", "Board"))
-			w.json("GET /repos/acme/shop/issues/13", 200, issue(13, "acme/shop", "Board"))
+			w.json("GET /repositories/42/issues/13", 200, issue(13, "acme/shop", "Board"))
 			w.json(fmt.Sprintf("PATCH /repos/acme/shop/issues/%d", c.number), 200, issue(c.number, "acme/shop", "Board"))
 			got, err := w.repo().KeepIssue(t.Context(), 12, NewIssue{Marker: mark, Title: "Board", Body: "board"})
 			if edits := w.got("PATCH"); err != nil || got != c.want || (len(edits) == 1) != (c.want == 12) {

@@ -16,7 +16,7 @@ import (
 // nor when it runs out between two tries.
 func TestWritesNeedTheLease(t *testing.T) {
 	w := start(t, "/")
-	w.json("GET /repos/acme/shop/issues/12", 200, issue12)
+	w.json("GET /repositories/42/issues/12", 200, issue12)
 	const react, graphql, status = "POST /repos/acme/shop/issues/12/reactions", "POST /graphql",
 		"PATCH /repos/acme/shop/issues/comments/7"
 	w.json(react, 201, `{"id":1}`)

@@ -103,7 +103,7 @@ func TestRateLimits(t *testing.T) {
 
 func TestLastCallOfTheHourHoldsTheNext(t *testing.T) {
 	w := start(t, "/")
-	w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, _ *http.Request) {
+	w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("X-Ratelimit-Remaining", "0")
 		rw.Header().Set("X-Ratelimit-Resource", "core")
 		rw.Header().Set("X-Ratelimit-Reset", fmt.Sprint(w.clock.now().Add(time.Minute).Unix()))
@@ -177,7 +177,7 @@ func TestWritesAreSpacedAndOneAtATime(t *testing.T) {
 func TestBrokenAnswersAreRetriedWhenThatIsSafe(t *testing.T) {
 	w := start(t, "/")
 	var reads, writes atomic.Int32
-	w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, _ *http.Request) {
+	w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, _ *http.Request) {
 		if reads.Add(1) < 3 {
 			answer(rw, 502, "<html>")
 			return

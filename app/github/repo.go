@@ -252,6 +252,17 @@ func (r *Repo) sendPage(ctx context.Context, path string, out any) (*gh.Response
 	return r.exchange(ctx, http.MethodGet, path, nil, out)
 }
 
+// readByID reads what lies beneath the repository by its id: its name may be another repository's by now, which a token
+// reads as well where it is public.
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
+func (r *Repo) readByID(ctx context.Context, path string, out any) error {
+	req, err := r.gh.NewRequest(http.MethodGet, fmt.Sprintf("repositories/%d/%s", r.repo.ID, path), nil)
+	if err == nil {
+		_, err = r.gh.Do(ctx, req, out)
+	}
+	return err
+}
+
 func (r *Repo) exchange(ctx context.Context, method, path string, in, out any) (*gh.Response, error) {
 	req, err := r.gh.NewRequest(method, "repos/"+r.repo.String()+"/"+path, in)
 	if err != nil {

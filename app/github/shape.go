@@ -174,6 +174,9 @@ func shapesOf(method string, at *url.URL) []shape {
 		path = path[i+len(enterprisePath):]
 	}
 	parts := append([]string{method}, strings.Split(strings.Trim(path, "/"), "/")...)
+	if len(parts) > 3 && parts[1] == "repositories" { // by its id, as redirects of a renamed one lead
+		parts = append([]string{method, "repos", "*", "*"}, parts[3:]...)
+	}
 	var best *parsedShape
 	for i, p := range parsedShapes() {
 		if p.fits(parts) && (best == nil || p.narrower(best)) {

@@ -47,12 +47,9 @@ const lookMargin = 2 * time.Minute
 // Issue reads the task's issue and the comments on it and on its pull
 // request, and hands what a lost delivery would have said to the intake.
 func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
-	t, err := l.locate(ctx, t)
-	if err != nil {
-		return github.Issue{}, err
-	}
 	repo := l.github.Repo(t.Installation, t.Repo)
 	var changed map[int]github.Issue
+	var err error
 	if t.Pull.Number != 0 {
 		if changed, err = repo.ChangedIssues(ctx, t.StartedAt.Add(-lookMargin)); err != nil {
 			return github.Issue{}, err
@@ -65,18 +62,21 @@ func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
 			return issue, err
 		}
 	}
+	if t, err = l.follow(ctx, t, issue); err != nil {
+		return issue, err
+	}
 	return l.look(ctx, t, issue, changed[t.Pull.Number])
 }
 
-// locate finds a task's repository by its id, and has the task follow it: its name may be another repository's by now,
-// and its issues, code and settings are not to be read in the place of the task's.
-func (l *Looker) locate(ctx context.Context, t sia.Task) (sia.Task, error) {
-	now, err := l.github.Repo(t.Installation, t.Repo).ByID(ctx)
-	if err != nil || now.Repo == t.Repo {
-		return t, err
+// follow has a task follow its repository to where its issue is, which was read by the repository's id: the name may be
+// another repository's by now, and its comments, code and settings are not to be read in the place of the task's.
+func (l *Looker) follow(ctx context.Context, t sia.Task, issue github.Issue) (sia.Task, error) {
+	owner, name, _ := strings.Cut(issue.Repo, "/")
+	if name == "" || strings.EqualFold(issue.Repo, t.Repo.String()) {
+		return t, nil
 	}
 	r, err := l.store.Apply(ctx, t.ID, sia.Event{ID: fmt.Sprintf("look/%s/moved/v%d", t.ID, t.Version), At: l.now(),
-		Fact: sia.RepoMoved{Installation: t.Installation, Repo: now.Repo}})
+		Fact: sia.RepoMoved{Installation: t.Installation, Repo: sia.Repo{ID: t.Repo.ID, Owner: owner, Name: name}}})
 	return r.Task, err
 }
 
@@ -194,13 +194,12 @@ func (l *Looker) question(ctx context.Context, t sia.Task, found string, at sia.
 // Task compares one task with GitHub: issue, comments, boxes, pull request and
 // branch.
 func (l *Looker) Task(ctx context.Context, t sia.Task) error {
-	t, err := l.locate(ctx, t)
-	if err != nil {
-		return err
-	}
 	// Read one by one, what has not changed costs nothing of the rate limit.
 	issue, gone, err := l.issue(ctx, t)
 	if err != nil || gone {
+		return err
+	}
+	if t, err = l.follow(ctx, t, issue); err != nil {
 		return err
 	}
 	if _, err := l.look(ctx, t, issue, github.Issue{}); err != nil {

@@ -31,7 +31,7 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 	answer("GET /app", func() string { return `{"id":7,"slug":"sia","permissions":{}}` })
 	answer("GET /app/installations/1", func() string { return `{"id":1,"account":{"login":"o"},"permissions":{}}` })
 	answer("GET /users/{login}", func() string { return `{"id":77}` })
-	answer("GET /repos/o/r/issues/3", func() string { return `{"number":3,"state":"open","labels":[]}` })
+	answer("GET /repositories/9/issues/3", func() string { return `{"number":3,"state":"open","labels":[]}` })
 	mux.HandleFunc("POST /app/installations/1/access_tokens", func(w http.ResponseWriter, _ *http.Request) {
 		minted++
 		w.WriteHeader(http.StatusCreated)

@@ -25,6 +25,9 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
+	if t, err = w.Store.Task(ctx, t.ID); err != nil { // its repository may have been found elsewhere
+		return nil, err
+	}
 	if err := w.noteQuiet(ctx, t, issue); err != nil {
 		return nil, err
 	}
