@@ -113,7 +113,7 @@ const (
 // They are sorted by name.
 func (c commit) checks() []check {
 	var out []check
-	for k, rs := range grouped(slices.DeleteFunc(slices.Clone(c.runs), c.passedOver)) {
+	for k, rs := range grouped(slices.DeleteFunc(slices.Clone(c.runs), c.outdated)) {
 		out = append(out, c.ofRuns(k, rs)...)
 	}
 	newest := map[string]Status{}
@@ -141,9 +141,9 @@ func (c commit) checks() []check {
 	return out
 }
 
-// passedOver reports whether a run is red in an attempt of its workflow run after which another succeeded as a whole:
+// outdated reports whether a run is red in an attempt of its workflow run after which another succeeded as a whole:
 // GitHub's list of the latest has it no more, as where a matrix has fewer legs now.
-func (c commit) passedOver(r Run) bool {
+func (c commit) outdated(r Run) bool {
 	w := c.workflowOf(r)
 	o, _ := concluded(r)
 	if o != red || r.Attempt <= 0 || w == nil || w.Status != "completed" || w.Conclusion != "success" {

@@ -22,14 +22,14 @@ var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|gre
 	`codacy\b|code-?climate\b|deepsource\b|codefactor\b|renovate\b|dependabot\b|tide$|` +
 	`(header rules|redirect rules|pages changed|mixed content)\b)`)
 
-// runsCode are words in the name of an app, or of a check, that builds or tests. Those that deploy a preview are among
+// ofRuns are words in the name of an app, or of a check, that builds or tests. Those that deploy a preview are among
 // them: they build the head, and fail where it does not build.
-var runsCode = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|jest|` +
+var ofRuns = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|jest|` +
 	`circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|prow|` +
 	`zuul|woodpecker|codebuild|codemagic|vercel|netlify)$`)
 
-// passedOver is what a service says in a status where it has built nothing.
-var passedOver = regexp.MustCompile(`(?i)\b(skipped|ignored build|cancell?ed|not affected)\b`)
+// builtNothing is what a service says in a status where it has built nothing.
+var builtNothing = regexp.MustCompile(`(?i)\b(skipped|ignored build|cancell?ed|not affected)\b`)
 
 var (
 	word  = regexp.MustCompile(`[\p{L}\p{N}]+`)
@@ -100,12 +100,12 @@ func (j *judgement) inQueue(c check) bool {
 // reads reports whether an app's check, or a status, is known to run nothing of the code.
 func reads(c check) bool {
 	return isPaperwork(c.name) || onlyReads.MatchString(c.app) || onlyReads.MatchString(c.name) ||
-		passedOver.MatchString(c.said)
+		builtNothing.MatchString(c.said)
 }
 
 // saysItRuns reports whether the name of an app's check, or of its app, says that it builds or tests.
 func saysItRuns(c check) bool {
-	return slices.ContainsFunc(append(wordsOf(c.app), wordsOf(c.name)...), runsCode.MatchString)
+	return slices.ContainsFunc(append(wordsOf(c.app), wordsOf(c.name)...), ofRuns.MatchString)
 }
 
 // isNamed reports whether rules or settings name a check: whoever did so decided that merging depends on it.

@@ -169,12 +169,11 @@ func readJob(key string, job any) Job {
 		out.Code, out.Head, out.Calls = true, ofHead.MatchString(fmt.Sprint(says["with"])), true
 	}
 	if cond, _ := says["if"].(string); cond != "" {
+		out.Queue = queueOnly.MatchString(cond)
 		out.Part, out.Draft = ofPart.MatchString(cond), ofDraft.MatchString(cond)
 		asks := contexts.FindAllString(forPulls.ReplaceAllString(cond, ""), -1)
 		out.Guard = len(asks) > 0 && !slices.ContainsFunc(asks, func(c string) bool { return !ofGuard.MatchString(c) })
 	}
-	condition, _ := says["if"].(string)
-	out.Queue = queueOnly.MatchString(condition)
 	steps, _ := says["steps"].([]any)
 	out.Runs = runsCommand(steps)
 	reads := fmt.Sprint(says["steps"], says["env"])
