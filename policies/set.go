@@ -29,6 +29,11 @@ func (l Layer) String() string { return [...]string{"shipped", "owner", "reposit
 // Dir is where a repository, or its owner's .github repository, keeps policies of its own.
 const Dir = ".sia/policies"
 
+// IsFile reports whether a path in such a repository, slash-separated, is a policy file's.
+func IsFile(name string) bool {
+	return path.Dir(name) == Dir && (path.Ext(name) == ".yml" || path.Ext(name) == ".yaml")
+}
+
 // Set is every policy that may hold in a repository. It is immutable and safe for
 // concurrent use.
 type Set struct{ policies []Policy }

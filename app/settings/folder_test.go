@@ -16,7 +16,7 @@ func TestFolderOfManyFiles(t *testing.T) {
 			paths = append(paths, fmt.Sprintf("%s/%04d.yml", policies.Dir, i))
 		}
 		reads := 0
-		got, err := readFolder(paths, isPolicy, maxPolicies, func(string) ([]byte, error) {
+		got, err := readFolder(paths, policies.IsFile, maxPolicies, func(string) ([]byte, error) {
 			reads++
 			return nil, nil
 		})

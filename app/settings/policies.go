@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -135,7 +134,7 @@ type reader func(context.Context) (folder, error)
 // ownPolicies reads those of a commit of the repository from git.
 func (f *Files) ownPolicies(installation int64, repo sia.Repo, sha string) reader {
 	return func(ctx context.Context) (folder, error) {
-		return gitFolder(ctx, f.git.Repo(f.github.Repo(installation, repo).Remote()), sha, policies.Dir, isPolicy,
+		return gitFolder(ctx, f.git.Repo(f.github.Repo(installation, repo).Remote()), sha, policies.Dir, policies.IsFile,
 			maxPolicies)
 	}
 }
@@ -151,7 +150,7 @@ func (f *Files) ownersPolicies(installation int64, place sia.Repo, sha string) r
 		if err != nil {
 			return folder{}, err
 		}
-		return readFolder(names, isPolicy, maxPolicies, func(name string) ([]byte, error) {
+		return readFolder(names, policies.IsFile, maxPolicies, func(name string) ([]byte, error) {
 			b, found, err := repo.File(ctx, sha, name, fileLimit)
 			if err == nil && !found {
 				err = fs.ErrNotExist
@@ -159,11 +158,6 @@ func (f *Files) ownersPolicies(installation int64, place sia.Repo, sha string) r
 			return b, err
 		})
 	}
-}
-
-// isPolicy reports whether a path is a policy file's.
-func isPolicy(name string) bool {
-	return path.Dir(name) == policies.Dir && (path.Ext(name) == ".yml" || path.Ext(name) == ".yaml")
 }
 
 // takePolicies keeps the policy files of a commit, unless they were read already: the good

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -124,7 +125,7 @@ func (s *replaySource) policies(e *cli.Env) (*policies.Set, error) {
 		return nil, err
 	}
 	for name, file := range all {
-		if file.Link || filepath.ToSlash(filepath.Dir(name)) != policies.Dir || !strings.HasSuffix(name, ".yml") {
+		if file.Link || !policies.IsFile(name) {
 			continue
 		}
 		b, err := s.clone.Blob(file.ID, maxSettings)
@@ -206,8 +207,8 @@ func (l *taskLoop) play(ctx context.Context, s replay.Stage) (out replay.Result,
 // duelsOf counts replayed tasks for the gate of changed policies, of what is kept in a data folder.
 func duelsOf(dir string) func(repo, present, candidate string) (won, lost int, err error) {
 	return func(repo, present, candidate string) (won, lost int, err error) {
-		if _, err := os.Stat(filepath.Join(dir, "replay", url.PathEscape(repo))); err != nil {
-			return 0, 0, nil //nolint:nilerr // nothing was played
+		if _, err := os.Stat(filepath.Join(dir, "replay", url.PathEscape(repo))); errors.Is(err, fs.ErrNotExist) {
+			return 0, 0, nil // nothing was played
 		}
 		f, err := replay.OpenFolder(dir, repo)
 		if err != nil {
