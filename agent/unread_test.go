@@ -20,7 +20,7 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A call that can't be read beside others is told of, and the others are carried out.
+// The model hears of a call that can't be read beside others, and the others are carried out.
 func TestACallThatCannotBeReadBesideAnother(t *testing.T) {
 	b := newBench(t, turns(scripted.Answer{Text: `<tool_call>{"name": "list", "arguments": {}}</tool_call>` +
 		`<tool_call>{"name": "read" "arguments": {}}</tool_call>`}, scripted.Answer{Text: "Done."}))

@@ -31,7 +31,7 @@ func TestTransferredIssueIsTold(t *testing.T) {
 	}
 }
 
-// Where the app may not write, nothing is told, and nothing fails.
+// Where the app may not write, nothing is written, and nothing fails.
 func TestTransferredOutOfReach(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "issue-transferred")

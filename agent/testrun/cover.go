@@ -15,7 +15,7 @@ import (
 // Coverer is a language that can say which lines a test runs.
 type Coverer interface {
 	Language
-	// Cover is a suite that runs some tests, and others near them, each so that its lines are told from the others'. A
+	// Cover is a suite that runs some tests, and others near them, one by one, so that the lines of each are known. A
 	// section of it has a line "ran wanted STATUS" for each test that was asked for, "ran near STATUS" for another, and
 	// after it a line "PATH:FROM,TO" for each block of lines that it ran. The path may have folders in front that the tree
 	// does not know. ok is false where it is not known how.

@@ -20,7 +20,7 @@ var (
 	ofChange = regexp.MustCompile(`(?i)^(changelogs?|licen[sc](e|es|ing))$`)
 )
 
-// maxSaid bounds what is told of a status's words, in characters.
+// maxSaid is how many characters of a status's description are quoted.
 const maxSaid = 200
 
 // isForm reports whether a check judges a pull request's form, or waits for a review: it says nothing about the code,

@@ -76,6 +76,6 @@ func TestForm(t *testing.T) {
 	}
 	in := says("Vercel", "failure", strings.Repeat("Authorization required. ", 50))
 	if why := Judge(in).Blocked[0].Reason; len(why) > 400 {
-		t.Errorf("a long status is told whole: %d bytes", len(why))
+		t.Errorf("a long status is quoted whole: %d bytes", len(why))
 	}
 }

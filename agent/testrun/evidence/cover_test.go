@@ -61,7 +61,7 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// What a work tree's tests run is told as it is now, and what ran before the time was over counts.
+// The tests run on the work tree as it is now, and those that ran before the time was over count.
 func TestCoverInTime(t *testing.T) {
 	a, err := txtar.ParseFile("testdata/cover/go.txtar")
 	if err != nil {
