@@ -100,6 +100,26 @@ func TestFormerNameTakenWhileATaskRuns(t *testing.T) {
 	}
 }
 
+// A repository's default branch gets another name while an attempt is at work, so that the pull request can't be opened
+// as it was meant to be: it is opened for the branch as it is called now.
+func TestDefaultBranchRenamed(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	branches, err := s.Sim.Branches(apptest.Repo)
+	check(t, err)
+	check(t, s.Sim.ForcePush(apptest.Repo, "trunk", apptest.Owner, branches["main"]))
+	check(t, s.Sim.SetDefaultBranch(apptest.Repo, "trunk"))
+	check(t, s.Sim.ForcePush(apptest.Repo, "main", apptest.Owner, ""))
+	s.Go()
+	s.Settle()
+	if task := s.Task(n); task.State != sia.Passed || task.BaseBranch != "trunk" {
+		t.Errorf("the task is %s, on %s: %+v", task.State, task.BaseBranch, task.Pause)
+	}
+}
+
 // An app that is uninstalled and installed again has another installation id. What it worked on before hears it.
 func TestInstalledAgain(t *testing.T) {
 	t.Parallel()

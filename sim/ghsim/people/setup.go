@@ -113,6 +113,17 @@ func (p *People) RenameRepo(repo, name string) error {
 	return p.onRepo(repo, func(r *model.Repository) { p.world.Rename(r, name) })
 }
 
+// SetDefaultBranch makes another branch of a repository the default one.
+func (p *People) SetDefaultBranch(repo, branch string) error {
+	return p.inRepo(repo, func(r *model.Repository) error {
+		if r.Head(branch) == "" {
+			return fmt.Errorf("no branch %s in %s", branch, repo)
+		}
+		r.DefaultBranch = branch
+		return p.git.SetHEAD(r.Dir, branch)
+	})
+}
+
 // Transfer gives a repository to another account. Nothing tells the app of it: what the installations are sent is for
 // the test to say.
 func (p *People) Transfer(repo, to string) error {
