@@ -34,6 +34,10 @@ var errForeignHost = errors.New("a redirect led to another host, where the app d
 // queueAfter is when to try a write again that did not get its turn.
 const queueAfter = 15 * time.Second
 
+// suspendedLater is when to try again what an installation's suspension refused. The delivery that says so pauses
+// everything until the end of the suspension, and may come after the refusal.
+const suspendedLater = time.Minute
+
 // failure turns what went wrong in an operation into an error for people. nil
 // stays nil, and what is a [sia.Error] already stays as it is.
 func (a *App) failure(err error, format string, args ...any) error {
@@ -110,8 +114,8 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 		e.RetryAfter, e.Message = freshLater, "GitHub refused it as not valid, as it does for moments after a push: "+
 			reasonOf(er)
 	case code == http.StatusForbidden && strings.Contains(said, "suspended"):
-		e.Permanent, e.Message = true, "the installation is suspended; an owner of the account can unsuspend it under "+
-			"Settings → GitHub Apps"
+		e.RetryAfter, e.Message = suspendedLater, "the installation is suspended; an owner of the account can unsuspend it "+
+			"under Settings → GitHub Apps"
 	case code == http.StatusForbidden && strings.Contains(said, "archived"):
 		e.Permanent, e.Message = true, "the repository is archived and so read-only; unarchive it to go on"
 	case code == http.StatusForbidden && (strings.Contains(said, "saml") || resp.Header.Get("X-Github-Sso") != ""):
