@@ -132,6 +132,9 @@ func TestSuspensionBeforeItsDelivery(t *testing.T) {
 	if state := s.Task(n).State; state != sia.Passed {
 		t.Errorf("unsuspended, it is %s: %+v", state, s.Task(n).Pause)
 	}
+	if text := said(t, s, n); strings.Contains(text, "suspend") {
+		t.Errorf("SIA says:\n%s", text)
+	}
 }
 
 // What an installation was, a delivery that comes late says, too: GitHub is asked what it is.

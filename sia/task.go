@@ -120,6 +120,8 @@ type Task struct {
 	SettingsFrom string `json:"settings_from,omitempty" mask:"-"`
 	// something people should know, such as a broken configuration file
 	Warning string `json:"warning,omitempty"`
+	// where Warning says that an effect could not be done, its kind: it ends when one of that kind is done
+	WarningOf EffectKind `json:"warning_of,omitempty"`
 	// the last one about memory, which ends when memory is written
 	MemoryWarning string `json:"memory_warning,omitempty"`
 
