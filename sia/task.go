@@ -109,8 +109,10 @@ type Task struct {
 	State State     `json:"state"`
 	Since time.Time `json:"since"`           // when State was entered
 	Ended string    `json:"ended,omitempty"` // why a stopped task was stopped, for people
-	// it ended because GitHub can't be written to any more
+	// it has ended, and GitHub can't be asked about it or written to any more
 	Gone bool `json:"gone,omitempty"`
+	// it ended so: its memory is not written, and its question not closed
+	Unwritten bool `json:"unwritten,omitempty"`
 	// it ended because the issue was deleted or transferred; the rest can be written to
 	IssueGone   bool     `json:"issue_gone,omitempty"`
 	Transferred *IssueAt `json:"transferred,omitempty"` // where to, where that is known

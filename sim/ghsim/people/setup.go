@@ -137,6 +137,17 @@ func (p *People) Transfer(repo, to string) error {
 	return nil
 }
 
+// DeleteRepo deletes a repository. Nothing tells the app of it.
+// https://docs.github.com/en/repositories/creating-and-managing-repositories/deleting-a-repository
+func (p *People) DeleteRepo(repo string) error {
+	return p.onRepo(repo, func(r *model.Repository) { p.world.Delete(r) })
+}
+
+// SetPrivate makes a repository private or public.
+func (p *People) SetPrivate(repo string, private bool) error {
+	return p.onRepo(repo, func(r *model.Repository) { r.Private = private })
+}
+
 // RenameUser gives a person or an organisation another login. Their repositories go along.
 func (p *People) RenameUser(login, to string) error {
 	p.world.Lock()
