@@ -12,8 +12,8 @@ func (s *step) create(f Start) {
 	set := DefaultSettings()
 	s.t = Task{
 		ID: NewTaskID(f.Repo.ID, f.Issue), Version: 1, Installation: f.Installation, Repo: f.Repo, Issue: f.Issue,
-		Title: f.Title, Body: f.Body, AskedBy: s.e.By, Label: f.Label, CreatedAt: s.e.At, StartedAt: s.e.At,
-		Settings: set, BaseBranch: f.DefaultBranch, Seen: []string{s.e.ID},
+		Title: f.Title, Body: f.Body, AskedBy: s.e.By, Label: f.Label, LabelID: f.LabelID,
+		CreatedAt: s.e.At, StartedAt: s.e.At, Settings: set, BaseBranch: f.DefaultBranch, Seen: []string{s.e.ID},
 		Approaches: set.SIA.MaxApproaches,
 		Credits:    Ledger{Budget: Credits(set.Budget.Task) * Credit},
 	}

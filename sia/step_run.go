@@ -22,7 +22,7 @@ func (s *step) restart() {
 	s.t.Anyway = f.Anyway
 	if asked {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
-		s.t.AskedBy, s.t.Label = s.e.By, f.Label
+		s.t.AskedBy, s.t.Label, s.t.LabelID = s.e.By, f.Label, f.LabelID
 		if s.t.Kept == "" && s.t.Pull.Number == 0 { // nothing stands on the branch that it began from
 			s.t.BaseBranch = cmp.Or(f.DefaultBranch, s.t.BaseBranch)
 		}

@@ -94,6 +94,7 @@ type Task struct {
 	// that started it, so that taking it off stops the task, whatever the settings call it by then;
 	// empty: a command did
 	Label     string    `json:"label,omitempty" mask:"-"`
+	LabelID   int64     `json:"label_id,omitempty"`        // GitHub's; 0: not known
 	Labels    []string  `json:"labels,omitempty" mask:"-"` // of the issue, when the last attempt began
 	Forecast  *Forecast `json:"forecast,omitempty"`        // before the first attempt; nil: it has not begun
 	CreatedAt time.Time `json:"created_at"`

@@ -103,7 +103,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	switch {
 	case issue.State == "closed":
 		stop = "the issue was closed"
-	case t.Label != "" && !issue.HasLabel(t.Label):
+	case t.Label != "" && !issue.HasLabel(t.Label, t.LabelID):
 		stop = fmt.Sprintf("the label `%s` was taken off", t.Label)
 	}
 	if stop != "" && !t.State.Final() {
