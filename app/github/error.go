@@ -55,6 +55,7 @@ func (a *App) failure(err error, format string, args ...any) error {
 		he    *ghinstallation.HTTPError
 		er    *gh.ErrorResponse
 
+		refusal   *graphqlError
 		untrusted *tls.CertificateVerificationError
 	)
 	switch {
@@ -68,6 +69,10 @@ func (a *App) failure(err error, format string, args ...any) error {
 		a.explainToken(e, he)
 	case errors.As(err, &er) && er.Response != nil:
 		a.explain(e, er)
+	case errors.As(err, &refusal) && refusal.failing():
+		e.Message = "GitHub is failing. See githubstatus.com"
+	case errors.As(err, &refusal):
+		e.Message = "GitHub refused the query, as an older GitHub Enterprise Server does that does not know all of it"
 	case errors.Is(err, lease.ErrLost):
 		e.Message = "nothing was written to GitHub: " + lease.ErrLost.Error()
 	case errors.Is(err, errUncounted):
