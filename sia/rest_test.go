@@ -30,7 +30,7 @@ func TestFailuresComeToRest(t *testing.T) {
 	}
 }
 
-// The warning that GitHub could not be brought up to date ends when it could, and GitHub shows so. Another warning stays.
+// The warning that GitHub could not be brought up to date ends when it could, and GitHub shows so. Another one stays.
 func TestWarningOfTroubleThatIsOver(t *testing.T) {
 	for _, other := range []string{"", "the settings can't be read"} {
 		task := Task{ID: "9-3", State: Passed, Version: 7, Visible: 7, Settings: DefaultSettings(), MemoryWarning: "before",
