@@ -110,6 +110,33 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
+// What acts between the suspension of an installation and its delivery goes on as well when it ends.
+func TestSuspensionBeforeItsDelivery(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoPush, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	s.Sim.HoldDeliveries(func(d ghsim.Delivery) bool { return d.Event == "installation" })
+	check(t, s.Sim.Suspend(s.Install, true))
+	s.Go()
+	s.Quiet()
+	s.Sim.HoldDeliveries(nil)
+	s.Sim.Release(nil)
+	s.Settle()
+	if state := s.Task(n).State; state != sia.OnHold {
+		t.Fatalf("suspended, it is %s", state)
+	}
+	check(t, s.Sim.Suspend(s.Install, false))
+	s.Settle()
+	if state := s.Task(n).State; state != sia.Passed {
+		t.Errorf("unsuspended, it is %s: %+v", state, s.Task(n).Pause)
+	}
+	if text := said(t, s, n); strings.Contains(text, "suspend") {
+		t.Errorf("SIA says:\n%s", text)
+	}
+}
+
 // What an installation was, a delivery that comes late says, too: GitHub is asked what it is.
 func TestLateWordsOfAnInstallation(t *testing.T) {
 	t.Parallel()

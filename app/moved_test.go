@@ -1,9 +1,11 @@
 package app_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -100,6 +102,26 @@ func TestFormerNameTakenWhileATaskRuns(t *testing.T) {
 	}
 }
 
+// A repository's default branch gets another name while an attempt is at work, so that the pull request can't be opened
+// as it was meant to be: it is opened for the branch as it is called now.
+func TestDefaultBranchRenamed(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	branches, err := s.Sim.Branches(apptest.Repo)
+	check(t, err)
+	check(t, s.Sim.ForcePush(apptest.Repo, "trunk", apptest.Owner, branches["main"]))
+	check(t, s.Sim.SetDefaultBranch(apptest.Repo, "trunk"))
+	check(t, s.Sim.ForcePush(apptest.Repo, "main", apptest.Owner, ""))
+	s.Go()
+	s.Settle()
+	if task := s.Task(n); task.State != sia.Passed || task.BaseBranch != "trunk" {
+		t.Errorf("the task is %s, on %s: %+v", task.State, task.BaseBranch, task.Pause)
+	}
+}
+
 // An app that is uninstalled and installed again has another installation id. What it worked on before hears it.
 func TestInstalledAgain(t *testing.T) {
 	t.Parallel()
@@ -192,6 +214,89 @@ func TestTransferred(t *testing.T) {
 				t.Errorf("known are %v", all)
 			}
 		})
+	}
+}
+
+// What GitHub tells of no more is not asked about: neither open tasks nor those that have passed or were stopped.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(s *apptest.Stage) error{
+		"uninstalled": func(s *apptest.Stage) error { return s.Sim.Uninstall(s.Install) },
+		"taken out":   func(s *apptest.Stage) error { return s.Sim.RemoveFromInstallation(s.Install, apptest.Repo) },
+		"deleted":     func(s *apptest.Stage) error { return s.Sim.DeleteRepo(apptest.Repo) },
+		"deleted, and its name taken": func(s *apptest.Stage) error {
+			err := s.Sim.DeleteRepo(apptest.Repo)
+			if err == nil {
+				_, err = s.Sim.CreateRepo(apptest.Owner, apptest.Name, ghsim.RepoSpec{})
+			}
+			if err == nil {
+				s.InstallOn(apptest.Name)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := shop(t, "pass")
+			id := repoID(t, s)
+			passed, stopped := resolve(t, s, "Greet the customers"), open(t, s, "Greet them again")
+			_, err := s.Sim.Comment(apptest.Repo, stopped, apptest.Owner, "/sia stop")
+			check(t, err)
+			s.Settle()
+			s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 1})
+			started := open(t, s, "Greet nobody")
+			s.Until()
+			check(t, end(s))
+			s.Go()
+			s.Settle()
+			s.Periodic("heartbeat")
+			s.Settle()
+			for _, n := range []int{passed, stopped, started} {
+				if task := taskOf(t, s, id, n); !task.Gone {
+					t.Errorf("#%d is %s, and not gone", n, task.State)
+				}
+			}
+			if _, err := s.App.Store.Repository(t.Context(), id); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("the repository is known: %v", err)
+			}
+			s.Wait(25 * time.Hour)
+			before := len(s.Sim.Calls())
+			for _, work := range []string{"look", "watch", "repair", "feedback", "approvals"} {
+				s.Periodic(work)
+			}
+			s.Settle()
+			for _, c := range s.Sim.Calls()[before:] {
+				t.Errorf("%s %s is asked for: %d", c.Method, c.Path, c.Status)
+			}
+		})
+	}
+}
+
+// No delivery says that an account or a repository has another name, or that a repository is seen by others now.
+func TestComparedWithGitHub(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	id := repoID(t, s)
+	n := resolve(t, s, "Greet the customers")
+	check(t, s.Sim.RenameRepo(apptest.Repo, "store"))
+	check(t, s.Sim.RenameUser(apptest.Owner, "lovelace"))
+	before, err := s.App.Store.Repository(t.Context(), id)
+	check(t, err)
+	check(t, s.Sim.SetPrivate("lovelace/store", !before.Private))
+	s.Periodic("heartbeat")
+	s.Settle()
+	now, err := s.App.Store.Repository(t.Context(), id)
+	check(t, err)
+	want := before
+	want.Owner, want.Name, want.Private = "lovelace", "store", !before.Private
+	if now != want {
+		t.Errorf("the repository is %+v, want %+v", now, want)
+	}
+	if all, err := s.App.Store.Installations(t.Context()); err != nil || all[0].Account != "lovelace" {
+		t.Errorf("installations: %v, %v", all, err)
+	}
+	if task := taskOf(t, s, id, n); task.Repo != want.Repo {
+		t.Errorf("the task is in %s", task.Repo)
 	}
 }
 

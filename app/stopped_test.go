@@ -4,10 +4,35 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/scripted"
 )
+
+// A label that is renamed stays on its issues. What it started goes on, and ends when it is taken off under its new
+// name.
+func TestLabelRenamed(t *testing.T) {
+	t.Parallel()
+	for _, off := range []bool{false, true} {
+		s := shop(t, "pass")
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+		n := openLabelled(t, s, apptest.Owner)
+		s.Until()
+		check(t, s.Sim.RenameLabel(apptest.Repo, apptest.Owner, "sia", "robot"))
+		if off {
+			check(t, s.Sim.Unlabel(apptest.Repo, n, apptest.Owner, "robot"))
+		}
+		s.Wait(time.Minute)
+		s.Periodic("look")
+		s.Go()
+		s.Settle()
+		if task := s.Task(n); (task.State == sia.Passed) == off || (task.State == sia.Stopped) != off {
+			t.Errorf("taken off %v: it is %s: %s", off, task.State, task.Ended)
+		}
+	}
+}
 
 // An attempt that a person stops while the model answers says so in words for people.
 func TestStoppedWhileTheModelAnswers(t *testing.T) {

@@ -44,6 +44,7 @@ type (
 		Body          string `json:"body"`
 		DefaultBranch string `json:"default_branch" mask:"-"`
 		Label         string `json:"label,omitempty" mask:"-"` // by which it was asked for; empty: by a command
+		LabelID       int64  `json:"label_id,omitempty"`       // GitHub's, which stays when the label is renamed
 		Text          string `json:"text,omitempty"`           // words after /sia start
 		// it is to be worked on whatever resolves the issue already
 		Anyway bool `json:"anyway,omitempty"`

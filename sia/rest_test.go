@@ -30,6 +30,27 @@ func TestFailuresComeToRest(t *testing.T) {
 	}
 }
 
+// The warning that GitHub could not be brought up to date ends when it could, and GitHub shows so. Another one stays.
+func TestWarningOfTroubleThatIsOver(t *testing.T) {
+	for _, other := range []string{"", "the settings can't be read"} {
+		task := Task{ID: "9-3", State: Passed, Version: 7, Visible: 7, Settings: DefaultSettings(), MemoryWarning: "before",
+			Pending: map[string]EffectKind{"sync": DoSync, "draft": DoDraft, "memory": DoMemory}}
+		r := Step(task, Event{ID: "sync", Effect: "sync", Fact: EffectFailed{Effect: DoSync, Reason: "archived"}})
+		r = Step(r.Task, Event{ID: "draft", Effect: "draft", Fact: Drafted{}})
+		if r.Task.Warning != "archived" {
+			t.Errorf("after something else was done it warns of %q", r.Task.Warning)
+		}
+		if other != "" {
+			r = Step(r.Task, Event{ID: "memory", Effect: "memory", Fact: MemoryCommitted{Warning: other}})
+		}
+		key := r.Task.pendingOf(DoSync)
+		r = Step(r.Task, Event{ID: key, Effect: key, Fact: SyncDone{Version: r.Task.Version}})
+		if r.Task.Warning != other || (r.Task.pendingOf(DoSync) == "") != (other != "") {
+			t.Errorf("once it was done it warns of %q, pending %v", r.Task.Warning, r.Task.Pending)
+		}
+	}
+}
+
 // The result of the attempt that a stop interrupts is known later, and the memory
 // of the task waits for it; where GitHub is gone, nothing is written at all.
 func TestMemoryOfAStoppedAttempt(t *testing.T) {

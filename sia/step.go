@@ -55,7 +55,9 @@ func Replay(t Task, e Event) Result {
 		return Result{Task: t, Ignored: reason}
 	}
 	s.t.Version++
+	kind := s.t.Pending[e.Effect]
 	delete(s.t.Pending, e.Effect)
+	s.doneAfterAll(kind)
 	if s.fromPerson() {
 		s.t.Seen = append(s.t.Seen, e.ID)
 		if len(s.t.Seen) > maxSeen {

@@ -12,7 +12,7 @@ import (
 // begun has it decided who makes the next attempt, unless credits are gone.
 func (s *step) begun() {
 	f := s.e.Fact.(Begun)
-	s.t.Warning, s.t.BeginsAt = f.Warning, time.Time{}
+	s.t.Warning, s.t.WarningOf, s.t.BeginsAt = f.Warning, "", time.Time{}
 	if s.number() == 0 {
 		s.t.Forecast = f.Forecast
 	}

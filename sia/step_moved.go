@@ -13,9 +13,9 @@ func (s *step) repoMoved() {
 		s.ignore("the repository is where it was")
 		return
 	}
-	gone := s.t.Gone
 	s.t.Installation, s.t.Repo, s.t.Gone = f.Installation, f.Repo, false
-	if gone && s.t.State == Stopped {
+	if s.t.Unwritten {
+		s.t.Unwritten = false
 		s.remember()
 		s.closeEscalation()
 	}

@@ -12,8 +12,8 @@ func (s *step) create(f Start) {
 	set := DefaultSettings()
 	s.t = Task{
 		ID: NewTaskID(f.Repo.ID, f.Issue), Version: 1, Installation: f.Installation, Repo: f.Repo, Issue: f.Issue,
-		Title: f.Title, Body: f.Body, AskedBy: s.e.By, Label: f.Label, CreatedAt: s.e.At, StartedAt: s.e.At,
-		Settings: set, BaseBranch: f.DefaultBranch, Seen: []string{s.e.ID},
+		Title: f.Title, Body: f.Body, AskedBy: s.e.By, Label: f.Label, LabelID: f.LabelID,
+		CreatedAt: s.e.At, StartedAt: s.e.At, Settings: set, BaseBranch: f.DefaultBranch, Seen: []string{s.e.ID},
 		Approaches: set.SIA.MaxApproaches,
 		Credits:    Ledger{Budget: Credits(set.Budget.Task) * Credit},
 	}
@@ -79,6 +79,21 @@ func (s *step) stop() {
 	s.t.IssueGone, s.t.Transferred = f.IssueGone, f.Transferred
 }
 
+// stopAfterEnd notes of a task that has ended that GitHub can't be asked about it any more. Else there is nothing to
+// stop.
+func (s *step) stopAfterEnd() {
+	f := s.e.Fact.(Stop)
+	switch {
+	case f.Gone && !s.t.Gone:
+		s.t.Gone = true
+		s.because("it can't be read or written any more: %s", f.Reason)
+	case s.t.State == Passed:
+		s.ignore("the task has passed already; there is nothing to stop")
+	default:
+		s.ignore("the task is stopped already; `/sia start` starts it again")
+	}
+}
+
 // end stops the task for a reason.
 func (s *step) end(reason string, gone bool) {
 	s.cancel(DoAttempt, DoAggregate)
@@ -92,7 +107,7 @@ func (s *step) end(reason string, gone bool) {
 	s.forgetNext()
 	s.enter(Stopped)
 	s.t.Ended = reason
-	s.t.Gone = gone
+	s.t.Gone, s.t.Unwritten = gone, gone
 	if !gone && s.t.Pull.Number != 0 && !s.t.Pull.Merged {
 		s.respond("", reason)
 	}

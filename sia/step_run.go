@@ -22,7 +22,7 @@ func (s *step) restart() {
 	s.t.Anyway = f.Anyway
 	if asked {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
-		s.t.AskedBy, s.t.Label = s.e.By, f.Label
+		s.t.AskedBy, s.t.Label, s.t.LabelID = s.e.By, f.Label, f.LabelID
 		if s.t.Kept == "" && s.t.Pull.Number == 0 { // nothing stands on the branch that it began from
 			s.t.BaseBranch = cmp.Or(f.DefaultBranch, s.t.BaseBranch)
 		}
@@ -50,7 +50,7 @@ func (s *step) newRun(passed bool, text string, edited bool) {
 	s.takeBranch(passed)
 	s.t.Brief = s.nextBrief(passed, text, edited)
 	s.t.StartedAt, s.t.BeginsAt, s.t.NoRoom, s.t.Aftermath = s.e.At, time.Time{}, false, ""
-	s.t.Gone, s.t.IssueGone, s.t.Transferred = false, false, nil
+	s.t.Gone, s.t.Unwritten, s.t.IssueGone, s.t.Transferred = false, false, false, nil
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
 	s.t.Elsewhere, s.t.Worthwhile, s.t.Wanted, s.t.WantedCoder = false, false, "", ""
 	s.t.Afterwards, s.t.Omission = nil, nil

@@ -156,8 +156,17 @@ func (f MemoryCommitted) is() string {
 // warn shows people something they should know.
 func (s *step) warn(text string) {
 	if text != "" {
-		s.t.Warning = text
+		s.t.Warning, s.t.WarningOf = text, ""
 	}
+}
+
+// doneAfterAll drops the warning that an effect could not be done when one of its kind reports that it was.
+func (s *step) doneAfterAll(kind EffectKind) {
+	if kind == "" || kind != s.t.WarningOf || s.e.Fact.Kind() == KEffectFailed {
+		return
+	}
+	s.t.Warning, s.t.WarningOf = "", ""
+	s.t.Visible = s.t.Version
 }
 
 // announced lets the next attempt begin: its comment stands.
@@ -290,7 +299,7 @@ func (s *step) failedAside(f EffectFailed) {
 		s.finalReviewLost(f.Reason)
 		return
 	}
-	s.t.Warning = f.Reason
+	s.t.Warning, s.t.WarningOf = f.Reason, f.Effect
 	s.because("%s could not be done: %s", f.Effect, f.Reason)
 	switch f.Effect {
 	case DoSync:

@@ -63,8 +63,7 @@ func init() {
 			on((*step).startAnyway, Escalated).
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold),
 		KStop: row{}.on((*step).stop, append([]State{Escalated, OnHold}, unfinished...)...).
-			ignore("the task has passed already; there is nothing to stop", Passed).
-			ignore("the task is stopped already; `/sia start` starts it again", Stopped),
+			on((*step).stopAfterEnd, Passed, Stopped),
 		KPause: row{}.on((*step).pauseAsked, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KResume: row{}.on((*step).resume, OnHold).
 			on((*step).topUp, append([]State{Escalated}, unfinished...)...).

@@ -94,6 +94,7 @@ type Task struct {
 	// that started it, so that taking it off stops the task, whatever the settings call it by then;
 	// empty: a command did
 	Label     string    `json:"label,omitempty" mask:"-"`
+	LabelID   int64     `json:"label_id,omitempty"`        // GitHub's; 0: not known
 	Labels    []string  `json:"labels,omitempty" mask:"-"` // of the issue, when the last attempt began
 	Forecast  *Forecast `json:"forecast,omitempty"`        // before the first attempt; nil: it has not begun
 	CreatedAt time.Time `json:"created_at"`
@@ -109,8 +110,10 @@ type Task struct {
 	State State     `json:"state"`
 	Since time.Time `json:"since"`           // when State was entered
 	Ended string    `json:"ended,omitempty"` // why a stopped task was stopped, for people
-	// it ended because GitHub can't be written to any more
+	// it has ended, and GitHub can't be asked about it or written to any more
 	Gone bool `json:"gone,omitempty"`
+	// it ended so: its memory is not written, and its question not closed
+	Unwritten bool `json:"unwritten,omitempty"`
 	// it ended because the issue was deleted or transferred; the rest can be written to
 	IssueGone   bool     `json:"issue_gone,omitempty"`
 	Transferred *IssueAt `json:"transferred,omitempty"` // where to, where that is known
@@ -120,6 +123,8 @@ type Task struct {
 	SettingsFrom string `json:"settings_from,omitempty" mask:"-"`
 	// something people should know, such as a broken configuration file
 	Warning string `json:"warning,omitempty"`
+	// where Warning says that an effect could not be done, its kind: it ends when one of that kind is done
+	WarningOf EffectKind `json:"warning_of,omitempty"`
 	// the last one about memory, which ends when memory is written
 	MemoryWarning string `json:"memory_warning,omitempty"`
 

@@ -59,7 +59,7 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 			"single sign-on", true, 0},
 		{"missing permission", 403, "", reason("Resource not accessible by integration"), `"issues: read"`, true, 0},
 		{"archived", 403, "", reason("Repository was archived so is read-only."), "unarchive it", true, 0},
-		{"suspended", 403, "", reason("This installation has been suspended"), "unsuspend it", true, 0},
+		{"suspended", 403, "", reason("This installation has been suspended"), "unsuspend it", false, suspendedLater},
 		{"allow list", 403, "", reason("Although you appear to have the correct authorization credentials, the `acme` " +
 			"organization has an IP allow list enabled, and 192.0.2.1 is not permitted to access this resource."),
 			"allow list", true, 0},

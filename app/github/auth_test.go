@@ -19,7 +19,7 @@ import (
 )
 
 const issue12 = `{"number":12,"title":"T","body":"B","state":"open","user":{"login":"ann","id":5},
-	"labels":[{"name":"sia"}]}`
+	"labels":[{"id":8,"name":"sia"}]}`
 
 func TestTokensAreNarrowedAndShared(t *testing.T) {
 	w := start(t, "/")
@@ -30,7 +30,8 @@ func TestTokensAreNarrowedAndShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := Issue{Number: 12, Title: "T", Body: "B", State: "open", Labels: []string{"sia"}, Author: "ann", AuthorID: 5}
+		want := Issue{Number: 12, Title: "T", Body: "B", State: "open", Labels: []string{"sia"}, LabelIDs: []int64{8},
+			Author: "ann", AuthorID: 5}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Error(d)
 		}

@@ -2,7 +2,9 @@ package github
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,7 +33,11 @@ func TestClosingReads(t *testing.T) {
 		{"an old server", nil, `{"errors":[{"message":"Field 'closedByPullRequestsReferences' doesn't exist"}]}`, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := start(t, "/", func(cfg *Config) { cfg.WriteBurst, cfg.WriteSpacing = 1, time.Hour })
+			var log strings.Builder
+			w := start(t, "/", func(cfg *Config) {
+				cfg.WriteBurst, cfg.WriteSpacing = 1, time.Hour
+				cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			})
 			asked := 0
 			w.HandleFunc("POST /graphql", func(rw http.ResponseWriter, _ *http.Request) {
 				asked++
@@ -53,6 +59,9 @@ func TestClosingReads(t *testing.T) {
 					t.Errorf("%+v", got.Pulls)
 				}
 				asked = 0
+			}
+			if old := strings.Contains(log.String(), "as an older GitHub Enterprise Server does that"); old != (c.errors != "") {
+				t.Errorf("logged is:\n%s", log.String())
 			}
 			for _, d := range w.clock.naps() {
 				if d > time.Minute {

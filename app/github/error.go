@@ -34,6 +34,10 @@ var errForeignHost = errors.New("a redirect led to another host, where the app d
 // queueAfter is when to try a write again that did not get its turn.
 const queueAfter = 15 * time.Second
 
+// suspendedLater is when to try again what an installation's suspension refused. The delivery that says so pauses
+// everything until the end of the suspension, and may come after the refusal.
+const suspendedLater = time.Minute
+
 // failure turns what went wrong in an operation into an error for people. nil
 // stays nil, and what is a [sia.Error] already stays as it is.
 func (a *App) failure(err error, format string, args ...any) error {
@@ -51,6 +55,7 @@ func (a *App) failure(err error, format string, args ...any) error {
 		he    *ghinstallation.HTTPError
 		er    *gh.ErrorResponse
 
+		refusal   *graphqlError
 		untrusted *tls.CertificateVerificationError
 	)
 	switch {
@@ -64,6 +69,10 @@ func (a *App) failure(err error, format string, args ...any) error {
 		a.explainToken(e, he)
 	case errors.As(err, &er) && er.Response != nil:
 		a.explain(e, er)
+	case errors.As(err, &refusal) && refusal.failing():
+		e.Message = "GitHub is failing. See githubstatus.com"
+	case errors.As(err, &refusal):
+		e.Message = "GitHub refused the query, as an older GitHub Enterprise Server does that does not know all of it"
 	case errors.Is(err, lease.ErrLost):
 		e.Message = "nothing was written to GitHub: " + lease.ErrLost.Error()
 	case errors.Is(err, errUncounted):
@@ -110,8 +119,8 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 		e.RetryAfter, e.Message = freshLater, "GitHub refused it as not valid, as it does for moments after a push: "+
 			reasonOf(er)
 	case code == http.StatusForbidden && strings.Contains(said, "suspended"):
-		e.Permanent, e.Message = true, "the installation is suspended; an owner of the account can unsuspend it under "+
-			"Settings → GitHub Apps"
+		e.RetryAfter, e.Message = suspendedLater, "the installation is suspended; an owner of the account can unsuspend it "+
+			"under Settings → GitHub Apps"
 	case code == http.StatusForbidden && strings.Contains(said, "archived"):
 		e.Permanent, e.Message = true, "the repository is archived and so read-only; unarchive it to go on"
 	case code == http.StatusForbidden && (strings.Contains(said, "saml") || resp.Header.Get("X-Github-Sso") != ""):

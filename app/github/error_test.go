@@ -25,7 +25,7 @@ func TestErrorsTellPeopleWhatToDo(t *testing.T) {
 		{"missing permission, guessed", 403, `{"message":"Resource not accessible by integration"}`, "",
 			`the app lacks the permission "issues: read", which SIA needs to read the task`, true},
 		{"archived", 403, `{"message":"Repository was archived so is read-only."}`, "", "unarchive it", true},
-		{"suspended", 403, `{"message":"This installation has been suspended"}`, "", "unsuspend it", true},
+		{"suspended", 403, `{"message":"This installation has been suspended"}`, "", "unsuspend it", false},
 		{"otherwise forbidden", 403, `{"message":"Issue is locked"}`, "", "GitHub does not allow it: Issue is locked", true},
 		{"gone", 410, `{"message":"Issues are disabled for this repo"}`, "", "turned off in the repository's settings", true},
 		{"gone for good", 410, `{"message":"Gone"}`, "", "gone for good", true},

@@ -24,6 +24,7 @@ type Issue struct {
 	Body      string
 	State     string // open or closed
 	Labels    []string
+	LabelIDs  []int64 // GitHub's, in the order of Labels
 	Author    string
 	AuthorID  int64
 	URL       string
@@ -36,9 +37,11 @@ type Issue struct {
 	OpenSubs  int // of those, open
 }
 
-// HasLabel reports whether a label is on the issue. GitHub does not tell labels apart by their case.
-func (i Issue) HasLabel(name string) bool {
-	return slices.ContainsFunc(i.Labels, func(l string) bool { return strings.EqualFold(l, name) })
+// HasLabel reports whether a label is on the issue, by its name or, where it was renamed since, by its id; 0: that is
+// not known. GitHub does not tell labels apart by their case.
+func (i Issue) HasLabel(name string, id int64) bool {
+	return slices.ContainsFunc(i.Labels, func(l string) bool { return strings.EqualFold(l, name) }) ||
+		id != 0 && slices.Contains(i.LabelIDs, id)
 }
 
 // wireIssue is an issue with what go-github does not know.
@@ -71,7 +74,7 @@ func issueFrom(i *gh.Issue) Issue {
 		CreatedAt: i.GetCreatedAt().Time,
 	}
 	for _, l := range i.Labels {
-		out.Labels = append(out.Labels, l.GetName())
+		out.Labels, out.LabelIDs = append(out.Labels, l.GetName()), append(out.LabelIDs, l.GetID())
 	}
 	return out
 }

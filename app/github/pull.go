@@ -51,7 +51,7 @@ type NewPull struct {
 }
 
 // EnsurePull opens a pull request, or returns the open one of the same head and
-// base as it is.
+// base as it is. A base branch that is gone was renamed or replaced: then it is for the default branch.
 // https://docs.github.com/en/rest/pulls/pulls#create-a-pull-request
 func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 	if !n.Fresh {
@@ -73,10 +73,27 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 			return p, err
 		}
 	}
+	if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "base") {
+		if now, err := r.baseNow(ctx, n.Base); err != nil {
+			return Pull{}, err
+		} else if now != n.Base {
+			n.Base, n.Fresh = now, false
+			return r.EnsurePull(ctx, n)
+		}
+	}
 	if err := whole(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "open a pull request from %s in %s", n.Head, r.repo)
 	}
 	return r.pullFrom(got), nil
+}
+
+// baseNow is a base branch, or the default branch where that is gone.
+func (r *Repo) baseNow(ctx context.Context, base string) (string, error) {
+	if _, there, err := r.Head(ctx, base); err != nil || there {
+		return base, err
+	}
+	now, err := r.Repository(ctx)
+	return now.DefaultBranch, err
 }
 
 // findPull looks for the open pull request of a head and base branch.

@@ -57,7 +57,7 @@ var shapes = shapeTable{
 	{"POST app/installations/*/access_tokens", "{token expires_at}"},
 	{"GET app/installations/*", "{id permissions{}}"},
 	{"POST app-manifests/*/conversions", "{id pem webhook_secret client_id client_secret}"},
-	{"GET installation/repositories", "{repositories[id name owner{login}]}"},
+	{"GET installation/repositories", "{repositories[id name private default_branch owner{login}]}"},
 	{"GET user", "{id login}"},
 	{"GET user/installations", "{installations[id account?{login id} suspended_at?]}"},
 	{"GET user/installations/*/repositories", "{repositories[id permissions?{}]}"},

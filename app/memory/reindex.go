@@ -273,14 +273,14 @@ func (x *reindexing) again(ctx context.Context, t sia.Task) error {
 		return nil
 	}
 	issue, gone, err := x.branches.github.Repo(t.Installation, t.Repo).IssueOrGone(ctx, t.Issue)
-	if err != nil || gone || issue.State != "open" || !issue.HasLabel(t.Label) {
+	if err != nil || gone || issue.State != "open" || !issue.HasLabel(t.Label, t.LabelID) {
 		return err
 	}
 	_, err = x.branches.store.Apply(ctx, t.ID, sia.Event{
 		ID: restoreEvent + "start/" + string(t.ID), At: x.branches.now(), By: t.AskedBy, Origin: sia.Origin{OnIssue: t.Issue},
 		Fact: sia.Start{
 			Installation: t.Installation, Repo: t.Repo, Issue: t.Issue, Title: issue.Title, Body: issue.Body,
-			DefaultBranch: x.repo.DefaultBranch, Label: t.Label,
+			DefaultBranch: x.repo.DefaultBranch, Label: t.Label, LabelID: t.LabelID,
 		},
 	})
 	if err == nil {

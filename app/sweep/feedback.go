@@ -25,6 +25,9 @@ func (s *Sweeper) feedback(ctx context.Context) error {
 		return err
 	}
 	return s.serve(ctx, &s.rated, changed, func(ctx context.Context, t sia.Task) error {
+		if t.Gone {
+			return nil
+		}
 		if err := s.reactions(ctx, t); err != nil {
 			return fmt.Errorf("read the reactions to it: %w", err)
 		}

@@ -19,8 +19,8 @@ type Intake interface {
 	Comments(ctx context.Context, t sia.Task, on github.Issue, comments []github.Comment) error
 	// Reviews takes reviews of the task's pull request and comments on its lines, in the same way.
 	Reviews(ctx context.Context, t sia.Task, reviews []github.PullReview, comments []github.ReviewComment) error
-	// LiftSuspensions lets installations go on that GitHub has suspended no more.
-	LiftSuspensions(ctx context.Context) error
+	// Compare brings installations and their repositories up to date with GitHub.
+	Compare(ctx context.Context) error
 	// Handles reports whether deliveries of an event are kept.
 	Handles(event string) bool
 	// Take takes any other finding.
@@ -103,7 +103,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	switch {
 	case issue.State == "closed":
 		stop = "the issue was closed"
-	case t.Label != "" && !issue.HasLabel(t.Label):
+	case t.Label != "" && !issue.HasLabel(t.Label, t.LabelID):
 		stop = fmt.Sprintf("the label `%s` was taken off", t.Label)
 	}
 	if stop != "" && !t.State.Final() {

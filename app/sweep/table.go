@@ -19,7 +19,7 @@ type Schedule struct {
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Approvals string // 👍 on plans that wait for one
 	Prune     string // stored deliveries and transcripts
-	Heartbeat string // what GitHub has suspended, and the lessons of repositories that are not at work
+	Heartbeat string // installations and repositories, and the lessons of repositories that are not at work
 	Trials    string // the results of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
 	Dashboard string // the dashboard issues of repositories that have one
@@ -130,9 +130,9 @@ func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 	}
 }
 
-// heartbeat lets installations go on that are suspended no more, and tidies lessons.
+// heartbeat brings installations and their repositories up to date with GitHub, and tidies lessons.
 func (s *Sweeper) heartbeat(ctx context.Context) error {
-	return errors.Join(s.intake.LiftSuspensions(ctx), s.lessons.Tidy(ctx))
+	return errors.Join(s.intake.Compare(ctx), s.lessons.Tidy(ctx))
 }
 
 // prune deletes what was kept for long enough.

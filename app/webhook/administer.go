@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
@@ -35,7 +34,7 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 	}
 	in.GitHub.Forget(a.installation) // its tokens were made for what the app could do before
 	if a.gone != "" {
-		if err := in.each(ctx, store.Filter{Installation: a.installation}, sia.Stop{Reason: a.gone, Gone: true}); err != nil {
+		if err := in.gone(ctx, store.Filter{Installation: a.installation}, a.gone); err != nil {
 			return err
 		}
 		return in.Store.RemoveInstallation(ctx, a.installation)
@@ -85,24 +84,6 @@ func (in *Intake) suspend(ctx context.Context, installation int64, suspended boo
 	return err
 }
 
-// LiftSuspensions lets installations go on that GitHub has suspended no more: the delivery that said so may be lost.
-func (in *Intake) LiftSuspensions(ctx context.Context) error {
-	known, err := in.Store.Installations(ctx)
-	all := []error{err}
-	for _, v := range known {
-		if !v.Suspended {
-			continue
-		}
-		now, installed, err := in.GitHub.Installation(ctx, v.ID)
-		if err == nil && installed && !now.Suspended {
-			v.Suspended = false
-			err = errors.Join(in.suspend(ctx, v.ID, false), in.Store.UpsertInstallation(ctx, v))
-		}
-		all = append(all, err)
-	}
-	return errors.Join(all...)
-}
-
 // remove forgets a repository that was taken out of an installation, and stops its tasks. GitHub is asked first: it may
 // be in the installation again, or in another account's, to which it was transferred.
 func (in *Intake) remove(ctx context.Context, a administration, repo sia.Repo) error {
@@ -116,24 +97,27 @@ func (in *Intake) remove(ctx context.Context, a administration, repo sia.Repo) e
 			return err
 		} // else its name is another's by now
 	}
-	tasks := store.Filter{Installation: a.installation, Repo: repo.ID}
-	if err := in.each(ctx, tasks,
-		sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
-		return err
-	}
-	return in.Store.RemoveRepository(ctx, a.installation, repo.ID)
+	return in.forget(ctx, a.installation, repo.ID, "the repository was taken out of the app's installation")
 }
 
-// each applies a fact to every task of a filter that has not ended.
-func (in *Intake) each(ctx context.Context, f store.Filter, fact sia.Fact) error {
-	f.Open, f.Limit = true, store.EveryTask
+// forget forgets a repository that an installation has no more, and ends its tasks.
+func (in *Intake) forget(ctx context.Context, installation, repo int64, reason string) error {
+	if err := in.gone(ctx, store.Filter{Installation: installation, Repo: repo}, reason); err != nil {
+		return err
+	}
+	return in.Store.RemoveRepository(ctx, installation, repo)
+}
+
+// gone stops every task of a filter that has not ended, and has the others know that GitHub can't be asked about them.
+func (in *Intake) gone(ctx context.Context, f store.Filter, reason string) error {
+	f.Limit = store.EveryTask
 	tasks, err := in.Store.Tasks(ctx, f)
 	if err != nil {
 		return err
 	}
 	for _, t := range tasks {
-		e := sia.Event{ID: "administration/" + string(fact.Kind()) + "/" + in.Now().UTC().Format("20060102T150405.000"),
-			At: in.Now(), Fact: fact}
+		e := sia.Event{ID: "administration/" + string(sia.KStop) + "/" + in.Now().UTC().Format("20060102T150405.000"),
+			At: in.Now(), Fact: sia.Stop{Reason: reason, Gone: true}}
 		if _, err := in.Store.Apply(ctx, t.ID, e); err != nil {
 			return err
 		}

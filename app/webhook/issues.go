@@ -32,6 +32,7 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 		in.Event.Fact = sia.Start{
 			Installation: in.Installation, Repo: in.Repo, Issue: n, Title: e.GetIssue().GetTitle(),
 			Body: e.GetIssue().GetBody(), DefaultBranch: e.GetRepo().GetDefaultBranch(), Label: in.Label,
+			LabelID: e.GetLabel().GetID(),
 		}
 	case "unlabeled":
 		in.Label = e.GetLabel().GetName()

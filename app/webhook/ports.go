@@ -24,6 +24,7 @@ type Store interface {
 	PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, together int, again bool) error
 	RemoveInstallation(ctx context.Context, id int64) error
 	RemoveRepository(ctx context.Context, installation, id int64) error
+	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)
 	Repository(ctx context.Context, id int64) (store.Repository, error)
 	SaveHeard(ctx context.Context, h store.Heard) error
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -179,8 +178,11 @@ func (t *taking) stale(ctx context.Context) (ended bool, err error) {
 		if f.IssueGone {
 			return false, nil
 		}
-		label := cmp.Or(t.intent.Label, t.targets[0].stands.Label)
-		shows = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label) }
+		label, id := t.intent.Label, int64(0)
+		if label == "" {
+			label, id = t.targets[0].stands.Label, t.targets[0].stands.LabelID
+		}
+		shows = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label, id) }
 	case sia.PullClosed, sia.NotAnswered:
 		shows = func(now github.Issue) bool { return now.State != "open" }
 	default:

@@ -26,7 +26,7 @@ func newRecord(t sia.Task, l Log) *Record {
 	r := &Record{At: lastMoved(t), Task: t, Decisions: l.Decisions, Outcomes: l.Outcomes, Evidence: l.Evidence}
 	r.Task.Visible, r.Task.Synced, r.Task.SyncAt = 0, 0, time.Time{}
 	r.Task.Pending, r.Task.Seen, r.Task.AwaitMemory, r.Task.Gate = nil, nil, "", sia.GateState{}
-	r.Task.Warning = ""
+	r.Task.Warning, r.Task.WarningOf = "", ""
 	r.Task.Brief = sia.Brief{Plan: t.Brief.Plan, Answers: t.Brief.Answers}
 	r.Task.Interventions = nil
 	for _, i := range t.Interventions {

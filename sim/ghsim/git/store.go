@@ -179,6 +179,11 @@ func (g *Store) configure(dir, branch string) error {
 	if err := os.WriteFile(filepath.Join(dir, "hooks", "pre-receive"), []byte(preReceive), 0o755); err != nil {
 		return err
 	}
+	return g.SetHEAD(dir, branch)
+}
+
+// SetHEAD has a repository check out a branch where nobody says which.
+func (g *Store) SetHEAD(dir, branch string) error {
 	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/"+branch+"\n"), 0o644)
 }
 

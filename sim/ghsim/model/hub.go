@@ -84,6 +84,17 @@ func (h *Hub) Transfer(r *Repository, to *User) {
 	r.Owner = to
 	r.Perms[strings.ToLower(to.Login)] = "admin"
 	h.AddRepository(r)
+	h.takeOut(r)
+}
+
+// Delete deletes a repository. Its name leads nowhere, and no installation has it any more.
+func (h *Hub) Delete(r *Repository) {
+	h.RemoveRepository(r)
+	h.takeOut(r)
+}
+
+// takeOut takes a repository out of all installations.
+func (h *Hub) takeOut(r *Repository) {
 	for _, i := range h.Installations() {
 		i.Repos = slices.DeleteFunc(i.Repos, func(x *Repository) bool { return x == r })
 	}

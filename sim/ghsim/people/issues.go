@@ -110,6 +110,20 @@ func (p *People) Label(repo string, number int, login, name string) error {
 	})
 }
 
+// RenameLabel gives a label of a repository another name. Issues keep it.
+func (p *People) RenameLabel(repo, login, name, to string) error {
+	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
+		l := r.Label(name)
+		if l == nil {
+			return fmt.Errorf("%s has no label %s", repo, name)
+		}
+		changed := *l
+		changed.Name = to
+		p.world.EditLabel(r, a, l, changed)
+		return nil
+	})
+}
+
 // Unlabel takes a label off.
 func (p *People) Unlabel(repo string, number int, login, name string) error {
 	return p.onIssue(repo, number, login, "triage", func(r *model.Repository, i *model.Issue, a model.Actor) error {

@@ -113,6 +113,17 @@ func (p *People) RenameRepo(repo, name string) error {
 	return p.onRepo(repo, func(r *model.Repository) { p.world.Rename(r, name) })
 }
 
+// SetDefaultBranch makes another branch of a repository the default one.
+func (p *People) SetDefaultBranch(repo, branch string) error {
+	return p.inRepo(repo, func(r *model.Repository) error {
+		if r.Head(branch) == "" {
+			return fmt.Errorf("no branch %s in %s", branch, repo)
+		}
+		r.DefaultBranch = branch
+		return p.git.SetHEAD(r.Dir, branch)
+	})
+}
+
 // Transfer gives a repository to another account. Nothing tells the app of it: what the installations are sent is for
 // the test to say.
 func (p *People) Transfer(repo, to string) error {
@@ -124,6 +135,17 @@ func (p *People) Transfer(repo, to string) error {
 	}
 	p.world.Transfer(r, p.world.EnsureUser(to, "User"))
 	return nil
+}
+
+// DeleteRepo deletes a repository. Nothing tells the app of it.
+// https://docs.github.com/en/repositories/creating-and-managing-repositories/deleting-a-repository
+func (p *People) DeleteRepo(repo string) error {
+	return p.onRepo(repo, func(r *model.Repository) { p.world.Delete(r) })
+}
+
+// SetPrivate makes a repository private or public.
+func (p *People) SetPrivate(repo string, private bool) error {
+	return p.onRepo(repo, func(r *model.Repository) { r.Private = private })
 }
 
 // RenameUser gives a person or an organisation another login. Their repositories go along.
