@@ -32,9 +32,9 @@ func runtimeRules() []rule {
 			extent: indentedParagraph, weight: 80, class: Timeout, soft: true},
 		{name: "a cancelled job",
 			keys: keys("operation was canceled", "was cancelled", "task was canceled", "received a shutdown signal",
-				"canceling since", "cancelled by", "run was canceled", "higher priority waiting", "keyboardinterrupt"),
+				"canceling since", "cancelled by", "aborted", "run was canceled", "higher priority waiting", "keyboardinterrupt"),
 			match: re(`(?i)(the operation was cancell?ed|a task was cancell?ed|runner has received a shutdown signal|` +
-				`canceling since|(build|job|run) was cancell?ed|cancelled by|!{5,} KeyboardInterrupt !{5,}|^KeyboardInterrupt$)`),
+				`canceling since|(build|job|run) was (cancell?ed|aborted)|cancelled by|^aborted by \S|^finished: aborted$|!{5,} KeyboardInterrupt !{5,}|^KeyboardInterrupt$)`),
 			extent: singleLine, weight: 62, class: Cancelled, soft: true},
 	}
 }
