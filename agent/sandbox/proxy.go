@@ -126,7 +126,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	defer out.Close()
 	stopOut := context.AfterFunc(ctx, func() { out.Close() })
 	defer stopOut()
-	p.log.InfoContext(ctx, "sandbox: connected", "host", req.Host)
+	p.log.DebugContext(ctx, "sandbox: connected", "host", req.Host)
 	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
