@@ -26,6 +26,9 @@ type CacheOptions struct {
 	Kept func(ctx context.Context, key, sha string) ([]byte, error)
 	// Keys are those of the remotes that may still be read. Nil: of all.
 	Keys func(ctx context.Context) ([]string, error)
+	// Remove removes a tree, or a file, that programs may have written: they close folders, as Go's module cache does,
+	// or nest them deeper than can be open at a time. Nil: [os.RemoveAll], where no program runs in workspaces.
+	Remove func(name string) error
 }
 
 // Cache is a directory of mirrors and of the state of workspaces. Safe for
@@ -37,6 +40,7 @@ type Cache struct {
 	mayPush  func(context.Context) error
 	kept     func(ctx context.Context, key, sha string) ([]byte, error)
 	keys     func(context.Context) ([]string, error)
+	remove   func(name string) error
 	question time.Duration // bounds an exchange that carries no pack
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
@@ -67,12 +71,15 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
 	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, keys: opts.Keys,
-		question: questionTimeout, now: time.Now, pause: pauseFor}
+		remove: opts.Remove, question: questionTimeout, now: time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if c.mayPush == nil {
 		c.mayPush = func(context.Context) error { return nil }
+	}
+	if c.remove == nil {
+		c.remove = os.RemoveAll
 	}
 	// Each exchange has a time limit of its own, and follows redirects itself, on the same host only.
 	c.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -141,7 +148,7 @@ func (c *Cache) sweep(dir string) {
 	}
 	for _, e := range entries {
 		if st, err := e.Info(); err == nil && c.now().Sub(st.ModTime()) > leftoverAge {
-			_ = removeTree(filepath.Join(dir, e.Name())) // tried again at the next start
+			_ = c.remove(filepath.Join(dir, e.Name())) // tried again at the next start
 		}
 	}
 }

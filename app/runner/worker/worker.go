@@ -61,7 +61,8 @@ func newWorker(c Config) (*worker, error) {
 	if c.Beat == 0 {
 		c.Beat = runner.Beat
 	}
-	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: c.Logger})
+	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: c.Logger,
+		Remove: sandbox.RemoveAll})
 	if err != nil {
 		return nil, err
 	}
