@@ -233,7 +233,10 @@ func (s *step) takenBack() {
 		s.because("%s is on %s again; its checks decide", s.t.Head.Short(), s.t.Branch)
 	case o != nil && o.Back == s.t.Head && s.t.Head != "": // somebody was faster, and nothing was heard of it
 		o.Back = ""
-		if s.follow(f.SHA, Actor{}); s.t.Head == "" {
+		if f.SHA == s.t.Head {
+			s.watch()
+			s.because("somebody has put %s on %s again; its checks decide", f.SHA.Short(), s.t.Branch)
+		} else if s.follow(f.SHA, Actor{}); s.t.Head == "" {
 			s.proceed("the branch is gone; the next attempt starts at the base")
 		}
 	default:

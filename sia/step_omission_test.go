@@ -207,6 +207,15 @@ func TestFollowUpGivesWay(t *testing.T) {
 			t.Errorf("passed on %s", p.task.Head)
 		}
 	}
+
+	p = found(t)
+	p.redo("f00d2")
+	p.judges(Judged{Verdict: VerdictRed})
+	p.done(DoTakeBack, TakenBack{SHA: "f00d2"}) // taken off, and put there again
+	p.judges(Judged{Verdict: VerdictRed})
+	if p.comesTo(Diagnosing); p.task.Head != "f00d2" {
+		t.Errorf("diagnoses %s", p.task.Head)
+	}
 }
 
 // A log of before, in which reviews had no consequence, gives the task that it gave.
