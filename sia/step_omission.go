@@ -41,10 +41,9 @@ func (o *Omission) Answer(quote string) string {
 // Stands reports whether a head is the one that lacks what was found, and why it does is known.
 func (o *Omission) Stands(head SHA) bool { return o != nil && o.Why != "" && o.Review.Of(head) }
 
-// omits notes what a review found not to be done, until a follow-up was begun in this run. Reviews of older versions
-// had no consequence.
+// omits notes what a review found not to be done, until a follow-up was begun in this run.
 func (s *step) omits(f FinalReviewed) {
-	if o := s.t.Omission; f.Counts && (o == nil || o.Attempt == 0 && !o.Open) && len(f.Review.demandsUnmet()) > 0 {
+	if o := s.t.Omission; (o == nil || o.Attempt == 0 && !o.Open) && len(f.Review.demandsUnmet()) > 0 {
 		r := f.Review
 		r.Done = true
 		s.t.Omission = &Omission{Review: r, Base: s.t.BaseSHA}
