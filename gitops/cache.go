@@ -64,7 +64,7 @@ const (
 	unusedAfter = keepMade
 )
 
-// OpenCache opens a cache directory, or makes it, and removes from it what [Cache.TidyDaily] does.
+// OpenCache opens a cache directory, or makes it, and removes from it what [Cache.Tidy] does.
 func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -89,20 +89,14 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 			return nil, fmt.Errorf("open git cache: %w", err)
 		}
 	}
-	c.tidy(context.Background())
+	c.Tidy(context.Background())
 	return c, nil
 }
 
-// TidyDaily removes every day, until ctx ends, what processes that were killed more than two days ago left, and what is
-// in mirrors into which nothing was put for 30 days, or of remotes that may not be read any more: of a repository that
-// is not worked in, no code stays. A mirror stays for as long as there is a workspace of it.
-func (c *Cache) TidyDaily(ctx context.Context) {
-	for pauseFor(ctx, 24*time.Hour) == nil {
-		c.tidy(ctx)
-	}
-}
-
-func (c *Cache) tidy(ctx context.Context) {
+// Tidy removes what processes that were killed more than two days ago left, and what is in mirrors into which nothing was
+// put for 30 days, or of remotes that may not be read any more: of a repository that is not worked in, no code stays. A
+// mirror stays for as long as there is a workspace of it.
+func (c *Cache) Tidy(ctx context.Context) {
 	c.sweep(c.tmp())
 	c.sweep(filepath.Join(c.dir, workspacesDir))
 	c.forgetWorkspaces()
@@ -113,6 +107,9 @@ func (c *Cache) tidy(ctx context.Context) {
 	var readable map[string]bool // nil: all
 	if c.keys != nil {
 		keys, err := c.keys(ctx)
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil { // the keys may be a part of all
 			c.log.WarnContext(ctx, "git mirrors that may not be read any more were not removed", "error", err)
 		} else {

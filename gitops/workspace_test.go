@@ -277,7 +277,7 @@ func TestUnusedMirrors(t *testing.T) {
 	for _, days := range []int{29, 31} {
 		want := (31 - days) / 2
 		f.cache.now = func() time.Time { return time.Now().AddDate(0, 0, days) }
-		if f.cache.tidy(ctx); packs(unused) != want || packs(f.repo) != 1 {
+		if f.cache.Tidy(ctx); packs(unused) != want || packs(f.repo) != 1 {
 			t.Errorf("after %d days: %d packs, and %d where a workspace is", days, packs(unused), packs(f.repo))
 		}
 	}
@@ -295,7 +295,7 @@ func TestUnusedMirrors(t *testing.T) {
 	} {
 		f.cache.now = func() time.Time { return time.Now().Add(c.after) }
 		f.cache.keys = func(context.Context) ([]string, error) { return c.keys, c.err }
-		if f.cache.tidy(ctx); packs(unused) != c.want || packs(f.repo) != 1 {
+		if f.cache.Tidy(ctx); packs(unused) != c.want || packs(f.repo) != 1 {
 			t.Errorf("%+v: %d packs, and %d where a workspace is", c, packs(unused), packs(f.repo))
 		}
 	}

@@ -79,9 +79,11 @@ func Run(ctx context.Context, c Config) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go w.git.TidyDaily(ctx)
-	go w.tests.TidyDaily(ctx)
-	go agent.TidyDaily(ctx, filepath.Join(w.Dir, "sandbox"), time.Now, w.Logger)
+	go runner.Daily(ctx, func() {
+		w.git.Tidy(ctx)
+		w.tests.Tidy()
+		agent.Tidy(filepath.Join(w.Dir, "sandbox"), time.Now, w.Logger)
+	})
 	var all sync.WaitGroup
 	var once sync.Once
 	var failed error
