@@ -271,20 +271,12 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:32], nil
 }
 
-// TidyDaily removes every day, until ctx ends, what nobody needs any more in the folder that agents keep results of
-// setup and builds in: they hold what was built from a repository's code, and on a server without work nothing else
-// removes them.
-func TidyDaily(ctx context.Context, cache string, now func() time.Time, log *slog.Logger) {
+// Tidy removes what nobody needs any more in the folder that agents keep results of setup and builds in: they hold what
+// was built from a repository's code.
+func Tidy(cache string, now func() time.Time, log *slog.Logger) {
 	s := &runnerFactory{cacheDir: cache, now: now, log: log}
-	for {
-		s.pruneSetups()
-		s.pruneBuilds()
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(24 * time.Hour):
-		}
-	}
+	s.pruneSetups()
+	s.pruneBuilds()
 }
 
 // pruneSetups removes the results of setup that were not used for longest, and those that were not used for 30 days.

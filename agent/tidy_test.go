@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,7 +9,7 @@ import (
 )
 
 // What setup made for a repository that nobody works in any more goes, also where no other setup follows.
-func TestTidyDailyRemovesUnusedSetups(t *testing.T) {
+func TestTidyRemovesUnusedSetups(t *testing.T) {
 	t.Parallel()
 	cache, now := t.TempDir(), time.Now()
 	setup := func(name string, unused time.Duration) string {
@@ -28,9 +27,7 @@ func TestTidyDailyRemovesUnusedSetups(t *testing.T) {
 		return dir
 	}
 	used, unused := setup("a", 29*24*time.Hour), setup("b", 31*24*time.Hour)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // after the first time
-	TidyDaily(ctx, cache, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	Tidy(cache, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 	if _, err := os.Stat(used); err != nil {
 		t.Error(err)
 	}

@@ -328,11 +328,13 @@ func (a *App) Run(ctx context.Context) error {
 	if a.git != nil {
 		tidying, end := context.WithCancel(ctx)
 		defer end()
-		go a.git.TidyDaily(tidying)
-		if a.tests != nil {
-			go a.tests.TidyDaily(tidying)
-			go agent.TidyDaily(tidying, sandboxCache(a.config), a.now, a.log)
-		}
+		go runner.Daily(tidying, func() {
+			a.git.Tidy(tidying)
+			if a.tests != nil {
+				a.tests.Tidy()
+				agent.Tidy(sandboxCache(a.config), a.now, a.log)
+			}
+		})
 	}
 	var probing sync.WaitGroup
 	if a.probing {

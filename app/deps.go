@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/gateway"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
@@ -81,7 +82,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		return nil, err
 	}
 	if g.git, err = gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: g.log,
-		MayPush: lease.Check, Kept: g.keptCommit, Keys: g.readableKeys}); err != nil {
+		MayPush: lease.Check, Kept: g.keptCommit, Keys: g.readableKeys, Remove: sandbox.RemoveAll}); err != nil {
 		return nil, err
 	}
 	g.settings = settings.New(g.store, g.github, g.git, g.local.Settings, g.local.Policies, g.log)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/improve"
 	"github.com/sia-bot/sia/gitops"
@@ -27,7 +28,7 @@ func OpenProposals(c Config, o Options) (*improve.Proposals, error) {
 	if err != nil {
 		return nil, err
 	}
-	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: log})
+	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: log, Remove: sandbox.RemoveAll})
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,9 @@ type CacheOptions struct {
 	Kept func(ctx context.Context, key, sha string) ([]byte, error)
 	// Keys are those of the remotes that may still be read. Nil: of all.
 	Keys func(ctx context.Context) ([]string, error)
+	// Remove removes a tree, or a file, that programs may have written: they close folders, as Go's module cache does,
+	// or nest them deeper than can be open at a time. Nil: [os.RemoveAll], where no program runs in workspaces.
+	Remove func(name string) error
 }
 
 // Cache is a directory of mirrors and of the state of workspaces. Safe for
@@ -37,6 +40,7 @@ type Cache struct {
 	mayPush  func(context.Context) error
 	kept     func(ctx context.Context, key, sha string) ([]byte, error)
 	keys     func(context.Context) ([]string, error)
+	remove   func(name string) error
 	question time.Duration // bounds an exchange that carries no pack
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
@@ -60,19 +64,22 @@ const (
 	unusedAfter = keepMade
 )
 
-// OpenCache opens a cache directory, or makes it, and removes from it what [Cache.TidyDaily] does.
+// OpenCache opens a cache directory, or makes it, and removes from it what [Cache.Tidy] does.
 func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
 	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, keys: opts.Keys,
-		question: questionTimeout, now: time.Now, pause: pauseFor}
+		remove: opts.Remove, question: questionTimeout, now: time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if c.mayPush == nil {
 		c.mayPush = func(context.Context) error { return nil }
+	}
+	if c.remove == nil {
+		c.remove = os.RemoveAll
 	}
 	// Each exchange has a time limit of its own, and follows redirects itself, on the same host only.
 	c.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -82,20 +89,14 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 			return nil, fmt.Errorf("open git cache: %w", err)
 		}
 	}
-	c.tidy(context.Background())
+	c.Tidy(context.Background())
 	return c, nil
 }
 
-// TidyDaily removes every day, until ctx ends, what processes that were killed more than two days ago left, and what is
-// in mirrors into which nothing was put for 30 days, or of remotes that may not be read any more: of a repository that
-// is not worked in, no code stays. A mirror stays for as long as there is a workspace of it.
-func (c *Cache) TidyDaily(ctx context.Context) {
-	for pauseFor(ctx, 24*time.Hour) == nil {
-		c.tidy(ctx)
-	}
-}
-
-func (c *Cache) tidy(ctx context.Context) {
+// Tidy removes what processes that were killed more than two days ago left, and what is in mirrors into which nothing was
+// put for 30 days, or of remotes that may not be read any more: of a repository that is not worked in, no code stays. A
+// mirror stays for as long as there is a workspace of it.
+func (c *Cache) Tidy(ctx context.Context) {
 	c.sweep(c.tmp())
 	c.sweep(filepath.Join(c.dir, workspacesDir))
 	c.forgetWorkspaces()
@@ -106,6 +107,9 @@ func (c *Cache) tidy(ctx context.Context) {
 	var readable map[string]bool // nil: all
 	if c.keys != nil {
 		keys, err := c.keys(ctx)
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil { // the keys may be a part of all
 			c.log.WarnContext(ctx, "git mirrors that may not be read any more were not removed", "error", err)
 		} else {
@@ -141,7 +145,7 @@ func (c *Cache) sweep(dir string) {
 	}
 	for _, e := range entries {
 		if st, err := e.Info(); err == nil && c.now().Sub(st.ModTime()) > leftoverAge {
-			_ = removeTree(filepath.Join(dir, e.Name())) // tried again at the next start
+			_ = c.remove(filepath.Join(dir, e.Name())) // tried again at the next start
 		}
 	}
 }

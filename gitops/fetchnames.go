@@ -97,7 +97,7 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	defer func() { _ = removeTree(dir) }() // what stays is removed as a leftover
+	defer func() { _ = r.cache.remove(dir) }() // what stays is removed as a leftover
 	m := mirror{dir}
 	if err := os.MkdirAll(m.packsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -261,6 +262,27 @@ func (h *History) Changes(ctx context.Context, was, now string, most int) ([]His
 	}
 	slices.SortFunc(out, func(a, b HistoryChange) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
+}
+
+// Diff compares two commits, as [Repo.Diff] does.
+func (h *History) Diff(ctx context.Context, was, now string) (Diff, error) {
+	from, err := h.treeOf(was)
+	if err != nil {
+		return Diff{}, err
+	}
+	to, err := h.treeOf(now)
+	if err != nil {
+		return Diff{}, err
+	}
+	changes, err := listChanges(ctx, h.readTree, from, to)
+	if err != nil {
+		return Diff{}, fmt.Errorf("compare %s with %s: %w", now, was, err)
+	}
+	open := func(id plumbing.Hash) (io.ReadCloser, int64, error) {
+		b, err := h.readObject(plumbing.BlobObject, id, maxDiffFile)
+		return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
+	}
+	return makeDiff(ctx, changes, open, open)
 }
 
 // compareTrees visits the files that differ between two trees.

@@ -130,7 +130,7 @@ func (r *Repo) newGeneration(ctx context.Context, old mirror) (mirror, error) {
 		})
 	}
 	if err != nil {
-		_ = removeTree(dir)
+		_ = r.cache.remove(dir)
 		return mirror{}, fmt.Errorf("make mirror: %w", err)
 	}
 	r.retireOld(old, m)
@@ -245,7 +245,7 @@ func (r *Repo) retireOld(old, now mirror) {
 		d := filepath.Join(r.dir, name)
 		if st, err := os.Stat(d); err == nil && d != now.dir && d != old.dir &&
 			r.cache.now().Sub(st.ModTime()) > retireAfter {
-			_ = removeTree(d) // tried again the next time
+			_ = r.cache.remove(d) // tried again the next time
 		}
 	}
 }
@@ -293,7 +293,7 @@ func (r *Repo) emptyUnused(ctx context.Context, after time.Duration) error {
 	}
 	generations, _ := fs.Glob(os.DirFS(r.dir), "g-*")
 	for _, name := range generations {
-		all = append(all, removeTree(filepath.Join(r.dir, name)))
+		all = append(all, r.cache.remove(filepath.Join(r.dir, name)))
 	}
 	return errors.Join(all...)
 }

@@ -41,8 +41,8 @@ func TestBrokenMirror(t *testing.T) {
 			must0(t, os.WriteFile(filepath.Join(m.dir, "shallow"), []byte("???\n"), 0o600))
 			must0(t, os.RemoveAll(m.refPath("fetched", "")))
 		},
-		"all gone":    func(t *testing.T, m mirror, _ string) { must0(t, removeTree(m.packsDir())) },
-		"mirror gone": func(t *testing.T, m mirror, _ string) { must0(t, removeTree(m.dir)) },
+		"all gone":    func(t *testing.T, m mirror, _ string) { must0(t, os.RemoveAll(m.packsDir())) },
+		"mirror gone": func(t *testing.T, m mirror, _ string) { must0(t, os.RemoveAll(m.dir)) },
 		"name rubbish": func(t *testing.T, m mirror, _ string) {
 			must0(t, os.WriteFile(filepath.Join(m.dir, "..", currentFile), []byte("../x"), 0o600))
 		},

@@ -228,8 +228,15 @@ const (
 )
 
 // compareTrees lists what differs between two trees of a mirror, in order of path.
-func (o *packedObjects) compareTrees(ctx context.Context, from, to plumbing.Hash) (out []treeChange, err error) {
-	err = compareTrees(ctx, o.readTree, from, to, func(c treeChange) error {
+func (o *packedObjects) compareTrees(ctx context.Context, from, to plumbing.Hash) ([]treeChange, error) {
+	return listChanges(ctx, o.readTree, from, to)
+}
+
+// listChanges lists what differs between two trees, in order of path.
+func listChanges(
+	ctx context.Context, read func(plumbing.Hash) ([]treeEntry, error), from, to plumbing.Hash,
+) (out []treeChange, err error) {
+	err = compareTrees(ctx, read, from, to, func(c treeChange) error {
 		out = append(out, c)
 		return nil
 	})

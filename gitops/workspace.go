@@ -233,7 +233,7 @@ func (w *Workspace) empty() error {
 		return fmt.Errorf("empty workspace: %w", err)
 	}
 	for _, e := range entries {
-		if err := removeTree(filepath.Join(w.dir, e.Name())); err != nil {
+		if err := w.repo.cache.remove(filepath.Join(w.dir, e.Name())); err != nil {
 			return fmt.Errorf("empty workspace: %w", err)
 		}
 	}
@@ -242,7 +242,7 @@ func (w *Workspace) empty() error {
 
 // Remove removes the workspace and all that is known of it. Commits made in it stay.
 func (w *Workspace) Remove() error {
-	if err := errors.Join(removeTree(w.dir), os.RemoveAll(w.state)); err != nil {
+	if err := errors.Join(w.repo.cache.remove(w.dir), os.RemoveAll(w.state)); err != nil {
 		return fmt.Errorf("remove workspace: %w", err)
 	}
 	return nil

@@ -349,8 +349,6 @@ type (
 	FinalReviewed struct {
 		Review FinalReview `json:"review"`
 		Cost   Credits     `json:"cost"`
-		// what is not done has a consequence; older versions' reviews had none
-		Counts bool `json:"counts,omitempty"`
 	}
 	// MemoryCommitted: the task's memory is on the memory branch, or GitHub does not take it there.
 	MemoryCommitted struct {

@@ -26,11 +26,11 @@ type Settings struct {
 	Policies  PolicySettings   `json:"policies" yaml:"policies"`
 }
 
-// UnmarshalJSON reads settings that were recorded, which may be older than one that is on by default.
+// UnmarshalJSON reads settings that were recorded, which may be older than some of them: what a record does not name
+// has its default. So an update turns nothing off.
 func (s *Settings) UnmarshalJSON(b []byte) error {
 	type plain Settings // without this method
-	p := plain(*s)
-	p.Welcome = DefaultSettings().Welcome
+	p := plain(DefaultSettings())
 	if err := json.Unmarshal(b, &p); err != nil {
 		return err
 	}
@@ -132,18 +132,6 @@ type ReviewSettings struct {
 	Wait  Duration `json:"wait" yaml:"wait"`   // for more that people ask for, before an attempt begins with it
 }
 
-// UnmarshalJSON reads settings that were recorded, which may be older than some of them: what a
-// record does not name has its default.
-func (r *ReviewSettings) UnmarshalJSON(b []byte) error {
-	type plain ReviewSettings // without this method
-	p := plain(DefaultSettings().Review)
-	if err := json.Unmarshal(b, &p); err != nil {
-		return err
-	}
-	*r = ReviewSettings(p)
-	return nil
-}
-
 // MemorySettings say where memory is kept.
 type MemorySettings struct {
 	Branch string `json:"branch" yaml:"branch" mask:"-"`
@@ -179,18 +167,6 @@ type LearningSettings struct {
 	DecayDays       int      `json:"decay_days" yaml:"decay_days"`           // idle, until evidence fades; its half-life
 	Heartbeat       Duration `json:"heartbeat" yaml:"heartbeat"`             // between two orderings of lessons
 	Share           string   `json:"share" yaml:"share" mask:"-"`            // none or aggregate
-}
-
-// UnmarshalJSON reads settings that were recorded, which may be older than some of them: what a
-// record does not have is the default. So an update turns nothing off.
-func (l *LearningSettings) UnmarshalJSON(b []byte) error {
-	type plain LearningSettings
-	p := plain(DefaultSettings().Learning)
-	if err := json.Unmarshal(b, &p); err != nil {
-		return err
-	}
-	*l = LearningSettings(p)
-	return nil
 }
 
 // PolicySettings govern changes of policies that are kept in the repository.

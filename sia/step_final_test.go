@@ -21,7 +21,7 @@ func read(t *testing.T, draft bool) *planning {
 // said is a review that has something to say.
 func said(sha SHA) FinalReviewed {
 	return FinalReviewed{Cost: Credit, Review: FinalReview{SHA: sha, URL: "r",
-		Demands: []Demand{{Quote: "Greet", State: DemandUnmet, Why: "nothing greets"}}}}
+		Demands: []Demand{{Quote: "Greet", State: DemandUnclear, Why: "nobody says whom"}}}}
 }
 
 // Whatever the review says, the pull request is marked ready and the task passes: the
@@ -31,8 +31,8 @@ func TestFinalReviewDecidesNothing(t *testing.T) {
 		out  Fact
 		want FinalReview
 	}{
-		"it objects": {said("f00d"), FinalReview{SHA: "f00d", Done: true, URL: "r",
-			Demands: []Demand{{Quote: "Greet", State: DemandUnmet, Why: "nothing greets"}}}},
+		"it is not sure": {said("f00d"), FinalReview{SHA: "f00d", Done: true, URL: "r",
+			Demands: []Demand{{Quote: "Greet", State: DemandUnclear, Why: "nobody says whom"}}}},
 		"it is silent": {FinalReviewed{Review: FinalReview{SHA: "f00d"}}, FinalReview{SHA: "f00d", Done: true}},
 		"the model is down": {FinalReviewed{Review: FinalReview{SHA: "f00d", Why: "no answer"}},
 			FinalReview{SHA: "f00d", Done: true, Why: "no answer"}},

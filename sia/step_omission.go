@@ -41,10 +41,9 @@ func (o *Omission) Answer(quote string) string {
 // Stands reports whether a head is the one that lacks what was found, and why it does is known.
 func (o *Omission) Stands(head SHA) bool { return o != nil && o.Why != "" && o.Review.Of(head) }
 
-// omits notes what a review found not to be done, until a follow-up was begun in this run. Reviews of older versions
-// had no consequence.
+// omits notes what a review found not to be done, until a follow-up was begun in this run.
 func (s *step) omits(f FinalReviewed) {
-	if o := s.t.Omission; f.Counts && (o == nil || o.Attempt == 0 && !o.Open) && len(f.Review.demandsUnmet()) > 0 {
+	if o := s.t.Omission; (o == nil || o.Attempt == 0 && !o.Open) && len(f.Review.demandsUnmet()) > 0 {
 		r := f.Review
 		r.Done = true
 		s.t.Omission = &Omission{Review: r, Base: s.t.BaseSHA}
@@ -233,7 +232,10 @@ func (s *step) takenBack() {
 		s.because("%s is on %s again; its checks decide", s.t.Head.Short(), s.t.Branch)
 	case o != nil && o.Back == s.t.Head && s.t.Head != "": // somebody was faster, and nothing was heard of it
 		o.Back = ""
-		if s.follow(f.SHA, Actor{}); s.t.Head == "" {
+		if f.SHA == s.t.Head {
+			s.watch()
+			s.because("somebody has put %s on %s again; its checks decide", f.SHA.Short(), s.t.Branch)
+		} else if s.follow(f.SHA, Actor{}); s.t.Head == "" {
 			s.proceed("the branch is gone; the next attempt starts at the base")
 		}
 	default:

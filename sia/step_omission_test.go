@@ -1,7 +1,6 @@
 package sia
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -11,15 +10,15 @@ func found(t *testing.T) *planning {
 	t.Helper()
 	p := read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.done(DoFinalReview, counted("f00d"))
+	p.done(DoFinalReview, lacks("f00d"))
 	p.comesTo(Queued)
 	return p
 }
 
-// counted is a review with demands that have a consequence.
-func counted(sha SHA) FinalReviewed {
+// lacks is a review that found something not to be done.
+func lacks(sha SHA) FinalReviewed {
 	f := said(sha)
-	f.Counts = true
+	f.Review.Demands[0].State = DemandUnmet
 	return f
 }
 
@@ -42,7 +41,7 @@ func TestFollowUp(t *testing.T) {
 	}
 	p.redo("f00d2")
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.done(DoFinalReview, counted("f00d2"))
+	p.done(DoFinalReview, lacks("f00d2"))
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.comesTo(Passed)
@@ -137,7 +136,7 @@ func TestNoFollowUp(t *testing.T) {
 			p := read(t, true)
 			p.judges(Judged{Verdict: VerdictGreen})
 			c.change(&p.task)
-			f := counted("f00d")
+			f := lacks("f00d")
 			f.Cost = 0
 			p.done(DoFinalReview, f)
 			p.done(DoReady, Readied{})
@@ -207,23 +206,14 @@ func TestFollowUpGivesWay(t *testing.T) {
 			t.Errorf("passed on %s", p.task.Head)
 		}
 	}
-}
 
-// A log of before, in which reviews had no consequence, gives the task that it gave.
-func TestReviewsOfBeforeHaveNoConsequence(t *testing.T) {
-	p := read(t, true)
-	p.judges(Judged{Verdict: VerdictGreen})
-	var old FinalReviewed
-	before := `{"review":{"sha":"f00d","demands":[{"quote":"Greet","state":"unmet","why":"no"}]},"cost":1}`
-	if err := json.Unmarshal([]byte(before), &old); err != nil {
-		t.Fatal(err)
-	}
-	p.done(DoFinalReview, old)
-	p.done(DoReady, Readied{})
-	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
-	if p.task.Omission != nil || len(p.task.Attempts) != 1 {
-		t.Errorf("%+v", p.task.Omission)
+	p = found(t)
+	p.redo("f00d2")
+	p.judges(Judged{Verdict: VerdictRed})
+	p.done(DoTakeBack, TakenBack{SHA: "f00d2"}) // taken off, and put there again
+	p.judges(Judged{Verdict: VerdictRed})
+	if p.comesTo(Diagnosing); p.task.Head != "f00d2" {
+		t.Errorf("diagnoses %s", p.task.Head)
 	}
 }
 

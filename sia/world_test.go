@@ -197,7 +197,7 @@ func (w *world) outcome(f Effect) Fact {
 		case 1:
 			out.Demands, out.URL = []Demand{{Quote: "Do it", State: DemandUnmet, Why: "it does not"}}, "r"
 		}
-		return FinalReviewed{Review: out, Cost: 100, Counts: evenly(t, "older", 0, 7) > 0}
+		return FinalReviewed{Review: out, Cost: 100}
 	case DoTakeBack:
 		if evenly(t, "somebody was faster", 0, 3) == 0 {
 			return TakenBack{SHA: oneOf(t, "where", []SHA{"", w.sha(), w.task.Head})}

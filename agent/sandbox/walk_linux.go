@@ -99,15 +99,17 @@ func (w *treeWalk) tell(err error) {
 	}
 }
 
-// RemoveAll removes a tree that commands wrote. Folders in it may lack permissions, and
-// be nested as deep as they like.
+// RemoveAll removes a tree that commands wrote, or a file. Folders in it may lack permissions, and be nested as deep as
+// they like. Links are removed, never followed.
 func RemoveAll(dir string) error { return removeTree(context.Background(), dir) }
 
 func removeTree(ctx context.Context, dir string) error {
 	fd, err := unix.Open(filepath.Dir(dir), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err == nil {
 		defer unix.Close(fd)
-		err = removeFolder(ctx, fd, filepath.Base(dir))
+		if err = unix.Unlinkat(fd, filepath.Base(dir), 0); errors.Is(err, unix.EISDIR) {
+			err = removeFolder(ctx, fd, filepath.Base(dir))
+		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", filepath.Base(dir), err)

@@ -23,9 +23,6 @@ func whole[T comparable](err error, id T) error {
 	return err
 }
 
-// wholeList is [errNothing] when an answer lacks its list. One without elements is none that is missing.
-func wholeList[T any](err error, list []T) error { return whole(err, list != nil) }
-
 // wholeAnswers is a round tripper that takes no answer which lacks what it has to hold, or is larger than it may be.
 // The app's own requests have [outerTransport].
 type wholeAnswers struct {

@@ -23,7 +23,6 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 	out, err := askOnce(ctx, w.common, f, textFinal, string(f.SHA), func() (sia.FinalReviewed, error) {
 		return w.askFinally(ctx, t, f)
 	})
-	out.Counts = true
 	if err != nil || t.Pull.Number == 0 || out.Review.Silent() && !followedUp(t, out.Review) {
 		return out, err
 	}

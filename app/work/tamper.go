@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,17 +30,11 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 	if err != nil {
 		return nil, false, fmt.Errorf("look for changes of tests: %w", err)
 	}
-	changes := make([]tamper.Change, len(diff.Files))
-	for i, f := range diff.Files {
-		c := change(f, diff.Truncated)
-		if tamper.ReadsOld(c) {
-			old, err := mirror.ReadFile(ctx, string(t.BaseSHA), oldPath(f), oldLimit)
-			if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
-				return nil, false, fmt.Errorf("look for changes of tests: %w", err)
-			}
-			c.Old = string(old)
-		}
-		changes[i] = c
+	changes, err := TamperChanges(diff, func(path string, most int64) ([]byte, error) {
+		return mirror.ReadFile(ctx, string(t.BaseSHA), path, most)
+	})
+	if err != nil {
+		return nil, false, err
 	}
 	evidence := evidenceOf(t)
 	expectations = t.Settings.SIA.Reviewer
@@ -55,11 +50,21 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
 }
 
-func oldPath(f gitops.FileDiff) string {
-	if f.OldPath != "" {
-		return f.OldPath
+// TamperChanges is a difference as package tamper reads it; read reads a file of the base, of at most so many bytes.
+func TamperChanges(diff gitops.Diff, read func(path string, most int64) ([]byte, error)) ([]tamper.Change, error) {
+	changes := make([]tamper.Change, len(diff.Files))
+	for i, f := range diff.Files {
+		c := change(f, diff.Truncated)
+		if tamper.ReadsOld(c) {
+			old, err := read(cmp.Or(f.OldPath, f.Path), oldLimit)
+			if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("look for changes of tests: %w", err)
+			}
+			c.Old = string(old)
+		}
+		changes[i] = c
 	}
-	return f.Path
+	return changes, nil
 }
 
 // change is a file's difference as package tamper reads it. In a diff that was

@@ -34,12 +34,7 @@ type benchSandboxCmd struct {
 
 // Run measures and prints one table. Absolute times don't travel; ratios do.
 func (c *benchSandboxCmd) Run(e *cli.Env) (err error) {
-	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
-	found := sandbox.Probe(e.Ctx, o)
-	if !found.OK() {
-		return fmt.Errorf("%s; %s", found, found.Fix)
-	}
-	box, err := sandbox.New(o, found)
+	box, err := openSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil {
 		return err
 	}

@@ -8,17 +8,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -144,33 +141,6 @@ func TestDoctorKnowsBothFormsOfWebhooks(t *testing.T) {
 		if f := checkHook(t.Context(), a); !f.OK || f.Weaker {
 			t.Errorf("%s: %+v", form, f)
 		}
-	}
-}
-
-// Doctor asks for what the manifest asks for, and nothing else.
-func TestDoctorKnowsTheManifest(t *testing.T) {
-	b, err := os.ReadFile("../../app.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var manifest struct {
-		Permissions map[string]string `yaml:"default_permissions"`
-		Events      []string          `yaml:"default_events"`
-	}
-	if err := yaml.Unmarshal(b, &manifest); err != nil {
-		t.Fatal(err)
-	}
-	permissions, events := map[string]string{}, map[string]bool{}
-	for _, p := range neededPermissions {
-		permissions[p.permission] = p.access
-	}
-	for _, n := range neededEvents {
-		events[n.event] = true
-	}
-	slices.Sort(manifest.Events)
-	if d := cmp.Diff(manifest.Permissions, permissions) +
-		cmp.Diff(manifest.Events, slices.Sorted(maps.Keys(events))); d != "" {
-		t.Error(d)
 	}
 }
 

@@ -18,34 +18,6 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// neededPermissions are the permissions that SIA works with, each with what it can't do
-// without it. They are those of app.yml.
-var neededPermissions = []struct{ permission, access, feature string }{
-	{"metadata", "read", "see which repositories there are"},
-	{"contents", "write", "push the branch and the memory"},
-	{"issues", "write", "comment on issues, label them, and ask in one"},
-	{"pull_requests", "write", "open the draft pull request and comment on it"},
-	{"checks", "write", "read checks and show one of its own"},
-	{"actions", "write", "read logs and run jobs again"},
-	{"statuses", "read", "read commit statuses"},
-}
-
-// neededEvents are the webhooks that SIA works with, each with what comes late or never
-// without it. They are those of app.yml.
-var neededEvents = []struct{ event, tells string }{
-	{"issues", "the label that starts a task, and ticked answers"},
-	{"issue_comment", "commands and answers"},
-	{"pull_request", "that a pull request was merged or closed"},
-	{"pull_request_review", "reviews"},
-	{"pull_request_review_comment", "commands in a review thread"},
-	{"pull_request_review_thread", "resolved threads"},
-	{"check_run", "results of checks, and the buttons"},
-	{"check_suite", "results of checks"},
-	{"status", "commit statuses"},
-	{"workflow_run", "that logs are ready"},
-	{"push", "that the base, the settings or the memory changed"},
-}
-
 // checkGitHub checks the app's authentication, permissions, webhook and installations, a
 // finding for each thing.
 func checkGitHub(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding {
@@ -85,22 +57,30 @@ func failed(what string, err error, fix string) doctorFinding {
 
 // missingPermissions are the permissions that somebody has not granted, a finding each.
 func missingPermissions(who string, have github.Permissions, fix string) (all []doctorFinding) {
-	for _, p := range neededPermissions {
-		if h := have[p.permission]; h == p.access || h == "write" || h == "admin" {
+	asked, _, err := setup.Asks()
+	if err != nil {
+		return []doctorFinding{failed("permission", err, fix)}
+	}
+	for _, p := range asked {
+		if h := have[p.Name]; h == p.Access || h == "write" || h == "admin" {
 			continue
 		}
 		all = append(all, doctorFinding{What: "permission", Fix: fix,
-			Detail: fmt.Sprintf("%s lacks %s: %s; without it SIA can't %s", who, p.permission, p.access, p.feature)})
+			Detail: fmt.Sprintf("%s lacks %s: %s; what it is for: %s", who, p.Name, p.Access, p.Reason)})
 	}
 	return all
 }
 
 // missingEvents are the events that somebody has not subscribed to, a finding each.
 func missingEvents(who string, have []string, fix string) (all []doctorFinding) {
-	for _, n := range neededEvents {
-		if !slices.Contains(have, n.event) {
+	_, asked, err := setup.Asks()
+	if err != nil {
+		return []doctorFinding{failed("event", err, fix)}
+	}
+	for _, e := range asked {
+		if !slices.Contains(have, e.Name) {
 			all = append(all, doctorFinding{What: "event", Fix: fix,
-				Detail: fmt.Sprintf("%s does not get %s, which tells of %s", who, n.event, n.tells)})
+				Detail: fmt.Sprintf("%s does not get %s: %s", who, e.Name, e.Reason)})
 		}
 	}
 	return all

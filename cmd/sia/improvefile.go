@@ -87,16 +87,21 @@ func (c *improveFileCmd) sandbox(ctx context.Context) (*sandbox.Sandbox, error) 
 
 // sandboxHere is this machine's sandbox, or nil and why there is none, with what to do about it.
 func sandboxHere(ctx context.Context) (*sandbox.Sandbox, string) {
-	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
-	found := sandbox.Probe(ctx, o)
-	if !found.OK() {
-		return nil, found.String() + "; " + found.Fix
-	}
-	box, err := sandbox.New(o, found)
+	box, err := openSandbox(ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil {
 		return nil, err.Error()
 	}
 	return box, ""
+}
+
+// openSandbox makes this machine's sandbox. Its error says what to do.
+func openSandbox(ctx context.Context, o sandbox.Options) (*sandbox.Sandbox, error) {
+	o.Self = forwardCommand()
+	found := sandbox.Probe(ctx, o)
+	if !found.OK() {
+		return nil, fmt.Errorf("%s; %s", found, found.Fix)
+	}
+	return sandbox.New(o, found)
 }
 
 // selfTest runs a command on an iteration's copy.

@@ -211,12 +211,11 @@ func findReplayTask(all []keptTask, id string) (keptTask, error) {
 
 // replaySandbox is the sandbox that tests run in. compiling is called before a standard library is compiled.
 func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sandbox.Sandbox, error) {
-	o := sandbox.Options{Self: forwardCommand(), Stdlib: stdlibFolder(), Compiling: compiling, Logger: log}
-	found := sandbox.Probe(ctx, o)
-	if !found.OK() {
-		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %s; %s", found, found.Fix)
+	box, err := openSandbox(ctx, sandbox.Options{Stdlib: stdlibFolder(), Compiling: compiling, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %w", err)
 	}
-	return sandbox.New(o, found)
+	return box, nil
 }
 
 // compilingStdlib is told before it is done.

@@ -60,12 +60,14 @@ type tamperFinding struct {
 // Run looks at the difference, or at each commit's.
 func (c *tamperCmd) Run(e *cli.Env) error {
 	git := localGit{dir: c.Repo}
-	for _, name := range []string{c.Base, c.Head} {
-		if _, err := git.commit(e.Ctx, name); err != nil {
+	var whole [2]string
+	for i, name := range []string{c.Base, c.Head} {
+		var err error
+		if whole[i], err = git.commit(e.Ctx, name); err != nil {
 			return err
 		}
 	}
-	pairs := [][2]string{{c.Base, c.Head}}
+	pairs := [][2]string{whole}
 	if c.Each {
 		var err error
 		if pairs, err = git.commits(e.Ctx, c.Base, c.Head); err != nil {
@@ -81,6 +83,9 @@ func (c *tamperCmd) Run(e *cli.Env) error {
 		rep, err := c.report(e, git, looker, p)
 		if err != nil {
 			return err
+		}
+		if !c.Each {
+			rep.Base, rep.Head = c.Base, c.Head
 		}
 		asked = asked || rep.Asks == string(tamper.Person)
 		if err := c.show(e, rep); err != nil {
@@ -117,7 +122,7 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 	found := tamper.Find(changes, c.Protected, sia.AlwaysProtected()...)
 	rep.Seconds = time.Since(start).Seconds()
 	if looker != nil {
-		if err := c.run(e, git, looker, &rep); err != nil {
+		if err := c.run(e, looker, &rep); err != nil {
 			return rep, err
 		}
 	}
@@ -140,16 +145,10 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 }
 
 // run runs the tests that a difference can reach.
-func (c *tamperCmd) run(e *cli.Env, git localGit, looker *evidence.Looker, rep *tamperReport) error {
-	w := evidence.Wanted{Repository: c.Repo, Begins: func(step string) { toldTo(e.Err, "%s\n", cli.Plain(step)) },
-		Open: func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
-	var err error
-	if w.Base, err = git.commit(e.Ctx, rep.Base); err != nil {
-		return err
-	}
-	if w.Head, err = git.commit(e.Ctx, rep.Head); err != nil {
-		return err
-	}
+func (c *tamperCmd) run(e *cli.Env, looker *evidence.Looker, rep *tamperReport) error {
+	w := evidence.Wanted{Repository: c.Repo, Base: rep.Base, Head: rep.Head,
+		Begins: func(step string) { toldTo(e.Err, "%s\n", cli.Plain(step)) },
+		Open:   func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
 	start := time.Now()
 	ran, err := looker.Look(e.Ctx, w)
 	if err != nil {

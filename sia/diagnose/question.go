@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -26,32 +27,10 @@ func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 		}
 	}
 	q := personQuestion{blocker: blockerLine(in, f)}
-	what := "`" + text.Clip(f.subject, 120) + "`"
-	if f.subject == "" || f.pattern != p {
-		what = ""
-	}
+	known := f.subject != "" && f.pattern == p
 	switch {
-	case p == sia.MissingCredentials && what != "":
-		q.question = fmt.Sprintf("The checks have no %s. How should the task be done?", what)
-		q.options = []sia.Option{
-			{Text: "Without it: a local stand-in now, the real service later", Fastest: true},
-			{Text: fmt.Sprintf("%s is set for the checks now; try again", what)},
-			{Text: "Leave this part out and do the rest of the issue"},
-		}
-	case p == sia.ExternalDependencyBlocker && what != "":
-		q.question = fmt.Sprintf("%s can't be reached from the checks. How should the task be done?", what)
-		q.options = []sia.Option{
-			{Text: "Against a local stand-in", Fastest: true},
-			{Text: fmt.Sprintf("%s can be reached now; try again", what)},
-			{Text: "Leave this part out and do the rest of the issue"},
-		}
-	case p == sia.Environment && what != "":
-		q.question = fmt.Sprintf("%s is not there where the checks run. What should be done?", what)
-		q.options = []sia.Option{
-			{Text: "Do without it", Fastest: true},
-			{Text: fmt.Sprintf("%s has been installed for the checks now; try again", what)},
-			{Text: "Add it as a dependency of the repository"},
-		}
+	case known && (p == sia.MissingCredentials || p == sia.ExternalDependencyBlocker || p == sia.Environment):
+		q.question, q.options = escalate.PatternQuestion(p, "`"+text.Clip(f.subject, 120)+"`")
 	case p == sia.UnclearSpecification || p == sia.UnclearInstructions:
 		// The pattern's own question fits.
 	case failedTests(in.Attempt) != "":

@@ -49,7 +49,7 @@ func CleanPlan(p sia.Plan) sia.Plan {
 
 // makeValid makes an escalation one that can be asked. What it lacks is that of a pattern of failure.
 func makeValid(e sia.Escalation, p sia.Pattern, t sia.Task) sia.Escalation {
-	question, options := patternQuestion(p)
+	question, options := PatternQuestion(p, "")
 	e.Blocker = text.Clip(strings.TrimSpace(e.Blocker), maxBlocker)
 	if e.Blocker == "" {
 		e.Blocker = lastFailure(t)
@@ -106,20 +106,28 @@ func lastFailure(t sia.Task) string {
 	return "SIA could not find a way to make the checks pass."
 }
 
-// patternQuestion is what to ask a person about a pattern of failure where nothing else tells.
-func patternQuestion(p sia.Pattern) (question string, options []sia.Option) {
+// PatternQuestion is what to ask a person about a pattern of failure where nothing else tells. subject is what stands in
+// the way, as Markdown; empty: nobody knows.
+func PatternQuestion(p sia.Pattern, subject string) (question string, options []sia.Option) {
+	needed := cmp.Or(subject, "What is needed")
 	switch p {
 	case sia.MissingCredentials:
-		return "Which way should this go, given that the credentials are not there?", []sia.Option{
-			{Text: "Do it without them: a local stand-in now, the real service later", Fastest: true},
-			{Text: "The credentials are set up for the checks now; try again"},
+		return "The checks have no " + cmp.Or(subject, "credentials") + ". How should the task be done?", []sia.Option{
+			{Text: "Without it: a local stand-in now, the real service later", Fastest: true},
+			{Text: needed + " is set for the checks now; try again"},
 			{Text: "Leave this part out and do the rest of the issue"},
 		}
-	case sia.ExternalDependencyBlocker, sia.Environment:
-		return "How should this be done without the thing that can't be reached?", []sia.Option{
-			{Text: "Do it against a local stand-in", Fastest: true},
-			{Text: "It can be reached now; try again"},
+	case sia.ExternalDependencyBlocker:
+		return needed + " can't be reached from the checks. How should the task be done?", []sia.Option{
+			{Text: "Against a local stand-in", Fastest: true},
+			{Text: needed + " can be reached now; try again"},
 			{Text: "Leave this part out and do the rest of the issue"},
+		}
+	case sia.Environment:
+		return needed + " is not there where the checks run. What should be done?", []sia.Option{
+			{Text: "Do without it", Fastest: true},
+			{Text: needed + " has been installed for the checks now; try again"},
+			{Text: "Add it as a dependency of the repository"},
 		}
 	case sia.UnclearSpecification, sia.UnclearInstructions:
 		return "Which reading of the issue is meant?", []sia.Option{

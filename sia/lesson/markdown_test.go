@@ -105,18 +105,6 @@ func TestSheetReadsBack(t *testing.T) {
 	}
 }
 
-// Files of earlier versions are read, and written anew with today's names of fields.
-func TestFormerKeysAreRead(t *testing.T) {
-	now := write(t, learned(), "")
-	old := edited(t, "- **Result:** the checks were green", "- **What came of it:** the checks were green")
-	if got := parse(t, old).Lessons[0].Outcome; got != "the checks were green" {
-		t.Errorf("the outcome is %q", got)
-	}
-	if d := cmp.Diff(now, write(t, learned(), old)); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestWhatPeopleWroteIsKept(t *testing.T) {
 	file := edited(t, "## What works instead\n",
 		"Ana looks after this file.\n\n- Not read yet.\n\n## What works instead\n\nThese we trust:\n")

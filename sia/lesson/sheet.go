@@ -1,7 +1,6 @@
 package lesson
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -305,17 +304,13 @@ func (p *markdownParser) fields(from, to int, id ID) (l Lesson, notes []string, 
 	return l, notes, problem
 }
 
-// formerKeys are names that fields had in files of earlier versions, which are still read.
-var formerKeys = map[string]string{"What came of it": keyOutcome}
-
 // fieldOn is the field that begins on a line.
 func fieldOn(line string) (key, value string, ok bool) {
 	m := fieldMark.FindStringSubmatch(line)
 	if m == nil {
 		return "", "", false
 	}
-	key = cmp.Or(formerKeys[m[1]], m[1])
-	return key, m[2], fieldSetters[key] != nil || key == keyConfidence
+	return m[1], m[2], fieldSetters[m[1]] != nil || m[1] == keyConfidence
 }
 
 // fieldSetters read the values of the fields.

@@ -85,8 +85,8 @@ func ParseJSON(path string, file []byte) (File, error) {
 		return broken(0, err)
 	}
 	if f.SchemaVersion > SchemaVersion {
-		return broken(lineOf(file, []string{"schema_version"}), fmt.Errorf("schema_version %d is newer than %d, the "+
-			"newest this SIA reads: update SIA", f.SchemaVersion, SchemaVersion))
+		return broken(0, fmt.Errorf("schema_version %d is newer than %d, the newest this SIA reads: update SIA",
+			f.SchemaVersion, SchemaVersion))
 	}
 	f.CreatedAt = f.CreatedAt.UTC()
 	return f, nil

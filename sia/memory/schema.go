@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -32,8 +31,7 @@ var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("memory.json")
 })
 
-// validateFile checks a JSON file against the schema. line is where the first fault
-// stands, 0 when that is unknown.
+// validateFile checks a JSON file against the schema. line is that of a syntax error; other errors name the value.
 func validateFile(file []byte) (line int, err error) {
 	schema, err := compiledSchema()
 	if err != nil {
@@ -53,7 +51,7 @@ func validateFile(file []byte) (line int, err error) {
 	slices.SortFunc(faults, func(a, b *jsonschema.ValidationError) int {
 		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.Error(), b.Error()))
 	})
-	return lineOf(file, faults[0].InstanceLocation), faults[0]
+	return 0, faults[0]
 }
 
 // leafErrors are the faults themselves, without the errors that only say where to look.
@@ -83,43 +81,4 @@ func syntaxLine(file []byte, err error) int {
 
 func lineAt(file []byte, offset int64) int {
 	return 1 + bytes.Count(file[:min(max(0, offset-1), int64(len(file)))], []byte("\n"))
-}
-
-// lineOf is the line where the value at a location begins. When the value is missing it is the line
-// of the nearest enclosing one.
-func lineOf(file []byte, location []string) int {
-	dec := json.NewDecoder(bytes.NewReader(file))
-	for _, want := range location {
-		tok, err := dec.Token()
-		open, ok := tok.(json.Delim)
-		if err != nil || !ok || open != '{' && open != '[' {
-			break
-		}
-		found := false
-		for i := 0; dec.More() && !found; i++ {
-			key := strconv.Itoa(i)
-			if open == '{' {
-				tok, err := dec.Token()
-				if err != nil {
-					return 0
-				}
-				key, _ = tok.(string)
-			}
-			if found = key == want; !found {
-				var skip json.RawMessage
-				if dec.Decode(&skip) != nil {
-					return 0
-				}
-			}
-		}
-		if !found {
-			break
-		}
-	}
-	// The decoder stands behind the key or the bracket; the value follows.
-	offset := dec.InputOffset()
-	for offset < int64(len(file)) && bytes.IndexByte([]byte(" \t\r\n:,"), file[offset]) >= 0 {
-		offset++
-	}
-	return lineAt(file, offset+1)
 }

@@ -12,7 +12,6 @@ type Request struct {
 	Tools          []Tool          `json:"tools,omitempty"`
 	ResponseFormat *ResponseFormat `json:"response_format,omitempty"`
 	MaxTokens      int             `json:"max_completion_tokens,omitempty"`
-	OldMaxTokens   int             `json:"max_tokens,omitempty"`
 	Temperature    *float64        `json:"temperature,omitempty"`
 	Stream         bool            `json:"stream,omitempty"`
 	StreamOptions  *struct {

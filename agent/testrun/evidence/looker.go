@@ -77,7 +77,7 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	if err := l.use(dir); err != nil {
 		return fmt.Errorf("look at tests: %w", err)
 	}
-	l.prune()
+	l.Tidy()
 	h, err := w.Open(ctx, w.Base, w.Head)
 	if err != nil {
 		return fmt.Errorf("look at tests: %w", err)
@@ -125,22 +125,9 @@ func (l *Looker) use(dir string) error {
 	return errors.Join(os.MkdirAll(dir, 0o700), os.Chtimes(dir, now, now))
 }
 
-// TidyDaily removes every day, until ctx ends, the folders of repositories that nobody looked at for long: on a server
-// without work no other look does.
-func (l *Looker) TidyDaily(ctx context.Context) {
-	for {
-		l.prune()
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(24 * time.Hour):
-		}
-	}
-}
-
-// prune removes the folders of repositories that nobody looked at for long: one that is gone never says so. What can't
+// Tidy removes the folders of repositories that nobody looked at for long: one that is gone never says so. What can't
 // be removed is tried again by the next look, and does not stand in the way of this one.
-func (l *Looker) prune() {
+func (l *Looker) Tidy() {
 	entries, _ := os.ReadDir(l.dir)
 	for _, e := range entries {
 		// A person may have given a folder of their own, with other things in it.

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,7 +8,7 @@ import (
 )
 
 // The code of a repository whose tests nobody runs any more goes, also where no other's are run.
-func TestTidyDailyRemovesUnusedFolders(t *testing.T) {
+func TestTidyRemovesUnusedFolders(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Now()
 	folder := func(name string, unused time.Duration) string {
@@ -23,9 +22,7 @@ func TestTidyDailyRemovesUnusedFolders(t *testing.T) {
 		return path
 	}
 	used, unused := folder("ada%2Fshop", 29*24*time.Hour), folder("ada%2Fcafe", 31*24*time.Hour)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // after the first time
-	NewLooker(nil, dir, nil, func() time.Time { return now }).TidyDaily(ctx)
+	NewLooker(nil, dir, nil, func() time.Time { return now }).Tidy()
 	if _, err := os.Stat(used); err != nil {
 		t.Error(err)
 	}

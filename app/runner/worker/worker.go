@@ -61,7 +61,8 @@ func newWorker(c Config) (*worker, error) {
 	if c.Beat == 0 {
 		c.Beat = runner.Beat
 	}
-	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: c.Logger})
+	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: c.Logger,
+		Remove: sandbox.RemoveAll})
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +79,11 @@ func Run(ctx context.Context, c Config) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go w.git.TidyDaily(ctx)
-	go w.tests.TidyDaily(ctx)
-	go agent.TidyDaily(ctx, filepath.Join(w.Dir, "sandbox"), time.Now, w.Logger)
+	go runner.Daily(ctx, func() {
+		w.git.Tidy(ctx)
+		w.tests.Tidy()
+		agent.Tidy(filepath.Join(w.Dir, "sandbox"), time.Now, w.Logger)
+	})
 	var all sync.WaitGroup
 	var once sync.Once
 	var failed error

@@ -51,6 +51,12 @@ type appTemplate struct {
 	Events      []Asked
 }
 
+// Asks are the permissions and events that the app asks for.
+func Asks() (permissions, events []Asked, err error) {
+	t, err := readTemplate()
+	return t.Permissions, t.Events, err
+}
+
 // readTemplate reads app.yml; the reasons are its comments.
 func readTemplate() (t appTemplate, err error) {
 	var plain struct {
