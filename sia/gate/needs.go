@@ -50,8 +50,9 @@ func (in Input) Needs() Needs {
 	if !in.WorkflowsKnown {
 		return Needs{Workflows: true}
 	}
-	if ids := append(in.head().ambiguous(), in.base().ambiguous()...); len(ids) > 0 {
-		return Needs{Attempts: ids}
+	if ids := slices.Concat(in.head().ambiguous(), in.base().ambiguous(), j.undated()); len(ids) > 0 {
+		slices.Sort(ids)
+		return Needs{Attempts: slices.Compact(ids)}
 	}
 	if in.BaseKnown && !in.BaseWorkflowsKnown && j.alikeOnBase() {
 		return Needs{BaseWorkflows: true}
@@ -144,6 +145,23 @@ func (j *judgement) alikeOnBase() bool {
 		return c.app == workflowApp || len(alike) > 1 ||
 			slices.ContainsFunc(alike, func(b check) bool { return b.outcome == red })
 	})
+}
+
+// undated are the workflow runs that succeeded in spite of a job that counts, or that may excuse one, where nobody asked
+// in which attempt that ran: it may be of an earlier one.
+func (j *judgement) undated() (ids []int64) {
+	base := j.base().checks()
+	for _, c := range j.checks {
+		if !c.required || c.outcome == green {
+			continue
+		}
+		for _, k := range append(counterparts(c, base), c) {
+			if w := k.workflow; w != nil && k.run.Attempt == 0 && w.Attempt != 1 && k.run.failedIn(*w) {
+				ids = append(ids, w.ID)
+			}
+		}
+	}
+	return ids
 }
 
 // excusing are the red jobs that were not read of which one on the base commit excuses one of the

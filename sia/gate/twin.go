@@ -34,8 +34,7 @@ func newestAttempt(rs []Run, w *Workflow) (present []Run, alone bool) {
 		count[r.Attempt]++
 		n, most = max(n, r.Attempt), max(most, count[r.Attempt])
 	}
-	whole := count[n] == most || w != nil && (w.Attempt == n || w.Attempt == 0) && w.Status == "completed" &&
-		w.Conclusion == "success"
+	whole := count[n] == most || w != nil && (w.Attempt == n || w.Attempt == 0) && w.succeeded()
 	for _, r := range rs {
 		if o, _ := concluded(r); r.Attempt == n || !whole && o != green && o != skipped {
 			present = append(present, r)
