@@ -16,7 +16,7 @@ type Needs struct {
 	Logs          []int64  // red runs of the commit: what their logs say of the failure, read beside the base commit's
 	Earlier       []int64  // red runs of the commit of which the class of the failure is enough
 	OnBase        []int64  // red runs of the base commit of which the class of the failure is enough
-	Files         []string // paths of workflow files, as they are on the commit
+	Files         []string // paths of workflow files, as they are on the commit; one that ends in / is all in it
 	Tampering     bool     // what the attempt did to tests and protected paths
 	Counts        []Pair   // how many tests the checks ran on the commit and on its base
 	Doubt         bool     // what speaks for and against running red checks again
@@ -30,7 +30,8 @@ func (n Needs) None() bool {
 
 // Checks is as much of it as says which checks there are and how they stand, without reading what they say.
 func (n Needs) Checks() Needs {
-	return Needs{Workflows: n.Workflows, Attempts: n.Attempts, Base: n.Base, BaseWorkflows: n.BaseWorkflows}
+	return Needs{Workflows: n.Workflows, Attempts: n.Attempts, Base: n.Base, BaseWorkflows: n.BaseWorkflows,
+		Files: n.Files}
 }
 
 // Needs says what is to be gathered before the commit is judged, and no more than
