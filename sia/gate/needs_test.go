@@ -134,8 +134,8 @@ func TestNeeds(t *testing.T) {
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
 		{"a person's push is not doubted", with(input(failed), func(in *Input) { in.ByPerson = true }),
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
-		{"a required check never came", with(input(run(1, "test", "success")),
-			func(in *Input) { in.Required = []Required{{Name: "e2e"}} }), nil},
+		{"a required check never came: a file may say why", with(input(run(1, "test", "success")),
+			func(in *Input) { in.Required = []Required{{Name: "e2e"}} }), []Needs{{Files: []string{workflowFolder}}}},
 		{"who passes it is read", input(job(1, 7, 1, "test", "success")).with(workflow(7, "CI", "push", "success"),
 			workflow(8, "Lint", "push", "success"), func() Workflow {
 				w := workflow(9, "Rules", "pull_request", "success")
