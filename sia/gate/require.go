@@ -176,8 +176,8 @@ func (j *judgement) whyAbsent(r Required) string {
 	elsewhen := func(t Trigger) bool { return t.Event != inQueue }
 	for _, f := range j.Files {
 		if len(f.named(r.Name)) > 0 && len(f.Triggers) > 0 && !slices.ContainsFunc(f.Triggers, elsewhen) {
-			return "; " + f.Path + " has it and runs in merge queues alone, and GitHub lets no pull request into one before: " +
-				"run it on pull_request, too, and let an `if` skip the job there"
+			return "; " + f.Path + " has it and runs in merge queues alone, yet GitHub wants it on the pull request, too: " +
+				"run it there, and let its `if` skip it"
 		}
 	}
 	return ""
