@@ -27,7 +27,7 @@ func (p *People) Jobs(repo string) ([]JobView, error) {
 		var all []JobView
 		for _, j := range p.world.InHand(r) {
 			failed := slices.ContainsFunc(j.Run.Latest(), func(o *model.Job) bool {
-				return slices.Contains(j.Plan.Needs, o.Plan.Key) &&
+				return slices.ContainsFunc(j.Plan.Needs, o.Plan.Of) &&
 					!slices.Contains([]string{"success", "skipped", "neutral"}, o.Check.Conclusion)
 			})
 			all = append(all, JobView{ID: j.ID, Name: j.Check.Name, Workflow: j.Run.Path, Event: j.Run.Event.Name,
