@@ -28,10 +28,8 @@ func (w *world) draw() {
 	}
 	files := map[string]string{"src/first.go": "package src\n", "README": "a world\n"}
 	for n := range oneOf(r, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3) {
-		files[workflowPath(n)] = drawWorkflow(r, n)
-		for _, m := range jobKey.FindAllStringSubmatch(files[workflowPath(n)], -1) {
-			w.jobs = append(w.jobs, m[1])
-		}
+		files[workflowPath(n)] = w.workflow(r, n)
+		w.jobs = append(w.jobs, jobsIn(files[workflowPath(n)])...)
 	}
 	w.set = sia.DefaultSettings()
 	w.set.Checks.Wait = sia.Duration(5 * time.Minute)
@@ -54,6 +52,7 @@ func (w *world) draw() {
 		w.must(err)
 		w.note("%s", what)
 	}
+	w.addRules()
 	w.open()
 }
 
@@ -149,8 +148,17 @@ const (
 		"increased. Please check the 'Billing & plans' section in your settings"
 )
 
-// jobKey is a job of a workflow file as drawWorkflow writes it.
-var jobKey = regexp.MustCompile(`(?m)^  (test|build|title|lint|after):$`)
+// jobKey is a job of a workflow file as it is drawn.
+var jobKey = regexp.MustCompile(`(?m)^  ([a-z]+):$`)
+
+// jobsIn are the keys of the jobs of a workflow file that was drawn.
+func jobsIn(text string) (keys []string) {
+	_, jobs, _ := strings.Cut(text, "\njobs:\n")
+	for _, m := range jobKey.FindAllStringSubmatch(jobs, -1) {
+		keys = append(keys, m[1])
+	}
+	return keys
+}
 
 func workflowPath(n int) string { return fmt.Sprintf(".github/workflows/%c.yml", 'a'+n) }
 

@@ -30,6 +30,9 @@ func (w *world) settleFates() {
 		if w.chance(w.temper.bad) {
 			conclusion, log = "failure", failedLog
 		}
+		if sum, said, is := sumsUp(j); is {
+			conclusion, log = sum, said
+		}
 		about := fmt.Sprintf("%s (%s on %s, %.7s, attempt %d)", j.Name, j.Workflow, j.Event, j.SHA, j.Attempt)
 		if w.chance(w.temper.odd) {
 			switch odd := oneOf(r, "cancelled", "weather", "weather", "timed_out", "unpaid", "no end", "no runner", "neutral",
@@ -156,7 +159,7 @@ func (w *world) doMove(r *rand.Rand, kind string) (what string, err error) {
 		return to, w.sim.ForcePush(w.repo, w.task.Branch, member, to)
 	case "workflow change":
 		path := workflowPath(r.IntN(2))
-		text := drawWorkflow(r, 0)
+		text := w.workflow(r, 0)
 		if r.IntN(3) == 0 {
 			text = ghsim.Deleted
 		}

@@ -24,9 +24,12 @@ var (
 	worldsLog   = flag.Bool("worlds.log", false, "TestWorlds tells all that happens")
 )
 
-// failedOnce are worlds in which something did not hold when 20,000 were played, then 8,000 and 50,000 more. They are
-// played each time, beside the ones that are asked for.
-var failedOnce = []uint64{2637, 5419, 5521, 6687, 7111, 7764, 8581, 9458, 11510, 14739, 17288, 19102, 19221,
+// failedOnce are worlds in which something did not hold. They are played each time, beside the ones that are asked for.
+var failedOnce = []uint64{78, 127, 333, 523, 733}
+
+// failedPlain are those of which the workflows had no jobs that sum others up, no guards but against drafts and no
+// filters but one: when 20,000 such worlds were played, then 8,000 and 50,000 more.
+var failedPlain = []uint64{2637, 5419, 5521, 6687, 7111, 7764, 8581, 9458, 11510, 14739, 17288, 19102, 19221,
 	20567, 21599, 22871, 26501, 33597, 35985, 56523, 58311, 61172, 65789,
 	77474, 77487, 79255}
 
@@ -54,7 +57,7 @@ func TestWorlds(t *testing.T) {
 		begin = 1e6 + rand.Uint64N(1e9)
 	}
 	last := begin + uint64(*worldsCount)
-	lanes := [][]uint64{failedOnce}
+	lanes := [][]uint64{failedPlain, failedOnce}
 	for from := begin; from < last; from += laneWorlds {
 		var seeds []uint64
 		for seed := from; seed < min(from+laneWorlds, last); seed++ {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/app/render"
@@ -42,10 +43,31 @@ func (w *branchWorker) workflowFiles(
 	return touched, written, nil
 }
 
-// workflowsAt reads workflow files at the head.
+// maxWorkflows bounds how many workflow files are read beside those that are asked for by name.
+const maxWorkflows = 50
+
+// workflowsAt reads workflow files at the head, with those of the repository that they call. A path that ends in / is
+// all files of a folder.
 func (w *branchWorker) workflowsAt(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
 	files := make([]gate.File, 0, len(paths))
-	for _, path := range paths {
+	most := len(paths) + maxWorkflows
+	add := func(path string) {
+		if !slices.Contains(paths, path) && len(paths) < most {
+			paths = append(paths, path)
+		}
+	}
+	for i := 0; i < len(paths); i++ { // it grows
+		path := paths[i]
+		if folder, is := strings.CutSuffix(path, "/"); is {
+			in, err := w.mirror(t).Files(ctx, string(t.Head), folder)
+			if err != nil {
+				return nil, fmt.Errorf("list the workflows: %w", err)
+			}
+			for _, f := range in {
+				add(f.Path)
+			}
+			continue
+		}
 		content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, oldLimit)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -55,10 +77,14 @@ func (w *branchWorker) workflowsAt(ctx context.Context, t sia.Task, paths []stri
 		case err != nil:
 			return nil, fmt.Errorf("read what the workflows do: %w", err)
 		default:
-			files = append(files, gate.ReadFile(path, content))
+			file := gate.ReadFile(path, content)
+			files = append(files, file)
+			for _, called := range file.Calls() {
+				add(called)
+			}
 		}
 	}
-	return files, nil
+	return gate.Follow(files), nil
 }
 
 // forbiddenWorkflows are those of the attempt's commit that GitHub would refuse: they

@@ -141,12 +141,11 @@ func (c commit) checks() []check {
 	return out
 }
 
-// outdated reports whether a run is red in an attempt of its workflow run after which another succeeded as a whole:
+// outdated reports whether a run did not go well in an attempt of its workflow run after which another succeeded as a whole:
 // GitHub's list of the latest has it no more, as where a matrix has fewer legs now.
 func (c commit) outdated(r Run) bool {
 	w := c.workflowOf(r)
-	o, _ := concluded(r)
-	if o != red || r.Attempt <= 0 || w == nil || w.Status != "completed" || w.Conclusion != "success" {
+	if r.Attempt <= 0 || w == nil || !r.failedIn(*w) {
 		return false
 	}
 	others := func(o Run) bool { return o.WorkflowRun == r.WorkflowRun && o.Name == r.Name && o.ID != r.ID }
@@ -156,6 +155,13 @@ func (c commit) outdated(r Run) bool {
 	return w.Attempt > r.Attempt || w.Attempt == 0 && slices.ContainsFunc(c.runs, func(o Run) bool {
 		return o.WorkflowRun == r.WorkflowRun && o.Attempt > r.Attempt
 	})
+}
+
+// failedIn reports whether a job did not go well, for whatever reason, in a workflow run that succeeded: it was allowed
+// to, or it is of an earlier attempt.
+func (r Run) failedIn(w Workflow) bool {
+	o, _ := concluded(r)
+	return o != green && o != skipped && o != running && w.succeeded()
 }
 
 // Green are the names of a commit's checks that are green, sorted.

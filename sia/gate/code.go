@@ -128,7 +128,8 @@ func (w Workflow) isDynamic() bool {
 }
 
 // wantedFiles are the workflow files of the commit's own repository that the judgement needs:
-// of what ran, and of the jobs that did not report. Sorted.
+// of what ran, and of the jobs that did not report; the folder is all of them, for what nothing bears. Sorted, but for
+// that.
 func (j *judgement) wantedFiles() []string {
 	var paths []string
 	for _, w := range j.Workflows {
@@ -144,7 +145,17 @@ func (j *judgement) wantedFiles() []string {
 	paths = slices.DeleteFunc(paths, func(p string) bool { return !strings.HasPrefix(p, workflowFolder) })
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
-	return paths[:min(len(paths), maxFiles)]
+	paths = paths[:min(len(paths), maxFiles)]
+	if j.lacksName() {
+		paths = append(paths, workflowFolder)
+	}
+	return paths
+}
+
+// lacksName reports whether a person is to be asked about a required name that nothing bears.
+func (j *judgement) lacksName() bool {
+	return j.result.Verdict == sia.VerdictBlocked &&
+		slices.ContainsFunc(j.absent, func(r Required) bool { return r.Workflow == "" })
 }
 
 // maxFiles bounds how many workflow files are read.
@@ -158,7 +169,7 @@ func (j *judgement) filesMatter() bool {
 	case sia.VerdictGreen:
 		return true
 	case sia.VerdictPending, sia.VerdictBlocked, sia.VerdictNone, sia.VerdictRed:
-		return missed || j.needsMatter()
+		return missed || j.needsMatter() || j.lacksName()
 	}
 	return j.needsMatter()
 }

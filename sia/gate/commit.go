@@ -98,6 +98,9 @@ func (w Workflow) file() (repo, path string) {
 	return "", path
 }
 
+// succeeded reports whether a run as a whole ended as a success.
+func (w Workflow) succeeded() bool { return w.Status == "completed" && w.Conclusion == "success" }
+
 // title is the workflow's name for people.
 func (w Workflow) title() string { return cmp.Or(w.Name, w.Path) }
 

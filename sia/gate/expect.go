@@ -186,7 +186,7 @@ func standsFor(run Run, name string) bool {
 		return strings.HasPrefix(long, short+" (") || strings.HasPrefix(long, short+" / ")
 	}
 	return longer(run.Name, name) || run.Conclusion == "skipped" &&
-		(longer(name, run.Name) || strings.Contains(run.Name, "${{") && fits(run.Name, name))
+		(longer(name, run.Name) || strings.Contains(run.Name, "${{") && like(run.Name, name))
 }
 
 // reported lists what reported on the commit, without SIA's own and without what was skipped. A workflow's run of which

@@ -38,11 +38,12 @@ type Job struct {
 	Code bool   // it checks a repository out, or runs something that may judge its code
 	Head bool   // it names the head of the pull request as what it checks out
 	// names of the jobs that it needs, without those that may fail
-	Needs []string
-	Calls bool // it is a reusable workflow
-	Part  bool // its condition asks what the change touches, or what was done to the pull request
-	Draft bool // its condition passes over drafts
-	Guard bool // its condition asks whether it is a draft or who opened it, and nothing else
+	Needs  []string
+	Calls  string // path of the reusable workflow that it is, where that is not followed; empty: it is none
+	Inputs bool   // its condition asks what a reusable workflow is called with
+	Part   bool   // its condition asks what the change touches, or what was done to the pull request
+	Draft  bool   // its condition passes over drafts
+	Guard  bool   // its condition asks whether it is a draft or who opened it, and nothing else
 	// it runs in a merge queue and for nothing else, as its condition says
 	Queue bool
 	Runs  bool // it checks a repository out, and runs a command that does more than look at it
@@ -154,6 +155,7 @@ var (
 	ofDraft  = regexp.MustCompile(`(?i)\bgithub\.event\.pull_request\.draft\b`)
 	ofGuard  = regexp.MustCompile(`(?i)^github\.(actor|triggering_actor|event\.(sender|pull_request\.user)\.\w+|` +
 		`event\.pull_request\.(draft|author_association))$`)
+	ofInputs = regexp.MustCompile(`(?i)\binputs\s*[.\[]`)
 	// keys are those of jobs, in a list of any form.
 	keys = regexp.MustCompile(`[\w-]+`)
 )
@@ -166,10 +168,14 @@ func readJob(key string, job any) Job {
 	says, _ := job.(map[string]any)
 	out := Job{Name: nameOf(key, says)}
 	if uses, _ := says["uses"].(string); uses != "" {
-		out.Code, out.Head, out.Calls = true, ofHead.MatchString(fmt.Sprint(says["with"])), true
+		out.Code, out.Head, out.Calls = true, ofHead.MatchString(fmt.Sprint(says["with"])), elsewhere
+		if path, own := strings.CutPrefix(uses, "./"); own {
+			out.Calls = path
+		}
 	}
 	if cond, _ := says["if"].(string); cond != "" {
 		out.Queue = queueOnly.MatchString(cond)
+		out.Inputs = ofInputs.MatchString(cond)
 		out.Part, out.Draft = ofPart.MatchString(cond), ofDraft.MatchString(cond)
 		asks := contexts.FindAllString(forPulls.ReplaceAllString(cond, ""), -1)
 		out.Guard = len(asks) > 0 && !slices.ContainsFunc(asks, func(c string) bool { return !ofGuard.MatchString(c) })
@@ -295,7 +301,7 @@ func (f File) named(name string) []Job {
 		switch {
 		case j.Name == name:
 			exact = append(exact, j)
-		case fits(j.Name, name):
+		case j.fits(name):
 			like = append(like, j)
 		}
 	}
@@ -317,23 +323,6 @@ func (f File) job(name string) Job {
 		out.Code, out.Head, out.Runs = out.Code || j.Code, out.Head || j.Head, out.Runs || j.Runs
 	}
 	return out
-}
-
-// fits reports whether a check run's name may be a job's, with values for its expressions, of
-// its matrix, or of the jobs of a reusable workflow.
-func fits(job, run string) bool {
-	for _, end := range []string{" (", " / "} {
-		if strings.HasPrefix(run, job+end) {
-			return true
-		}
-	}
-	before, rest, ok := strings.Cut(job, "${{")
-	if !ok {
-		return false
-	}
-	after := rest[strings.LastIndex(rest, "}}")+1:]
-	after = strings.TrimPrefix(after, "}")
-	return strings.HasPrefix(run, before) && strings.HasSuffix(run, after)
 }
 
 // texts are the strings of a list, or the one that stands for it.

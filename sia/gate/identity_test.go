@@ -329,6 +329,21 @@ func TestLaterRunGoesOn(t *testing.T) {
 			"cancelled")).with(first, second.unended("queued")).requiring("e2e"), sia.VerdictBlocked, "e2e was cancelled"},
 		{"ended at its time limit", input(job(2, 7, 1, "e2e", "cancelled").class("timeout"), build).with(first,
 			second).requiring("e2e"), sia.VerdictRed, "e2e timed out"},
+		{"green, and the later run has not made it yet", input(job(1, 7, 1, "ok", "success"), build).with(workflow(7, "CI",
+			"pull_request", "success"), second).requiring("ok"), sia.VerdictPending, "ok is to run once more"},
+		{"green, and a run of another workflow has not made it yet", on(input(job(1, 7, 1, "ci-ok", "success"), build).with(
+			workflow(7, "Nightly", "pull_request", "success"), second).requiring("ci-ok"), func(in *Input) {
+			*in = in.of(sumCI)
+		}), sia.VerdictPending, "ci-ok is to run once more, in another run of CI"},
+		{"green, and a run of another workflow has no such job", on(input(job(1, 7, 1, "e2e", "success"), build).with(
+			workflow(7, "Nightly", "pull_request", "success"), second).requiring("e2e"), func(in *Input) {
+			*in = in.of(sumCI)
+		}), sia.VerdictGreen, ""},
+		{"green, and the later run waits for ever for something else", input(job(1, 7, 1, "ok", "success"), func() Run {
+			r := going(4, 8, "preview")
+			r.Status, r.StartedAt = "waiting", noon.Add(-time.Hour)
+			return r
+		}()).with(workflow(7, "CI", "push", "success"), second.unended("waiting")).requiring("ok"), sia.VerdictGreen, ""},
 		{"the later run has it, and waits for something else", input(job(1, 7, 1, "e2e", "skipped"), job(3, 8, 1, "e2e",
 			"success"), func() Run { r := going(4, 8, "preview"); r.Status = "waiting"; return r }()).with(workflow(7, "CI",
 			"push", "success"), second.unended("waiting")).requiring("e2e"), sia.VerdictGreen, "1 skipped"},

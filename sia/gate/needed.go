@@ -12,19 +12,25 @@ func (j *judgement) fileOf(c check) (File, bool) {
 	return f, known && j.isOwn(repo) && !f.Gone && !f.Unread
 }
 
-// neededBy are the indices of the checks of a check's workflow run that it may be skipped for, and what the run says
-// besides its jobs: the jobs that it needs, and all where nobody can read which those are.
-func (j *judgement) neededBy(of int) []int {
+// neededBy are the indices of the checks of a check's workflow run that it may be skipped for: those of jobs that it
+// needs, with what the run says besides its jobs, and those of which nobody can read whether it does. These are all
+// where its file is not known, and the jobs of one reusable workflow where that is not followed.
+func (j *judgement) neededBy(of int) (sure, perhaps []int) {
 	f, known := j.fileOf(j.checks[of])
-	if !known {
-		return j.siblings(of)
-	}
 	names := f.needs(j.checks[of].name)
-	return slices.DeleteFunc(j.siblings(of), func(k int) bool {
+	is := func(c check, want func(Job) bool) bool { return slices.ContainsFunc(f.named(c.name), want) }
+	for _, k := range j.siblings(of) {
 		s := j.checks[k]
-		return s.app != workflowApp &&
-			!slices.ContainsFunc(f.named(s.name), func(n Job) bool { return slices.Contains(names, n.Name) })
-	})
+		switch {
+		case s.app == workflowApp, known && is(s, func(n Job) bool { return slices.Contains(names, n.Name) }):
+			sure = append(sure, k)
+		case !known, is(j.checks[of], func(n Job) bool {
+			return n.Calls != "" && is(s, func(o Job) bool { return o.Name == n.Name })
+		}):
+			perhaps = append(perhaps, k)
+		}
+	}
+	return sure, perhaps
 }
 
 // requireNeeded makes required what a required job needs, and what a workflow run with a required job says besides
@@ -39,14 +45,16 @@ func (j *judgement) requireNeeded() {
 		if !c.required || c.app == workflowApp {
 			continue
 		}
-		_, known := j.fileOf(c)
-		beside := j.neededBy(i)
-		stopped := slices.ContainsFunc(beside, func(k int) bool { return j.checks[k].outcome == blocked })
-		for _, k := range beside {
+		sure, perhaps := j.neededBy(i)
+		for _, k := range sure {
+			j.checks[k].required = true
+		}
+		stopped := slices.ContainsFunc(slices.Concat(sure, perhaps), func(k int) bool { return j.checks[k].outcome == blocked })
+		for _, k := range perhaps {
 			s := &j.checks[k]
 			// What nobody started or finished explains it as well as what failed beside it, and is asked about first.
 			open := s.outcome != green && s.outcome != skipped && (!stopped || s.outcome != red)
-			s.required = s.required || s.app == workflowApp || known || c.outcome == skipped && open
+			s.required = s.required || c.outcome == skipped && open
 		}
 	}
 }
@@ -68,7 +76,8 @@ func (j *judgement) follow() {
 		}
 		stands := green
 		var bad []string
-		for _, k := range j.neededBy(i) {
+		sure, _ := j.neededBy(i)
+		for _, k := range sure {
 			s := j.checks[k]
 			switch s.outcome {
 			case green, skipped, excused:

@@ -16,7 +16,7 @@ type Needs struct {
 	Logs          []int64  // red runs of the commit: what their logs say of the failure, read beside the base commit's
 	Earlier       []int64  // red runs of the commit of which the class of the failure is enough
 	OnBase        []int64  // red runs of the base commit of which the class of the failure is enough
-	Files         []string // paths of workflow files, as they are on the commit
+	Files         []string // paths of workflow files, as they are on the commit; one that ends in / is all in it
 	Tampering     bool     // what the attempt did to tests and protected paths
 	Counts        []Pair   // how many tests the checks ran on the commit and on its base
 	Doubt         bool     // what speaks for and against running red checks again
@@ -30,7 +30,8 @@ func (n Needs) None() bool {
 
 // Checks is as much of it as says which checks there are and how they stand, without reading what they say.
 func (n Needs) Checks() Needs {
-	return Needs{Workflows: n.Workflows, Attempts: n.Attempts, Base: n.Base, BaseWorkflows: n.BaseWorkflows}
+	return Needs{Workflows: n.Workflows, Attempts: n.Attempts, Base: n.Base, BaseWorkflows: n.BaseWorkflows,
+		Files: n.Files}
 }
 
 // Needs says what is to be gathered before the commit is judged, and no more than
@@ -50,8 +51,9 @@ func (in Input) Needs() Needs {
 	if !in.WorkflowsKnown {
 		return Needs{Workflows: true}
 	}
-	if ids := append(in.head().ambiguous(), in.base().ambiguous()...); len(ids) > 0 {
-		return Needs{Attempts: ids}
+	if ids := slices.Concat(in.head().ambiguous(), in.base().ambiguous(), j.undated()); len(ids) > 0 {
+		slices.Sort(ids)
+		return Needs{Attempts: slices.Compact(ids)}
 	}
 	if in.BaseKnown && !in.BaseWorkflowsKnown && j.alikeOnBase() {
 		return Needs{BaseWorkflows: true}
@@ -144,6 +146,23 @@ func (j *judgement) alikeOnBase() bool {
 		return c.app == workflowApp || len(alike) > 1 ||
 			slices.ContainsFunc(alike, func(b check) bool { return b.outcome == red })
 	})
+}
+
+// undated are the workflow runs that succeeded in spite of a job that counts, or that may excuse one, where nobody asked
+// in which attempt that ran: it may be of an earlier one.
+func (j *judgement) undated() (ids []int64) {
+	base := j.base().checks()
+	for _, c := range j.checks {
+		if !c.required || c.outcome == green {
+			continue
+		}
+		for _, k := range append(counterparts(c, base), c) {
+			if w := k.workflow; w != nil && k.run.Attempt == 0 && w.Attempt != 1 && k.run.failedIn(*w) {
+				ids = append(ids, w.ID)
+			}
+		}
+	}
+	return ids
 }
 
 // excusing are the red jobs that were not read of which one on the base commit excuses one of the

@@ -76,7 +76,7 @@ func (j *judgement) binds(r Required, c check) bool {
 }
 
 // ruled are the events for which GitHub runs a workflow that a rule requires.
-var ruled = []string{"pull_request", "pull_request_target", "merge_group"}
+var ruled = []string{"pull_request", "pull_request_target", inQueue}
 
 // isOwn reports whether a repository is the commit's own, which may be left out.
 func (in Input) isOwn(repo string) bool { return repo == "" || strings.EqualFold(repo, in.Repo) }
@@ -105,7 +105,8 @@ func (j *judgement) hold() {
 		}
 		var bad []string
 		open, onBase := false, true
-		for _, k := range j.neededBy(i) {
+		sure, perhaps := j.neededBy(i)
+		for _, k := range append(sure, perhaps...) {
 			s := j.checks[k]
 			if s.outcome == green || s.outcome == skipped {
 				continue
@@ -156,6 +157,35 @@ func (j *judgement) mayMake(r Required) (running []string) {
 	return running
 }
 
+// whyAbsent says why nothing of a required name comes, where that is known. GitHub names a job that was skipped without
+// the values of its matrix, and makes none of the jobs that it calls. What runs in merge queues alone keeps pull requests
+// out of them, for GitHub asks for it before as well.
+// https://github.com/hoobio/command-palette-bitwarden/pull/87
+// https://github.com/tock/tock/pull/4298
+// https://github.com/terok-ai/terok/pull/879
+func (j *judgement) whyAbsent(r Required) string {
+	if r.Workflow != "" {
+		return ""
+	}
+	for _, c := range j.checks {
+		whole := Job{Name: c.name, Calls: elsewhere}
+		if c.run.WorkflowRun != 0 && c.run.Conclusion == "skipped" && whole.fits(r.Name) {
+			return "; " + c.name + " was skipped as a whole, and then GitHub reports it without what it has within"
+		}
+	}
+	elsewhen := func(t Trigger) bool { return t.Event != inQueue }
+	for _, f := range j.Files {
+		if len(f.named(r.Name)) > 0 && len(f.Triggers) > 0 && !slices.ContainsFunc(f.Triggers, elsewhen) {
+			return "; " + f.Path + " has it and runs in merge queues alone, yet GitHub wants it on the pull request, too: " +
+				"run it there, and let its `if` skip it"
+		}
+	}
+	return ""
+}
+
+// inQueue is the event for which GitHub runs a workflow in a merge queue.
+const inQueue = "merge_group"
+
 // missing judges what is required and did not report.
 func (j *judgement) missing() {
 	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
@@ -166,7 +196,7 @@ func (j *judgement) missing() {
 			c.Why += ", and may when " + names(goesOn) + " has ended"
 		}
 		if waited >= limit && len(goesOn) == 0 {
-			c.Colour, c.Why = sia.Blocked, "did not appear within "+limit.String()
+			c.Colour, c.Why = sia.Blocked, "did not appear within "+limit.String()+j.whyAbsent(r)
 			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true})
 		} else {
 			j.pending = append(j.pending, c.Name+" "+c.Why)

@@ -62,6 +62,21 @@ func (in Input) requiring(names ...string) Input {
 // unended is a run of a workflow that goes on.
 func (w Workflow) unended(status string) Workflow { w.Status, w.Conclusion = status, ""; return w }
 
+// A required check that runs in merge queues alone never reports: a person is told why, once all files are read.
+func TestRequiredInQueueAlone(t *testing.T) {
+	world := input(job(1, 7, 1, "test", "success")).with(workflow(7, "CI", "pull_request", "success")).requiring("test",
+		"queued")
+	world.Files = []File{ReadFile(workflowFolder+"q.yml", []byte("on: merge_group\njobs: {queued: {steps: [{run: make}]}}"))}
+	if got, want := world.Needs().Files, []string{workflowFolder + "CI.yml", workflowFolder}; !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
+	}
+	world.FilesKnown = true
+	got := Judge(world)
+	if got.Verdict != sia.VerdictBlocked || !strings.Contains(got.Blocked[0].Reason, "q.yml has it and runs in merge queues alone") {
+		t.Errorf("%s, %+v", got.Verdict, got.Blocked)
+	}
+}
+
 // A run of a workflow counts besides its jobs.
 func TestWorkflowRuns(t *testing.T) {
 	ci := func(conclusion string) Workflow { return workflow(7, "CI", "pull_request", conclusion) }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sia-bot/sia/sia"
@@ -45,7 +46,7 @@ func (j *judgement) passedOver(c check) (why string, missed bool) {
 	ready := slices.ContainsFunc(f.Triggers, func(t Trigger) bool { return t.Event == c.workflow.Event && t.Ready })
 	asks := f.asks(c.name)
 	switch {
-	case !f.job(c.name).Code, asks.Calls:
+	case !f.job(c.name).Code, asks.Calls != "":
 		return "", false // it validates nothing, or nobody can read what it asks
 	case asks.Part && (!asks.Draft || ready && !j.Draft):
 		return "", false
@@ -63,11 +64,13 @@ func (j *judgement) passedOver(c check) (why string, missed bool) {
 }
 
 // asks is what the conditions ask that may have a check run's job skipped: its own, and those of what it needs. Calls
-// is that it is a job of a reusable workflow, of which the file says nothing.
+// is that it is a job of a reusable workflow that is not followed.
 func (f File) asks(name string) Job {
 	var out Job
 	for _, j := range f.named(name) {
-		out.Calls = out.Calls || j.Calls && j.Name != name
+		if j.Name != name {
+			out.Calls = cmp.Or(out.Calls, j.Calls)
+		}
 		out.Guard, out.Draft, out.Part = out.Guard || j.Guard, out.Draft || j.Draft, out.Part || j.Part
 	}
 	for _, need := range f.needs(name) {

@@ -34,8 +34,7 @@ func newestAttempt(rs []Run, w *Workflow) (present []Run, alone bool) {
 		count[r.Attempt]++
 		n, most = max(n, r.Attempt), max(most, count[r.Attempt])
 	}
-	whole := count[n] == most || w != nil && (w.Attempt == n || w.Attempt == 0) && w.Status == "completed" &&
-		w.Conclusion == "success"
+	whole := count[n] == most || w != nil && (w.Attempt == n || w.Attempt == 0) && w.succeeded()
 	for _, r := range rs {
 		if o, _ := concluded(r); r.Attempt == n || !whole && o != green && o != skipped {
 			present = append(present, r)
@@ -82,26 +81,43 @@ func withoutReplaced(all []check) []check {
 
 // awaitLater lets what was cancelled or skipped stand as a later run of its workflow on the commit does, while that
 // goes on: GitHub makes a job's check run when the jobs that it needs have ended, and to run one of a cancelled run
-// again would cancel the later run.
+// again would cancel the later run. What is green waits for the job of its name that another run is to make: that
+// counts beside it.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-workflow-concurrency
 func (j *judgement) awaitLater() {
 	for i := range j.checks {
 		c := &j.checks[i]
 		cancelled := c.run.Conclusion == "cancelled" && c.run.Class != timeout
-		if c.workflow == nil || !cancelled && c.outcome != skipped {
+		if c.workflow == nil || c.run.ID == 0 || !cancelled && c.outcome != skipped && c.outcome != green {
 			continue
 		}
 		for _, w := range j.Workflows {
-			if w.Status == "completed" || !w.alike(*c.workflow) || !j.isLater(w, *c) || !cancelled && j.has(w, c.name) {
+			if w.Status == "completed" || w.ID == c.workflow.ID || !cancelled && j.has(w, c.name) {
+				continue
+			}
+			goesOn, makes := len(j.runningIn(w)) > 0, j.hasJob(w, c.name)
+			switch {
+			case c.run.Conclusion == "success":
+				if goesOn && (w.alike(*c.workflow) || makes) {
+					c.outcome, c.why = running, "is to run once more, in another run of "+w.title()
+				}
+				continue
+			case !w.alike(*c.workflow) || !j.isLater(w, *c):
 				continue
 			}
 			c.outcome = blocked
-			if len(j.runningIn(w)) > 0 {
+			if goesOn {
 				c.outcome = running
 			}
 			c.why = "was " + c.run.Conclusion + ", and a later run of its workflow goes on"
 		}
 	}
+}
+
+// hasJob reports whether the file of a workflow is known to have a job that a check may be of.
+func (j *judgement) hasJob(w Workflow, name string) bool {
+	f, known := j.fileOf(check{workflow: &w})
+	return known && len(f.named(name)) > 0
 }
 
 // isLater reports whether a workflow's run began after a check's, or made a job after the check's was cancelled, as

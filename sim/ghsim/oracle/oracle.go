@@ -79,6 +79,7 @@ func Ask(r *model.Repository, q Question, now time.Time, src Source) Answer {
 	v.judgeReports()
 	v.judgeRuns()
 	v.judgeWorkflows()
+	v.judgeComing()
 	v.judgeMissing()
 	if !v.evidence {
 		v.why = append(v.why, "No green check that counts ran the repository's code.")

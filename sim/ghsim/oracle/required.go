@@ -90,6 +90,27 @@ func (v *verdict) fulfils(run *model.Run, want model.RequiredWorkflow) bool {
 		slices.Contains([]string{"pull_request", "pull_request_target", "merge_group"}, run.Event.Name)
 }
 
+// soon is how long what a run has begun may take for what it is still to make to be waited for.
+const soon = 3 * time.Hour
+
+// judgeComing says what of the required jobs is still to be made: a run makes one when those that it needs have ended,
+// and what an earlier run said of that name is not the last word. GitHub takes it for one meanwhile.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idneeds
+func (v *verdict) judgeComing() {
+	for _, run := range v.runs {
+		goesOn := run.Status != "completed" && slices.ContainsFunc(jobsOf(run), func(p report) bool {
+			return p.check.Status == "in_progress" && v.now.Sub(p.check.Started) < soon
+		})
+		for _, job := range run.Waiting {
+			for _, want := range v.names {
+				if goesOn && want.Context == job.Name && (want.App <= 0 || want.App == run.Suite.App.ID) {
+					v.because("%q, which is required, is still to run in a run of the workflow %q.", job.Name, run.Name)
+				}
+			}
+		}
+	}
+}
+
 // judgeMissing says what did not report. "Checks associated with that workflow will remain in
 // a "Pending" state": a required check that never reports is never green.
 // https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sim/ghsim/model"
 	"github.com/sia-bot/sia/sim/ghsim/oracle"
+	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
 func tells(t ...func(*oracle.Question)) []func(*oracle.Question) { return t }
@@ -246,6 +247,10 @@ func TestNeededJobs(t *testing.T) {
 			green: true},
 		{says: "who sums others up runs no code", state: on("build skipped", "test skipped", "ok success"), tell: ok,
 			why: "No green check"},
+		{says: "another run of its workflow is to make it", state: func(w *world) {
+			on("build success", "test success", "ok success")(w)
+			w.run(head, "pull_request", "build ").Waiting = []runner.Job{{Key: "ok", Name: "ok"}}
+		}, tell: ok, why: `"ok", which is required, is still to run`},
 		{says: "it was skipped beside what it does not need", state: on("build success", "test success", "docs failure",
 			"ok skipped"), tell: ok, green: true},
 	})

@@ -115,18 +115,19 @@ func (v *verdict) failureBeside(p report) string {
 	return ""
 }
 
-// guard is all that a condition asks which passes over drafts.
+// guard is all that a condition asks which passes over drafts, or over what an app opened or pushed.
 var guard = regexp.MustCompile(`^(\$\{\{)?\s*(!\s*github\.event\.pull_request\.draft|` +
-	`github\.event\.pull_request\.draft == false)\s*(\}\})?$`)
+	`github\.event\.pull_request\.draft == false|github\.event\.pull_request\.user\.type != 'Bot'|` +
+	`github\.actor != '[\w-]+\[bot\]')\s*(\}\})?$`)
 
 // passedOver is why a job that was skipped should have run; "" where it need not. GitHub takes it for a success. SIA
-// promises that what ran for this pull request before is not passed over, nor what drafts alone are passed over by:
+// promises that what ran for this pull request before is not passed over, nor what drafts or apps alone are passed over by:
 // marking one ready starts no workflow whose types don't name that. What another job found out may skip it.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
 func (v *verdict) passedOver(p report) string {
 	j := p.job()
-	if j == nil || slices.Contains(v.q.Waived, p.name) || v.ranBeside(j) {
-		return ""
+	if j == nil || p.check.Conclusion != "skipped" || slices.Contains(v.q.Waived, p.name) || v.ranBeside(j) {
+		return "" // what is neutral ran
 	}
 	file := v.fileOf(j)
 	if !file.Jobs[j.Plan.Key].checksOut() {
@@ -140,7 +141,7 @@ func (v *verdict) passedOver(p report) string {
 	case strings.Contains(asks, ".outputs") || strings.Contains(asks, "event.action"):
 		return ""
 	case guard.MatchString(fmt.Sprint(file.Jobs[j.Plan.Key].If)):
-		return "its condition passes over drafts"
+		return "its condition passes over drafts or apps"
 	}
 	for _, sha := range v.q.Earlier {
 		for _, was := range reportsOn(v.repo, v.q.Own, sha, "") {

@@ -89,6 +89,8 @@ func TestPassedOver(t *testing.T) {
 			tell: before, green: true},
 		{says: "drafts are passed over", state: on("if: github.event.pull_request.draft == false, "),
 			why: "its condition passes over drafts"},
+		{says: "apps are passed over", state: on("if: github.event.pull_request.user.type != 'Bot', "),
+			why: "its condition passes over drafts or apps"},
 		{says: "a person says that it need not run", state: on(""), tell: append(slices.Clone(before), waives("test")),
 			green: true},
 		{says: "it is not required", state: on(""), tell: append(slices.Clone(before), needs("lint")), green: true},

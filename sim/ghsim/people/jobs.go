@@ -2,6 +2,7 @@ package people
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sia-bot/sia/sim/ghsim/model"
 	"github.com/sia-bot/sia/sim/ghsim/runner"
@@ -17,6 +18,7 @@ type JobView struct {
 	Run      int64
 	Attempt  int
 	Begun    bool
+	Failed   bool // a job that it needs failed or was cancelled
 }
 
 // Jobs are the jobs of a repository that can begin or end now, those of older runs first.
@@ -24,8 +26,13 @@ func (p *People) Jobs(repo string) ([]JobView, error) {
 	return read(p, repo, func(r *model.Repository) ([]JobView, error) {
 		var all []JobView
 		for _, j := range p.world.InHand(r) {
+			failed := slices.ContainsFunc(j.Run.Latest(), func(o *model.Job) bool {
+				return slices.ContainsFunc(j.Plan.Needs, o.Plan.Of) &&
+					!slices.Contains([]string{"success", "skipped", "neutral"}, o.Check.Conclusion)
+			})
 			all = append(all, JobView{ID: j.ID, Name: j.Check.Name, Workflow: j.Run.Path, Event: j.Run.Event.Name,
-				SHA: j.Run.SHA, Run: j.Run.ID, Attempt: j.Run.Attempt, Begun: j.Check.Status == "in_progress"})
+				SHA: j.Run.SHA, Run: j.Run.ID, Attempt: j.Run.Attempt, Begun: j.Check.Status == "in_progress",
+				Failed: failed})
 		}
 		return all, nil
 	})

@@ -72,6 +72,8 @@ type Need struct {
 func contextOf(needs map[string]Need) map[string]any {
 	out := map[string]any{}
 	for key, n := range needs {
+		key = key[strings.LastIndex(key, "/")+1:] // within a reusable workflow its own names
+		key = strings.TrimSpace(key)
 		outputs := map[string]any{}
 		for k, v := range n.Outputs {
 			outputs[k] = v

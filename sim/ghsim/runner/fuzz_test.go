@@ -18,7 +18,7 @@ func FuzzWorkflow(f *testing.F) {
 		}
 		w.triggered(pushTo("main"))
 		w.triggered(pullRequestInto("main"))
-		jobs, err := w.jobs(pushTo("main"))
+		jobs, err := w.jobs(pushTo("main").github())
 		if err == nil && len(jobs) < len(w.file.Jobs) {
 			t.Errorf("%d jobs are planned of %d", len(jobs), len(w.file.Jobs))
 		}

@@ -17,9 +17,9 @@ func (e matrixError) Error() string { return string(e) }
 var ofNeeds = regexp.MustCompile(`\bneeds\s*[.\[]`)
 
 // Waits reports whether the job's matrix can be evaluated only once those that it needs
-// have ended. Until then nobody knows how many jobs it makes, and there is none.
+// have ended. Until then nobody knows how many jobs it makes, and there is none. So does one that calls others.
 func (j Job) Waits() bool {
-	return j.whole && len(j.Needs) > 0 && ofNeeds.MatchString(fmt.Sprint(j.spec.Strategy.Matrix))
+	return j.whole && j.calls != nil || j.whole && len(j.Needs) > 0 && ofNeeds.MatchString(fmt.Sprint(j.spec.Strategy.Matrix))
 }
 
 // Whole reports whether the job's matrix has not been evaluated, or could not be.
@@ -43,7 +43,15 @@ func (j Job) Expand() ([]Job, error) {
 	for _, m := range all {
 		one := j
 		one.whole, one.matrix, one.Name = false, m, jobName(j.Key, j.spec, m, j.github)
-		jobs = append(jobs, one)
+		if one.calls == nil {
+			jobs = append(jobs, one)
+			continue
+		}
+		within, err := one.within()
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, within...)
 	}
 	return jobs, nil
 }

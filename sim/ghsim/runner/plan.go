@@ -57,6 +57,7 @@ type Job struct {
 	github map[string]any // the context of that name, as the event tells it
 	needs  map[string]Need
 	whole  bool // its matrix has not been evaluated
+	calls  *Workflow
 }
 
 // After is the job with the results of the jobs that it needs.
@@ -87,7 +88,7 @@ func (w *Workflow) Plan(e Event) ([]Job, error) {
 	if !w.triggered(e) {
 		return nil, nil
 	}
-	return w.jobs(e)
+	return w.jobs(e.github())
 }
 
 // Group is the workflow's concurrency group for an event, and whether a run of it
@@ -107,9 +108,8 @@ func (w *Workflow) Group(e Event) (name string, cancels bool) {
 }
 
 // jobs are all jobs of the file; needs that form a cycle are an error.
-func (w *Workflow) jobs(e Event) ([]Job, error) {
+func (w *Workflow) jobs(github map[string]any) ([]Job, error) {
 	var jobs []Job
-	github := e.github()
 	done := map[string]bool{}
 	for len(done) < len(w.file.Jobs) {
 		n := len(done)
@@ -120,7 +120,8 @@ func (w *Workflow) jobs(e Event) ([]Job, error) {
 				continue
 			}
 			done[key] = true
-			job := Job{Key: key, Name: key, Needs: needs, file: &w.file, spec: spec, github: github, whole: true}
+			job := Job{Key: key, Name: key, Needs: needs, file: &w.file, spec: spec, github: github, whole: true,
+				calls: w.called[key]}
 			if job.Waits() {
 				jobs = append(jobs, job)
 				continue

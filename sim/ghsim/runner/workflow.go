@@ -15,6 +15,8 @@ type Workflow struct {
 	Name  string // empty when the file gives none
 	file  workflowFile
 	order []string // of the file's jobs, as written
+
+	called map[string]*Workflow // the reusable workflows that jobs are, by their keys
 }
 
 // workflowFile is the part of a workflow's syntax that is understood.

@@ -69,9 +69,9 @@ func (e *execution) makeJobs(job runner.Job) {
 // ended reports whether the jobs of some keys have ended, or will never be.
 func (e *execution) ended(keys []string) bool {
 	waits := func(key string) bool {
-		return slices.ContainsFunc(e.run.Waiting, func(j runner.Job) bool { return j.Key == key }) ||
+		return slices.ContainsFunc(e.run.Waiting, func(j runner.Job) bool { return j.Of(key) }) ||
 			slices.ContainsFunc(e.run.Latest(), func(j *model.Job) bool {
-				return j.Plan.Key == key && j.Check.Status != "completed"
+				return j.Plan.Of(key) && j.Check.Status != "completed"
 			})
 	}
 	return !slices.ContainsFunc(keys, waits)
@@ -82,15 +82,16 @@ func (e *execution) needs(keys []string) map[string]runner.Need {
 	order := []string{"skipped", "success", "cancelled", "failure"}
 	out := map[string]runner.Need{}
 	for _, o := range e.run.Latest() {
-		if !slices.Contains(keys, o.Plan.Key) {
+		i := slices.IndexFunc(keys, o.Plan.Of)
+		if i < 0 {
 			continue
 		}
-		n, seen := out[o.Plan.Key]
+		n, seen := out[keys[i]]
 		if !seen || slices.Index(order, o.Check.Conclusion) > slices.Index(order, n.Result) {
 			n.Result = o.Check.Conclusion
 		}
 		n.Outputs = o.Outputs
-		out[o.Plan.Key] = n
+		out[keys[i]] = n
 	}
 	for _, b := range e.run.Broken {
 		if slices.Contains(keys, b.Job.Key) {

@@ -28,12 +28,20 @@ func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which 
 	}
 	last := run.Latest()
 	again := map[string]bool{}
+	follows := func(j *model.Job) bool {
+		for key := range again {
+			if slices.ContainsFunc(j.Plan.Needs, runner.Job{Key: key}.Of) {
+				return true
+			}
+		}
+		return false
+	}
 	missing := unmade(run)
 	for _, job := range missing {
 		again[job.Key] = true
 	}
 	for _, j := range last {
-		if which(j) || slices.ContainsFunc(j.Plan.Needs, func(k string) bool { return again[k] }) {
+		if which(j) || follows(j) {
 			again[j.Plan.Key] = true
 		}
 	}
@@ -53,7 +61,7 @@ func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which 
 	w.note(r, a, journal.Entry{Kind: "workflow_run.rerequested", Ref: run.Name, SHA: run.SHA})
 	w.runEvent(r, a, run, "requested")
 	for _, j := range last {
-		if again[j.Plan.Key] && (which(j) || slices.ContainsFunc(j.Plan.Needs, func(k string) bool { return again[k] })) {
+		if again[j.Plan.Key] && (which(j) || follows(j)) {
 			w.addJob(r, run, j.Plan)
 		} else {
 			j.Attempts = append(j.Attempts, run.Attempt)
@@ -67,7 +75,7 @@ func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which 
 // has none: their matrix was empty, or they still waited for others when it was cancelled.
 func unmade(run *model.Run) (jobs []runner.Job) {
 	for _, job := range run.Planned {
-		made := func(j *model.Job) bool { return j.Plan.Key == job.Key }
+		made := func(j *model.Job) bool { return j.Plan.Of(job.Key) }
 		if run.Conclusion != "success" && !run.Held && !slices.ContainsFunc(run.Latest(), made) {
 			jobs = append(jobs, job)
 		}

@@ -125,6 +125,13 @@ func (w *World) startWorkflow(r *model.Repository, a model.Actor, at *started, f
 	wf, err := runner.Parse(text)
 	var jobs []runner.Job
 	if err == nil {
+		in, sha := r, at.sha
+		if at.from != nil {
+			in, sha = at.from, at.from.Head(at.fromRef)
+		}
+		err = wf.Follow(func(path string) ([]byte, error) { return w.git.BlobAt(in.Dir, sha, path) })
+	}
+	if err == nil {
 		if jobs, err = wf.Plan(at.event); err == nil && len(jobs) == 0 {
 			return
 		}

@@ -1,0 +1,113 @@
+package app_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim"
+)
+
+// workflow is a workflow file. What is added to it is drawn apart, so that the worlds without it are what they were.
+func (w *world) workflow(r *rand.Rand, n int) string {
+	text := drawWorkflow(r, n)
+	if slices.Contains(failedPlain, w.seed) {
+		return text
+	}
+	return addJobs(rand.New(rand.NewPCG(w.seed, uint64(10_000+100*w.moves+n))), text)
+}
+
+// conditions are those under which jobs of real workflows run, besides what drawWorkflow draws: whose pull request it
+// is, whether it is a draft, and what another job found out.
+var conditions = []string{"github.event.pull_request.user.type != 'Bot'", "${{ github.actor != 'sia[bot]' }}",
+	"github.event.pull_request.draft == false", "github.event_name != 'push'", "github.event_name == 'merge_group'",
+	"github.event.action != 'labeled'"}
+
+// addJobs adds to a workflow that drawWorkflow drew what many have: jobs that need others, a condition or what another
+// found out, one that sums the others up, filters, and groups of which one run cancels the other.
+func addJobs(r *rand.Rand, text string) string {
+	if r.IntN(3) == 0 {
+		text = strings.Replace(text, "on: pull_request\n",
+			oneOf(r, "on:\n  pull_request:\n    paths-ignore: ['docs/**']\n", "on:\n  pull_request:\n    paths: ['**/*.go']\n",
+				"on:\n  pull_request:\n    paths: ['src/**', '!src/made1.go']\n"), 1)
+	}
+	if r.IntN(3) == 0 && !strings.Contains(text, "concurrency:") { // a push and its pull request are in one group
+		text = strings.Replace(text, "jobs:\n", "concurrency:\n  group: ${{ github.workflow }}-${{ github.head_ref || "+
+			"github.ref_name }}\n  cancel-in-progress: true\njobs:\n", 1)
+	}
+	var b strings.Builder
+	b.WriteString(text)
+	keys := jobsIn(text)
+	job := func(key, needs, cond, step string) {
+		fmt.Fprintf(&b, "  %s:\n", key)
+		if needs != "" {
+			fmt.Fprintf(&b, "    needs: %s\n", needs)
+		}
+		if cond != "" {
+			fmt.Fprintf(&b, "    if: %s\n", cond)
+		}
+		b.WriteString("    runs-on: ubuntu-latest\n    steps:\n")
+		if step == "" {
+			step = "      - uses: actions/checkout@v4\n      - run: go test ./...\n"
+		}
+		b.WriteString(step)
+		keys = append(keys, key)
+	}
+	if r.IntN(3) == 0 {
+		job("guarded", "", oneOf(r, conditions...), "")
+	}
+	if r.IntN(4) == 0 {
+		job("changes", "", "", "      - run: git diff --name-only\n")
+		job("part", "changes", fmt.Sprintf("needs.changes.outputs.src %s 'true'", oneOf(r, "==", "!=")), "")
+	}
+	if r.IntN(3) == 0 {
+		job("chain", oneOf(r, keys...), oneOf(r, "", "", "always()", "!cancelled()"), "")
+	}
+	if r.IntN(2) == 0 {
+		r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		needs := slices.Clone(keys[:1+r.IntN(len(keys))])
+		reads := "${{ toJSON(needs) }}"
+		if r.IntN(2) == 0 {
+			reads = fmt.Sprintf("${{ needs.%s.result }}", needs[0])
+		}
+		job(oneOf(r, sums...), "["+strings.Join(needs, ", ")+"]", oneOf(r, "always()", "always()", "${{ !cancelled() }}", ""),
+			"      - run: test \""+reads+"\" != failure\n")
+	}
+	return b.String()
+}
+
+// sums are names of jobs that sum others up: the first looks at how they went, the other takes whatever they did for
+// good, as one that knows of failures alone does with what was cancelled or skipped.
+var sums = []string{"strict", "lenient"}
+
+// sumsUp is how a job that sums others up ends, where it is one.
+func sumsUp(j ghsim.JobView) (conclusion, log string, is bool) {
+	switch {
+	case !slices.Contains(sums, j.Name):
+		return "", "", false
+	case j.Name == sums[0] && j.Failed:
+		return "failure", "a job that is needed did not succeed\n##[error]Process completed with exit code 1.\n", true
+	}
+	return "success", "fine\n", true
+}
+
+// addRules has the base require one of the jobs that were added, in some worlds, and GitHub make jobs only when those
+// that they need have ended, as it does.
+func (w *world) addRules() {
+	r := rand.New(rand.NewPCG(w.seed, 20_000))
+	if slices.Contains(failedPlain, w.seed) {
+		return
+	}
+	for _, key := range w.jobs {
+		if slices.Contains(sums, key) && r.IntN(3) > 0 {
+			w.must(w.sim.SetRuleset(w.repo, "main", key))
+			w.note("main requires %s", key)
+			w.count["a sum is required"]++
+		}
+	}
+	if r.IntN(2) == 0 {
+		w.must(w.sim.SetActions(w.repo, ghsim.Actions{Late: true}))
+		w.note("jobs are made late")
+	}
+}
