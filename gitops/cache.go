@@ -93,9 +93,9 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	return c, nil
 }
 
-// Tidy removes what processes that were killed more than two days ago left, and what is in mirrors into which nothing was
-// put for 30 days, or of remotes that may not be read any more: of a repository that is not worked in, no code stays. A
-// mirror stays for as long as there is a workspace of it.
+// Tidy removes what processes that were killed more than two days ago left, and what is in mirrors into which nothing
+// was put for 30 days, or of remotes that may not be read any more: of a repository that is not worked in, no code
+// stays. A mirror stays for as long as there is a workspace of it.
 func (c *Cache) Tidy(ctx context.Context) {
 	c.sweep(c.tmp())
 	c.sweep(filepath.Join(c.dir, workspacesDir))

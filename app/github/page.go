@@ -15,7 +15,8 @@ const (
 	maxPages = 100 // a bound against answers that never end
 )
 
-// eachPage walks a paginated list. It ends with the error when a page can't be had; one without a list is none ([shapes]).
+// eachPage walks a paginated list. It ends with the error when a page can't be had; one without its list is none, as
+// [shapes] say.
 func eachPage[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		opts := gh.ListOptions{PerPage: perPage, Page: 1}

@@ -106,8 +106,8 @@ func lastFailure(t sia.Task) string {
 	return "SIA could not find a way to make the checks pass."
 }
 
-// PatternQuestion is what to ask a person about a pattern of failure where nothing else tells. subject is what stands in
-// the way, as Markdown; empty: nobody knows.
+// PatternQuestion is what to ask a person about a pattern of failure where nothing else tells. subject is what stands
+// in the way, as Markdown; empty: nobody knows.
 func PatternQuestion(p sia.Pattern, subject string) (question string, options []sia.Option) {
 	needed := cmp.Or(subject, "What is needed")
 	switch p {
