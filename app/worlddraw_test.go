@@ -26,7 +26,7 @@ func (w *world) draw() {
 	if r.IntN(2) == 0 { // a calm one, in which tasks get somewhere
 		w.temper.bad, w.temper.odd, w.temper.moves = oneOf(r, 0, 0, 0.2), oneOf(r, 0, 0.03), r.IntN(6)
 	}
-	files := map[string]string{"src/first.go": "package src\n", "README": "a world\n"}
+	files := map[string]string{"src/first.go": "package src\n", "README": "a world\n", calledPath: called}
 	for n := range oneOf(r, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3) {
 		files[workflowPath(n)] = w.workflow(r, n)
 		w.jobs = append(w.jobs, jobsIn(files[workflowPath(n)])...)

@@ -15,7 +15,56 @@ func (w *world) workflow(r *rand.Rand, n int) string {
 	if slices.Contains(failedPlain, w.seed) {
 		return text
 	}
-	return addJobs(rand.New(rand.NewPCG(w.seed, uint64(10_000+100*w.moves+n))), text)
+	text = addJobs(rand.New(rand.NewPCG(w.seed, uint64(10_000+100*w.moves+n))), text)
+	if slices.Contains(failedOnce, w.seed) { // they are older than what follows
+		return text
+	}
+	return addCall(rand.New(rand.NewPCG(w.seed, uint64(30_000+100*w.moves+n))), text)
+}
+
+// calledPath is a reusable workflow, and called what is in it: a job that sums up what it needs is in it, too.
+const (
+	calledPath = ".github/workflows/called.yml"
+	called     = `on: workflow_call
+jobs:
+  unit:
+    runs-on: ubuntu-latest
+    strategy:
+      matrix:
+        os: [a, b]
+    steps:
+      - uses: actions/checkout@v4
+      - run: go test ./...
+  drafts:
+    if: github.event.pull_request.draft == false
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: go test ./...
+  lenient:
+    needs: [unit]
+    if: always()
+    runs-on: ubuntu-latest
+    steps:
+      - run: test "${{ needs.unit.result }}" != failure
+`
+)
+
+// addCall has a job call a reusable workflow, in some workflows, and another sum it up.
+func addCall(r *rand.Rand, text string) string {
+	if r.IntN(4) > 0 {
+		return text
+	}
+	keys := jobsIn(text)
+	text += "  suite:\n    uses: ./" + calledPath + "\n" +
+		oneOf(r, "", "    needs: "+keys[0]+"\n", "    needs: ["+strings.Join(keys, ", ")+"]\n") +
+		oneOf(r, "", "", "    strategy:\n      matrix:\n        v: [1, 2]\n") +
+		oneOf(r, "", "", "", "    if: always()\n", "    if: github.event.pull_request.draft == false\n")
+	if r.IntN(3) > 0 {
+		text += "  total:\n    needs: [suite]\n    if: always()\n    runs-on: ubuntu-latest\n    steps:\n" +
+			"      - run: test \"${{ needs.suite.result }}\" != failure\n"
+	}
+	return text
 }
 
 // conditions are those under which jobs of real workflows run, besides what drawWorkflow draws: whose pull request it
@@ -83,10 +132,11 @@ var sums = []string{"strict", "lenient"}
 
 // sumsUp is how a job that sums others up ends, where it is one.
 func sumsUp(j ghsim.JobView) (conclusion, log string, is bool) {
+	name := j.Name[strings.LastIndex(j.Name, " ")+1:] // without that of who calls it
 	switch {
-	case !slices.Contains(sums, j.Name):
+	case !slices.Contains(sums, name) && name != "total":
 		return "", "", false
-	case j.Name == sums[0] && j.Failed:
+	case name == sums[0] && j.Failed:
 		return "failure", "a job that is needed did not succeed\n##[error]Process completed with exit code 1.\n", true
 	}
 	return "success", "fine\n", true
@@ -105,6 +155,12 @@ func (w *world) addRules() {
 			w.note("main requires %s", key)
 			w.count["a sum is required"]++
 		}
+	}
+	if slices.Contains(w.jobs, "suite") && r.IntN(2) == 0 {
+		name := oneOf(r, "suite / lenient", "suite / unit (a)", "total")
+		w.must(w.sim.SetRuleset(w.repo, "main", name))
+		w.note("main requires %s", name)
+		w.count["what is called is required"]++
 	}
 	if r.IntN(2) == 0 {
 		w.must(w.sim.SetActions(w.repo, ghsim.Actions{Late: true}))

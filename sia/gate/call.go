@@ -30,9 +30,9 @@ func (f File) Calls() (paths []string) {
 // elsewhere is in the place of the path of a reusable workflow that is another repository's.
 const elsewhere = "elsewhere"
 
-// Follow puts the jobs of the repository's own reusable workflows beside those that call them, as GitHub names them. Who
-// needs a job that calls needs what it calls, and that needs what the caller does. A caller has no check run but where
-// it was skipped: then there are none of the jobs that it calls, not even where they are required.
+// Follow puts the jobs of the repository's own reusable workflows beside those that call them, as GitHub names them.
+// Who needs a job that calls needs what it calls, and that needs what the caller does. A caller has no check run but
+// where it was skipped: then there are none of the jobs that it calls, not even where they are required.
 // https://docs.github.com/en/actions/how-tos/reuse-automations/reuse-workflows
 // https://github.com/OpenCTI-Platform/opencti/pull/16178
 func Follow(files []File) []File {

@@ -141,8 +141,8 @@ func (c commit) checks() []check {
 	return out
 }
 
-// outdated reports whether a run did not go well in an attempt of its workflow run after which another succeeded as a whole:
-// GitHub's list of the latest has it no more, as where a matrix has fewer legs now.
+// outdated reports whether a run did not go well in an attempt of its workflow run after which another succeeded as a
+// whole: GitHub's list of the latest has it no more, as where a matrix has fewer legs now.
 func (c commit) outdated(r Run) bool {
 	w := c.workflowOf(r)
 	if r.Attempt <= 0 || w == nil || !r.failedIn(*w) {

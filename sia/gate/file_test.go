@@ -38,13 +38,14 @@ func TestTriggers(t *testing.T) {
 }
 
 func TestJobsOfFile(t *testing.T) {
+	const called = ".github/workflows/t.yml"
 	for job, want := range map[string]Job{
 		"steps: [{uses: actions/checkout@v4}]":                                          {Code: true},
 		"steps: [{run: make}, {uses: acme/git-checkout@v1}]":                            {Code: true, Runs: true},
 		"steps: [{uses: actions/checkout@v4}, {run: 'git log | grep x'}]":               {Code: true},
 		"steps: [{uses: acme/sparse/checkout-it@v1}]":                                   {Code: true},
 		"steps: [{uses: ./.github/actions/test}]":                                       {Code: true},
-		"uses: ./.github/workflows/test.yml":                                            {Code: true, Calls: ".github/workflows/test.yml"},
+		"uses: ./.github/workflows/t.yml":                                               {Code: true, Calls: called},
 		"uses: acme/rules/.github/workflows/test.yml@v1":                                {Code: true, Calls: elsewhere},
 		"steps: [{run: git clone https://github.com/ada/shop}]":                         {Code: true},
 		"steps: [{run: \"git init\\ngit -C . fetch --depth 1 origin $GITHUB_SHA\\n\"}]": {Code: true},
@@ -74,7 +75,7 @@ func TestJobsOfFile(t *testing.T) {
 		"steps: [{uses: actions/checkout@v4, env: {X: head}}]":                                      {Code: true},
 		"steps: [{run: gh pr checkout 7}]":                                                          {Code: true, Head: true},
 		"{uses: ./.github/workflows/t.yml, with: {sha: '${{ github.event.pull_request.head.sha }}'}}": {Code: true,
-			Head: true, Calls: ".github/workflows/t.yml"},
+			Head: true, Calls: called},
 	} {
 		f := ReadFile(ciPath, []byte("on: push\njobs:\n  test:\n    "+strings.ReplaceAll(job, "\n", "\n    ")+"\n"))
 		want.Name = "test"

@@ -49,7 +49,8 @@ func (j *judgement) requireNeeded() {
 		for _, k := range sure {
 			j.checks[k].required = true
 		}
-		stopped := slices.ContainsFunc(slices.Concat(sure, perhaps), func(k int) bool { return j.checks[k].outcome == blocked })
+		isBlocked := func(k int) bool { return j.checks[k].outcome == blocked }
+		stopped := slices.ContainsFunc(sure, isBlocked) || slices.ContainsFunc(perhaps, isBlocked)
 		for _, k := range perhaps {
 			s := &j.checks[k]
 			// What nobody started or finished explains it as well as what failed beside it, and is asked about first.

@@ -148,8 +148,8 @@ func (j *judgement) alikeOnBase() bool {
 	})
 }
 
-// undated are the workflow runs that succeeded in spite of a job that counts, or that may excuse one, where nobody asked
-// in which attempt that ran: it may be of an earlier one.
+// undated are the workflow runs that succeeded in spite of a job that counts, or that may excuse one, where nobody
+// asked in which attempt that ran: it may be of an earlier one.
 func (j *judgement) undated() (ids []int64) {
 	base := j.base().checks()
 	for _, c := range j.checks {

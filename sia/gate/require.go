@@ -157,9 +157,9 @@ func (j *judgement) mayMake(r Required) (running []string) {
 	return running
 }
 
-// whyAbsent says why nothing of a required name comes, where that is known. GitHub names a job that was skipped without
-// the values of its matrix, and makes none of the jobs that it calls. What runs in merge queues alone keeps pull requests
-// out of them, for GitHub asks for it before as well.
+// whyAbsent says why nothing of a required name comes, where that is known. GitHub names a job that was skipped
+// without the values of its matrix, and makes none of the jobs that it calls. What runs in merge queues alone keeps
+// pull requests out of them, for GitHub asks for it before as well.
 // https://github.com/hoobio/command-palette-bitwarden/pull/87
 // https://github.com/tock/tock/pull/4298
 // https://github.com/terok-ai/terok/pull/879

@@ -66,13 +66,15 @@ func (w Workflow) unended(status string) Workflow { w.Status, w.Conclusion = sta
 func TestRequiredInQueueAlone(t *testing.T) {
 	world := input(job(1, 7, 1, "test", "success")).with(workflow(7, "CI", "pull_request", "success")).requiring("test",
 		"queued")
-	world.Files = []File{ReadFile(workflowFolder+"q.yml", []byte("on: merge_group\njobs: {queued: {steps: [{run: make}]}}"))}
+	world.Files = []File{ReadFile(workflowFolder+"q.yml",
+		[]byte("on: merge_group\njobs: {queued: {steps: [{run: make}]}}"))}
 	if got, want := world.Needs().Files, []string{workflowFolder + "CI.yml", workflowFolder}; !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)
 	}
 	world.FilesKnown = true
 	got := Judge(world)
-	if got.Verdict != sia.VerdictBlocked || !strings.Contains(got.Blocked[0].Reason, "q.yml has it and runs in merge queues alone") {
+	const why = "q.yml has it and runs in merge queues alone"
+	if got.Verdict != sia.VerdictBlocked || !strings.Contains(got.Blocked[0].Reason, why) {
 		t.Errorf("%s, %+v", got.Verdict, got.Blocked)
 	}
 }

@@ -68,7 +68,7 @@ var sums = regexp.MustCompile(`needs\.[\w*-]+\.result|toJSON\(needs\)`)
 
 // sumsUp reports whether a job gets no code, and reads how the jobs that it needs went.
 func (v *verdict) sumsUp(j *model.Job) bool {
-	job := v.fileOf(j).Jobs[j.Plan.Key]
+	job := v.fileOf(j).Jobs[key(j)]
 	for _, step := range job.Steps {
 		if sums.MatchString(fmt.Sprint(step)) {
 			return !job.checksOut()
@@ -83,7 +83,7 @@ var head = regexp.MustCompile(`github\.head_ref|pull_request\.head\.|refs/pull/|
 // takesHead reports whether a job that is started on the base checks out the head.
 // https://docs.github.com/en/actions/reference/security/secure-use
 func (v *verdict) takesHead(j *model.Job) bool {
-	for _, step := range v.fileOf(j).Jobs[j.Plan.Key].Steps {
+	for _, step := range v.fileOf(j).Jobs[key(j)].Steps {
 		said := []string{step.Run}
 		for _, value := range step.With {
 			said = append(said, texts(value)...)

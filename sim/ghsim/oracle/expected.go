@@ -105,13 +105,13 @@ func (v *verdict) certain(p report) bool {
 		})
 	}
 	file := v.workflow(v.repo, v.pull.HeadSHA, j.Run.Path)
-	_, has := file.Jobs[j.Plan.Key]
+	_, has := file.Jobs[key(j)]
 	if !has && v.q.Accepted {
 		return false // a person has seen that the branch takes the job out
 	}
 	if !has {
 		file = v.workflow(v.repo, v.q.Base, j.Run.Path)
-		_, has = file.Jobs[j.Plan.Key]
+		_, has = file.Jobs[key(j)]
 	}
 	return has && file.starts(v.pull) && !v.jobReported(j)
 }
@@ -122,6 +122,6 @@ func (v *verdict) certain(p report) bool {
 func (v *verdict) jobReported(j *model.Job) bool {
 	return slices.ContainsFunc(v.reports, func(p report) bool {
 		o := p.job()
-		return o != nil && o.Plan.Key == j.Plan.Key && sameWorkflow(v.repo, o.Run, j.Run)
+		return o != nil && key(o) == key(j) && sameWorkflow(v.repo, o.Run, j.Run)
 	})
 }

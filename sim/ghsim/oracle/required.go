@@ -36,9 +36,9 @@ func (v *verdict) requireNeeded() {
 		if j == nil || !v.counts(p) {
 			continue
 		}
-		needs := v.fileOf(j).needs(j.Plan.Key)
+		needs := v.fileOf(j).needs(key(j))
 		for _, o := range jobsOf(j.Run) {
-			if needs[o.job().Plan.Key] {
+			if needs[key(o.job())] {
 				v.needed[o.job()] = true
 			}
 		}

@@ -94,11 +94,11 @@ func (v *verdict) failureBeside(p report) string {
 	}
 	waits := ""
 	file := v.fileOf(j)
-	_, known := file.Jobs[j.Plan.Key]
-	needs := file.needs(j.Plan.Key)
+	_, known := file.Jobs[key(j)]
+	needs := file.needs(key(j))
 	for _, o := range jobsOf(j.Run) {
 		switch {
-		case known && !needs[o.job().Plan.Key]:
+		case known && !needs[key(o.job())]:
 		case o.standing() == red && !v.base.excuse(v.repo, o):
 			return fmt.Sprintf("%q of the same run is red", o.name) // whatever else was cancelled for it
 		case o.standing() == blocked && waits == "":
@@ -121,8 +121,8 @@ var guard = regexp.MustCompile(`^(\$\{\{)?\s*(!\s*github\.event\.pull_request\.d
 	`github\.actor != '[\w-]+\[bot\]')\s*(\}\})?$`)
 
 // passedOver is why a job that was skipped should have run; "" where it need not. GitHub takes it for a success. SIA
-// promises that what ran for this pull request before is not passed over, nor what drafts or apps alone are passed over by:
-// marking one ready starts no workflow whose types don't name that. What another job found out may skip it.
+// promises that what ran for this pull request before is not passed over, nor what drafts or apps alone are passed
+// over by: marking one ready starts no workflow whose types don't name that. What another job found out may skip it.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
 func (v *verdict) passedOver(p report) string {
 	j := p.job()
@@ -130,17 +130,17 @@ func (v *verdict) passedOver(p report) string {
 		return "" // what is neutral ran
 	}
 	file := v.fileOf(j)
-	if !file.Jobs[j.Plan.Key].checksOut() {
+	if !file.Jobs[key(j)].checksOut() {
 		return ""
 	}
-	asks := fmt.Sprint(file.Jobs[j.Plan.Key].If)
-	for need := range file.needs(j.Plan.Key) {
+	asks := fmt.Sprint(file.Jobs[key(j)].If)
+	for need := range file.needs(key(j)) {
 		asks += fmt.Sprint(file.Jobs[need].If)
 	}
 	switch {
 	case strings.Contains(asks, ".outputs") || strings.Contains(asks, "event.action"):
 		return ""
-	case guard.MatchString(fmt.Sprint(file.Jobs[j.Plan.Key].If)):
+	case guard.MatchString(fmt.Sprint(file.Jobs[key(j)].If)):
 		return "its condition passes over drafts or apps"
 	}
 	for _, sha := range v.q.Earlier {
@@ -159,7 +159,7 @@ func (v *verdict) passedOver(p report) string {
 func (v *verdict) ranBeside(j *model.Job) bool {
 	return slices.ContainsFunc(v.reports, func(p report) bool {
 		o := p.job()
-		return o != nil && o != j && o.Plan.Key == j.Plan.Key && sameWorkflow(v.repo, o.Run, j.Run) &&
+		return o != nil && o != j && key(o) == key(j) && sameWorkflow(v.repo, o.Run, j.Run) &&
 			(p.standing() != skipped || o.ID > j.ID)
 	})
 }

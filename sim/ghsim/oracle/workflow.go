@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,9 +19,10 @@ type workflowFile struct {
 }
 
 type jobFile struct {
-	Needs           any `yaml:"needs"`
-	If              any `yaml:"if"`
-	ContinueOnError any `yaml:"continue-on-error"`
+	Needs           any    `yaml:"needs"`
+	Uses            string `yaml:"uses"`
+	If              any    `yaml:"if"`
+	ContinueOnError any    `yaml:"continue-on-error"`
 	Steps           []struct {
 		Uses string         `yaml:"uses"`
 		Run  string         `yaml:"run"`
@@ -29,15 +31,50 @@ type jobFile struct {
 	} `yaml:"steps"`
 }
 
-// workflow reads a workflow file; a file that is not there or can't be read has no jobs.
+// workflow reads a workflow file; a file that is not there or can't be read has no jobs. The jobs of a reusable
+// workflow of the repository stand beside the one that calls them: they need what it needs, and it needs them.
+// https://docs.github.com/en/actions/how-tos/reuse-automations/reuse-workflows
 func (v *verdict) workflow(r *model.Repository, sha, path string) workflowFile {
 	var file workflowFile
 	text, found := v.src.File(r, sha, path)
 	if !found || yaml.Unmarshal([]byte(text), &file) != nil {
 		return workflowFile{}
 	}
+	for key, caller := range file.Jobs {
+		called, own := strings.CutPrefix(caller.Uses, "./")
+		if !own || called == path {
+			continue
+		}
+		needs := listed(caller.Needs)
+		all := slices.Clone(needs)
+		for name, job := range v.workflow(r, sha, called).Jobs {
+			inner := slices.Clone(needs)
+			for _, need := range listed(job.Needs) {
+				inner = append(inner, key+" / "+fmt.Sprint(need))
+			}
+			job.Needs, job.Uses = inner, ""
+			file.Jobs[key+" / "+name] = job
+			all = append(all, key+" / "+name)
+		}
+		caller.Needs = all
+		file.Jobs[key] = caller
+	}
 	return file
 }
+
+// listed are the values of a list, or the one that stands for it.
+func listed(value any) []any {
+	if list, is := value.([]any); is || value == nil {
+		return list
+	}
+	return []any{value}
+}
+
+// combination is that of the matrix of a job that calls others, in their keys.
+var combination = regexp.MustCompile(` \([^/]*\) / `)
+
+// key is a job's in its workflow file.
+func key(j *model.Job) string { return combination.ReplaceAllString(j.Plan.Key, " / ") }
 
 // fileOf is the workflow file that a job's run was made from.
 func (v *verdict) fileOf(j *model.Job) workflowFile {

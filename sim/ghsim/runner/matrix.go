@@ -19,7 +19,8 @@ var ofNeeds = regexp.MustCompile(`\bneeds\s*[.\[]`)
 // Waits reports whether the job's matrix can be evaluated only once those that it needs
 // have ended. Until then nobody knows how many jobs it makes, and there is none. So does one that calls others.
 func (j Job) Waits() bool {
-	return j.whole && j.calls != nil || j.whole && len(j.Needs) > 0 && ofNeeds.MatchString(fmt.Sprint(j.spec.Strategy.Matrix))
+	ofOthers := len(j.Needs) > 0 && ofNeeds.MatchString(fmt.Sprint(j.spec.Strategy.Matrix))
+	return j.whole && (ofOthers || j.calls != nil)
 }
 
 // Whole reports whether the job's matrix has not been evaluated, or could not be.
