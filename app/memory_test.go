@@ -316,6 +316,39 @@ func TestReindex(t *testing.T) {
 	}
 }
 
+// What a reviewer finds missing on a head that has passed teaches nothing about who made that head, whatever follows
+// from it.
+func TestReviewOfAGreenHead(t *testing.T) {
+	t.Parallel()
+	for story, outcomes := range map[string][]sia.AttemptOutcome{
+		"demand-answered": {sia.AttemptPass, sia.AttemptUnchanged},
+		"demand-done":     {sia.AttemptPass, sia.AttemptPass},
+		"demand-red":      {sia.AttemptPass, sia.AttemptFail},
+		"review-answered": {sia.AttemptPass, sia.AttemptUnchanged},
+	} {
+		t.Run(story, func(t *testing.T) {
+			t.Parallel()
+			s := theStory(t, story).Played(t)
+			var got []sia.AttemptOutcome
+			for _, a := range s.Task(1).Attempts {
+				got = append(got, a.Outcome)
+			}
+			if d := cmp.Diff(outcomes, got); d != "" {
+				t.Error(d)
+			}
+			coders, err := s.App.Store.CoderOutcomesSince(context.Background(), 0)
+			if err != nil || len(coders) != 1 || !coders[0].Resolved || coders[0].Attempt != 1 {
+				t.Errorf("the coder's results are %+v, %v", coders, err)
+			}
+			for _, l := range lessonsOf(t, s) {
+				if l.Kind == lesson.Model && (l.Good > 1 || l.Bad > 0) {
+					t.Errorf("%s has %v for and %v against", l.Text, l.Good, l.Bad)
+				}
+			}
+		})
+	}
+}
+
 // A task that was under way starts again when its label is still on, and waits for
 // a person's word otherwise; what GitHub shows of it says so.
 func TestReindexUnfinished(t *testing.T) {
