@@ -317,7 +317,7 @@ func TestReindex(t *testing.T) {
 }
 
 // What a reviewer finds missing on a head that has passed teaches nothing about who made that head, whatever follows
-// from it.
+// from it; and after the database is lost, the task has passed still.
 func TestReviewOfAGreenHead(t *testing.T) {
 	t.Parallel()
 	for story, outcomes := range map[string][]sia.AttemptOutcome{
@@ -344,6 +344,16 @@ func TestReviewOfAGreenHead(t *testing.T) {
 				if l.Kind == lesson.Model && (l.Good > 1 || l.Bad > 0) {
 					t.Errorf("%s has %v for and %v against", l.Text, l.Good, l.Bad)
 				}
+			}
+			before := facts(t, s, 1)
+			s.Lose()
+			if got := s.Reindex(""); len(got) != 1 || got[0].Tasks != 1 || got[0].Again != 0 || len(got[0].Problems) != 0 {
+				t.Errorf("rebuilt %+v", got)
+			}
+			s.Restart()
+			s.Settle()
+			if d := cmp.Diff(before, facts(t, s, 1)); d != "" {
+				t.Error("SIA knows something else: ", d)
 			}
 		})
 	}
