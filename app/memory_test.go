@@ -316,6 +316,49 @@ func TestReindex(t *testing.T) {
 	}
 }
 
+// What a reviewer finds missing on a head that has passed teaches nothing about who made that head, whatever follows
+// from it; and after the database is lost, the task has passed still.
+func TestReviewOfAGreenHead(t *testing.T) {
+	t.Parallel()
+	for story, outcomes := range map[string][]sia.AttemptOutcome{
+		"demand-answered": {sia.AttemptPass, sia.AttemptUnchanged},
+		"demand-done":     {sia.AttemptPass, sia.AttemptPass},
+		"demand-red":      {sia.AttemptPass, sia.AttemptFail},
+		"review-answered": {sia.AttemptPass, sia.AttemptUnchanged},
+	} {
+		t.Run(story, func(t *testing.T) {
+			t.Parallel()
+			s := theStory(t, story).Played(t)
+			var got []sia.AttemptOutcome
+			for _, a := range s.Task(1).Attempts {
+				got = append(got, a.Outcome)
+			}
+			if d := cmp.Diff(outcomes, got); d != "" {
+				t.Error(d)
+			}
+			coders, err := s.App.Store.CoderOutcomesSince(context.Background(), 0)
+			if err != nil || len(coders) != 1 || !coders[0].Resolved || coders[0].Attempt != 1 {
+				t.Errorf("the coder's results are %+v, %v", coders, err)
+			}
+			for _, l := range lessonsOf(t, s) {
+				if l.Kind == lesson.Model && (l.Good > 1 || l.Bad > 0) {
+					t.Errorf("%s has %v for and %v against", l.Text, l.Good, l.Bad)
+				}
+			}
+			before := facts(t, s, 1)
+			s.Lose()
+			if got := s.Reindex(""); len(got) != 1 || got[0].Tasks != 1 || got[0].Again != 0 || len(got[0].Problems) != 0 {
+				t.Errorf("rebuilt %+v", got)
+			}
+			s.Restart()
+			s.Settle()
+			if d := cmp.Diff(before, facts(t, s, 1)); d != "" {
+				t.Error("SIA knows something else: ", d)
+			}
+		})
+	}
+}
+
 // A task that was under way starts again when its label is still on, and waits for
 // a person's word otherwise; what GitHub shows of it says so.
 func TestReindexUnfinished(t *testing.T) {

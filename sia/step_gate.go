@@ -225,6 +225,13 @@ func (s *step) unjudged(reason string) {
 	}
 }
 
+// leftUnchanged closes the present attempt, which left a green head as it is. Whether what it was given is missing at
+// all is a reviewer's opinion, so nothing is learned from it.
+func (s *step) leftUnchanged() {
+	s.outcome(AttemptUnchanged)
+	s.t.Attempt().Signals = nil // they say that it failed
+}
+
 // outcome closes the present attempt and what depends on it.
 func (s *step) outcome(o AttemptOutcome) {
 	a := s.t.Attempt()
@@ -238,7 +245,7 @@ func (s *step) outcome(o AttemptOutcome) {
 		}
 	}
 	if n := len(s.t.Interventions); n > 0 && s.t.Interventions[n-1].Resolved == nil &&
-		s.t.Interventions[n-1].After < a.Number {
+		s.t.Interventions[n-1].After < a.Number && o != AttemptUnchanged {
 		ok := o == AttemptPass
 		s.t.Interventions[n-1].Resolved = &ok
 	}

@@ -156,7 +156,7 @@ func (s *step) followUpEnded() {
 	why := f.Reason
 	switch f.End {
 	case EndFinished:
-		s.outcome(AttemptFail)
+		s.leftUnchanged()
 		switch {
 		case why != "": // what it changed may not leave
 		case o.Answers != nil:
@@ -175,7 +175,7 @@ func (s *step) followUpEnded() {
 	case EndError:
 		a.Outcome = AttemptError
 	default: // stuck, or a limit
-		s.outcome(AttemptFail)
+		s.leftUnchanged()
 	}
 	if why == "" {
 		why = string(f.End)
@@ -189,7 +189,7 @@ func (s *step) followUpRefused(f PushRefused) {
 	a := s.t.Attempt()
 	a.Reason = f.Reason
 	if f.Change {
-		s.outcome(AttemptFail)
+		s.leftUnchanged()
 	} else {
 		a.Outcome = AttemptError
 		if !f.Lost && f.Head != s.t.Head {

@@ -99,7 +99,7 @@ func TestFollowUpThatPushesNothing(t *testing.T) {
 		"an answer": {AttemptEnded{End: EndFinished, Summary: "[1] Not needed because it greets already."},
 			"it changed nothing: Not needed because it greets already."},
 		"nothing":    {AttemptEnded{End: EndFinished}, "it changed nothing"},
-		"no time":    {AttemptEnded{End: EndTime, Reason: "30 minutes are over", Commit: "f00d2"}, "30 minutes are over"},
+		"no time":    {AttemptEnded{End: EndTime, Reason: "30 minutes are over", Commit: "f00d2", Signals: []Signal{{Name: SameTask}}}, "30 minutes are over"},
 		"stuck":      {AttemptEnded{End: EndStuck, Reason: "it went in circles"}, "it went in circles"},
 		"a question": {AttemptEnded{End: EndAsked, Ask: &Ask{Question: "whom?"}}, "it has a question: whom?"},
 		"no model":   {AttemptEnded{End: EndError, Reason: "the model is down"}, "the model is down"},
@@ -116,6 +116,11 @@ func TestFollowUpThatPushesNothing(t *testing.T) {
 			p.done(DoReady, Readied{})
 			p.judges(Judged{Verdict: VerdictGreen})
 			p.comesTo(Passed)
+			a := p.task.Attempt()
+			judged := a.Outcome == AttemptFail || a.Outcome == AttemptPass || len(a.Signals) > 0
+			if p.task.Prompts[len(p.task.Prompts)-1].Outcome == AttemptFail || judged {
+				t.Errorf("it counts as a failure: %+v", a)
+			}
 			if c.end.Summary != "" && p.task.Omission.Answer("Greet") != "Not needed because it greets already." {
 				t.Errorf("people read %+v", p.task.Omission)
 			}

@@ -150,15 +150,15 @@ func (s *step) given(a *Asked) {
 }
 
 // answersAlone ends an attempt that changed nothing because nothing was to be changed: it was given
-// what reviewers ask, on a head that is green, and has an answer to each. It is no success; the head
-// is judged as it was, and the reviewers read the answers.
+// what reviewers ask, on a head that is green, and has an answer to each. The head is judged as it was,
+// and the reviewers read the answers.
 func (s *step) answersAlone() bool {
 	a, asked := s.t.Attempt(), s.t.Brief.Asked
 	if asked.empty() || s.t.Head == "" || s.t.Kept != s.t.Head ||
 		slices.Contains(Answers(a.Summary, len(asked.Words)+len(asked.Threads)), "") {
 		return false
 	}
-	s.outcome(AttemptFail)
+	s.leftUnchanged()
 	a.Reason = "it changed nothing, and told the reviewers why"
 	s.enter(Checking)
 	s.watch()

@@ -207,8 +207,8 @@ func TestReviewThatOnlyAsks(t *testing.T) {
 		}
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.comesTo(Passed)
-		if a := p.task.Attempt(); !a.Asked || p.task.Attempts[0].Asked || a.Outcome != AttemptFail || len(p.task.Owed) != 1 ||
-			p.task.Owed[0].Head != "f00d" {
+		if a := p.task.Attempt(); !a.Asked || p.task.Attempts[0].Asked || a.Outcome != AttemptUnchanged ||
+			len(p.task.Owed) != 1 || p.task.Owed[0].Head != "f00d" {
 			t.Errorf("%s, owed %+v", a.Outcome, p.task.Owed)
 		}
 	}

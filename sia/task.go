@@ -267,6 +267,8 @@ const (
 	AttemptCancelled  AttemptOutcome = "cancelled"  // a person stopped or paused it
 	// it asked a question or proposed a plan before working; costs no approach
 	AttemptAsked AttemptOutcome = "asked"
+	// it was to do what a green head lacks, and left that head as it is, rightly or not: neither a success nor a failure
+	AttemptUnchanged AttemptOutcome = "unchanged"
 )
 
 // Attempt is one run of the coding agent.
@@ -324,6 +326,27 @@ type Attempt struct {
 	LessonsShown []string `json:"lessons_shown,omitempty" mask:"-"`
 	// ids of those that fit as well and were kept from it
 	LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
+}
+
+// Solved reports whether the task was solved before an attempt began: it went on from a head that had passed, with
+// nothing but what reviewers find missing there.
+func (t *Task) Solved(a Attempt) bool {
+	return a.From != "" && (a.Asked || a.Demands > 0) && t.PassedOn(a.From)
+}
+
+// PassedOn reports whether an attempt has passed on a commit that is the branch's head, or was.
+func (t *Task) PassedOn(head SHA) bool {
+	return slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Outcome == AttemptPass && a.Head == head })
+}
+
+// LastTried is the last attempt, but for those that left a green head as it is; nil: there is none.
+func (t *Task) LastTried() *Attempt {
+	for i := range slices.Backward(t.Attempts) {
+		if t.Attempts[i].Outcome != AttemptUnchanged {
+			return &t.Attempts[i]
+		}
+	}
+	return nil
 }
 
 // book adds what a run of an agent took.

@@ -45,12 +45,15 @@ func Results(t sia.Task) (coders []store.CoderOutcome, end *store.TaskEnd) {
 	kind := string(policies.Read(t.Title, t.Body, t.Labels).Kind)
 	var failed []string
 	for _, a := range t.Attempts {
+		solved := t.Solved(a) // then it is no second result of the same task, and would count against who solved it
 		for _, w := range worked(a) {
-			coders = append(coders, store.CoderOutcome{
-				Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: kind, Coder: w.coder,
-				Agent: w.agent, Cost: w.cost, Resolved: w.resolved, Failed: slices.Clone(failed),
-				Changed: newInstructions(t, a.Number), At: a.EndedAt,
-			})
+			if !solved {
+				coders = append(coders, store.CoderOutcome{
+					Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: kind, Coder: w.coder,
+					Agent: w.agent, Cost: w.cost, Resolved: w.resolved, Failed: slices.Clone(failed),
+					Changed: newInstructions(t, a.Number), At: a.EndedAt,
+				})
+			}
 			if !w.resolved {
 				failed = append(failed, w.coder)
 			}
@@ -182,6 +185,8 @@ func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
 			return cameResolved, 1
 		case a.Outcome == sia.AttemptFail:
 			return cameFailed, 0
+		case a.Outcome == sia.AttemptUnchanged:
+			return cameUntried, 0
 		}
 	}
 	if t.State.Final() {

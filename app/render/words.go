@@ -88,6 +88,8 @@ func outcomeWords(a sia.Attempt) (icon, words string) {
 		return "⏹️", "ended early"
 	case sia.AttemptAsked:
 		return "❓", "asked a question"
+	case sia.AttemptUnchanged:
+		return "💬", "left the green commit as it is"
 	}
 	return "⏳", "in progress"
 }

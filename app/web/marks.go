@@ -114,6 +114,8 @@ func attemptBadge(a sia.Attempt) badge {
 		return badge{"wait", "ask", "Asked"}
 	case sia.AttemptCancelled:
 		return badge{"off", "slash", "Cancelled"}
+	case sia.AttemptUnchanged:
+		return badge{"off", "dot", "No change"}
 	case "":
 		if a.EndedAt.IsZero() {
 			return badge{"busy", "spin", "Under way"}

@@ -69,9 +69,8 @@ const minAnswer = 3
 // resolved the issue already, mean nothing without it and don't count either.
 func (x *lessonExtractor) answer() {
 	t := x.Task
-	last := t.Attempts
-	if len(t.Answers) == 0 || len(last) == 0 || last[len(last)-1].Outcome != sia.AttemptPass ||
-		last[len(last)-1].Technique != "" {
+	last := t.LastTried()
+	if len(t.Answers) == 0 || last == nil || last.Outcome != sia.AttemptPass || last.Technique != "" {
 		return
 	}
 	a := t.Answers[len(t.Answers)-1]
@@ -88,7 +87,7 @@ func (x *lessonExtractor) answer() {
 		Tags:   x.tags(string(p), "", failed),
 		Action: "a person answered SIA's question", Outcome: "the next attempt passed every required check",
 		From: Provenance{Source: FromPerson, Attempt: failed.Number, By: a.By},
-	}, x.outcomeOf(last[len(last)-1], " with the answer of @"+a.By.Login))
+	}, x.outcomeOf(*last, " with the answer of @"+a.By.Login))
 }
 
 // Bounds of what counts as knowledge of a tool.
@@ -133,7 +132,7 @@ func modelSource(agent, at string) string { return "model/" + agent + "/" + at }
 // models adds how the agent and its model do at each kind of attempt.
 func (x *lessonExtractor) models() {
 	for _, a := range x.Task.Attempts {
-		if a.Agent == "" || a.Outcome != sia.AttemptPass && a.Outcome != sia.AttemptFail {
+		if a.Agent == "" || a.Outcome != sia.AttemptPass && a.Outcome != sia.AttemptFail || x.Task.Solved(a) {
 			continue
 		}
 		at := x.kindOf(a)

@@ -41,7 +41,7 @@ func OutcomeEvidence(m Material) []Evidence {
 		}
 		count(Told, "told", a.LessonsShown)
 		count(Withheld, "not told", a.LessonsWithheld)
-		if a.Agent != "" {
+		if a.Agent != "" && !t.Solved(a) {
 			all = append(all, Evidence{
 				Key: fmt.Sprintf("model/%s/%d", t.ID, a.Number), Lesson: NewID(t.Repo.ID, modelSource(a.Agent, x.kindOf(a))),
 				Good: good, Bad: 1 - good, At: a.EndedAt, Why: fmt.Sprintf("attempt %d of issue #%d %s", a.Number, t.Issue, why),

@@ -47,8 +47,9 @@ type Attempt struct {
 	Coder            string             `json:"coder,omitempty"`    // its name in the server's configuration
 	Assigned         string             `json:"assigned,omitempty"` // why that coder; absent where there was no choice
 	SystemPromptHash string             `json:"system_prompt_hash"`
-	Outcome          sia.AttemptOutcome `json:"outcome,omitempty"`  // absent while it runs or is judged
-	Planning         bool               `json:"planning,omitempty"` // it made a plan and was not to change anything
+	Outcome          sia.AttemptOutcome `json:"outcome,omitempty"`   // absent while it runs or is judged, and if Unchanged
+	Unchanged        bool               `json:"unchanged,omitempty"` // it left a green head as it is
+	Planning         bool               `json:"planning,omitempty"`  // it made a plan and was not to change anything
 	FailurePoint     string             `json:"failure_point"`
 	DurationMinutes  float64            `json:"duration_minutes"` // to a tenth
 	CreditsConsumed  float64            `json:"credits_consumed"` // to a thousandth
@@ -155,7 +156,8 @@ func FromTask(t sia.Task, links Links) File {
 	slices.SortStableFunc(f.Attempts, func(a, b Attempt) int { return cmp.Compare(a.AttemptNumber, b.AttemptNumber) })
 	for _, p := range t.Prompts {
 		f.PromptsTried = append(f.PromptsTried,
-			Prompt{Version: p.Version, Hash: fileLine(p.Hash), Technique: p.Technique, Outcome: p.Outcome})
+			Prompt{Version: p.Version, Hash: fileLine(p.Hash), Technique: p.Technique,
+				Outcome: outcomeEntry(p.Outcome)})
 	}
 	return f
 }
@@ -173,7 +175,7 @@ func allInterventions(t sia.Task) []sia.Intervention {
 func attemptEntry(a sia.Attempt) Attempt {
 	m := Attempt{
 		AttemptNumber: a.Number, AgentVersion: fileLine(a.Agent), SystemPromptHash: fileLine(a.PromptHash),
-		Outcome: a.Outcome, Planning: a.Planning,
+		Outcome: outcomeEntry(a.Outcome), Unchanged: a.Outcome == sia.AttemptUnchanged, Planning: a.Planning,
 		FailurePoint: failurePoint(a), HeadSHA: string(a.Head), Signals: signalLines(a.Signals),
 		CreditsConsumed: float64(a.Cost) / float64(sia.Credit),
 		Coder:           fileLine(a.Coder), Assigned: fileText(a.Assigned),
@@ -193,6 +195,14 @@ func attemptEntry(a sia.Attempt) Attempt {
 	m.FailingChecks = slices.Compact(fileLines(checks))
 	m.Signature = strings.Join(slices.Compact(fileLines(signatures)), " ")
 	return m
+}
+
+// outcomeEntry is an outcome as readers of version 2 know them: they read no file with another word.
+func outcomeEntry(o sia.AttemptOutcome) sia.AttemptOutcome {
+	if o == sia.AttemptUnchanged {
+		return ""
+	}
+	return o
 }
 
 // failurePoint says where an attempt failed: the first failing check with its

@@ -42,10 +42,10 @@ func Learnings(t sia.Task) []Learning {
 			SpecificInsight: insightText(t, i), Confidence: roundShare(d.Confidence),
 		})
 	}
-	if t.State != sia.Passed || len(t.Attempts) == 0 {
+	last := t.LastTried()
+	if t.State != sia.Passed || last == nil {
 		return out
 	}
-	last := t.Attempts[len(t.Attempts)-1]
 	switch {
 	case !slices.ContainsFunc(t.Attempts, sia.Attempt.Worked): // SIA had not begun
 	case t.HeadBy != (sia.Actor{}) && last.Outcome != sia.AttemptPass:

@@ -63,7 +63,10 @@ func (f File) Markdown() []byte {
 	w.section("## " + secAttempts)
 	for _, a := range f.Attempts {
 		outcome := string(a.Outcome)
-		if outcome == "" {
+		switch {
+		case a.Unchanged:
+			outcome = "left the green commit as it is"
+		case outcome == "":
 			outcome = "not judged yet"
 		}
 		w.section(fmt.Sprintf("### Attempt %d: %s", a.AttemptNumber, outcome))

@@ -61,8 +61,8 @@ var ErrNoRecord = errors.New("the file has no “record”, so the task can't be
 
 // Task is the task as history: ended, with nothing under way. A task that had not ended is stopped,
 // and unfinished is true. The installation and repository are those of today, the issue is the
-// file's. That the task passed is believed only where the record bears it out: its last attempt
-// passed, or a person's push did.
+// file's. That the task passed is believed only where the record bears it out: an attempt
+// passed on its head, or a person's push did.
 func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bool, err error) {
 	if f.Record == nil {
 		return t, false, ErrNoRecord
@@ -78,8 +78,7 @@ func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bo
 	last := t.Attempt()
 	switch {
 	case t.State == sia.Stopped:
-	case t.State == sia.Passed && last != nil &&
-		(last.Outcome == sia.AttemptPass && last.Head == t.Head || t.HeadBy != (sia.Actor{})):
+	case t.State == sia.Passed && last != nil && (t.PassedOn(t.Head) || t.HeadBy != (sia.Actor{})):
 	default:
 		unfinished = true
 		t.State, t.Ended, t.Since = sia.Stopped, Rebuilt, f.Record.At

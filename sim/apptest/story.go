@@ -236,6 +236,19 @@ func (s Story) PlayWith(t *testing.T, update bool, tune func(*Config)) {
 	}
 }
 
+// Played is the stage once the story was played, for tests that go on from there.
+func (s Story) Played(t testing.TB) *Stage {
+	t.Helper()
+	stage := s.Start(t)
+	play := &player{Stage: stage, story: s}
+	if err := play.play(s.parts["script"]); err != nil {
+		t.Fatalf("%s: %v", s.path, err)
+	}
+	stage.Go()
+	stage.Settle()
+	return stage
+}
+
 // compare compares the golden sections. A story that is like another may reach
 // the same result by other decisions.
 func (s Story) compare(t *testing.T, got []txtar.File, why string) {
