@@ -20,7 +20,7 @@ const (
 	// answers without a whole word or a call after which the agent is told to go on; some endpoints
 	// give an empty one now and then (https://github.com/BerriAI/litellm/pull/24453)
 	maxWordless = 4
-	idleNudge   = maxIdleTurns * 2 / 3 // turns without a change after which the agent is told
+	idleNudge   = fullIdle * 2 / 3 // turns without a change after which the agent is told
 )
 
 // toldToFinish begins the note that the agent was warned of the end.
