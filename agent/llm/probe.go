@@ -28,6 +28,7 @@ type Probed struct {
 	Advice        string    `json:"advice"` // what to change; empty: nothing
 	Usage         Usage     `json:"usage"`  // of the whole conversation
 	Price         string    `json:"price"`  // where the model's price is from, for people
+	Priced        bool      `json:"priced"` // it is known, and Usage has what the conversation cost
 	At            time.Time `json:"at"`
 }
 
@@ -74,7 +75,8 @@ func probeSystem(tools []ToolSpec) string {
 // of the model is no error of Probe: it stands in Advice.
 func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	p = Probed{Name: c.cfg.Name, Model: c.cfg.Model, Price: PriceSource(c.cfg.Model, c.cfg.Price),
-		At: c.cfg.Now().UTC().Truncate(time.Second)}
+		Priced: c.cfg.Price.Known(),
+		At:     c.cfg.Now().UTC().Truncate(time.Second)}
 	defer func() {
 		l := c.Learned()
 		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
