@@ -243,6 +243,7 @@ func TestAnswersThatAreNoEnd(t *testing.T) {
 		{"empty", "", "stop", 3, sia.EndFinished},
 		{"empty for ever", "", "stop", 99, sia.EndError},
 		{"cut off", "First I", "length", 3, sia.EndFinished},
+		{"cut off for ever", "First I", "length", 99, sia.EndError},
 		{"pausing", "Wait", "pause_turn", 3, sia.EndFinished}, // https://github.com/laravel/ai/pull/493
 		{"pausing for ever", "Wait", "pause_turn", 99, sia.EndError},
 		{"a text, and once more", "It is done.", "stop", 99, sia.EndFinished},
@@ -262,6 +263,9 @@ func TestAnswersThatAreNoEnd(t *testing.T) {
 			res, _ := attemptOn(t, clientOf(t, s))
 			if res.End != c.want || c.want == sia.EndError && res.Reason == "" {
 				t.Errorf("ended %s after %d turns: %q, %q", res.End, res.Turns, res.Reason, res.Summary)
+			}
+			if c.finish == "length" && c.want == sia.EndError && !strings.HasPrefix(res.Reason, agent.AnswersCut) {
+				t.Errorf("the reason %q does not say that answers were cut off", res.Reason)
 			}
 			if c.times == 3 && res.Turns < 5 {
 				t.Errorf("ended after %d turns", res.Turns)

@@ -11,7 +11,7 @@ import (
 // package stuck's.
 const (
 	maxMalformed = 5  // answers in a row with calls that could not be understood
-	maxIdleTurns = 24 // turns without a change that was not made before
+	fullIdle     = 24 // turns without a change that was not made before, which are a full sign for the hazard
 	keepCalls    = 64 // calls that are remembered; package stuck looks at fewer
 )
 
@@ -35,7 +35,7 @@ func (d *loopDetector) predict(spent float64) *sia.Signal {
 		return nil
 	}
 	r := stuck.Look(d.recent)
-	r.Idle, r.Spent = min(1, float64(d.idle)/maxIdleTurns), min(1, spent)
+	r.Idle, r.Spent = min(1, float64(d.idle)/fullIdle), min(1, spent)
 	r = d.hazard.Judge(r)
 	above := r.Chance > r.Limit
 	if d.worst == nil || r.Chance > d.worst.Chance {
@@ -66,11 +66,8 @@ func (d *loopDetector) endTurn(understood bool, calls int) *sia.Signal {
 	default:
 		d.broken++
 	}
-	switch {
-	case d.broken >= maxMalformed:
+	if d.broken >= maxMalformed {
 		return aboutToStick("%d answers in a row held only tool calls that could not be understood", d.broken)
-	case d.idle >= maxIdleTurns:
-		return aboutToStick("no new change to a file for %d turns", d.idle)
 	}
 	return nil
 }

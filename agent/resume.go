@@ -175,7 +175,7 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 	}
 	r.conv.noteLast(noteOf(t.Number, t.Text, t.Calls))
 	if len(t.Calls) == 0 {
-		r.needsNudge(llm.Response{Message: llm.Message{Content: t.Text}, Finish: t.Finish})
+		r.needsNudge(llm.Response{Message: llm.Message{Content: t.Text}, Finish: t.Finish, Usage: t.Usage})
 	} else {
 		r.nudged, r.wordless = false, 0
 	}

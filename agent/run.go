@@ -20,7 +20,7 @@ const (
 	// answers without a whole word or a call after which the agent is told to go on; some endpoints
 	// give an empty one now and then (https://github.com/BerriAI/litellm/pull/24453)
 	maxWordless = 4
-	idleNudge   = maxIdleTurns * 2 / 3 // turns without a change after which the agent is told
+	idleNudge   = fullIdle * 2 / 3 // turns without a change after which the agent is told
 )
 
 // toldToFinish begins the note that the agent was warned of the end.
@@ -279,6 +279,9 @@ func (r *builtinRun) nudge(resp llm.Response) {
 // CallsUnread is how the reason of an attempt begins that ended because the model's calls could not be read.
 const CallsUnread = "the model's tool calls could not be read: "
 
+// AnswersCut is likewise for one that ended because the model's answers were too long.
+const AnswersCut = "the model's answers were cut off after "
+
 // unreadNudge tells what is wrong with a call that stands in an answer as text.
 func unreadNudge(resp llm.Response) string {
 	return "Your answer holds a tool call that could not be read: " + text.Clip(resp.Unread, 500) + ". Call the tool " +
@@ -298,6 +301,9 @@ func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
 	case r.wordless > maxWordless && resp.Unread != "":
 		r.setEnd(sia.EndError, CallsUnread+text.Clip(resp.Unread, 300))
+	case r.wordless > maxWordless && resp.Finish == llm.FinishLength:
+		r.setEnd(sia.EndError, fmt.Sprintf("%s%d tokens, before it called a tool; %s", AnswersCut, resp.Usage.Output,
+			llm.CutAdvice(resp, r.model.MaxOutput())))
 	case r.wordless > maxWordless:
 		r.setEnd(sia.EndError, fmt.Sprintf("%d answers in a row neither came to an end nor called a tool", r.wordless))
 	case whole && r.nudged:

@@ -216,7 +216,7 @@ func (c Config) links() render.Links {
 func (c Config) CheckPrices() error {
 	var all []error
 	for _, m := range c.WithDefaults().Models.Named() {
-		if !c.Free && (m.Price.Input <= 0 || m.Price.Output <= 0) {
+		if !c.Free && !m.Price.Known() {
 			all = append(all, fmt.Errorf("the price of the model %s is not known, so no budget would ever stop it: set "+
 				"--price-input "+
 				"and --price-output (SIA_PRICE_INPUT, SIA_PRICE_OUTPUT) to USD per million tokens, or its price in the file of "+

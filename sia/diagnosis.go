@@ -114,7 +114,7 @@ type Signal struct {
 type Risk struct {
 	Streak float64 `json:"streak"` // calls alike in a row; four are 1
 	Same   float64 `json:"same"`   // of the last calls, how many ended in one and the same error
-	Idle   float64 `json:"idle"`   // turns without a new change, of those after which it is interrupted anyway
+	Idle   float64 `json:"idle"`   // turns without a new change; 24 are 1
 	Spent  float64 `json:"spent"`  // of the budget: turns, time or credits, whichever is nearest its limit
 
 	Chance      float64 `json:"chance"` // that it gets nowhere, 0–1

@@ -42,6 +42,10 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		lost = lost.Add(resp.Lost)
 		resp.Lost = lost
 		if err == nil {
+			if resp.CutInThought() && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formLongThoughts, "") {
+				c.log.InfoContext(ctx, "model thinks longer than its answers may be; they may be longer from now on",
+					"was", t.asked, "max_output", c.grown)
+			}
 			c.apart.keep(conversation, t.apartness)
 			c.cfg.Memory.learn(c.Key(), before, t.l)
 			return resp, nil
@@ -100,7 +104,7 @@ func (c *Client) protocolOf(l Learned) Protocol {
 // is cut as soon as ctx ends, or nothing comes for too long. The Response of an answer that
 // broke off says what it used.
 func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
-	most := t.mostOutput(c.cfg.MaxOutput)
+	most := t.mostOutput(c.maxOutput(t.l))
 	var s seenAnswer
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

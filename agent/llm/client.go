@@ -26,6 +26,10 @@ const (
 	DefaultRetries   = 4
 )
 
+// longThoughts are the tokens that an answer may have once one was cut off while the model thought, where none are
+// configured.
+const longThoughts = 4 * DefaultMaxOutput
+
 // Config describes one model at one endpoint.
 type Config struct {
 	Name string // for people and logs, such as "coder"; empty: Model
@@ -41,7 +45,7 @@ type Config struct {
 
 	Price     Price
 	Window    int           // tokens of context, output included; 0: DefaultWindow
-	MaxOutput int           // tokens; 0: DefaultMaxOutput
+	MaxOutput int           // tokens; 0: DefaultMaxOutput, and longThoughts where the model thinks longer
 	Timeout   time.Duration // of one try, in all; 0: DefaultTimeout
 	// longest silence before the model's words, in which it may think, and within a call; 0: DefaultFirst, or three
 	// tenths of a Timeout that is longer than usual
@@ -77,6 +81,7 @@ type Call struct {
 // Client calls one model. It is safe for concurrent use.
 type Client struct {
 	cfg   Config
+	grown int    // tokens of an answer where the model thinks longer than Config.MaxOutput
 	query string // that each address ends in, with its ?: Azure's api-version
 	http  *http.Client
 	log   *slog.Logger
@@ -118,6 +123,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Memory = &Memory{}
 	}
 	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
+	grown := min(cmp.Or(cfg.MaxOutput, longThoughts), cfg.Window/2)
 	cfg.MaxOutput = min(cmp.Or(cfg.MaxOutput, DefaultMaxOutput), cfg.Window/2)
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.First = min(cmp.Or(cfg.First, max(DefaultFirst, cfg.Timeout*3/10)), cfg.Timeout)
@@ -135,7 +141,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Float64
 	}
-	c := &Client{cfg: cfg, query: query, log: cfg.Logger.With("model", cfg.Name)}
+	c := &Client{cfg: cfg, grown: grown, query: query, log: cfg.Logger.With("model", cfg.Name)}
 	c.http = c.httpClient()
 	return c, nil
 }
@@ -167,8 +173,17 @@ func (c *Client) Window() int {
 // MaxOutput is the greatest number of tokens that a call may produce, at most
 // half of Window.
 func (c *Client) MaxOutput() int {
-	if n := c.Learned().Window; n > 0 {
-		return min(c.cfg.MaxOutput, n/4)
+	l := c.Learned()
+	if l.Window > 0 {
+		return min(c.maxOutput(l), l.Window/4)
+	}
+	return c.maxOutput(l)
+}
+
+// maxOutput is how many tokens SIA allows an answer.
+func (c *Client) maxOutput(l Learned) int {
+	if l.wants(formLongThoughts) {
+		return c.grown
 	}
 	return c.cfg.MaxOutput
 }

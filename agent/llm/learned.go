@@ -21,6 +21,7 @@ const (
 // that is left out is a form too, "without" and its name.
 const (
 	formMaxTokens     = "max_tokens"              // instead of max_completion_tokens, which older servers don't know
+	formLongThoughts  = "room for long thoughts"  // answers may be longer than usual: one was cut off in thought
 	formNoStream      = "no stream"               // the answer comes in one piece
 	formNineIDs       = "nine-letter ids"         // also for the ids of calls that the model made itself
 	formReasoning     = "reasoning_content"       // of every answer, also where there was none

@@ -1,6 +1,9 @@
 package llm
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // The roles of a message.
 const (
@@ -76,6 +79,11 @@ type Response struct {
 
 // Spent is all that the call used, lost tries included.
 func (r Response) Spent() Usage { return r.Usage.Add(r.Lost) }
+
+// CutInThought reports whether the answer was cut off at its length before the model said or called anything.
+func (r Response) CutInThought() bool {
+	return r.Finish == FinishLength && len(r.Message.ToolCalls) == 0 && strings.TrimSpace(r.Message.Content) == ""
+}
 
 // Usage counts the tokens of one call, or of several.
 type Usage struct {

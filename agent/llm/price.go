@@ -22,6 +22,9 @@ func (p Price) Highest(q Price) Price {
 		CacheWrite: max(p.written(), q.written()), Output: max(p.Output, q.Output)}
 }
 
+// Known reports whether an answer has a cost.
+func (p Price) Known() bool { return p.Input > 0 && p.Output > 0 }
+
 // negative reports whether any of the prices is below 0.
 func (p Price) negative() bool { return min(p.Input, p.CachedInput, p.CacheWrite, p.Output) < 0 }
 

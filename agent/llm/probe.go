@@ -28,6 +28,7 @@ type Probed struct {
 	Advice        string    `json:"advice"` // what to change; empty: nothing
 	Usage         Usage     `json:"usage"`  // of the whole conversation
 	Price         string    `json:"price"`  // where the model's price is from, for people
+	Priced        bool      `json:"priced"` // it is known, and Usage has what the conversation cost
 	At            time.Time `json:"at"`
 }
 
@@ -74,7 +75,8 @@ func probeSystem(tools []ToolSpec) string {
 // of the model is no error of Probe: it stands in Advice.
 func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	p = Probed{Name: c.cfg.Name, Model: c.cfg.Model, Price: PriceSource(c.cfg.Model, c.cfg.Price),
-		At: c.cfg.Now().UTC().Truncate(time.Second)}
+		Priced: c.cfg.Price.Known(),
+		At:     c.cfg.Now().UTC().Truncate(time.Second)}
 	defer func() {
 		l := c.Learned()
 		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
@@ -85,14 +87,23 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	req := Request{Tools: append(slices.Clone(tools), probeTool), Messages: []Message{
 		{Role: RoleSystem, Content: probeSystem(tools)},
 		{Role: RoleUser, Content: "Call look_up with the keys alpha and beta, both at once. Then say their values."}}}
+	allowed := c.MaxOutput()
 	first, err := c.Complete(ctx, req)
 	p.Usage = p.Usage.Add(first.Spent())
 	if err != nil {
 		p.Advice = c.adviceOf(ctx, err)
 		return p
 	}
+	if first.CutInThought() && c.MaxOutput() > allowed { // it may be longer from now on
+		first, err = c.Complete(ctx, req)
+		p.Usage = p.Usage.Add(first.Spent())
+		if err != nil {
+			p.Advice = c.adviceOf(ctx, err)
+			return p
+		}
+	}
 	if len(first.Message.ToolCalls) == 0 {
-		p.Advice = uncalled(first)
+		p.Advice = uncalled(first, c.MaxOutput())
 		return p
 	}
 	p.Parallel = len(first.Message.ToolCalls) > 1
@@ -151,8 +162,17 @@ func (c *Client) forgetful(req Request) bool {
 // (https://github.com/esengine/DeepSeek-Reasonix/pull/10245).
 const leastCut = 2000
 
-// uncalled says why an answer that calls no tool is of no use, and what to do.
-func uncalled(r Response) string {
+// CutAdvice says what to do about an answer that was cut off, where SIA allowed so many tokens.
+func CutAdvice(r Response, allowed int) string {
+	if r.Usage.Estimated || r.Usage.Output >= allowed {
+		return fmt.Sprintf("SIA allows it %d tokens: set max_output of the model higher in the file of --config, "+
+			"or let it reason less", allowed)
+	}
+	return "let it reason less, or raise the limit of its endpoint"
+}
+
+// uncalled says why an answer that calls no tool is of no use, and what to do. It was allowed so many tokens.
+func uncalled(r Response, allowed int) string {
 	said := ""
 	if words := strings.Join(strings.Fields(text.Clip(r.Message.Content, 200)), " "); words != "" {
 		said = " It said: " + words
@@ -161,8 +181,8 @@ func uncalled(r Response) string {
 	case FinishContentFilter:
 		return "The model's provider withheld the answer (content filter). Use a model of another provider." + said
 	case FinishLength:
-		return fmt.Sprintf("Its answer was cut off after %d tokens, before it called the tool that it was asked to call. "+
-			"Let it reason less, or raise the limit of its endpoint.", r.Usage.Output) + said
+		return fmt.Sprintf("Its answer was cut off after %d tokens, before it called the tool that it was asked to call. ",
+			r.Usage.Output) + text.Sentence(CutAdvice(r, allowed)) + said
 	}
 	return "It answered without calling the tool that it was asked to call. " + useTools + said
 }

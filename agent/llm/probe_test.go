@@ -104,3 +104,41 @@ func TestProbeAsksForWhatIsConfigured(t *testing.T) {
 		t.Errorf("usable %v, %q", got.Usable, got.Advice)
 	}
 }
+
+// A model that thinks longer than answers usually may be is given more room by itself, once. Where that is not enough,
+// or other room was configured, people are told which setting it is.
+func TestLongThoughts(t *testing.T) {
+	for _, c := range []struct {
+		thinks, configured int
+		works              bool
+		want               string
+	}{
+		{12_000, 0, true, ""},
+		{12_000, 9_000, false, "SIA allows it 9000 tokens: set max_output of the model higher in the file of --config"},
+		{90_000, 0, false, "SIA allows it 32768 tokens: set max_output"},
+	} {
+		cut := 0 // tokens after which the answer on its way ends; 0: it does not end early
+		s := flavour.Start(flavour.Flavour{
+			Say: func(a flavour.Ask) flavour.Turn {
+				if cut = int(a.Body["max_completion_tokens"].(float64)); cut < c.thinks {
+					return flavour.Turn{}
+				}
+				cut = 0
+				return flavour.Probed(a)
+			},
+			Message: func(map[string]any) string {
+				if cut > 0 {
+					return "length"
+				}
+				return ""
+			},
+			Usage: func(b flavour.Bill) map[string]any {
+				return map[string]any{"prompt_tokens": b.Input, "completion_tokens": b.Output + cut}
+			}})
+		t.Cleanup(s.Close)
+		got := dialTo(t, s, func(f *llm.Config) { f.MaxOutput = c.configured }).Probe(t.Context(), nil)
+		if got.Usable != c.works || !strings.Contains(got.Advice, c.want) {
+			t.Errorf("thinks %d, configured %d: usable %v, %q", c.thinks, c.configured, got.Usable, got.Advice)
+		}
+	}
+}

@@ -53,6 +53,7 @@ const (
 	whyPolicy    = "the policy that it was made by was not kept"
 	whyLearned   = "what had been learned then can't be rebuilt from the outcomes"
 	whyCounts    = "the log has what the priors came to with the counts of then, not the counts"
+	whyRule      = "a rule interrupted the attempt, whatever the policy"
 	whyWeights   = "the weights had been learned from attempts, and the log does not have them"
 	reproducedTo = 1e-9
 )
@@ -215,6 +216,9 @@ func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Replayed, wh
 	var risk sia.Risk
 	if err := json.Unmarshal(d.Context, &risk); err != nil {
 		return a, "", fmt.Errorf("read decision %s: %w", d.ID, err)
+	}
+	if !risk.Interrupted && !risk.Spared {
+		return a, whyRule, nil
 	}
 	by, err := r.read(d.Policy)
 	if errors.Is(err, store.ErrNotFound) {

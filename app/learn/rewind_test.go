@@ -185,7 +185,7 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 	calm := policy(t, s, "decision: interrupt\nname: calm\nversion: 1\nparameters: {bias: -9}\n")
 	rerun := policy(t, s, "decision: rerun\nname: again\nversion: 1\n")
 	context := json.RawMessage(`{"task":{"kind":"bug","ambiguity":0.9},"failures":2}`)
-	risk := sia.Risk{Streak: 1, Same: 1, Idle: 1, Spent: 0.5, Limit: 0.5}
+	risk := sia.Risk{Streak: 1, Same: 1, Idle: 1, Spent: 0.5, Limit: 0.5, Interrupted: true}
 	risk.Chance = hazard(shipped.Interrupt()).Chance(risk)
 	signs, err := json.Marshal(risk)
 	if err != nil {
@@ -193,7 +193,9 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 	}
 	interrupt := sia.Decision{Type: sia.DecideInterrupt, Policy: shipped.ID(), Choice: "interrupt", Context: signs}
 	taught := interrupt
-	taught.Context = json.RawMessage(`{"streak":1,"chance":0.9,"limit":0.5}`)
+	taught.Context = json.RawMessage(`{"streak":1,"chance":0.9,"limit":0.5,"interrupted":true}`)
+	bound := interrupt
+	bound.Context = json.RawMessage(`{"streak":1,"chance":0.4,"limit":0.5}`)
 	for _, tt := range []struct {
 		name string
 		by   policies.Policy
@@ -209,6 +211,7 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 		{"interrupt, alike", shipped, interrupt, "interrupt"},
 		{"interrupt, otherwise", calm, interrupt, "go on"},
 		{"interrupt, with weights that were learned", calm, taught, "? " + whyWeights},
+		{"interrupt, by a rule", calm, bound, "? " + whyRule},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := rewound(t, s, tt.by, tt.d); got[0] != tt.want {

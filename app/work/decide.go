@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -209,11 +210,14 @@ func (w *decisionWorker) settleRerun(ctx context.Context, id string, v sia.GateV
 func (w *decisionWorker) decideInterrupt(
 	ctx context.Context, t sia.Task, f sia.Effect, end sia.AttemptEnded, policy string,
 ) error {
-	r := end.Risk
-	if r == nil || !r.Interrupted && !r.Spared {
+	r, spare := cmp.Or(end.Risk, &sia.Risk{}), t.Settings.Agent.Spare
+	switch {
+	case r.Interrupted || r.Spared:
+	case end.End == sia.EndStuck: // a rule interrupted it, which spares none
+		spare = 0
+	default:
 		return nil
 	}
-	spare := t.Settings.Agent.Spare
 	d := sia.Decision{
 		ID: f.Key + "/interrupt", Attempt: f.Attempt, Type: sia.DecideInterrupt, Policy: policy,
 		Choice: choseInterrupt, Propensity: 1 - spare, Reason: end.Reason,

@@ -106,6 +106,8 @@ func TestInterruptIsLogged(t *testing.T) {
 		{"nothing to decide", sia.AttemptEnded{End: sia.EndFinished, Risk: &sia.Risk{}}, nil},
 		{"interrupted", sia.AttemptEnded{End: sia.EndStuck, Reason: "it gets nowhere", Risk: &interrupted},
 			[]string{`interrupt interrupt of ["interrupt","go on"] with 0.9: "" 0.00`}},
+		{"interrupted by a rule", sia.AttemptEnded{End: sia.EndStuck, Reason: "the same error"},
+			[]string{`interrupt interrupt of ["interrupt","go on"] with 1.0: "" 0.00`}},
 		{"spared, and right", sia.AttemptEnded{End: sia.EndFinished, Risk: &spared, Diff: sia.DiffStat{Files: 2}},
 			[]string{`interrupt go on of ["interrupt","go on"] with 0.1: "got somewhere" -0.75`}},
 		{"spared in vain", sia.AttemptEnded{End: sia.EndTurns, Risk: &spared, Diff: sia.DiffStat{Files: 2}},

@@ -12,7 +12,7 @@ import (
 // commandLine is the command line: one field per command.
 type commandLine struct {
 	Demo    demoCmd    `cmd:"" group:"use" help:"Play the whole product on this machine: no account, no key." example:"sia demo --keep"`
-	Run     runCmd     `cmd:"" group:"use" help:"Work on an issue in a clone on this machine, without GitHub." example:"sia run --issue \"Half of 5 is 2.5, not 2\" --model-url https://api.openai.com/v1 --model gpt-5.6"`
+	Run     runCmd     `cmd:"" group:"use" help:"Work on an issue in a clone on this machine, without GitHub." example:"sia run --issue \"Half of 5 is 2.5, not 2\" --model-url https://api.openai.com/v1 --model gpt-5"`
 	Task    taskCmd    `cmd:"" group:"use" help:"List, show, explain, stop, pause, resume and retry tasks."`
 	Pause   pauseCmd   `cmd:"" group:"use" help:"Pause everything, a repository or an installation." example:"sia pause --repo acme/shop --reason \"release day\""`
 	Resume  resumeCmd  `cmd:"" group:"use" help:"Go on with what was paused as a whole." example:"sia resume --repo acme/shop"`

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -35,7 +36,7 @@ func (c *doctorModelsCmd) Run(e *cli.Env) error {
 		p := m.Probe(e.Ctx, e.Logger, memory)
 		usable = usable && p.Usable
 		if c.Free && m.Price == (llm.Price{}) {
-			p.Price = "none, says --free"
+			p.Price, p.Priced = "none, says --free", true
 		}
 		all = append(all, p)
 	}
@@ -55,8 +56,11 @@ func printProbed(e *cli.Env, all []llm.Probed) error {
 		e.Linef("%s %s (%s), in the dialect %s", mark, p.Name, p.Model, p.Protocol)
 		e.Linef("  works: %s; not seen: %s", cmp.Or(strings.Join(p.Seen(), ", "), "nothing"),
 			cmp.Or(strings.Join(p.Unseen(), ", "), "nothing"))
-		e.Linef("  the conversation took %d tokens in, %d out, %.4f USD; price: %s", p.Usage.Input,
-			p.Usage.Output, p.Usage.USD, p.Price)
+		cost := "cost not known"
+		if p.Priced {
+			cost = fmt.Sprintf("%.4f USD", p.Usage.USD)
+		}
+		e.Linef("  the conversation took %d tokens in, %d out, %s; price: %s", p.Usage.Input, p.Usage.Output, cost, p.Price)
 		if p.Advice != "" {
 			e.Linef("  → %s", p.Advice)
 		}

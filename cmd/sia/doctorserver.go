@@ -318,9 +318,9 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 		}
 		price := doctorFinding{What: "price of " + m.Name, OK: true,
 			Detail: fmt.Sprintf("%g in, %g cached, %s%g out, USD per "+
-				"million tokens (%s)", m.Price.Input, m.Price.CachedInput, write, m.Price.Output,
+				"million tokens (%s)", m.Price.Input, cmp.Or(m.Price.CachedInput, m.Price.Input), write, m.Price.Output,
 				llm.PriceSource(m.Model, m.Price))}
-		if m.Price.Input <= 0 || m.Price.Output <= 0 {
+		if !m.Price.Known() {
 			price.OK, price.Weaker = c.Free, c.Free
 			price.Detail = "not known: what it answers counts as free, so no credit budget ever binds"
 			price.Fix = "set its price: --price-input and --price-output, or price in the file of --config; sia serve refuses " +

@@ -37,7 +37,7 @@ func (n *demoNarrator) opening(modelURL, model string) {
 	} else {
 		limit := ""
 		if _, known := llm.KnownPrice(model); !known {
-			limit = ", with " + noBudget
+			limit = ", with no budget, since its price is not known"
 		}
 		fmt.Fprintf(n.Out, "The model is %s at %s%s.\n", n.Style.Bold(model), modelURL, limit)
 	}

@@ -356,10 +356,7 @@ func treeNames(tree []byte) (top, submodules []string) {
 // budget is what the run may spend, as people read it.
 func (c *runCmd) budget(j localJob) string {
 	if c.Free && j.models.Coder.Price == (llm.Price{}) {
-		return noBudget
+		return "no budget, as --free says"
 	}
 	return fmt.Sprintf("budget %s credits", sia.Credits(j.settings.Budget.Task*int(sia.Credit)))
 }
-
-// noBudget is said of a model that costs nothing, as far as is known.
-const noBudget = "no budget, since its price is not known"

@@ -247,12 +247,13 @@ func TestQuietIsTold(t *testing.T) {
 	}
 }
 
-// A run without a call says that the model can't call tools, unless it wrote calls that can't be read.
+// A run without a call says that the model can't call tools, unless it wrote calls that can't be read, or too long.
 func TestReasonWithoutCalls(t *testing.T) {
-	const unread = agent.CallsUnread + "a string has no end, at byte 9"
+	const unread, cut = agent.CallsUnread + "a string has no end, at byte 9", agent.AnswersCut + "8192 tokens"
 	for _, c := range []struct{ attempt, want string }{
 		{"it gave up", "the model called no tool in any of its 2 answers: take one that can call tools"},
 		{unread, unread},
+		{cut, cut},
 	} {
 		if got := withoutCalls(2, sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt}}}); got != c.want {
 			t.Errorf("%q is told as %q", c.attempt, got)

@@ -123,7 +123,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 // withoutCalls is why a task in which no tool was called did not pass, after a number of answers.
 func withoutCalls(answers int, t sia.Task) string {
 	for _, a := range t.Attempts {
-		if strings.HasPrefix(a.Reason, agent.CallsUnread) {
+		if strings.HasPrefix(a.Reason, agent.CallsUnread) || strings.HasPrefix(a.Reason, agent.AnswersCut) {
 			return a.Reason
 		}
 	}
