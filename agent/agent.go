@@ -143,6 +143,7 @@ type Result struct {
 	Edits   sia.Edits
 	Agent   string        // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none did
 	Summary string        // the agent's own words; decides nothing
+	LeftOut string        // what of its change is not kept and why, in sentences for people; empty: nothing
 	Ask     *sia.Ask      // when End is asked: a question, or the plan of an attempt that makes one
 	Signals []sia.Signal  // when End is stuck
 	Check   *sia.CheckRun // when End is finished: what SIA saw of a part's done-when; nil: it was no part

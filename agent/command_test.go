@@ -207,36 +207,47 @@ setTimeout(() => { wait.abort(); setTimeout(process.exit, 100) }, 400);
 // there, for the next one to obey.
 func TestCommandCannotConfigureTheNext(t *testing.T) {
 	c := newCLI(t, `cat CLAUDE.md sub/AGENTS.md .claude/settings.json > seen
-		for f in CLAUDE.md sub/AGENTS.md .claude/settings.json .gitignore .github/workflows/ci.yml .npmrc; do
+		for f in CLAUDE.md sub/AGENTS.md .claude/settings.json .gitmodules .npmrc; do
 			echo evil > $f; rm -rf $f; mv $f gone; ln -sf /etc/passwd $f; done
-		rm -rf .claude .github; mv .claude away
+		rm -rf .claude; mv .claude away
+		echo dist/ > .gitignore; echo '* text' > .gitattributes; echo fine > .github/workflows/ci.yml
 		mv sub moved; mkdir sub; echo evil > sub/AGENTS.md
-		mkdir -p .codex .vscode deep/er/.cursor .husky .devcontainer .Claude/x .gitx
+		mkdir -p .codex .vscode deep/er/.cursor .husky .devcontainer .Claude/x .githooks
 		echo evil | tee .codex/config.toml .vscode/tasks.json deep/er/.cursor/rules .husky/pre-commit .envrc deep/.mcp.json \
-			.devcontainer/devcontainer.json deep/claude.md .Claude/x/y .gitmodules .gitattributes .gitx/y link-target
+			.devcontainer/devcontainer.json deep/claude.md .Claude/x/y .githooks/y .GitModules link-target
 		ln -s link-target deep/AGENTS.md; rm -f linked/CLAUDE.md; echo evil > linked/CLAUDE.md
 		echo fine > deep/.gitignore; echo fine > code.go; true`, says)
-	kept := map[string]string{"CLAUDE.md": "be kind\n", ".claude/settings.json": "{}\n", ".gitignore": "x\n",
-		".github/workflows/ci.yml": "on: push\n", ".npmrc": "a=b\n"}
+	kept := map[string]string{"CLAUDE.md": "be kind\n", ".claude/settings.json": "{}\n", ".gitmodules": "x\n",
+		".npmrc": "a=b\n"}
 	for name, text := range kept {
 		c.write(name, text)
 	}
 	c.write("sub/AGENTS.md", "be quick\n")
 	c.write("linked/.keep", "")
+	c.write(".gitignore", "x\n")
+	c.write(".github/workflows/ci.yml", "on: push\n")
 	if err := os.Symlink("../CLAUDE.md", filepath.Join(c.in.Dir, "linked", "CLAUDE.md")); err != nil {
 		t.Fatal(err)
 	}
-	if res := c.run(); res.End != sia.EndFinished {
+	res := c.run()
+	if left := res.LeftOut; res.End != sia.EndFinished || !strings.HasPrefix(left, "SIA left out what configures agents") ||
+		!strings.HasSuffix(left, "which an agent that is a command can only read: `.Claude`, `.GitModules`, `.codex`, "+
+			"`.devcontainer`, `.envrc` and 10 more.") {
 		t.Errorf("%+v\n%s", res, c.transcribed())
 	}
+	if told := c.transcribed(); !strings.Contains(told, "You can only read what configures agents") ||
+		!strings.Contains(told, "`CLAUDE.md`") {
+		t.Errorf("it is not told what it can't write:\n%s", told)
+	}
 	kept["seen"], kept["code.go"], kept["deep/.gitignore"] = "be kind\nbe quick\n{}\n", "fine\n", "fine\n"
+	kept[".gitignore"], kept[".gitattributes"], kept[".github/workflows/ci.yml"] = "dist/\n", "* text\n", "fine\n"
 	for name, want := range kept {
 		if b, err := os.ReadFile(filepath.Join(c.in.Dir, name)); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
 	}
 	for _, name := range []string{"sub/AGENTS.md", "moved/AGENTS.md", ".codex", ".vscode", "deep/er/.cursor", ".husky",
-		".envrc", "deep/.mcp.json", ".devcontainer", "deep/claude.md", ".Claude", ".gitmodules", ".gitattributes", ".gitx",
+		".envrc", "deep/.mcp.json", ".devcontainer", "deep/claude.md", ".Claude", ".GitModules", ".githooks",
 		"deep/AGENTS.md", "linked/CLAUDE.md"} {
 		if _, err := os.Lstat(filepath.Join(c.in.Dir, name)); err == nil {
 			t.Errorf("%s is left", name)

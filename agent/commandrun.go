@@ -35,6 +35,7 @@ type commandRun struct {
 	out     *outputParser
 	runner  *attemptRunner
 	configs map[string]configFile // in the work tree when the command began
+	removed []string              // configuration that the command made, which is gone again
 	answers chan paidAnswer       // from the gateway, one by one
 	stop    context.CancelCauseFunc
 	ended   <-chan struct{} // closed when nothing takes answers any more
@@ -87,6 +88,7 @@ func (r *commandRun) run(ctx context.Context) error {
 	if r.in.Planning {
 		role = commandPlanPrompt
 	}
+	role = strings.ReplaceAll(role, "{{steering}}", "`"+strings.Join(steering, "`, `")+"`")
 	text = strings.TrimSpace(role) + "\n\n" + text
 	gate, to, err := r.gateway(r.meter)
 	if err != nil {
@@ -126,6 +128,9 @@ func (r *commandRun) startAgain(
 	first := r.res
 	r.turns++
 	r.addNote("started once more, since tests that its change reaches fail")
+	if r.res.LeftOut != "" {
+		told += "\n\n" + sanitizeText(r.res.LeftOut)
+	}
 	if err := r.recordTurn(ctx, Turn{Number: r.turns, Kind: TurnBrief, Text: told}); err != nil {
 		return err
 	}

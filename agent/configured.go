@@ -19,11 +19,14 @@ import (
 // them decides what is run.
 var steering = sia.Steering()
 
-// isConfig reports whether a path ends in one of these names, in any case, or is one of
-// git's at the root.
+// atRoot are git's own there. What else begins so only says what is ignored, how files are shown or what CI does: the
+// gate reports the lines where that matters, and nothing of the sandbox or of SIA's git obeys it.
+var atRoot = []string{".git", ".gitmodules"}
+
+// isConfig reports whether a path ends in one of the names that steer, in any case, or is one of git's at the root.
 func isConfig(p string) bool {
-	return strings.HasPrefix(strings.ToLower(p), ".git") && !strings.Contains(p, "/") ||
-		slices.ContainsFunc(steering, func(n string) bool { return strings.EqualFold(n, path.Base(p)) })
+	named := func(n string) bool { return strings.EqualFold(n, path.Base(p)) }
+	return slices.ContainsFunc(steering, named) || path.Dir(p) == "." && slices.ContainsFunc(atRoot, named)
 }
 
 // maxConfigs bounds the configuration that a work tree has before an attempt: each file and
@@ -97,7 +100,7 @@ func (r *commandRun) protectConfigs(ctx context.Context) error {
 }
 
 // undoConfigs removes configuration that the command made, or put in the place of what it
-// could only read, and notes what.
+// could only read, and keeps what.
 func (r *commandRun) undoConfigs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
 	defer cancel()
@@ -113,6 +116,10 @@ func (r *commandRun) undoConfigs(ctx context.Context) error {
 			return fmt.Errorf("remove configuration of agents and editors: %w", err)
 		}
 		r.addNote("removed what configures agents or editors, which the command may not: " + clipLine(p, 200))
+		if !slices.Contains(r.removed, p) {
+			r.removed = append(r.removed, p)
+		}
 	}
+	r.res.LeftOut = leftOut(undone, r.removed)
 	return nil
 }

@@ -8,22 +8,40 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// shownLeftOut is how many folders are named that were left out.
+// shownLeftOut is how many files and folders are named that were left out.
 const shownLeftOut = 5
 
-// WithLeftOut is what an agent said, and which of its new folders are not in the commit: git takes no repository into
-// another.
-func WithLeftOut(said string, folders []string) string {
-	if len(folders) == 0 {
-		return said
+// Why something is left out.
+const (
+	nested = "SIA left out what is a git repository of its own, with a `.git` in it: "
+	undone = "SIA left out what configures agents, editors, package managers or git, which an agent that is a command " +
+		"can only read: "
+)
+
+// leftOut says what is not in a commit; "" where nothing is.
+func leftOut(why string, paths []string) string {
+	if len(paths) == 0 {
+		return ""
 	}
 	var names []string
-	for _, name := range folders[:min(len(folders), shownLeftOut)] {
+	for _, name := range paths[:min(len(paths), shownLeftOut)] {
 		names = append(names, "`"+text.Clip(text.OneLine(strings.ReplaceAll(name, "`", "'")), 200)+"`")
 	}
-	if more := len(folders) - len(names); more > 0 {
+	if more := len(paths) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	told := "SIA left out what is a git repository of its own, with a `.git` in it: " + text.List(names) + "."
-	return strings.TrimSpace(text.Clip(said, tool.MaxSummary-len(told)-2) + "\n\n" + told)
+	return why + text.List(names) + "."
+}
+
+// LeftOutOf is what was left out of a change, together with its new folders that git takes into no commit.
+func LeftOutOf(before string, folders []string) string {
+	return text.Clip(strings.TrimSpace(before+" "+leftOut(nested, folders)), tool.MaxSummary/2)
+}
+
+// WithLeftOut is what an agent said, and what was left out of its change.
+func WithLeftOut(said, leftOut string) string {
+	if leftOut == "" {
+		return said
+	}
+	return strings.TrimSpace(text.Clip(said, tool.MaxSummary-len(leftOut)-2) + "\n\n" + leftOut)
 }

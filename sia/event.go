@@ -214,6 +214,7 @@ type (
 		Edits   Edits      `json:"edits,omitzero"`
 		Agent   string     `json:"agent,omitempty"` // the agent and the models that answered; empty: as it was begun
 		Summary string     `json:"summary,omitempty"`
+		LeftOut string     `json:"left_out,omitempty"` // what of its change is not kept and why, for people; empty: nothing
 		Signals []Signal   `json:"signals,omitempty"`
 		Risk    *Risk      `json:"risk,omitempty"`
 		Ask     *Ask       `json:"ask,omitempty"` // when End is asked

@@ -3,6 +3,7 @@ package sia
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia/plan"
@@ -202,10 +203,14 @@ func (s *step) attemptEnded() {
 
 // nothing is why an attempt without a change failed. What earlier ones changed may be on the branch.
 func (s *step) nothing() string {
+	why := "it changed nothing"
 	if s.t.StartsAt() != s.t.BaseSHA {
-		return "it changed nothing more"
+		why = "it changed nothing more"
 	}
-	return "it changed nothing"
+	if left := s.t.Attempt().LeftOut; left != "" {
+		why += " that is kept. " + strings.TrimSuffix(left, ".")
+	}
+	return why
 }
 
 // leavesToChecks ends an attempt that found nothing to change in what somebody else pushed and no check has judged yet:

@@ -3,6 +3,7 @@ package sia
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia/plan"
@@ -306,7 +307,9 @@ type Attempt struct {
 	// the result of the tests that its change can reach, before it was pushed; nil: none was run
 	Affected *AffectedTests `json:"affected,omitempty"`
 	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
-	Ledger   *AttemptLedger `json:"ledger,omitempty"`  // what it leaves to whoever goes on; nil: nothing
+	// what of its change is not in the commit and why, in sentences for people; empty: nothing
+	LeftOut string         `json:"left_out,omitempty"`
+	Ledger  *AttemptLedger `json:"ledger,omitempty"` // what it leaves to whoever goes on; nil: nothing
 	// how far it was when that was last shown; nil: it was not
 	Progress *Progress `json:"progress,omitempty"`
 
@@ -353,6 +356,9 @@ func (t *Task) LastTried() *Attempt {
 func (a *Attempt) book(f AttemptEnded) {
 	a.Turns, a.Cost = a.Turns+f.Turns, a.Cost+f.Cost
 	a.Tokens, a.Edits = a.Tokens.Add(f.Tokens), a.Edits.Add(f.Edits)
+	if !strings.Contains(a.LeftOut, f.LeftOut) { // parts may leave out the same
+		a.LeftOut = strings.TrimSpace(a.LeftOut + " " + f.LeftOut)
+	}
 }
 
 // Progress is how far an attempt has come.

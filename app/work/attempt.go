@@ -111,7 +111,8 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	defer cancel()
 	fact := sia.AttemptEnded{
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
-		Tokens: agent.TokensOf(res.Usage), Edits: res.Edits, Signals: res.Signals, Risk: res.Risk, Check: res.Check,
+		LeftOut: res.LeftOut,
+		Tokens:  agent.TokensOf(res.Usage), Edits: res.Edits, Signals: res.Signals, Risk: res.Risk, Check: res.Check,
 		Affected:     res.Affected,
 		LessonsShown: res.LessonsShown, LessonsWithheld: res.LessonsWithheld,
 	}
@@ -410,7 +411,8 @@ func (w *attemptWorker) commit(
 	}
 	spec.Trailers = append(spec.Trailers, signOff(t, bot)...)
 	sha, err := space.Commit(ctx, spec)
-	fact.Summary = agent.WithLeftOut(fact.Summary, space.LeftOut())
+	fact.LeftOut = agent.LeftOutOf(fact.LeftOut, space.LeftOut())
+	fact.Summary = agent.WithLeftOut(fact.Summary, fact.LeftOut)
 	if errors.Is(err, gitops.ErrEmpty) {
 		return nil
 	}

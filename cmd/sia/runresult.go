@@ -48,6 +48,7 @@ type runAttempt struct {
 	Outcome   string `json:"outcome"`
 	Reason    string `json:"reason"`
 	Technique string `json:"technique,omitempty"`
+	LeftOut   string `json:"left_out,omitempty"` // what of its change is not in its commit, and why
 	Credits   string `json:"credits"`
 }
 
@@ -61,7 +62,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		Seconds: time.Since(r.began).Seconds(), Attempts: []runAttempt{}, Findings: []string{}}
 	for _, a := range t.Attempts {
 		out.Attempts = append(out.Attempts, runAttempt{Number: a.Number, Outcome: string(a.Outcome), Reason: a.Reason,
-			Technique: string(a.Technique), Credits: a.Cost.String()})
+			Technique: string(a.Technique), LeftOut: a.LeftOut, Credits: a.Cost.String()})
 	}
 	switch {
 	case out.Passed:
@@ -187,6 +188,9 @@ func (r *localRun) show(out runResult) {
 			line += ": " + text.Clip(cli.Plain(a.Reason), 160)
 		}
 		r.progress("%s", line)
+		if !strings.Contains(out.Reason, a.LeftOut) {
+			r.progress("    %s", cli.Plain(a.LeftOut))
+		}
 	}
 	if out.Branch == "" {
 		if out.Head == "" {

@@ -342,9 +342,12 @@ func findUnclear(in Input) (finding, bool) {
 		return finding{pattern: sia.UnclearSpecification, confidence: 0.42, line: text.Clip(text.OneLine(all), 300),
 			evidence: fmt.Sprintf("the issue has %d words and leaves open what is wanted", words)}, true
 	case in.Attempt.Diff.Files == 0 && len(in.Attempt.Failures) == 0:
+		evidence := "the attempt changed nothing"
+		if in.Attempt.LeftOut != "" {
+			evidence = "all that the attempt changed was left out"
+		}
 		return finding{pattern: sia.UnclearInstructions, confidence: 0.45,
-			line:     text.Clip(text.OneLine(in.Attempt.Reason), 300),
-			evidence: "the attempt changed nothing"}, true
+			line: text.Clip(text.OneLine(in.Attempt.Reason), 300), evidence: evidence}, true
 	case words > 1500:
 		return finding{pattern: sia.UnclearInstructions, confidence: 0.35,
 			evidence: fmt.Sprintf("the issue has %d words", words)}, true

@@ -143,7 +143,7 @@ func judge(in Input) *judgement {
 	}
 	j.show()
 	j.result.Reported = j.head().reported()
-	if len(j.checks) == 0 {
+	if len(j.checks)+len(j.absent) == 0 {
 		j.noChecks()
 	} else {
 		j.missing()
@@ -407,7 +407,7 @@ func requiredFirst(a, b sia.Check) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// noChecks judges a commit without any check.
+// noChecks judges a commit without any check, on which none is required by name.
 func (j *judgement) noChecks() {
 	limit := j.Settings.Wait.D()
 	if j.Now.Sub(j.Since) < limit {
@@ -417,13 +417,6 @@ func (j *judgement) noChecks() {
 	}
 	j.result.Verdict = sia.VerdictNone
 	j.explain("No check appeared within %s, so there is no signal to go by.", limit)
-	var absent []string
-	for _, r := range j.absent {
-		absent = append(absent, r.String())
-	}
-	if len(absent) > 0 {
-		j.explain("Required, but absent: %s.", strings.Join(absent, ", "))
-	}
 	for _, e := range j.missed[:min(len(j.missed), maxMissed)] {
 		j.explain("%s is missing; %s.", e.Name, e.Why)
 	}

@@ -132,7 +132,7 @@ func TestJudge(t *testing.T) {
 			7*time.Hour), blocked, "slow has not finished"},
 		{"no check but its own", input(own(run(1, "SIA", "success"))), none, "no signal"},
 		{"its own red check is ignored", input(own(run(1, "SIA", "failure")), run(2, "test", "success")), green, ""},
-		{"no check at all, though one is required", requiring(input(), "test"), none, "Required, but absent: test"},
+		{"no check at all, though one is required", requiring(input(), "test"), blocked, "test did not appear within"},
 
 		{"red on the base commit, too",
 			with(input(run(1, "old", "failure"), run(2, "test", "success")),

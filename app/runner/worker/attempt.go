@@ -233,7 +233,7 @@ func (a *attempt) pack(ctx context.Context, space *gitops.Workspace, o *runner.O
 	defer cancel()
 	by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: time.Unix(0, 0).UTC()}
 	sha, err := space.Commit(ctx, gitops.CommitSpec{Message: "What the attempt changed", Author: by, Committer: by})
-	o.Result.Summary = agent.WithLeftOut(o.Result.Summary, space.LeftOut())
+	o.Result.LeftOut = agent.LeftOutOf(o.Result.LeftOut, space.LeftOut())
 	switch {
 	case errors.Is(err, gitops.ErrEmpty):
 		return nil, nil
