@@ -3,6 +3,7 @@ package testrun
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,6 +62,22 @@ func (r *Runner) Cover(ctx context.Context, t Tree, tests []locate.Test) ([]loca
 		}
 	}
 	return nil, nil
+}
+
+// asked are the files of tests, and the tests as JSON: pairs of a file and a name.
+func asked(tests []locate.Test) (files []string, which string) {
+	wanted := [][2]string{}
+	for _, t := range tests {
+		if !slices.Contains(files, t.File) && len(files) < mostFailing {
+			files = append(files, t.File)
+		}
+		wanted = append(wanted, [2]string{t.File, t.Name})
+	}
+	b, err := json.Marshal(wanted)
+	if err != nil {
+		panic(err) // strings are always JSON
+	}
+	return files, string(b)
 }
 
 // coverReader takes what tests ran out of the sections in which other suites have results.

@@ -48,14 +48,18 @@ var nodeSource = lazyregexp.New(`\.[cm]?[jt]sx?$`)
 
 func (l Node) IsCode(p string) bool { return nodeSource.MatchString(p) && !l.IsTest(p) }
 
-// nodeRunners are the commands of runners, for the project's options and one file, each %s. Each leaves its report in
-// /tmp/report. said is how a script of package.json calls one.
-var nodeRunners = []struct{ name, command, said string }{
-	{"vitest", "node_modules/.bin/vitest run%s --reporter=junit --outputFile=/tmp/report %s", "vitest"},
-	{"jest", "node_modules/.bin/jest%s --ci --watchman=false --coverage=false --cacheDirectory=" + buildAt + "/jest " +
-		"--json --outputFile=/tmp/report --runTestsByPath %s", "jest"},
-	{"mocha", "node_modules/.bin/mocha%s --reporter xunit --reporter-option output=/tmp/report %s", "mocha"},
-	{"node", "node%s --test --test-reporter=junit --test-reporter-destination=/tmp/report %s", "node"},
+// nodeRunners are the commands of runners, for the project's options and one file, each %s. A script of package.json
+// calls a runner by its name. report has it leave its report in /tmp/report, and cover what each test ran in /tmp/ran.
+var nodeRunners = []struct{ name, command, report, cover string }{
+	{"vitest", "node_modules/.bin/vitest run%s", " --reporter=junit --outputFile=/tmp/report %s",
+		" --config=" + nodeCoverAt + "/vitest.mjs %s"},
+	{"jest", "node_modules/.bin/jest%s --ci --watchman=false --coverage=false --cacheDirectory=" + buildAt + "/jest",
+		" --json --outputFile=/tmp/report --runTestsByPath %s",
+		" --runInBand --testRunner=\"$PWD\"/" + nodeCoverAt + "/cover.cjs --runTestsByPath %s"},
+	{"mocha", "node_modules/.bin/mocha%s", " --reporter xunit --reporter-option output=/tmp/report %s",
+		" --require ./" + nodeCoverAt + "/cover.cjs %s"},
+	{"node", "node%s", " --test --test-reporter=junit --test-reporter-destination=/tmp/report %s",
+		" --require ./" + nodeCoverAt + "/cover.cjs --test %s"},
 }
 
 // nodeOption is an option by which tests are loaded, as a script gives it to a runner. What chooses tests or reports is
@@ -89,13 +93,17 @@ func (f packageFile) runsNode() bool {
 	return false
 }
 
-// runner is the command that runs one file; "": it is not known.
-func (f packageFile) runner() string {
+// runner is the command that runs one file, for its report or for what each test ran; "": it is not known.
+func (f packageFile) runner(cover bool) string {
 	for _, r := range nodeRunners {
 		_, has := f.DevDependencies[r.name]
 		_, has2 := f.Dependencies[r.name]
 		if has || has2 || r.name == "node" && f.runsNode() {
-			return fmt.Sprintf(r.command, f.options(r.said), "%s")
+			options := f.options(r.name)
+			if cover {
+				return coverCommand(r.name, r.command, options) + r.cover
+			}
+			return fmt.Sprintf(r.command, options) + r.report
 		}
 	}
 	return ""
@@ -129,28 +137,36 @@ func (f packageFile) options(said string) string {
 	return ""
 }
 
+// nodeRun runs one file twice, %[1]s, by a command, %[2]s.
+const nodeRun = "for n in 1 2; do\nrm -f /tmp/report; mark run %[1]s\n" +
+	"limited %[2]s </dev/null >/tmp/printed 2>&1\n" +
+	"if [ -s /tmp/report ]; then cat /tmp/report; else cat /tmp/built /tmp/printed | tail -c 4000; fi\n" +
+	"mark end $status\n" +
+	"[ $status -le 0 ] && [ -n \"$ONCE\" ] && break\ndone\n"
+
 func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
+	return l.suite(tree, tests, read, "", nodeRun, false)
+}
+
+// suite runs each test file by a piece of shell, after another piece.
+func (Node) suite(tree Files, tests []string, read ReadFile, begin, run string, cover bool) (Suite, bool) {
 	text, err := read("package.json")
 	var about packageFile
 	if err != nil || json.Unmarshal(text, &about) != nil {
 		return Suite{}, false
 	}
-	command := about.runner()
+	command := about.runner(cover)
 	var script strings.Builder
 	for _, t := range tests {
 		if !nodeSource.MatchString(t) || HasFolder(t, "fixtures", "__snapshots__") || command == "" {
 			continue
 		}
-		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %[1]s\n"+
-			"limited %[2]s </dev/null >/tmp/printed 2>&1\n"+
-			"if [ -s /tmp/report ]; then cat /tmp/report; else cat /tmp/built /tmp/printed | tail -c 4000; fi\n"+
-			"mark end $status\n"+
-			"[ $status -le 0 ] && [ -n \"$ONCE\" ] && break\ndone\n", quoteShell(t), fmt.Sprintf(command, quoteShell(t)))
+		fmt.Fprintf(&script, run, quoteShell(t), fmt.Sprintf(command, quoteShell(t)))
 	}
 	if script.Len() == 0 {
 		return Suite{}, false
 	}
-	s := Suite{Script: nodeMarks + about.built(tree, tests, read) + script.String(), Deps: "node"}
+	s := Suite{Script: nodeMarks + about.built(tree, tests, read) + begin + script.String(), Deps: "node"}
 	if len(about.Dependencies)+len(about.DevDependencies)+len(about.PeerDependencies)+len(about.OptionalDependencies) > 0 {
 		s.Deps, s.Near = "node-"+about.state(read), "node-near-"+about.majors()
 		s.Eager, s.Hosts = true, []string{"registry.npmjs.org"}

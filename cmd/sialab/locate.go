@@ -53,13 +53,18 @@ type locateGroup struct {
 func (c *locateCmd) Run(e *cli.Env) error {
 	var cover *located.Coverage
 	if c.Cover != "" {
+		dir, err := filepath.Abs(c.Cover)
+		if err != nil {
+			return fmt.Errorf("keep what tests ran in %s: %w", c.Cover, err)
+		}
+		c.Cover = dir
 		o := sandbox.Options{Self: forwardCommand(), Stdlib: cmp.Or(c.Stdlib, filepath.Join(c.Cover, "stdlib")),
 			Logger: e.Logger}
 		box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
 		if err != nil {
 			return fmt.Errorf("tests are run in the sandbox only: %w", err)
 		}
-		cover = &located.Coverage{Box: box, Dir: c.Cover, Within: time.Minute}
+		cover = &located.Coverage{Box: box, Dir: c.Cover, Within: 3 * time.Minute}
 	}
 	var cases []located.Case
 	for _, dir := range c.Clones {

@@ -46,6 +46,7 @@ func (c *Coverage) of(ctx context.Context, r *Repository, t Task, tree *overlaid
 	within, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
 	runner, began := testrun.NewRunner(c.Box, r.History, dir, nil, 0), time.Now()
+	runner.Near = true // what tasks of Node depend on hardly differs
 	at := testrun.NewWorkTree(filepath.Join(dir, "tree"), r.History)
 	out.Runs, err = runner.Cover(within, testrun.Tree{At: at, Files: tree.files}, tests)
 	out.Took = time.Since(began)
