@@ -251,6 +251,80 @@ func testActs(t *testing.T, s *fixture) {
 	}
 }
 
+// What SIA wrote to GitHub is named, for people and for programs.
+func testActsName(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := begin(t, s, 1)
+	w := newScript(t, s)
+	e := run(t, s, w)
+	settle(t, s, e, id, sia.Passed)
+	exhaust(t, s, e)
+	must(t, s.SaveSurface(ctx, id, store.SurfaceStatus, 4711, "h"))
+	all, err := s.Acts(ctx, store.ActFilter{Login: "sia"})
+	must(t, err)
+	got := map[string]store.Act{}
+	for _, a := range all {
+		got[a.What] = a
+	}
+	pull := store.Wrote{Pull: 101, URL: "https://example.com/pull/1"}
+	for what, want := range map[string]struct {
+		store.Wrote
+		words string
+	}{
+		"effect push":         {store.Wrote{Commit: "c0ffee1"}, "done: commit c0ffee1"},
+		"effect pull":         {pull, "done: pull request #101, https://example.com/pull/1"},
+		"effect final-review": {pull, "done: pull request #101, https://example.com/pull/1"},
+		"effect memory":       {store.Wrote{Commit: "3e304"}, "done: commit 3e304"},
+		"effect sync":         {store.Wrote{Issue: 1, Comment: 4711}, "done: issue #1, comment 4711"},
+	} {
+		if a := got[what]; a.Wrote != want.Wrote || a.Detail != want.words {
+			t.Errorf("%s: %+v, want %+v", what, a, want)
+		}
+	}
+}
+
+// Whatever whoever runs the server did is found by one name.
+func testOperatorsActs(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.AddRunner(ctx, "mill", "h1"))
+	must(t, s.RemoveRunner(ctx, "mill"))
+	_, err := s.Forget(ctx, "somebody", true)
+	must(t, err)
+	_, err = s.Forget(ctx, "somebody", false)
+	must(t, err)
+	_, err = s.ImportPriors(ctx, store.PriorImport{Source: "priors.txt", Key: "k", Signed: []byte("x"), At: at(1)})
+	must(t, err)
+	must(t, s.RemovePriors(ctx))
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "acme"}))
+	shared := lesson.NewTaught(demo.ID, "a", "Use the fake clock.", anna, sia.Task{}, at(1))
+	must(t, s.ShareLesson(ctx, store.SharedLesson{Installation: 3, Lesson: shared, By: "whoever runs the server", At: at(2)}))
+	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
+		By: "@Anna", CreatedAt: at(3)}, ""))
+	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "y", Place: demo, Name: "reruns", Change: "a: 1 -> 3",
+		By: "whoever runs the server", CreatedAt: at(4)}, ""))
+	list := func(who string) (what []string) {
+		acts, err := s.Acts(ctx, store.ActFilter{Login: who})
+		must(t, err)
+		for _, a := range acts {
+			what = append(what, a.What)
+		}
+		slices.Sort(what)
+		return what
+	}
+	if d := cmp.Diff([]string{"add runner", "forget person", "import priors", "propose policy", "remove priors",
+		"remove runner", "share lesson"}, list(store.Operator)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"propose policy"}, list("anna")); d != "" {
+		t.Error(d)
+	}
+	_, err = s.UnshareLesson(ctx, 3, shared.ID)
+	must(t, err)
+	if all := list(store.Operator); !slices.Contains(all, "unshare lesson") {
+		t.Errorf("%q", all)
+	}
+}
+
 func everyTask(t *testing.T, s *fixture) map[sia.TaskID]sia.Task {
 	t.Helper()
 	all, err := s.Tasks(patient(t), store.Filter{})

@@ -59,6 +59,8 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Forget", testForget},
 		{"ForgetGhost", testForgetGhost},
 		{"Acts", testActs},
+		{"ActsName", testActsName},
+		{"OperatorsActs", testOperatorsActs},
 		{"TranscriptsPruned", testTranscriptsPruned},
 		{"Notices", testNotices},
 		{"Summaries", testSummaries},
