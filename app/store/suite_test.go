@@ -62,6 +62,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"ActsName", testActsName},
 		{"OperatorsActs", testOperatorsActs},
 		{"TranscriptsPruned", testTranscriptsPruned},
+		{"TasksPruned", testTasksPruned},
 		{"Notices", testNotices},
 		{"Summaries", testSummaries},
 		{"Decisions", testDecisions},
