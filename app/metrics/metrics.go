@@ -90,7 +90,8 @@ func New(
 ) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{calls,
-		&server{from: from, limits: limits, unread: unread, roles: roles, log: log, now: now}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+		&server{from: from, limits: limits, unread: unread, roles: roles, log: log, now: now},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("set up the metrics: %w", err)
 		}

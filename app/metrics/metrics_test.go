@@ -32,7 +32,8 @@ func handler(t *testing.T, calls *metrics.Calls, s metrics.Reader, at *time.Time
 	t.Helper()
 	h, err := metrics.New(calls, s, func() []github.RateLimit {
 		return []github.RateLimit{{Installation: 5, Resource: "core", Limit: 5000, Left: 12, Resets: at.Add(time.Minute)}}
-	}, func() int64 { return 3 }, []string{"intake", "work"}, slog.New(slog.DiscardHandler), func() time.Time { return *at })
+	}, func() int64 { return 3 }, []string{"intake", "work"}, slog.New(slog.DiscardHandler),
+		func() time.Time { return *at })
 	if err != nil {
 		t.Fatal(err)
 	}

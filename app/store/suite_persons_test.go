@@ -360,7 +360,8 @@ func testOperatorsActs(t *testing.T, s *fixture) {
 	must(t, s.RemovePriors(ctx))
 	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "acme"}))
 	shared := lesson.NewTaught(demo.ID, "a", "Use the fake clock.", anna, sia.Task{}, at(1))
-	must(t, s.ShareLesson(ctx, store.SharedLesson{Installation: 3, Lesson: shared, By: "whoever runs the server", At: at(2)}))
+	must(t, s.ShareLesson(ctx, store.SharedLesson{Installation: 3, Lesson: shared, By: "whoever runs the server",
+		At: at(2)}))
 	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
 		By: "@Anna", CreatedAt: at(3)}, ""))
 	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "y", Place: demo, Name: "reruns", Change: "a: 1 -> 3",
