@@ -104,10 +104,11 @@ type App struct {
 	outside  outside
 	tracer   *trace.Tracer
 	probes   modelProbes
-	probing  bool          // when it starts to serve
-	pages    http.Handler  // for whoever a viewer was found for
-	runners  http.Handler  // what answers runners; nil: attempts are made here
-	ending   chan struct{} // closed when Run ends
+	probing  bool             // when it starts to serve
+	pages    http.Handler     // for whoever a viewer was found for
+	runners  http.Handler     // what answers runners; nil: attempts are made here
+	hook     *webhook.Handler // takes deliveries; nil: a server of this role takes none
+	ending   chan struct{}    // closed when Run ends
 }
 
 // New opens the database, brings its schema up to date, starts the engine and
@@ -146,7 +147,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, c.Roles.Names(), g.log, g.now); err != nil {
+	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, a.unread, c.Roles.Names(), g.log, g.now); err != nil {
 		return nil, err
 	}
 	if c.Roles.onGitHub() {
@@ -219,6 +220,14 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	return err
 }
 
+// unread is how many deliveries came of events that are not read; none where this server has no such role.
+func (a *App) unread() int64 {
+	if a.hook == nil {
+		return 0
+	}
+	return a.hook.Unread()
+}
+
 // rateLimits are what GitHub last said; none where this server does not ask it.
 func (a *App) rateLimits() []github.RateLimit {
 	if a.GitHub == nil {
@@ -238,8 +247,8 @@ func (a *App) routes(invited *signin.Invitation) error {
 	private.Handle("GET "+profiles, signin.Local(profiler()))
 	a.private, a.public = private, public
 	if a.config.Roles.Has(RoleIntake) {
-		hook := &webhook.Handler{Store: a.Store, Secret: []byte(a.config.GitHub.WebhookSecret), Logger: a.log, Now: a.now}
-		public.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
+		a.hook = &webhook.Handler{Store: a.Store, Secret: []byte(a.config.GitHub.WebhookSecret), Logger: a.log, Now: a.now}
+		public.Handle("/webhook", &refusals{next: a.hook, log: a.log, now: a.now})
 	}
 	if a.runners != nil {
 		public.Handle(runner.Prefix, a.runners)
@@ -269,7 +278,7 @@ func (a *App) routes(invited *signin.Invitation) error {
 	door, err := signin.New(signin.Config{
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
 		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Installed: a.GitHub,
-		Logger: a.log, Now: a.now,
+		Logger: a.log, Now: a.now, For: a.config.SignInFor,
 	}, a.pages)
 	if err != nil {
 		return err

@@ -53,6 +53,7 @@ type Config struct {
 	Welcome    bool            // a repository that is new gets settings proposed, once, in a pull request
 	Schedule   sweep.Schedule  // of the periodic work
 	Keep       sweep.Retention // of what is not needed to work; zero: for ever
+	SignInFor  time.Duration   // how long a sign-in to the pages lasts; 0: [signin.MostFor]
 	Notify     notify.Config   // of people who are not looking at GitHub
 	// WriteSpacing is the average time between writes to one repository on
 	// GitHub; 0 is the second that GitHub asks for.

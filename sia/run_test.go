@@ -179,6 +179,16 @@ func TestStartWithoutAWord(t *testing.T) {
 	}
 }
 
+// Who asked for a task stays who asked for it where whoever runs the server has it started again.
+func TestOperatorStartsWhatSomebodyAskedFor(t *testing.T) {
+	task := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact("and that")}).Task
+	task = Step(task, Event{ID: "b", By: person, Fact: Stop{Reason: "enough"}}).Task
+	task = Step(task, Event{ID: "c", By: Actor{Operator: true}, Fact: startFact("")}).Task
+	if task.State != Queued || task.AskedBy != person {
+		t.Errorf("%s, asked by %+v", task.State, task.AskedBy)
+	}
+}
+
 // A fresh start in a run that follows a pass goes back to what passed.
 func TestFreshStartKeepsWhatPassed(t *testing.T) {
 	r := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact("and that")})

@@ -13,6 +13,8 @@ import (
 type Settings struct {
 	Label   string `json:"label" yaml:"label" mask:"-"`
 	Welcome bool   `json:"welcome" yaml:"welcome"` // whether a new repository gets settings proposed
+	// the team that the repository's costs are counted for; empty: none
+	Team string `json:"team,omitempty" yaml:"team" mask:"-"`
 	// whether the repository has an issue that shows what SIA does there
 	Dashboard bool             `json:"dashboard" yaml:"dashboard"`
 	SIA       SIASettings      `json:"sia" yaml:"sia"`

@@ -16,6 +16,7 @@ func (s *step) restart() {
 	passed := s.t.State == Passed && s.t.Head != "" && s.t.Pull.Number != 0 && !s.t.Pull.Merged
 	moved := s.t.Moved != nil
 	f, asked := s.e.Fact.(Start)
+	asker := s.t.AskedBy
 	edited := s.t.Edited != nil || asked && (f.Title != s.t.Title || f.Body != s.t.Body)
 	text := strings.TrimSpace(f.Text)
 	s.newRun(passed, text, edited)
@@ -26,6 +27,9 @@ func (s *step) restart() {
 		if s.t.Kept == "" && s.t.Pull.Number == 0 { // nothing stands on the branch that it began from
 			s.t.BaseBranch = cmp.Or(f.DefaultBranch, s.t.BaseBranch)
 		}
+	}
+	if s.e.By.Operator { // who has started again what somebody else asked for
+		s.t.AskedBy = asker
 	}
 	s.react("eyes")
 	if passed && text == "" && !edited { // nothing is asked for that an attempt could do

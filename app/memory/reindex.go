@@ -277,7 +277,8 @@ func (x *reindexing) again(ctx context.Context, t sia.Task) error {
 		return err
 	}
 	_, err = x.branches.store.Apply(ctx, t.ID, sia.Event{
-		ID: restoreEvent + "start/" + string(t.ID), At: x.branches.now(), By: t.AskedBy, Origin: sia.Origin{OnIssue: t.Issue},
+		ID: restoreEvent + "start/" + string(t.ID), At: x.branches.now(), By: sia.Actor{Operator: true},
+		Origin: sia.Origin{OnIssue: t.Issue},
 		Fact: sia.Start{
 			Installation: t.Installation, Repo: t.Repo, Issue: t.Issue, Title: issue.Title, Body: issue.Body,
 			DefaultBranch: x.repo.DefaultBranch, Label: t.Label, LabelID: t.LabelID,

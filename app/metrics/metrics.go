@@ -58,6 +58,7 @@ type Reader interface {
 type server struct {
 	from   Reader
 	limits func() []github.RateLimit
+	unread func() int64
 	roles  []string
 	log    *slog.Logger
 	now    func() time.Time
@@ -81,12 +82,15 @@ type reading struct {
 	err                 error
 }
 
-// New is the handler of /metrics: calls, what from has, limits as GitHub last said them, and the roles of this server.
+// New is the handler of /metrics: calls, what from has, limits as GitHub last said them, how many deliveries were not
+// read, and the roles of this server.
 func New(
-	calls *Calls, from Reader, limits func() []github.RateLimit, roles []string, log *slog.Logger, now func() time.Time,
+	calls *Calls, from Reader, limits func() []github.RateLimit, unread func() int64, roles []string, log *slog.Logger,
+	now func() time.Time,
 ) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
-	for _, c := range []prometheus.Collector{calls, &server{from: from, limits: limits, roles: roles, log: log, now: now},
+	for _, c := range []prometheus.Collector{calls,
+		&server{from: from, limits: limits, unread: unread, roles: roles, log: log, now: now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("set up the metrics: %w", err)
@@ -112,6 +116,7 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 		gauge(rateLimit, float64(l.Limit), id, l.Resource)
 		gauge(rateLimitResets, float64(l.Resets.Unix()), id, l.Resource)
 	}
+	ch <- prometheus.MustNewConstMetric(unread, prometheus.CounterValue, float64(s.unread()))
 	seen, figures := s.read()
 	if seen.err != nil {
 		gauge(databaseUp, 0)

@@ -15,6 +15,7 @@ var (
 	waiting        = desc("waiting", "Deliveries of GitHub, or effects of tasks, that are due and not done.", "kind")
 	oldest         = desc("oldest_waiting_seconds", "How long the oldest of them has been due; 0 without any.", "kind")
 	givenUp        = desc("deliveries_given_up", "Deliveries that could not be worked on, of those that are still kept.")
+	unread         = desc("deliveries_unread_total", "Deliveries of events that SIA does not read, since the server began.")
 	tasks          = desc("tasks", "Tasks by state.", "state")
 	halts          = desc("halts", "Repositories, installations or servers that are paused as a whole.")
 	onRunners      = desc("runner_attempts", "Attempts that wait for a runner, or that one makes.", "state")
@@ -46,7 +47,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (s *server) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, tasks, halts, onRunners, spent,
+	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, unread, tasks, halts, onRunners, spent,
 		rateLimitLeft,
 		rateLimit, rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, testedPushes,
 		creditsPerSolved} {

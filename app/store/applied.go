@@ -181,9 +181,9 @@ func (w *appliedEvent) saveCredits() {
 	was, is := w.before.Credits, w.after.Credits
 	row := func(kind string, amount sia.Credits) {
 		if amount != 0 {
-			w.exec(`INSERT INTO credits (task_id, seq, repo_id, installation_id, at, kind, amount)
-				VALUES (?, ?, ?, ?, ?, ?, ?)`,
-				w.after.ID, w.seq, w.after.Repo.ID, w.after.Installation, micros(w.e.At), kind, amount)
+			w.exec(`INSERT INTO credits (task_id, seq, repo_id, installation_id, at, kind, amount, team)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+				w.after.ID, w.seq, w.after.Repo.ID, w.after.Installation, micros(w.e.At), kind, amount, w.after.Settings.Team)
 		}
 	}
 	row("grant", is.Budget-was.Budget)

@@ -4,11 +4,17 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
+
+// Operator is how acts name whoever runs the server. Records that are read by people have words for that instead.
+const Operator = "operator"
 
 // Act is something that somebody did, or SIA. Its JSON is what `sia audit` prints; fields are only added.
 type Act struct {
@@ -18,6 +24,16 @@ type Act struct {
 	Repo   int64      `json:"repo,omitempty"` // GitHub's id; 0: none, or all
 	Task   sia.TaskID `json:"task,omitempty"`
 	Detail string     `json:"detail,omitempty"` // what followed, for people
+	Wrote             // what an effect wrote
+}
+
+// Wrote names what an effect wrote to GitHub, as far as it is known; zero: nothing.
+type Wrote struct {
+	Commit  sia.SHA `json:"commit,omitempty"`
+	Pull    int     `json:"pull,omitempty"`    // number of the pull request
+	Issue   int     `json:"issue,omitempty"`   // number of the issue, or of the pull request that it stands on
+	Comment int64   `json:"comment,omitempty"` // GitHub's id; of a reply and a reaction, what they are for
+	URL     string  `json:"url,omitempty"`
 }
 
 // ActFilter chooses acts; a zero field chooses all.
@@ -29,8 +45,8 @@ type ActFilter struct {
 }
 
 // writesGitHub are the effects that change something on GitHub.
-const writesGitHub = `'push', 'pull', 'update', 'rerun', 'memory', 'announce', 'escalate', 'close', 'ready', 'draft',
-	'sync', 'react', 'reply', 'respond', 'study'`
+const writesGitHub = `'push', 'pull', 'update', 'take-back', 'rerun', 'memory', 'announce', 'escalate', 'close',
+	'final-review', 'ready', 'draft', 'sync', 'react', 'reply', 'respond', 'study'`
 
 // Acts lists who did what, the latest first: what people said and asked for, pauses, changes of policies, decisions,
 // and what SIA wrote to GitHub. Sign-ins are not stored.
@@ -38,39 +54,156 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	return list(ctx, s.DB, fmt.Sprintf("list the last %d acts", f.Limit), func(from row) (a Act, err error) {
-		err = from.Scan(intoTime{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail)
+	op := fmt.Sprintf("list the last %d acts", f.Limit)
+	var effects []string // the key of each act; empty: it is no effect
+	acts, err := list(ctx, s.DB, op, func(from row) (a Act, err error) {
+		var effect string
+		err = from.Scan(intoTime{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail, &effect)
+		effects = append(effects, effect)
 		return a, err
-	}, `SELECT at, who, what, repo, task, detail FROM (
-		SELECT e.at, CASE e.by_login WHEN '' THEN 'operator' ELSE e.by_login END AS who, e.kind AS what, t.repo_id AS repo,
-			e.task_id AS task, CASE e.ignored WHEN '' THEN e.why ELSE 'ignored: ' || e.ignored END AS detail
+	}, `SELECT at, who, what, repo, task, detail, effect FROM (SELECT at,
+			CASE who WHEN 'whoever runs the server' THEN '`+Operator+`' ELSE ltrim(who, '@') END AS who,
+			what, repo, task, detail, effect FROM (
+		SELECT e.at, CASE e.by_login WHEN '' THEN '`+Operator+`' ELSE e.by_login END AS who, e.kind AS what,
+			t.repo_id AS repo, e.task_id AS task,
+			CASE e.ignored WHEN '' THEN e.why ELSE 'ignored: ' || e.ignored END AS detail, '' AS effect
 			FROM task_events e JOIN tasks t ON t.id = e.task_id
 			WHERE e.by_login <> '' OR e.kind <> 'restored' AND e.event LIKE '%"at":"%","by":{"operator":true}%'
-		UNION ALL SELECT at, 'sia', 'decide ' || type, repo_id, task_id, choice || ': ' || reason FROM decisions
+		UNION ALL SELECT at, 'sia', 'decide ' || type, repo_id, task_id, choice || ': ' || reason, '' FROM decisions
 		UNION ALL SELECT f.ended_at, 'sia', 'effect ' || f.kind, t.repo_id, f.task_id,
-			CASE f.state WHEN 'failed' THEN 'failed: ' || f.error ELSE 'done' END
+			CASE f.state WHEN 'failed' THEN 'failed: ' || f.error ELSE 'done' END, f.key
 			FROM effects f JOIN tasks t ON t.id = f.task_id WHERE f.state <> 'pending' AND f.kind IN (`+writesGitHub+`)
 		UNION ALL SELECT at, login, 'said', repo_id, '', '#' || issue || ': ' ||
-			CASE answer WHEN '' THEN 'no answer' ELSE answer END FROM heard WHERE login <> ''
-		UNION ALL SELECT at, by_login, what, repo_id, '', detail FROM acts
+			CASE answer WHEN '' THEN 'no answer' ELSE answer END, '' FROM heard WHERE login <> ''
+		UNION ALL SELECT at, by_login, what, repo_id, '', detail, '' FROM acts
+		UNION ALL SELECT at, '`+Operator+`', 'import priors', 0, '', 'import ' || id || ': ' || source, ''
+			FROM prior_imports
+		UNION ALL SELECT removed_at, '`+Operator+`', 'remove priors', 0, '', 'import ' || id || ': ' || source, ''
+			FROM prior_imports WHERE removed_at <> 0
 		UNION ALL SELECT created_at, proposed_by, 'propose policy', CASE alone WHEN 1 THEN place_id ELSE 0 END, '',
-			name || ': ' || change FROM experiments WHERE proposed_by <> ''
+			name || ': ' || change, '' FROM experiments WHERE proposed_by <> ''
 		UNION ALL SELECT CASE started_at WHEN 0 THEN created_at ELSE started_at END, approved_by, 'approve policy',
-			CASE alone WHEN 1 THEN place_id ELSE 0 END, '', name || ': ' || change FROM experiments WHERE approved_by <> ''
+			CASE alone WHEN 1 THEN place_id ELSE 0 END, '', name || ': ' || change, ''
+			FROM experiments WHERE approved_by <> ''
 		UNION ALL SELECT at, CASE by_login WHEN '' THEN 'sia' ELSE by_login END, 'hold policy', place_id, '',
-			name || ': ' || why FROM policy_holds
-		UNION ALL SELECT at, approved_by, 'share lesson', 0, '', id FROM shared_lessons
-	) AS acts WHERE at >= ? AND (? = 0 OR repo = ?) AND (? = '' OR lower(who) = lower(?))
+			name || ': ' || why, '' FROM policy_holds
+		UNION ALL SELECT at, approved_by, 'share lesson', 0, '', id, '' FROM shared_lessons
+	) AS written) AS acts WHERE at >= ? AND (? = 0 OR repo = ?) AND (? = '' OR lower(who) = lower(?))
 	ORDER BY at DESC, task, what LIMIT ?`, micros(f.Since), f.Repo, f.Repo, f.Login, f.Login, f.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return acts, s.explain(op, s.nameWritten(ctx, acts, effects))
+}
+
+// nameWritten adds to effects that were carried out what they wrote.
+func (s *PersonStore) nameWritten(ctx context.Context, acts []Act, effects []string) error {
+	tasks := map[sia.TaskID]sia.Task{}
+	for i := range acts {
+		a := &acts[i]
+		if effects[i] == "" || a.Detail != "done" {
+			continue
+		}
+		t, known := tasks[a.Task]
+		var err error
+		if !known {
+			if t, err = task(ctx, s.r, a.Task); errors.Is(err, ErrNotFound) { // it was deleted since
+				continue
+			}
+			tasks[a.Task] = t
+		}
+		if err == nil {
+			a.Wrote, err = s.wrote(ctx, t, effects[i])
+		}
+		if err != nil {
+			return err
+		}
+		if words := a.words(); words != "" {
+			a.Detail += ": " + words
+		}
+	}
+	return nil
+}
+
+// wrote is what an effect wrote, by its outcome, and where that does not say, by the effect and by its task.
+func (s *PersonStore) wrote(ctx context.Context, t sia.Task, key string) (w Wrote, err error) {
+	var f sia.Effect
+	var outcome sql.NullString // none: it changed nothing of the task
+	var status int64           // the status comment
+	if err := s.r.QueryRowContext(ctx, `SELECT f.effect, o.event, coalesce(s.github_id, 0) FROM effects f
+		LEFT JOIN task_events o ON o.task_id = f.task_id AND o.event_id = f.key
+		LEFT JOIN surfaces s ON s.task_id = f.task_id AND s.kind = ? WHERE f.key = ?`, SurfaceStatus, key).
+		Scan(intoJSON{&f}, &outcome, &status); err != nil {
+		return w, orZero(err)
+	}
+	var e sia.Event
+	if outcome.Valid {
+		if err := json.Unmarshal([]byte(outcome.String), &e); err != nil {
+			return w, err
+		}
+	}
+	switch of := e.Fact.(type) {
+	case sia.Pushed:
+		return Wrote{Commit: of.SHA}, nil
+	case sia.Updated:
+		return Wrote{Commit: of.SHA}, nil
+	case sia.TakenBack:
+		return Wrote{Commit: of.SHA}, nil
+	case sia.MemoryCommitted:
+		return Wrote{Commit: of.SHA}, nil
+	case sia.PullOpened:
+		return Wrote{Pull: of.Number, URL: of.URL}, nil
+	case sia.CommentPosted:
+		return Wrote{URL: of.URL}, nil
+	case sia.EscalationOpened:
+		return Wrote{Issue: of.Issue, URL: of.URL}, nil
+	}
+	switch f.Kind {
+	case sia.DoReact, sia.DoReply:
+		return Wrote{Issue: cmp.Or(f.OnIssue, t.Issue), Comment: cmp.Or(f.Thread, f.Comment)}, nil
+	case sia.DoRerun:
+		return Wrote{Commit: f.SHA}, nil
+	case sia.DoSync:
+		return Wrote{Issue: t.Issue, Comment: status}, nil
+	case sia.DoReady, sia.DoDraft, sia.DoRespond, sia.DoFinalReview, sia.DoStudy:
+		return Wrote{Pull: t.Pull.Number, URL: t.Pull.URL}, nil
+	case sia.DoClose:
+		if t.Escalation != nil {
+			return Wrote{Issue: t.Escalation.Issue, URL: t.Escalation.URL}, nil
+		}
+	}
+	return w, nil
+}
+
+// words name what was written, for people.
+func (w Wrote) words() string {
+	var all []string
+	if w.Commit != "" {
+		all = append(all, "commit "+w.Commit.Short())
+	}
+	if w.Pull != 0 {
+		all = append(all, fmt.Sprintf("pull request #%d", w.Pull))
+	}
+	if w.Issue != 0 {
+		all = append(all, fmt.Sprintf("issue #%d", w.Issue))
+	}
+	if w.Comment != 0 {
+		all = append(all, fmt.Sprintf("comment %d", w.Comment))
+	}
+	if w.URL != "" {
+		all = append(all, w.URL)
+	}
+	return strings.Join(all, ", ")
 }
 
 // LogAct keeps an act that neither a task's log nor another table has: somebody taught a lesson, or had one forgotten.
+// Without a name it is the operator's.
 func (s *PersonStore) LogAct(ctx context.Context, a Act) error {
 	return s.write(ctx, "log who did what", func(tx *sql.Tx) error { return logAct(ctx, tx, a) })
 }
 
 func logAct(ctx context.Context, tx *sql.Tx, a Act) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO acts (at, by_login, what, repo_id, detail) VALUES (?, ?, ?, ?, ?)`,
-		micros(a.At), cmp.Or(a.Who, "operator"), a.What, a.Repo, a.Detail)
+		micros(a.At), cmp.Or(a.Who, Operator), a.What, a.Repo, a.Detail)
 	return err
 }

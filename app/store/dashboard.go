@@ -147,19 +147,45 @@ func (s *CreditStore) Costs(ctx context.Context, v Visibility, times ...time.Tim
 	if len(times) < 2 {
 		return nil, nil
 	}
-	var period strings.Builder
-	var args []any
-	for i, end := range times[1:] {
-		fmt.Fprintf(&period, " WHEN at < ? THEN %d", i)
-		args = append(args, micros(end))
-	}
-	args = append(append(args, micros(times[0]), micros(times[len(times)-1])), v.args()...)
+	period, args := periods(times)
 	return list(ctx, s.DB, "sum the costs of repositories", func(from row) (c Cost, err error) {
 		err = from.Scan(&c.Repo, &c.Period, &c.Spent)
 		return c, err
-	}, `SELECT repo_id, CASE`+period.String()+` END AS period, sum(amount) FROM credits
+	}, `SELECT repo_id, `+period+` AS period, sum(amount) FROM credits
 		WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
-		GROUP BY 1, 2 ORDER BY 1, 2`, args...)
+		GROUP BY 1, 2 ORDER BY 1, 2`, append(args, v.args()...)...)
+}
+
+// TeamCost is what the tasks of a team cost in a period.
+type TeamCost struct {
+	Team   string
+	Period int // 0 is the first
+	Spent  sia.Credits
+}
+
+// TeamCosts is what each team cost in each period, as in [CreditStore.Costs]. What no team was named for is left out.
+func (s *CreditStore) TeamCosts(ctx context.Context, v Visibility, times ...time.Time) ([]TeamCost, error) {
+	if len(times) < 2 {
+		return nil, nil
+	}
+	period, args := periods(times)
+	return list(ctx, s.DB, "sum the costs of teams", func(from row) (c TeamCost, err error) {
+		err = from.Scan(&c.Team, &c.Period, &c.Spent)
+		return c, err
+	}, `SELECT team, `+period+` AS period, sum(amount) FROM credits
+		WHERE kind IN ('spend', 'overrun') AND team <> '' AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
+		GROUP BY 1, 2 ORDER BY 1, 2`, append(args, v.args()...)...)
+}
+
+// periods is an expression for the period that a row is in, and arguments: its own, and then from when and until when
+// all periods are.
+func periods(times []time.Time) (expression string, args []any) {
+	var b strings.Builder
+	for i, end := range times[1:] {
+		fmt.Fprintf(&b, " WHEN at < ? THEN %d", i)
+		args = append(args, micros(end))
+	}
+	return "CASE" + b.String() + " END", append(args, micros(times[0]), micros(times[len(times)-1]))
 }
 
 // SeenRepositories lists the repositories of a sight, by name.

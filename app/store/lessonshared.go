@@ -121,7 +121,7 @@ func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id 
 				return err
 			}
 		}
-		return nil
+		return logAct(ctx, tx, Act{At: s.now(), What: "unshare lesson", Detail: string(id)})
 	})
 	return out, err
 }

@@ -47,6 +47,9 @@ func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (
 			err = step()
 		}
 	}
+	if err == nil && !rehearse { // whom, it must not say
+		err = s.LogAct(ctx, Act{At: s.now(), What: "forget person", Detail: fmt.Sprintf("%d rows changed", f.done.All())})
+	}
 	return f.done, s.explain("forget "+login, err)
 }
 

@@ -24,8 +24,13 @@ type Runner struct {
 
 // AddRunner adds a runner by the hash of its token.
 func (s *RunnerStore) AddRunner(ctx context.Context, name, hash string) error {
-	err := s.change(ctx, "add runner "+name, `INSERT INTO runners (name, hash, added_at) VALUES (?, ?, ?)
-		ON CONFLICT (name) DO NOTHING`, name, hash, micros(s.now()))
+	err := s.write(ctx, "add runner "+name, func(tx *sql.Tx) error {
+		if err := changeTx(ctx, tx, `INSERT INTO runners (name, hash, added_at) VALUES (?, ?, ?)
+			ON CONFLICT (name) DO NOTHING`, name, hash, micros(s.now())); err != nil {
+			return err
+		}
+		return logAct(ctx, tx, Act{At: s.now(), What: "add runner", Detail: name})
+	})
 	if errors.Is(err, ErrNotFound) {
 		return &sia.Error{Op: "add runner", Permanent: true, Message: fmt.Sprintf("there is a runner %q already; "+
 			"remove it first, or choose another name", name)}
@@ -39,9 +44,11 @@ func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
 		if err := changeTx(ctx, tx, `DELETE FROM runners WHERE name = ?`, name); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET until = 0 WHERE runner = ? AND state = ?`, name,
-			RunnerRunning)
-		return err
+		if _, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET until = 0 WHERE runner = ? AND state = ?`, name,
+			RunnerRunning); err != nil {
+			return err
+		}
+		return logAct(ctx, tx, Act{At: s.now(), What: "remove runner", Detail: name})
 	})
 }
 

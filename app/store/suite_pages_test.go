@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -122,6 +123,12 @@ func testFound(t *testing.T, s *fixture) {
 // A week counts what ended in it, as it ended, and what was spent in it.
 func testWeeks(t *testing.T, s *fixture) {
 	w := newScript(t, s)
+	w.on[sia.DoBegin] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		begun, err := w.well(ctx, task, f)
+		fact := begun.(sia.Begun)
+		fact.Settings.Team = "billing"
+		return fact, err
+	}
 	e, err := s.Start(patient(t), w.handlers(), quick())
 	must(t, err)
 	passed := begin(t, s, 42)
@@ -171,6 +178,14 @@ func testWeeks(t *testing.T, s *fixture) {
 	if costs, err := s.Costs(patient(t), store.SeesOnly(other.ID), until.AddDate(0, 0, -1), until); err != nil ||
 		len(costs) > 0 {
 		t.Errorf("costs of what is out of sight: %+v, %v", costs, err)
+	}
+	teams, err := s.TeamCosts(patient(t), store.SeesAll(), until.AddDate(0, 0, -2), until.AddDate(0, 0, -1), until)
+	if d := cmp.Diff([]store.TeamCost{{Team: "billing", Period: 1, Spent: 3 * sia.Credit}}, teams); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+	if teams, err := s.TeamCosts(patient(t), store.SeesOnly(other.ID), until.AddDate(0, 0, -1), until); err != nil ||
+		len(teams) > 0 {
+		t.Errorf("teams that are out of sight: %+v, %v", teams, err)
 	}
 }
 

@@ -181,6 +181,69 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 	replayed(t, s, ended)
 }
 
+// Ended tasks that memory has are deleted whole, long after they ended. What was learned from them stays.
+func testTasksPruned(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	w := newScript(t, s)
+	w.on[sia.DoMemory] = func(_ context.Context, task sia.Task, _ sia.Effect) (sia.Fact, error) {
+		switch task.Issue {
+		case 2:
+			return sia.MemoryCommitted{Warning: "the branch is protected"}, nil
+		case 3:
+			return nil, &sia.Error{Op: "commit", Message: "no", Permanent: true}
+		}
+		return sia.MemoryCommitted{SHA: "3e304"}, nil
+	}
+	gone, refused, failed := begin(t, s, 1), begin(t, s, 2), begin(t, s, 3)
+	e := run(t, s, w)
+	for _, id := range []sia.TaskID{gone, refused, failed} {
+		settle(t, s, e, id, sia.Passed)
+	}
+	exhaust(t, s, e)
+	open := begin(t, s, 4) // no engine works on it
+	must(t, e.Stop(ctx))
+	must(t, s.AppendTurn(ctx, gone, 1, 0, 1, []byte(`{}`)))
+	must(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: gone, Attempt: 1, Repo: demo.ID, Coder: "fast", At: at(1)}))
+	must(t, s.RecordTaskEnd(ctx, store.TaskEnd{Task: gone, Repo: demo.ID, Kind: "bug", Passed: true}))
+	for _, c := range []struct {
+		before time.Time
+		want   int64
+	}{{at(-60), 0}, {s.clock.now().Add(time.Hour), 1}, {s.clock.now().Add(time.Hour), 0}} {
+		if n, err := s.PruneTasks(ctx, c.before); err != nil || n != c.want {
+			t.Errorf("before %s: pruned %d, %v; want %d", c.before, n, err, c.want)
+		}
+	}
+	if _, err := s.Task(ctx, gone); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the task is there: %v", err)
+	}
+	for _, id := range []sia.TaskID{refused, failed, open} {
+		replayed(t, s, id)
+	}
+	left := named(t, s, string(gone)+"/")
+	for _, cell := range slices.DeleteFunc(append(left, named(t, s, string(gone))...), func(cell string) bool {
+		return strings.HasPrefix(cell, "coder_outcomes.") || strings.HasPrefix(cell, "task_ends.") ||
+			strings.HasPrefix(cell, "river_job.")
+	}) {
+		t.Errorf("left: %s", cell)
+	}
+	if all, err := s.CoderOutcomesSince(ctx, 0); err != nil || len(all) != 1 {
+		t.Errorf("outcomes of coders: %v, %v", all, err)
+	}
+	if alone, _, err := s.TaskEnds(ctx, demo.ID, "bug"); err != nil || alone != (store.TaskCount{Ended: 1, Passed: 1}) {
+		t.Errorf("ends of tasks: %v, %v", alone, err)
+	}
+	// An event about it finds no task, and it can be asked for again.
+	res, err := s.Apply(ctx, gone, sia.Event{ID: "late", At: s.clock.now(), By: anna, Fact: sia.Stop{Reason: "late"}})
+	if must(t, err); res.Ignored == "" {
+		t.Errorf("a late event gave %+v", res)
+	}
+	id, again := start(1, s.clock.now())
+	again.ID = "once more"
+	_, err = s.Apply(ctx, id, again)
+	must(t, err)
+	replayed(t, s, id)
+}
+
 // Nobody is forgotten who is nobody: an empty login stands in every text, at every place.
 func testForgetGhost(t *testing.T, s *fixture) {
 	knowZelda(t, s)
@@ -248,6 +311,81 @@ func testActs(t *testing.T, s *fixture) {
 	if !slices.ContainsFunc(all, decided) ||
 		!slices.ContainsFunc(all, func(a store.Act) bool { return strings.HasPrefix(a.What, "effect ") }) {
 		t.Errorf("%+v", all)
+	}
+}
+
+// What SIA wrote to GitHub is named, for people and for programs.
+func testActsName(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := begin(t, s, 1)
+	w := newScript(t, s)
+	e := run(t, s, w)
+	settle(t, s, e, id, sia.Passed)
+	exhaust(t, s, e)
+	must(t, s.SaveSurface(ctx, id, store.SurfaceStatus, 4711, "h"))
+	all, err := s.Acts(ctx, store.ActFilter{Login: "sia"})
+	must(t, err)
+	got := map[string]store.Act{}
+	for _, a := range all {
+		got[a.What] = a
+	}
+	pull := store.Wrote{Pull: 101, URL: "https://example.com/pull/1"}
+	for what, want := range map[string]struct {
+		store.Wrote
+		words string
+	}{
+		"effect push":         {store.Wrote{Commit: "c0ffee1"}, "done: commit c0ffee1"},
+		"effect pull":         {pull, "done: pull request #101, https://example.com/pull/1"},
+		"effect final-review": {pull, "done: pull request #101, https://example.com/pull/1"},
+		"effect memory":       {store.Wrote{Commit: "3e304"}, "done: commit 3e304"},
+		"effect sync":         {store.Wrote{Issue: 1, Comment: 4711}, "done: issue #1, comment 4711"},
+	} {
+		if a := got[what]; a.Wrote != want.Wrote || a.Detail != want.words {
+			t.Errorf("%s: %+v, want %+v", what, a, want)
+		}
+	}
+}
+
+// Whatever whoever runs the server did is found by one name.
+func testOperatorsActs(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.AddRunner(ctx, "mill", "h1"))
+	must(t, s.RemoveRunner(ctx, "mill"))
+	_, err := s.Forget(ctx, "somebody", true)
+	must(t, err)
+	_, err = s.Forget(ctx, "somebody", false)
+	must(t, err)
+	_, err = s.ImportPriors(ctx, store.PriorImport{Source: "priors.txt", Key: "k", Signed: []byte("x"), At: at(1)})
+	must(t, err)
+	must(t, s.RemovePriors(ctx))
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "acme"}))
+	shared := lesson.NewTaught(demo.ID, "a", "Use the fake clock.", anna, sia.Task{}, at(1))
+	must(t, s.ShareLesson(ctx, store.SharedLesson{Installation: 3, Lesson: shared, By: "whoever runs the server",
+		At: at(2)}))
+	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
+		By: "@Anna", CreatedAt: at(3)}, ""))
+	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "y", Place: demo, Name: "reruns", Change: "a: 1 -> 3",
+		By: "whoever runs the server", CreatedAt: at(4)}, ""))
+	list := func(who string) (what []string) {
+		acts, err := s.Acts(ctx, store.ActFilter{Login: who})
+		must(t, err)
+		for _, a := range acts {
+			what = append(what, a.What)
+		}
+		slices.Sort(what)
+		return what
+	}
+	if d := cmp.Diff([]string{"add runner", "forget person", "import priors", "propose policy", "remove priors",
+		"remove runner", "share lesson"}, list(store.Operator)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"propose policy"}, list("anna")); d != "" {
+		t.Error(d)
+	}
+	_, err = s.UnshareLesson(ctx, 3, shared.ID)
+	must(t, err)
+	if all := list(store.Operator); !slices.Contains(all, "unshare lesson") {
+		t.Errorf("%q", all)
 	}
 }
 

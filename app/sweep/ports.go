@@ -20,6 +20,7 @@ type Store interface {
 	PruneFlips(ctx context.Context, before time.Time) error
 	PruneRunnerAttempts(ctx context.Context) error
 	PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error)
+	PruneTasks(ctx context.Context, before time.Time) (n int64, err error)
 	PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error)
 	SaveAnswered(ctx context.Context, at time.Time) error
 	Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error)

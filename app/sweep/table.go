@@ -18,7 +18,7 @@ type Schedule struct {
 	Repair    string // what people see of the tasks of which it is the turn, against what it should be
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Approvals string // 👍 on plans that wait for one
-	Prune     string // stored deliveries and transcripts
+	Prune     string // stored deliveries, transcripts and tasks
 	Heartbeat string // installations and repositories, and the lessons of repositories that are not at work
 	Trials    string // the results of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
@@ -38,6 +38,7 @@ func DefaultSchedule() Schedule {
 type Retention struct {
 	Deliveries  time.Duration // since they were received, once they were worked on
 	Transcripts time.Duration // and texts of attempts: since their task, which has ended, last changed
+	Tasks       time.Duration // with all that is theirs: since they, who have ended, last changed
 }
 
 // flipsFor is for how long it counts how a check went on a commit: a check that flickered then may be mended since.
@@ -148,6 +149,13 @@ func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
 		n, err := s.store.PruneTranscripts(ctx, s.now().Add(-keep.Transcripts))
 		if n > 0 {
 			s.log.InfoContext(ctx, "transcripts of ended tasks were deleted", "rows", n)
+		}
+		all = append(all, err)
+	}
+	if keep.Tasks > 0 {
+		n, err := s.store.PruneTasks(ctx, s.now().Add(-keep.Tasks))
+		if n > 0 {
+			s.log.InfoContext(ctx, "ended tasks were deleted", "tasks", n)
 		}
 		all = append(all, err)
 	}

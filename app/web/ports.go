@@ -23,6 +23,7 @@ type Reader interface {
 	CountOpen(ctx context.Context, v store.Visibility) (waiting, going int, err error)
 	Weeks(ctx context.Context, v store.Visibility, until time.Time, n int) ([]store.Week, error)
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
+	TeamCosts(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.TeamCost, error)
 	Pulse(ctx context.Context, v store.Visibility, id sia.TaskID) (string, error)
 
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)

@@ -118,10 +118,18 @@ func monthOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// costsPage is what repositories cost, month by month.
+// costsPage is what repositories and teams cost, month by month.
 type costsPage struct {
 	Months []string   `json:"months"` // YYYY-MM in UTC, the last one first
 	Repos  []costLine `json:"repositories"`
+	Teams  []teamLine `json:"teams"` // empty: no repository's settings named one
+}
+
+// teamLine is what one team cost in each of the months, by the repositories that the viewer sees.
+type teamLine struct {
+	Team  string        `json:"team"` // empty: the settings named none
+	Spent []sia.Credits `json:"spent"`
+	All   sia.Credits   `json:"all"`
 }
 
 // costLine is what one repository cost in each of the months.
@@ -170,7 +178,47 @@ func (s *site) costs(r *http.Request) (frame, error) {
 	slices.SortFunc(p.Repos, func(a, b costLine) int {
 		return cmp.Or(cmp.Compare(b.All, a.All), cmp.Compare(a.ID, b.ID))
 	})
-	return frame{Title: "What repositories cost", Body: p}, nil
+	p.Teams, err = s.teamCosts(r, c.sight, p.Repos, times)
+	return frame{Title: "What repositories cost", Body: p}, err
+}
+
+// teamCosts is what teams cost between times, the most expensive first, and last what no team was named for.
+func (s *site) teamCosts(
+	r *http.Request, sight store.Visibility, repos []costLine, times []time.Time,
+) ([]teamLine, error) {
+	costs, err := s.From.TeamCosts(r.Context(), sight, times...)
+	if err != nil || len(costs) == 0 {
+		return []teamLine{}, err
+	}
+	none := teamLine{Spent: make([]sia.Credits, costMonths)}
+	for _, l := range repos {
+		none.All += l.All
+		for i, c := range l.Spent {
+			none.Spent[i] += c
+		}
+	}
+	byTeam := map[string]*teamLine{}
+	for _, c := range costs {
+		l := byTeam[c.Team]
+		if l == nil {
+			l = &teamLine{Team: c.Team, Spent: make([]sia.Credits, costMonths)}
+			byTeam[c.Team] = l
+		}
+		month := costMonths - 1 - c.Period
+		l.Spent[month], l.All = c.Spent, l.All+c.Spent
+		none.Spent[month], none.All = none.Spent[month]-c.Spent, none.All-c.Spent
+	}
+	teams := []teamLine{}
+	for _, l := range byTeam {
+		teams = append(teams, *l)
+	}
+	slices.SortFunc(teams, func(a, b teamLine) int {
+		return cmp.Or(cmp.Compare(b.All, a.All), cmp.Compare(a.Team, b.Team))
+	})
+	if none.All > 0 {
+		teams = append(teams, none)
+	}
+	return teams, nil
 }
 
 // nextMonth forecasts what repositories cost in the next 30 days, of those that have weeks enough to say.

@@ -158,6 +158,9 @@ func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, is
 			Pattern: sia.Pattern(repo.Name + "-pattern"), Technique: sia.TechniqueID(repo.Name + "-technique")},
 			Resolved: &resolved}},
 	}
+	if issue == 1 {
+		task.Settings.Team = repo.Name + "-team"
+	}
 	if !resolved {
 		task.State, task.Ended = sia.Stopped, word+"was stopped"
 	}

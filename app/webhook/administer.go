@@ -21,6 +21,7 @@ type administration struct {
 	permitted    bool      // the app may do more, or less, than before
 	pushed       *push     // nil: it is about the installation
 	board        *board    // nil: it is not about a dashboard
+	act          store.Act // what somebody did, as `sia audit` lists it; zero: nothing of that kind
 	changed      time.Time // when the installation had last changed, as the delivery shows it
 }
 

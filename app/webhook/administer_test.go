@@ -59,7 +59,7 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const about = `"installation":{"id":1,"account":{"login":"o"}}`
+	const about = `"installation":{"id":1,"account":{"login":"o"}},"sender":{"login":"ada"}`
 	for _, c := range []struct{ event, body string }{
 		{"installation", `{"action":"new_permissions_accepted",` + about + `}`},
 		{"installation_repositories", `{"action":"removed","repositories_removed":[{"id":8,"name":"x"}],` + about + `}`},
@@ -70,13 +70,18 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 		read()
 		read() // with the token that it has
 		before := minted
-		if err := intake.Deliver(t.Context(), store.Delivery{GUID: "g", Event: c.event, Body: []byte(c.body)}); err != nil {
+		if err := intake.Deliver(t.Context(), store.Delivery{GUID: "g", Event: c.event, Received: time.Now(),
+			Body: []byte(c.body)}); err != nil {
 			t.Fatal(err)
 		}
 		read()
 		if minted != before+1 {
 			t.Errorf("after %s %d tokens were made, want 1", c.body, minted-before)
 		}
+	}
+	acts, err := s.Acts(t.Context(), store.ActFilter{Login: "ada"})
+	if err != nil || len(acts) != 1 || acts[0].What != "uninstall app" || acts[0].Detail != "o" {
+		t.Errorf("the audit has %+v, %v", acts, err)
 	}
 	if minted != 6 {
 		t.Errorf("%d tokens were made for six rights", minted)

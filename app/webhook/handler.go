@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
@@ -25,8 +26,12 @@ type Handler struct {
 	Logger *slog.Logger
 	Now    func() time.Time
 
-	room room
+	room   room
+	unread atomic.Int64
 }
+
+// Unread is how many deliveries came so far of events that are not read.
+func (h *Handler) Unread() int64 { return h.unread.Load() }
 
 // ServeHTTP answers 202 when the delivery is stored or was before, 401 when the
 // signature is wrong, 413 beyond MaxBody, 400 for what is no delivery, and 503
@@ -81,6 +86,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := r.Context()
 	if !Handled(d.Event) {
+		h.unread.Add(1)
+		h.Logger.InfoContext(ctx, "delivery of an event that SIA does not read", "guid", d.GUID, "event", d.Event)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}

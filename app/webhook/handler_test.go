@@ -71,6 +71,9 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %d", c.name, w.Code, strings.TrimSpace(w.Body.String()), c.want)
 		}
 	}
+	if n := h.Unread(); n != 1 {
+		t.Errorf("%d deliveries are counted that are not read, want that of the fork", n)
+	}
 	if d, err := s.LatestDelivery(t.Context()); err != nil || d.Event == "fork" {
 		t.Errorf("kept %+v %v, want nothing of a fork, which no task is about", d, err)
 	}

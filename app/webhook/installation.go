@@ -3,6 +3,7 @@ package webhook
 import (
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -15,13 +16,19 @@ func readInstallation(payload any, _ reading) ([]sia.Intent, *administration) {
 	}
 	in := e.GetInstallation()
 	a := &administration{installation: in.GetID(), account: in.GetAccount().GetLogin(), changed: in.GetUpdatedAt().Time}
+	did := func(what string) store.Act {
+		return store.Act{Who: e.GetSender().GetLogin(), What: what, Detail: a.account}
+	}
 	switch e.GetAction() {
 	case "created", "new_permissions_accepted", "unsuspend":
 		a.added = repositories(e.Repositories, a.account)
 		a.permitted = e.GetAction() == "new_permissions_accepted"
 		a.unsuspended = e.GetAction() == "unsuspend"
+		if e.GetAction() == "created" {
+			a.act = did("install app")
+		}
 	case "deleted":
-		a.gone = "the app was uninstalled"
+		a.gone, a.act = "the app was uninstalled", did("uninstall app")
 	case "suspend":
 		a.suspended = true
 	default:

@@ -92,6 +92,12 @@ func (in *Intake) Deliver(ctx context.Context, d store.Delivery) error {
 		if err := in.administer(ctx, *admin); err != nil {
 			return err
 		}
+		if admin.act.What != "" {
+			admin.act.At = d.Received
+			if err := in.Store.LogAct(ctx, admin.act); err != nil {
+				return err
+			}
+		}
 	}
 	for _, intent := range intents {
 		if intent.Event.At.IsZero() {

@@ -31,6 +31,15 @@ func (o ofChanges) by() string {
 	return "@" + strings.TrimPrefix(o.By, "@")
 }
 
+// log has `sia audit` list what was done with a change.
+func (o ofChanges) log(e *cli.Env, s *store.Store, what string, x store.Experiment) error {
+	a := store.Act{At: s.Now(), Who: strings.TrimPrefix(o.By, "@"), What: what, Detail: x.Name + ": " + x.Change}
+	if x.Alone {
+		a.Repo = x.Place.ID
+	}
+	return s.LogAct(e.Ctx, a)
+}
+
 // with runs f with what tries changes of policies, without a model. It may be done beside a server.
 func (o ofChanges) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) error {
 	return o.withModels(e, o.withoutModels(), f)
@@ -156,9 +165,12 @@ type policiesPromoteCmd struct {
 
 // Run takes a change up.
 func (c *policiesPromoteCmd) Run(e *cli.Env) error {
-	return c.with(e, func(evolver *trial.Evolver, _ *store.Store) error {
+	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		x, err := evolver.Promote(e.Ctx, c.Experiment, c.by())
 		if err != nil {
+			return err
+		}
+		if err := c.log(e, s, "promote policy", x); err != nil {
 			return err
 		}
 		return c.tell(e, x)
@@ -172,13 +184,16 @@ type policiesRollbackCmd struct {
 
 // Run takes a change back.
 func (c *policiesRollbackCmd) Run(e *cli.Env) error {
-	return c.with(e, func(evolver *trial.Evolver, _ *store.Store) error {
+	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		x, err := evolver.Rollback(e.Ctx, c.Experiment, c.by())
 		var keyless trial.NoForgeError
 		if errors.As(err, &keyless) && x.Phase == store.ExperimentReverting {
 			fmt.Fprintln(e.Err, "The version before decides again from now on. There is no app's key here to put its file back "+
 				"on GitHub: the server does that within a day, or `sia policies evolve` with the key.")
 			err = nil
+		}
+		if err == nil {
+			err = c.log(e, s, "roll back policy", x)
 		}
 		if err != nil {
 			return err

@@ -161,21 +161,24 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 		name = "--issue " + from
 		words, err = beginningOfFile(from, maxIssueFile+1)
 	}
+	if err != nil && from != "-" {
+		return "", "", cli.Usage("--issue: %s", cli.Words(err))
+	}
 	if err != nil {
 		return "", "", fmt.Errorf("--issue: %w", err)
 	}
 	if len(words) <= maxIssueFile && !utf8.Valid(words) {
-		return "", "", fmt.Errorf("%s is not UTF-8 text", name)
+		return "", "", cli.Usage("%s is not UTF-8 text", name)
 	}
 	whole := strings.TrimSpace(strings.TrimPrefix(string(words), "\ufeff")) // editors of Windows write a byte order mark
 	title, body, _ = strings.Cut(whole, "\n")
 	title, body = strings.TrimSpace(strings.TrimLeft(title, "# ")), strings.TrimSpace(body)
 	if len(words) > maxIssueFile || utf8.RuneCountInString(whole) > maxIssueBody {
-		return "", "", fmt.Errorf("%s is too long: an issue has %d characters at most; say what to do, and name the files "+
+		return "", "", cli.Usage("%s is too long: an issue has %d characters at most; say what to do, and name the files "+
 			"that have the rest", name, maxIssueBody)
 	}
 	if title == "" {
-		return "", "", fmt.Errorf("%s is empty: its first line says what to do", name)
+		return "", "", cli.Usage("%s is empty: its first line says what to do", name)
 	}
 	if utf8.RuneCountInString(title) > maxIssueTitle {
 		title, body = text.Clip(title, maxIssueTitle), whole
@@ -210,7 +213,11 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	j.git, j.name = localGit{top}, name[:min(len(name), maxRepoName)]
 	from := cmp.Or(c.Base, "HEAD")
 	if j.base, err = line("rev-parse", "--verify", "--quiet", "--end-of-options", from+"^{commit}"); err != nil {
-		return fmt.Errorf("%s is no commit of %s: commit something first, or name a branch with --base", from, top)
+		none := fmt.Sprintf("%s is no commit of %s: commit something first, or name a branch with --base", from, top)
+		if c.Base != "" {
+			return cli.Usage("%s", none)
+		}
+		return errors.New(none)
 	}
 	if changed, err := line("status", "--porcelain", "--untracked-files=no"); err == nil {
 		j.uncommitted = changed != ""
@@ -226,7 +233,7 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 		return cli.Usage("--branch %s: Git takes no such name", j.branch)
 	}
 	if j.git.hasBranch(ctx, j.branch) {
-		return fmt.Errorf("--branch %s: the branch exists; to go on from it, give it as --base and leave out --branch",
+		return cli.Usage("--branch %s: the branch exists; to go on from it, give it as --base and leave out --branch",
 			j.branch)
 	}
 	// Git says whether it can be written, such as beside a branch sia, and writes nothing.
@@ -260,10 +267,10 @@ func (c *runCmd) notACloneError(err error) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return errors.New("git is not installed, or not in PATH: install it (Debian, Ubuntu: apt-get install git)")
 	case strings.Contains(words, "must be run in a work tree"):
-		return fmt.Errorf("--repo %s is a bare repository, which has no files to work on: clone it, and name the clone",
+		return cli.Usage("--repo %s is a bare repository, which has no files to work on: clone it, and name the clone",
 			c.Repo)
 	case strings.Contains(words, "not a git repository"), strings.Contains(words, "cannot change to"):
-		return fmt.Errorf("--repo %s is no clone of a Git repository with files to work on: clone one, or run git init "+
+		return cli.Usage("--repo %s is no clone of a Git repository with files to work on: clone one, or run git init "+
 			"there and commit what there is", c.Repo)
 	}
 	return fmt.Errorf("--repo %s can't be read: %w", c.Repo, err)

@@ -115,7 +115,8 @@ func (s serverFlags) flagged() (app.Config, error) {
 		Dir: s.Dir, DB: s.DB, DBDirect: s.DBDirect, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Repos: s.Repos, Free: s.Free, Welcome: s.Welcome,
 		OnRunners:    s.AttemptsOn == "runners",
-		WriteSpacing: s.WriteSpacing, Keep: s.retention(), Traces: s.Traces, TraceHeaders: decodedHeaders(s.TraceHeaders),
+		WriteSpacing: s.WriteSpacing, Keep: s.retention(), SignInFor: s.SignInFor,
+		Traces: s.Traces, TraceHeaders: decodedHeaders(s.TraceHeaders),
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
 			ClientID: s.ClientID, ClientSecret: s.ClientSecret},
 	}

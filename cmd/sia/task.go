@@ -189,6 +189,9 @@ func showTask(e *cli.Env, t sia.Task) {
 		p("  settings    %s", cmp.Or(t.SettingsFrom, "defaults: there is no .sia/config.yml"))
 	}
 	p("  credits     %s spent, %s reserved, of %s", t.Credits.Spent, t.Credits.Reserved, t.Credits.Budget)
+	if t.Settings.Team != "" {
+		p("  team        %s", t.Settings.Team)
+	}
 	tried, most := t.ApproachesTried()
 	p("  approaches  %d of at most %d tried", tried, most)
 	if plan := shownPlan(t); plan != nil {

@@ -205,7 +205,7 @@ func TestFieldsCoverSettings(t *testing.T) {
 	full := sia.DefaultSettings()
 	full.Agent.Plan, full.Agent.Test, full.Agent.Command, full.Agent.Env = "approve", "x", "x", []string{"x"}
 	full.Agent.Setup, full.Agent.Services = []string{"x"}, []string{"x"}
-	full.Checks.Required, full.Access.Bots = []string{"x"}, []string{"x"}
+	full.Checks.Required, full.Access.Bots, full.Team = []string{"x"}, []string{"x"}, "x"
 	b, err := json.Marshal(full)
 	if err != nil {
 		t.Fatal(err)

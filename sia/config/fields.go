@@ -64,6 +64,8 @@ func Fields() []Field {
 		{Path: "label", Form: Text, Min: 1, Max: 50, Doc: "The label that asks SIA to resolve an issue."},
 		{Path: "welcome", Form: Bool, Doc: "Whether a repository that the app is newly installed on, and that has no " +
 			"settings of its own, gets some proposed in a pull request, once. It counts in the owner's .github repository."},
+		{Path: "team", Form: Text, Max: 50, Doc: "The team that costs are counted for, as the page of costs shows them. A " +
+			"task counts for the team that is named when its attempt begins."},
 		{Path: "dashboard", Form: Bool, Doc: "Whether SIA keeps an issue in the repository that shows what waits " +
 			"for people, " +
 			"what is under way and what it costs, with boxes to tick that give commands. Closing it has it left alone."},

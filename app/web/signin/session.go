@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// How long a sign-in lasts at most, which is how long GitHub's tokens of people last, and how long one may take.
-const (
-	sessionFor = 8 * time.Hour
-	beginFor   = 10 * time.Minute
-)
+// MostFor is how long a sign-in lasts at most, which is how long GitHub's tokens of people last.
+const MostFor = 8 * time.Hour
+
+// beginFor is how long signing in may take.
+const beginFor = 10 * time.Minute
 
 // The cookies' names. Where the pages are reached by https they carry the prefix __Host-, with which a browser takes
 // them from this very host alone.

@@ -8,7 +8,7 @@
 // What a person may see is asked of GitHub with the person's own token, at most once a minute for each sign-in
 // ([lookAgain]). While GitHub does not answer, what was known holds for [knownFor]. Nothing about a sign-in is stored
 // here: it is in the person's cookie, sealed with a key derived from the app's client secret. A sign-in ends after
-// [sessionFor], when the person signs out, and when GitHub does not accept its token any more.
+// [Config.For], when the person signs out, and when GitHub does not accept its token any more.
 //
 // Behind every door a request that changes something needs the viewer's token (the form field [Field], or the header
 // [Header]), and must not come from another site.
@@ -50,7 +50,7 @@ const (
 	stylePath = "/style.css"
 )
 
-// Config says with which app people sign in, and where. All of it but Transport is required.
+// Config says with which app people sign in, and where. All of it but Transport and For is required.
 type Config struct {
 	GitHub       string // where people meet GitHub, such as https://github.com
 	API          string // its REST API, such as https://api.github.com/
@@ -62,6 +62,7 @@ type Config struct {
 	Now          func() time.Time
 
 	Transport http.RoundTripper // to GitHub; nil: http.DefaultTransport
+	For       time.Duration     // how long a sign-in lasts; 0, or more than that, is [MostFor]
 }
 
 // Installed knows what the app is installed on. [github.App] does.
@@ -85,6 +86,7 @@ type door struct {
 	limit   *clientaddr.Limiter
 	log     *slog.Logger
 	now     func() time.Time
+	lasts   time.Duration // of a sign-in
 }
 
 // New is next for people who signed in with GitHub. It is safe for concurrent use.
@@ -106,6 +108,10 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sign-in: %w", err)
 	}
+	lasts := MostFor
+	if c.For > 0 {
+		lasts = min(c.For, MostFor)
+	}
 	f := forge{people: people, installed: c.Installed, log: c.Logger}
 	web := strings.TrimRight(c.GitHub, "/")
 	return &door{
@@ -118,7 +124,7 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 		},
 		known: newKnown(f.viewer, c.Now), guard: guard{same: same},
 		limit: clientaddr.NewLimiter(burst, c.Now), log: c.Logger,
-		now: c.Now,
+		now: c.Now, lasts: lasts,
 	}, nil
 }
 
@@ -285,8 +291,8 @@ func (d *door) session(ctx context.Context, code, verifier string) (session, err
 		return session{}, err
 	}
 	s := session{ID: rand.Text(), Token: token.AccessToken, CSRF: rand.Text(), Login: who.Login, UserID: who.ID,
-		Until: d.now().Add(sessionFor)}
-	if life := time.Until(token.Expiry); !token.Expiry.IsZero() && life < sessionFor {
+		Until: d.now().Add(d.lasts)}
+	if life := time.Until(token.Expiry); !token.Expiry.IsZero() && life < d.lasts {
 		s.Until = d.now().Add(life)
 	}
 	return s, nil

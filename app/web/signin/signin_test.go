@@ -381,6 +381,23 @@ func TestRightsAreTakenAway(t *testing.T) {
 	}
 }
 
+// A sign-in lasts as long as whoever runs the server says.
+func TestSignInsOfAnHour(t *testing.T) {
+	p := open(t)
+	p.conf.For = time.Hour
+	p.restart()
+	dana := p.browser()
+	dana.signIn("dana", "/")
+	p.clock.Advance(59 * time.Minute)
+	if got := dana.ask("GET", "/", nil); got.url.Path != "/" {
+		t.Errorf("within the hour: %d at %s", got.status, got.url.Path)
+	}
+	p.clock.Advance(time.Minute)
+	if got := dana.ask("GET", "/", nil); got.url.Path != "/signin" {
+		t.Errorf("after the hour: %d at %s", got.status, got.url.Path)
+	}
+}
+
 func TestWhileGitHubDoesNotAnswer(t *testing.T) {
 	p := open(t)
 	dana := p.browser()

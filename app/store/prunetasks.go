@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// PruneTasks deletes tasks that have ended and did not change since a time, each with its log, effects, decisions,
+// credits and whatever else is its own. What was learned from it stays: outcomes, its end, its part in an experiment
+// and evidence of lessons. A task stays where something of it is still to be done, and where its memory branch does not
+// have it. What it deleted stays deleted when it ends in an error.
+func (s *TaskStore) PruneTasks(ctx context.Context, before time.Time) (n int64, err error) {
+	type place struct { // in the order of the index
+		at int64
+		id sia.TaskID
+	}
+	var last place
+	for {
+		batch, err := list(ctx, s.DB, "list tasks to be deleted", func(from row) (p place, err error) {
+			err = from.Scan(&p.at, &p.id)
+			return p, err
+		}, `SELECT updated_at, id FROM tasks WHERE state IN (?, ?) AND updated_at < ?
+			AND (updated_at > ? OR updated_at = ? AND id > ?) ORDER BY updated_at, id LIMIT ?`,
+			sia.Passed, sia.Stopped, micros(before), last.at, last.at, last.id, pruneBatch)
+		if err != nil || len(batch) == 0 {
+			return n, err
+		}
+		for _, p := range batch {
+			deleted, err := s.pruneTask(ctx, p.id, before)
+			if err != nil {
+				return n, err
+			}
+			if deleted {
+				n++
+			}
+		}
+		last = batch[len(batch)-1]
+	}
+}
+
+// pruneTask deletes a task, its transcript first: that may be so long that whoever writes would wait for it.
+func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Time) (deleted bool, err error) {
+	if kept, err := keptInMemory(ctx, s.r, id); err != nil || !kept {
+		return false, s.explain("prune task "+string(id), err)
+	}
+	for _, table := range []string{"transcripts", "texts"} {
+		if _, err := s.inBatches(ctx, "prune the "+table+" of task "+string(id), `DELETE FROM `+table+` WHERE rowid IN
+			(SELECT r.rowid FROM tasks t JOIN `+table+` r ON r.task_id = t.id
+			WHERE t.id = ? AND t.state IN (?, ?) AND t.updated_at < ? LIMIT ?)`,
+			id, sia.Passed, sia.Stopped, micros(before)); err != nil {
+			return false, err
+		}
+	}
+	err = s.write(ctx, "prune task "+string(id), func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, taskLock(id)); err != nil {
+			return err
+		}
+		kept, err := keptInMemory(ctx, tx, id) // somebody may have spoken meanwhile
+		if err != nil || !kept {
+			return err
+		}
+		rows, err := affected(ctx, tx, `DELETE FROM tasks WHERE id = ? AND state IN (?, ?) AND updated_at < ?`,
+			id, sia.Passed, sia.Stopped, micros(before))
+		deleted = rows > 0
+		return err
+	})
+	return deleted, err
+}
+
+// keptInMemory reports whether nothing of a task is to be done any more, and its memory branch has it: the last commit
+// of its memory was taken, or it was rebuilt from there.
+func keptInMemory(ctx context.Context, q querier, id sia.TaskID) (bool, error) {
+	var pending int
+	var restored bool
+	if err := q.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM effects WHERE task_id = ? AND state = ?),
+		EXISTS (SELECT 1 FROM task_events WHERE task_id = ? AND kind = ? AND ignored = '')`, id, EffectPending, id,
+		sia.KRestored).Scan(&pending, &restored); err != nil || pending > 0 {
+		return false, err
+	}
+	var state EffectState
+	var outcome sql.NullString // none: it changed nothing of the task
+	err := q.QueryRowContext(ctx, `SELECT f.state, o.event FROM effects f
+		LEFT JOIN task_events o ON o.task_id = f.task_id AND o.event_id = f.key
+		WHERE f.task_id = ? AND f.kind = ? ORDER BY f.created_at DESC, f.rowid DESC LIMIT 1`, id, sia.DoMemory).
+		Scan(&state, &outcome)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return restored, nil
+	case err != nil || state != EffectDone || !outcome.Valid:
+		return false, err
+	}
+	var e sia.Event
+	if err := json.Unmarshal([]byte(outcome.String), &e); err != nil {
+		return false, err
+	}
+	taken, ok := e.Fact.(sia.MemoryCommitted)
+	return ok && taken.SHA != "", nil
+}
