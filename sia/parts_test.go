@@ -261,6 +261,43 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
+// Where the test that was to show the fault runs and passes on the base, a person is asked; who says that it is still
+// broken has it worked on without.
+func TestReproductionIsGreen(t *testing.T) {
+	green := AttemptEnded{End: EndFinished, Commit: "t1", Cost: 50, Turns: 3,
+		Check: &CheckRun{Command: "sh sum_test.sh", Ran: true}}
+	p := newParts(t, plan.Reproduce)
+	p.run(1, green)
+	p.decides(ChooseSIA)
+	a, e := p.task.Attempt(), p.task.Escalation
+	if p.task.State != Escalated || e.Kind != AskAlready || !strings.Contains(e.Already.What, "`sh sum_test.sh`") ||
+		a.Outcome != AttemptAsked || len(p.task.Prompts) != 0 || p.task.Credits.Reserved != 0 {
+		t.Fatalf("%s: %+v, %+v", p.task.State, e, a)
+	}
+	p.says(AnswerGiven{Letter: alreadyGo})
+	p.comesTo(Queued)
+	if !p.task.Anyway {
+		t.Error("nobody wants it worked on")
+	}
+
+	unseen, unwritten := green, green
+	unseen.Check = &CheckRun{Command: "true"}
+	unwritten.Commit = ""
+	for name, f := range map[string]AttemptEnded{"no test is seen to run": unseen, "no test was written": unwritten} {
+		p := newParts(t, plan.Reproduce)
+		p.run(1, f)
+		p.decides(ChooseSIA)
+		if p.task.State != Working {
+			t.Errorf("%s: it is %s, %s", name, p.task.State, p.why)
+		}
+	}
+	p = newParts(t, plan.Reproduce)
+	p.task.Anyway = true
+	p.run(1, green)
+	p.decides(ChooseSIA)
+	p.wantParts("given up", "running")
+}
+
 // newRace has two coders work on the first attempt.
 func newRace(t *testing.T) *planning {
 	t.Helper()

@@ -78,7 +78,7 @@ func (s *step) isSo(f AttemptEnded) bool {
 	}
 	a.Outcome, a.Reason = AttemptAsked, "it says that this is so already"
 	s.forgetPrompt(a.PromptHash)
-	s.open(soAlready(*f.So, s.t.BaseBranch))
+	s.open(soAlready(f.So.shows(s.t.BaseBranch), f.So.URL))
 	s.because("%s: SIA asks whether that resolves the issue", f.So.shows(s.t.BaseBranch))
 	return true
 }
@@ -92,12 +92,26 @@ func (s *step) stillBroken(text string) {
 	s.words(text)
 }
 
-// soAlready asks whether what is so already resolves the issue.
-func soAlready(o So, branch string) Escalation {
-	what := o.shows(branch)
+// notShown asks a person whether the issue is resolved, at no approach, where SIA saw the test that was to show its
+// fault run and pass on the base. A test may miss the fault: who says that it is still broken has
+// the issue worked on, with or without such a test.
+func (s *step) notShown(test Part) {
+	a, c := s.t.Attempt(), test.Checked
+	if c == nil || !c.Ran || c.Holds || test.Kept == "" || a.From != "" || s.t.Anyway {
+		return
+	}
+	s.closeParts()
+	a.Outcome, a.Reason = AttemptAsked, "the test that was to show the fault passes on the code as it is"
+	s.forgetPrompt(a.PromptHash)
+	s.open(soAlready(fmt.Sprintf("a test written to show the fault passes on `%s`: `%s`", s.t.BaseBranch, c.Command), ""))
+	s.because("`%s` passes on `%s`: SIA asks whether the issue is resolved", c.Command, s.t.BaseBranch)
+}
+
+// soAlready asks whether what is so already resolves the issue. url shows it; empty: the attempt's transcript does.
+func soAlready(what, url string) Escalation {
 	return Escalation{
-		Kind: AskAlready, Blocker: what + ": " + o.URL, Question: "Is this resolved already?",
-		Already: &Already{URL: o.URL, What: what, Claimed: true},
+		Kind: AskAlready, Blocker: strings.TrimSuffix(what+": "+url, ": "), Question: "Is this resolved already?",
+		Already: &Already{URL: url, What: what, Claimed: true},
 		Options: []Option{{Letter: alreadyGo, Text: "It is still broken: work on it"},
 			{Letter: alreadyStop, Text: "It is resolved: stop", Fastest: true}},
 	}

@@ -98,8 +98,9 @@ func TestFollowUpThatPushesNothing(t *testing.T) {
 	}{
 		"an answer": {AttemptEnded{End: EndFinished, Summary: "[1] Not needed because it greets already."},
 			"it changed nothing: Not needed because it greets already."},
-		"nothing":    {AttemptEnded{End: EndFinished}, "it changed nothing"},
-		"no time":    {AttemptEnded{End: EndTime, Reason: "30 minutes are over", Commit: "f00d2", Signals: []Signal{{Name: SameTask}}}, "30 minutes are over"},
+		"nothing": {AttemptEnded{End: EndFinished}, "it changed nothing"},
+		"no time": {AttemptEnded{End: EndTime, Reason: "30 minutes are over", Commit: "f00d2",
+			Signals: []Signal{{Name: SameTask}}}, "30 minutes are over"},
 		"stuck":      {AttemptEnded{End: EndStuck, Reason: "it went in circles"}, "it went in circles"},
 		"a question": {AttemptEnded{End: EndAsked, Ask: &Ask{Question: "whom?"}}, "it has a question: whom?"},
 		"no model":   {AttemptEnded{End: EndError, Reason: "the model is down"}, "the model is down"},

@@ -400,7 +400,7 @@ func (s *step) partDecided(f Decided) {
 	s.workOn()
 }
 
-// giveUp ends a part without its result. What only helps is left out; else
+// giveUp ends a part without its result. What only helps is left out, or a person is asked; else
 // the attempt fails once the others have ended, and what they did stays.
 func (s *step) giveUp(n int, why string) {
 	a := s.t.Attempt()
@@ -417,6 +417,7 @@ func (s *step) giveUp(n int, why string) {
 		a.Shape += ": " + c.Excerpt
 	}
 	a.Parts[n].Needs = nil
+	s.notShown(*p)
 }
 
 // closeParts returns what is left of the attempt's credits, once nothing works on it any more.

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"cmp"
+
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
@@ -10,7 +12,7 @@ var plainLogin = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}$`)
 
 // AlreadyComment shows, on the task's own issue, what resolves it already, and asks
 // whether SIA shall work on it anyway.
-func AlreadyComment(t sia.Task, e sia.Escalation) string {
+func AlreadyComment(t sia.Task, e sia.Escalation, l Links) string {
 	var a sia.Already
 	if e.Already != nil {
 		a = *e.Already
@@ -20,7 +22,8 @@ func AlreadyComment(t sia.Task, e sia.Escalation) string {
 	if a.Claimed && plainLogin.MatchString(t.Author) {
 		to = "@" + t.Author + ": "
 	}
-	p.add(to + "**" + few(e.Question, 20) + "** " + few(sentenceCase(a.What), 25) + ". " + link("Look at it", a.URL))
+	p.add(to + "**" + few(e.Question, 20) + "** " + few(sentenceCase(a.What), 25) + ". " +
+		link("Look at it", cmp.Or(a.URL, l.Transcript(t, len(t.Attempts)))))
 	p.add(boxes(e))
 	p.add("Tick a box, or comment `/sia start anyway` or `/sia stop`. Nothing runs and nothing is spent until then, and " +
 		"no approach is used up.")

@@ -242,7 +242,7 @@ func TestEscalations(t *testing.T) {
 	ask.Already = &sia.Already{URL: "https://github.com/acme/shop/pull/7",
 		What: "pull request #7, which is open, closes this issue"}
 	ask.Options = []sia.Option{{Letter: "A", Text: "Work on it anyway"}, {Letter: "B", Text: "Stop"}}
-	golden(t, "escalation/already.md", render.AlreadyComment(queued(), ask))
+	golden(t, "escalation/already.md", render.AlreadyComment(queued(), ask, links))
 
 	ask.Kind, ask.Already, ask.Question = sia.AskEdited, nil, "Shall SIA work on the issue as it reads now?"
 	ask.Blocker = "The issue was edited after @ada asked for it, and nobody whose edits count has said so since."

@@ -229,7 +229,7 @@ func texts(task sia.Task) map[string]string {
 		}
 	}
 	if e.Already != nil {
-		all["already"] = render.AlreadyComment(task, e)
+		all["already"] = render.AlreadyComment(task, e, links)
 	}
 	if e.Edition != nil {
 		all["edited"] = render.EditedComment(task, e)

@@ -20,7 +20,7 @@ func (w *surfaceWorker) escalate(ctx context.Context, t sia.Task, f sia.Effect) 
 	case sia.AskQuestion:
 		comment = render.AskComment(t, e)
 	case sia.AskAlready:
-		comment = render.AlreadyComment(t, e)
+		comment = render.AlreadyComment(t, e, w.Links)
 	case sia.AskEdited:
 		comment = render.EditedComment(t, e)
 	case sia.AskPlan:

@@ -165,14 +165,14 @@ func (w *attemptWorker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.C
 // onlyTests lets a test that shows a fault hold only where nothing but tests was changed.
 func onlyTests(fact *sia.AttemptEnded) {
 	if shown := len(fact.Diff.Paths); fact.Diff.Files > shown {
-		fact.Check.Holds = false
+		fact.Check.Holds, fact.Check.Ran = false, false
 		fact.Check.Excerpt = fmt.Sprintf("%d files were changed; a test that shows a fault takes at most %d",
 			fact.Diff.Files, shown)
 		return
 	}
 	for _, path := range fact.Diff.Paths {
 		if !tamper.IsTest(path) {
-			fact.Check.Holds = false
+			fact.Check.Holds, fact.Check.Ran = false, false // what passes may pass through that change
 			fact.Check.Excerpt = fmt.Sprintf("%s was changed, which is no test", path)
 			return
 		}
