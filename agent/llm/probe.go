@@ -35,6 +35,14 @@ type Probed struct {
 // Seen are the names of what was seen to work, for people.
 func (p Probed) Seen() []string { return p.abilities(true) }
 
+// Told is what to change, and what the model works without, for people; "": nothing.
+func (p Probed) Told() string {
+	if !p.Usable || len(p.Weaker) == 0 {
+		return p.Advice
+	}
+	return strings.TrimSpace(p.Advice + " It works, with less: " + strings.Join(p.Weaker, "; ") + ".")
+}
+
 // Unseen are the names of what was not.
 func (p Probed) Unseen() []string { return p.abilities(false) }
 
@@ -80,9 +88,6 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	defer func() {
 		l := c.Learned()
 		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
-		if p.Usable && len(l.Weaker) > 0 {
-			p.Advice = strings.TrimSpace(p.Advice + " It works, with less: " + strings.Join(l.Weaker, "; ") + ".")
-		}
 	}()
 	req := Request{Tools: append(slices.Clone(tools), probeTool), Messages: []Message{
 		{Role: RoleSystem, Content: probeSystem(tools)},

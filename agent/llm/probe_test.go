@@ -99,9 +99,9 @@ func TestProbeAsksForWhatIsConfigured(t *testing.T) {
 	}})
 	t.Cleanup(s.Close)
 	const counted, shorter = "its endpoint may cut prompts short", "answers have at most 4096 tokens"
-	if got := dialTo(t, s).Probe(t.Context(), nil); !got.Usable || !strings.Contains(got.Advice, counted) ||
-		!strings.Contains(got.Advice, shorter) {
-		t.Errorf("usable %v, %q", got.Usable, got.Advice)
+	if got := dialTo(t, s).Probe(t.Context(), nil); !got.Usable || !strings.Contains(got.Told(), counted) ||
+		!strings.Contains(got.Told(), shorter) {
+		t.Errorf("usable %v, %q", got.Usable, got.Told())
 	}
 }
 
