@@ -89,7 +89,10 @@ func (a *App) probeModels(ctx context.Context) {
 		level, args := slog.LevelInfo, []any{"model", p.Name, "protocol", p.Protocol, "usable", p.Usable, "tools", p.Tools,
 			"reasoning_kept", p.ReasoningKept, "cached", p.Cached, "usd", p.Usage.USD}
 		if told := p.Told(); told != "" {
-			level, args = slog.LevelWarn, append(args, "advice", told)
+			args = append(args, "advice", told)
+		}
+		if !p.Usable || len(p.Weaker) > 0 {
+			level = slog.LevelWarn
 		}
 		a.log.Log(ctx, level, "a model was tried out", slices.Clip(args)...)
 	}
