@@ -45,6 +45,7 @@ type BuiltinAgent struct {
 	model   Model
 	format  EditFormat
 	tools   []tool.Tool
+	every   []tool.Tool    // those of all formats; nil: tools or a format are configured, and hold
 	runners *runnerFactory // nil: nothing is run
 	now     func() time.Time
 	log     *slog.Logger
@@ -59,9 +60,12 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	b := &BuiltinAgent{model: cfg.Model, format: cmp.Or(cfg.Edit, EditFormatOf(cfg.Model.Model())),
 		tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
 	if b.tools == nil {
-		b.tools = b.format.editing(tool.DefaultTools())
+		every := tool.DefaultTools()
 		if cfg.Sandbox != nil {
-			b.tools = append(b.tools, tool.SandboxTools()...)
+			every = append(every, tool.SandboxTools()...)
+		}
+		if b.tools = b.format.editing(every); cfg.Edit == "" {
+			b.every = every
 		}
 	}
 	if b.now == nil {
@@ -104,6 +108,7 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
 	}
 	defer root.Close()
+	b = b.suited(in.Previous)
 	if in.Planning {
 		in = in.toPlan()
 	}

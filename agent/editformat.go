@@ -58,7 +58,32 @@ func EditFormatOf(model string) EditFormat {
 func (f EditFormat) editing(tools []tool.Tool) []tool.Tool {
 	others := map[EditFormat][]string{EditReplace: {tool.NamePatch}, EditPatch: {tool.NameEdit},
 		EditWhole: {tool.NameEdit, tool.NamePatch}}[f]
-	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(others, t.Name) })
+	return slices.DeleteFunc(slices.Clone(tools), func(t tool.Tool) bool { return slices.Contains(others, t.Name) })
+}
+
+// leastFailed are failed edits from which on a format can be called unsuited.
+const leastFailed = 3
+
+// suited is the agent with another format where most edits with its own failed in earlier attempts of its coder on the
+// task. Where a format is configured, it holds.
+func (b *BuiltinAgent) suited(earlier []PreviousAttempt) *BuiltinAgent {
+	if b.every == nil {
+		return b
+	}
+	sums := map[EditFormat]sia.Edits{}
+	for _, p := range earlier {
+		f := EditFormat(p.Edits.Format)
+		sums[f] = sums[f].Add(p.Edits)
+	}
+	for _, f := range []EditFormat{b.format, EditReplace, EditWhole, EditPatch} {
+		if e := sums[f]; e.Failed >= leastFailed && e.Failed > e.Made {
+			continue
+		}
+		other := *b
+		other.format, other.tools = f, f.editing(b.every)
+		return &other
+	}
+	return b
 }
 
 // countEdit counts a call that was to change files.

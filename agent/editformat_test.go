@@ -3,6 +3,7 @@ package agent_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,5 +59,43 @@ func TestEditFormat(t *testing.T) {
 				t.Errorf("edits %+v, want %+v", got, want)
 			}
 		})
+	}
+}
+
+// A format with which most edits of an earlier attempt failed gives way to another, unless it is configured.
+func TestEditFormatGivesWay(t *testing.T) {
+	for _, c := range []struct {
+		configured agent.EditFormat
+		earlier    []sia.Edits
+		want       string
+	}{
+		{"", nil, "replace"},
+		{"", []sia.Edits{{Format: "replace", Made: 3, Failed: 3}}, "replace"},
+		{"", []sia.Edits{{Format: "replace", Made: 1, Failed: 4}}, "whole"},
+		{"", []sia.Edits{{Format: "replace", Failed: 2}, {Format: "replace", Failed: 2}, {Format: "whole", Failed: 3}}, "patch"},
+		{agent.EditReplace, []sia.Edits{{Format: "replace", Failed: 9}}, "replace"},
+	} {
+		s := flavour.Start(flavour.Flavour{Say: flavour.Saying(
+			flavour.Turn{Calls: []flavour.Call{{Name: "write", Arguments: `{"path":"a.go","content":"package a\n"}`}}},
+			flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done."}`}}})})
+		t.Cleanup(s.Close)
+		a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Edit: c.configured,
+			Now: func() time.Time { return epoch }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := agent.Input{Title: "x", Repo: "acme/app", Issue: 7, Attempt: 2, Dir: t.TempDir(),
+			Limits: agent.Limits{Turns: 9, Credits: 100 * sia.Credit}}
+		for i, e := range c.earlier {
+			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: i + 1, Edits: e})
+		}
+		b := &bench{t: t, agent: a, rec: &transcript{}, now: epoch, in: in}
+		got := b.run().Edits.Format
+		offered := strings.Contains(s.Asks()[0].Raw, `"name":"`+map[string]string{"replace": "edit", "patch": "patch",
+			"whole": "write"}[c.want]+`"`)
+		said := strings.Contains(b.rec.notes(), "most edits with replace failed before")
+		if got != c.want || !offered || said != (c.want != "replace") {
+			t.Errorf("%+v: %s, offered %v, said %v", c, got, offered, said)
+		}
 	}
 }

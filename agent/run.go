@@ -85,6 +85,10 @@ func (r *builtinRun) begin(ctx context.Context) error {
 	} else {
 		r.offered, r.notes = offerTools(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
 		r.finishWithTest()
+		if family := EditFormatOf(r.model.Model()); r.every != nil && r.format != family {
+			r.notes = append(r.notes, fmt.Sprintf("files are changed with %s: most edits with %s failed before", r.format,
+				family))
+		}
 	}
 	setup, err := r.setUp(ctx)
 	if err != nil {

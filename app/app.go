@@ -119,12 +119,12 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	calls := metrics.NewCalls()
-	memory := NewModelMemory(c.Dir, o.Logger)
+	memory := NewModelMemory(cmp.Or(c.ModelsDir, c.Dir), o.Logger)
 	var tracer *trace.Tracer // nil until the secrets are known
 	c.Models = c.Models.observed(func(ctx context.Context, call llm.Call) {
 		calls.Ended(ctx, call)
 		tracer.Call(ctx, call)
-	}).remembering(memory.Memory)
+	}).Remembering(memory.Memory)
 	open := openStore
 	if c.Roles.onGitHub() {
 		open = newDeps

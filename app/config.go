@@ -34,6 +34,8 @@ type Config struct {
 	Roles Roles // of this server; others of the same database have the rest
 
 	Dir string // where the database and the git mirrors live
+	// where what is learned of models is kept; "": Dir
+	ModelsDir string
 	// where compiled standard libraries are kept for the sandbox; "": in Dir
 	Stdlib string
 	DB     string // database URL; "" is sia.db in Dir

@@ -89,7 +89,7 @@ func (m *ModelMemory) change(f func(*modelsFile)) {
 	b, err := json.MarshalIndent(m.known, "", "  ")
 	if err != nil {
 		err = fmt.Errorf("encode what was learned of models: %w", err)
-	} else {
+	} else if err = os.MkdirAll(filepath.Dir(m.path), 0o700); err == nil {
 		err = atomicfile.Replace(m.path, append(b, '\n'), 0o600)
 	}
 	if err != nil {

@@ -78,8 +78,8 @@ func (c ModelsConfig) observed(f func(context.Context, llm.Call)) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.observe = f; return m })
 }
 
-// remembering is the configuration with what is learned of every model kept in memory.
-func (c ModelsConfig) remembering(memory *llm.Memory) ModelsConfig {
+// Remembering is the configuration with what is learned of every model kept in memory.
+func (c ModelsConfig) Remembering(memory *llm.Memory) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.memory = memory; return m })
 }
 

@@ -42,16 +42,28 @@ type modelProbes struct {
 	memory *ModelMemory
 }
 
-// Probed lists what is known, in the order of the configuration.
+// Probed lists what is known, in the order of the configuration. The dialect and what a model works without are as
+// attempts have found them since.
 func (p modelProbes) Probed() (list []llm.Probed) {
 	known := p.memory.Probed()
 	for _, m := range p.models {
 		if one, ok := known[m.key()]; ok {
 			one.Name = m.Name
+			one.Protocol, one.Weaker = m.Found(p.memory)
 			list = append(list, one)
 		}
 	}
 	return list
+}
+
+// Found is the dialect in which the model is asked, and what it works without, as far as is known.
+func (m ModelConfig) Found(memory *ModelMemory) (dialect llm.Protocol, weaker []string) {
+	m.memory = memory.Memory
+	client, err := m.Client(nil, 0)
+	if err != nil {
+		return m.Protocol, nil
+	}
+	return client.Protocol(), client.Learned().Weaker
 }
 
 // key is that of the model's client, with the way in which it is asked.
@@ -76,8 +88,11 @@ func (a *App) probeModels(ctx context.Context) {
 		}
 		level, args := slog.LevelInfo, []any{"model", p.Name, "protocol", p.Protocol, "usable", p.Usable, "tools", p.Tools,
 			"reasoning_kept", p.ReasoningKept, "cached", p.Cached, "usd", p.Usage.USD}
-		if p.Advice != "" {
-			level, args = slog.LevelWarn, append(args, "advice", p.Advice)
+		if told := p.Told(); told != "" {
+			args = append(args, "advice", told)
+		}
+		if !p.Usable || len(p.Weaker) > 0 {
+			level = slog.LevelWarn
 		}
 		a.log.Log(ctx, level, "a model was tried out", slices.Clip(args)...)
 	}

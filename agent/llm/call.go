@@ -171,7 +171,7 @@ func (t *trial) mostOutput(configured int) int {
 func (t *trial) shaped() (Request, Learned) {
 	req, l := t.req, t.l.clone()
 	if t.noThinking {
-		l.Forms = append(l.Forms, "without thinking", "without effort "+t.effort)
+		l.Forms = append(l.Forms, "without thinking", "without effort "+t.l.effort(t.effort))
 	}
 	if t.noOpaque {
 		req.Messages = slices.Clone(req.Messages)

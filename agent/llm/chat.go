@@ -25,9 +25,7 @@ func encodeChat(c *Client, req Request, l Learned, most int) ([]byte, error) {
 	if out.Stream = !l.wants(formNoStream); out.Stream && l.takes("stream_options") {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
-	if l.takes("effort " + c.cfg.Reasoning) {
-		out.ReasoningEffort = c.cfg.Reasoning
-	}
+	out.ReasoningEffort = l.effort(c.cfg.Reasoning)
 	if s := req.Schema; s != nil {
 		switch l.Schema {
 		case modeSchema:

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -34,7 +35,9 @@ const (
 	formMergedTurns   = "merged turns"            // what a user says after a result or another user stands with that
 	formOneCall       = "one call a turn"         // each call is an answer of its own, with its result
 	formSystemAsUser  = "system as user"          // the first user message begins with the instructions
-	formSchemaWithout = "schemas without "        // and a keyword, of tools
+	formEffort        = "effort "                 // and an effort, formAs and the one that is asked for instead
+	formAs            = " as "
+	formSchemaWithout = "schemas without " // and a keyword, of tools
 )
 
 // Learned is what a model at an endpoint was found to want or to refuse, in its own words.
@@ -53,6 +56,19 @@ func (l Learned) wants(form string) bool { return slices.Contains(l.Forms, form)
 
 // takes reports whether the endpoint was not found to refuse a parameter or field.
 func (l Learned) takes(name string) bool { return !l.wants("without " + name) }
+
+// effort is the reasoning effort that is asked for where so much is wanted; "": none.
+func (l Learned) effort(wanted string) string {
+	for _, form := range l.Forms {
+		if lower, ok := strings.CutPrefix(form, formEffort+wanted+formAs); ok {
+			wanted = lower
+		}
+	}
+	if !l.takes(formEffort + wanted) {
+		return ""
+	}
+	return wanted
+}
 
 func (l Learned) clone() Learned {
 	l.Forms, l.Weaker = slices.Clone(l.Forms), slices.Clone(l.Weaker)

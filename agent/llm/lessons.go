@@ -72,12 +72,12 @@ var lessons = []lesson{
 
 	// https://github.com/pydantic/pydantic-ai/issues/2075
 	{in: inMessages, pattern: `expected .?thinking.? or .?redacted_thinking|content\[\]\.thinking`,
-		learn: func(t *trial, _ string) bool { was := t.noThinking; t.noThinking = true; return !was }},
+		learn: func(t *trial, _ string) bool { return t.part(&t.noThinking) }},
 	// https://github.com/openai/openai-agents-js/issues/546
 	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
 		`without its required|items are not persisted|item_id.{0,20}mismatch|` +
 		`corrupted thought signature|blocks .{0,40}cannot be modified`,
-		learn: func(t *trial, _ string) bool { was := t.noOpaque; t.noOpaque = true; return !was }},
+		learn: func(t *trial, _ string) bool { return t.part(&t.noOpaque) }},
 
 	// https://github.com/avante-corp/avante.nvim/issues/2347
 	{in: inChat, pattern: `stream_options|include_usage`, form: "without stream_options"},
@@ -144,6 +144,7 @@ var lessons = []lesson{
 const (
 	notGivenBack = "reasoning is not given back: the endpoint refuses it"
 	notMarked    = "nothing is marked for the endpoint's cache"
+	notGivenOnce = "a conversation went on without its earlier reasoning: the endpoint refused it"
 )
 
 // lessonPatterns are the patterns of lessons, in their order.
@@ -212,6 +213,18 @@ func (t *trial) adopt(form, weaker string) bool {
 	t.l.Forms = append(t.l.Forms, form)
 	if weaker != "" {
 		t.l.Weaker = append(t.l.Weaker, weaker)
+	}
+	return true
+}
+
+// part takes something away from this conversation alone; it reports false when that was so already.
+func (t *trial) part(from *bool) bool {
+	if *from {
+		return false
+	}
+	*from = true
+	if !slices.Contains(t.l.Weaker, notGivenOnce) {
+		t.l.Weaker = append(t.l.Weaker, notGivenOnce)
 	}
 	return true
 }
@@ -315,8 +328,22 @@ func (t *trial) learnSchema(words string) bool {
 	return true
 }
 
-// learnEffort leaves the effort to the model's default. It says nothing of other efforts.
-func (t *trial) learnEffort(string) bool {
-	return t.effort != "" && t.adopt("without effort "+t.effort,
-		"the reasoning effort "+t.effort+" is refused; the model's default holds")
+// efforts are what endpoints call them, from the lowest.
+var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
+
+// learnEffort asks for the highest effort that the words name and that is no higher than the one refused, or else
+// leaves it to the model's default. It says nothing of other efforts.
+func (t *trial) learnEffort(words string) bool {
+	refused := t.l.effort(t.effort)
+	if refused == "" {
+		return false
+	}
+	for i := slices.Index(efforts, refused) - 1; i >= 0; i-- {
+		e := efforts[i]
+		if named := strings.NewReplacer(`"`, "'", "`", "'").Replace(words); strings.Contains(named, "'"+e+"'") {
+			return t.adopt(formEffort+refused+formAs+e, "the reasoning effort "+refused+" is refused; "+e+" is asked for")
+		}
+	}
+	return t.adopt("without "+formEffort+refused,
+		"the reasoning effort "+refused+" is refused; the model's default holds")
 }

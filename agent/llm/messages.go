@@ -88,8 +88,8 @@ func (c *Client) askToThink(out map[string]any, l Learned, most int) {
 	if c.cfg.Reasoning == "none" {
 		return // it is off unless it is asked for
 	}
-	if l.takes("effort " + c.cfg.Reasoning) {
-		set(out, "output_config", "effort", c.cfg.Reasoning)
+	if effort := l.effort(c.cfg.Reasoning); effort != "" {
+		set(out, "output_config", "effort", effort)
 	}
 	const least = 1024 // tokens that a budget has to have
 	switch {

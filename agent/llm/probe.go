@@ -35,6 +35,14 @@ type Probed struct {
 // Seen are the names of what was seen to work, for people.
 func (p Probed) Seen() []string { return p.abilities(true) }
 
+// Told is what to change, and what the model works without, for people; "": nothing.
+func (p Probed) Told() string {
+	if !p.Usable || len(p.Weaker) == 0 {
+		return p.Advice
+	}
+	return strings.TrimSpace(p.Advice + " It works, with less: " + strings.Join(p.Weaker, "; ") + ".")
+}
+
 // Unseen are the names of what was not.
 func (p Probed) Unseen() []string { return p.abilities(false) }
 
@@ -80,9 +88,6 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	defer func() {
 		l := c.Learned()
 		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
-		if p.Usable && len(l.Weaker) > 0 {
-			p.Advice = strings.TrimSpace(p.Advice + " It works, with less: " + strings.Join(l.Weaker, "; ") + ".")
-		}
 	}()
 	req := Request{Tools: append(slices.Clone(tools), probeTool), Messages: []Message{
 		{Role: RoleSystem, Content: probeSystem(tools)},
@@ -134,16 +139,64 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 		p.Usage = p.Usage.Add(again.Spent())
 		p.Cached = err == nil && again.Usage.CachedInput > 0
 	}
-	p.ReasoningKept = first.Message.Opaque != nil && len(first.Message.Opaque.of(c.maker(c.Protocol()))) > 0 &&
-		!c.forgetful(req)
-	third, err := c.Complete(ctx, Request{
-		Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
-			{Role: RoleUser, Content: `Say that all is well: {"well": true}.`}},
-		Schema: &Schema{Name: "probe", Strict: true, JSON: json.RawMessage(`{"type":"object","properties":{"well":` +
-			`{"type":"boolean"}},"required":["well"],"additionalProperties":false}`)}})
+	forgetful := c.forgetful(req)
+	p.ReasoningKept = first.Message.Opaque != nil && len(first.Message.Opaque.of(c.maker(c.Protocol()))) > 0 && !forgetful
+	third, err := c.Complete(ctx, Request{Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
+		{Role: RoleUser, Content: `Answer with {"ok": "yes"}, unless your answer is held to another form.`}},
+		Schema: &probeSchema})
 	p.Usage = p.Usage.Add(third.Spent())
-	p.Strict = err == nil && c.Learned().Schema == modeSchema
+	p.Strict = c.held(third, err)
+	p.Advice = strings.TrimSpace(p.Advice + " " + p.unseenAdvice(forgetful))
 	return p
+}
+
+// probeSchema is one that nobody would answer by, who is not held to it.
+var probeSchema = Schema{Name: "probe", Strict: true, JSON: json.RawMessage(`{"type":"object","properties":{"well":` +
+	`{"type":"boolean"}},"required":["well"],"additionalProperties":false}`)}
+
+// held reports whether an answer was held to probeSchema. An endpoint that takes a schema and holds answers to none is
+// told schemas in the prompt from now on.
+func (c *Client) held(r Response, err error) bool {
+	l := c.Learned()
+	if l.Schema != modeSchema {
+		return false
+	}
+	var answer map[string]bool
+	if json.Unmarshal([]byte(r.Message.Content), &answer) == nil && len(answer) == 1 {
+		if _, well := answer["well"]; well {
+			return true
+		}
+	}
+	var e *Error
+	if err == nil || errors.As(err, &e) && e.Kind == KindMalformed {
+		next := l.clone()
+		next.Schema = modePlain
+		c.cfg.Memory.learn(c.Key(), l, next)
+	}
+	return false
+}
+
+// unseenAdvice says of each ability that was not seen what it means, and what to change.
+func (p Probed) unseenAdvice(forgetful bool) string {
+	var all []string
+	say := func(seen bool, what string) {
+		if !seen {
+			all = append(all, what)
+		}
+	}
+	say(p.Parallel, "It made one call where two were asked for, so attempts take more turns: use a model that makes "+
+		"several calls at once, if it has few turns.")
+	say(p.Strict, "Its endpoint does not hold answers to a schema: SIA says the schema in the prompt instead, and there "+
+		"is nothing to change.")
+	if forgetful {
+		say(p.ReasoningKept, "Its endpoint does not take the model's reasoning back, so it thinks anew in each turn: set "+
+			"another protocol or endpoint of the model, or let it reason less.")
+	} else {
+		say(p.ReasoningKept, "No reasoning came with its answers: if the model can reason, set its reasoning, such as high.")
+	}
+	say(p.Cached, "Nothing of the second prompt was read from a cache, so each turn costs the whole conversation: turn "+
+		"prompt caching on at its endpoint (vLLM: --enable-prefix-caching), or lower budget.task.")
+	return strings.Join(all, " ")
 }
 
 // forgetful reports whether the endpoint did not take the model's reasoning back.

@@ -30,6 +30,9 @@ func TestProbe(t *testing.T) {
 			if !got.Usable || !got.Tools || !got.Cached && !f.Free && f.Weaker != "cache" {
 				t.Errorf("%+v", got)
 			}
+			if strings.Contains(f.Name, "OpenAI") && f.Weaker == "" && !f.Apart && !got.Strict {
+				t.Error("answers are held to a schema, which is not seen")
+			}
 			if !got.ReasoningKept && f.Opaque != nil && f.Weaker == "" && !f.Apart {
 				t.Error("the reasoning is not kept")
 			}
@@ -99,9 +102,9 @@ func TestProbeAsksForWhatIsConfigured(t *testing.T) {
 	}})
 	t.Cleanup(s.Close)
 	const counted, shorter = "its endpoint may cut prompts short", "answers have at most 4096 tokens"
-	if got := dialTo(t, s).Probe(t.Context(), nil); !got.Usable || !strings.Contains(got.Advice, counted) ||
-		!strings.Contains(got.Advice, shorter) {
-		t.Errorf("usable %v, %q", got.Usable, got.Advice)
+	if got := dialTo(t, s).Probe(t.Context(), nil); !got.Usable || !strings.Contains(got.Told(), counted) ||
+		!strings.Contains(got.Told(), shorter) {
+		t.Errorf("usable %v, %q", got.Usable, got.Told())
 	}
 }
 
@@ -139,6 +142,38 @@ func TestLongThoughts(t *testing.T) {
 		got := dialTo(t, s, func(f *llm.Config) { f.MaxOutput = c.configured }).Probe(t.Context(), nil)
 		if got.Usable != c.works || !strings.Contains(got.Advice, c.want) {
 			t.Errorf("thinks %d, configured %d: usable %v, %q", c.thinks, c.configured, got.Usable, got.Advice)
+		}
+	}
+}
+
+// An endpoint that takes a schema has not held an answer to it for that. Schemas are said in the prompt then. Of each
+// ability that was not seen, it is said what to do.
+func TestProbeSeesWhoHoldsToSchemas(t *testing.T) {
+	for _, answer := range []string{`{"ok": "yes"}`, "Sure!\n```json\n{\"well\": true}\n```", `{"well": "yes"}`, "Well."} {
+		s := flavour.Start(flavour.Flavour{Uncached: true, Say: func(a flavour.Ask) flavour.Turn {
+			if a.Body["tools"] == nil {
+				return flavour.Turn{Text: answer}
+			}
+			turn := flavour.Probed(a)
+			turn.Calls = turn.Calls[:min(1, len(turn.Calls))]
+			return turn
+		}})
+		t.Cleanup(s.Close)
+		c := dialTo(t, s)
+		got := c.Probe(t.Context(), nil)
+		if !got.Usable || got.Strict || got.Parallel || got.Cached {
+			t.Errorf("%s: %+v", answer, got)
+		}
+		for _, want := range []string{"more turns", "the schema in the prompt", "set its reasoning", "caching on"} {
+			if !strings.Contains(got.Advice, want) {
+				t.Errorf("%s: %q is not in %q", answer, want, got.Advice)
+			}
+		}
+		_, _ = c.Complete(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer."}},
+			Schema: &llm.Schema{Name: "x", JSON: []byte(`{"type":"object"}`)}})
+		asks := s.Asks()
+		if raw := asks[len(asks)-1].Raw; strings.Contains(raw, "json_schema") || !strings.Contains(raw, "Schema:") {
+			t.Errorf("%s: asked with %s", answer, raw)
 		}
 	}
 }

@@ -31,8 +31,8 @@ func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error
 	if l.takes("prompt_cache_key") {
 		out.PromptCacheKey = conversationKey(req)
 	}
-	if c.cfg.Reasoning != "" && l.takes("effort "+c.cfg.Reasoning) {
-		out.Reasoning = &openai.ResponseReasoning{Effort: c.cfg.Reasoning}
+	if effort := l.effort(c.cfg.Reasoning); effort != "" {
+		out.Reasoning = &openai.ResponseReasoning{Effort: effort}
 	}
 	maker := c.maker(ProtocolResponses)
 	ids := wireIDs(req.Messages, maker, l)

@@ -289,8 +289,12 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	_, in.Shown = t.Reproduction()
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
-			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
-				Ledger: p.Ledger, Reason: p.Reason, Idea: t.IdeaBehind(p.Number), Changed: p.Diff.Paths, Kept: p.Head != ""})
+			before := agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
+				Ledger: p.Ledger, Reason: p.Reason, Idea: t.IdeaBehind(p.Number), Changed: p.Diff.Paths, Kept: p.Head != ""}
+			if p.Coder == a.Coder {
+				before.Edits = p.Edits
+			}
+			in.Previous = append(in.Previous, before)
 		}
 	}
 	if e := t.Escalation; a.Planning && e != nil && e.Plan != nil && e.Plan.Attempt > t.Earlier {

@@ -15,7 +15,7 @@ import (
 type doctorModelsCmd struct {
 	modelFlags `embed:""`
 	Free       bool   `help:"The models cost nothing: no price is asked for." env:"SIA_FREE"`
-	Dir        string `help:"Folder of the server, which keeps what is learned of models." env:"SIA_DIR" placeholder:"DIR"`
+	Dir        string `help:"Folder of the server, which keeps what is learned of models." default:"${dir}" env:"SIA_DIR" type:"path"`
 	cli.Format `embed:""`
 }
 
@@ -61,8 +61,8 @@ func printProbed(e *cli.Env, all []llm.Probed) error {
 			cost = fmt.Sprintf("%.4f USD", p.Usage.USD)
 		}
 		e.Linef("  the conversation took %d tokens in, %d out, %s; price: %s", p.Usage.Input, p.Usage.Output, cost, p.Price)
-		if p.Advice != "" {
-			e.Linef("  → %s", p.Advice)
+		if told := p.Told(); told != "" {
+			e.Linef("  → %s", told)
 		}
 	}
 	return nil

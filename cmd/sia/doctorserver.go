@@ -300,8 +300,9 @@ func installedAgents(path []string) doctorFinding {
 // checkModels asks each model for one word.
 func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding {
 	c = c.WithDefaults()
+	memory := app.NewModelMemory(c.Dir, e.Logger)
 	var all []doctorFinding
-	for _, m := range c.Models.Named() {
+	for _, m := range c.Models.Remembering(memory.Memory).Named() {
 		f := doctorFinding{What: "model " + m.Name, Detail: m.Model + " at " + m.URL}
 		if err := modelAnswers(ctx, m, e); err != nil {
 			f.Detail, f.Fix = err.Error(), "check the address, the model's name and its key"
@@ -311,6 +312,10 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 			}
 		} else {
 			f.OK = true
+			dialect, weaker := m.Found(memory)
+			if f.Detail += ", in the dialect " + string(dialect); len(weaker) > 0 {
+				f.Weaker, f.Detail = true, f.Detail+"; it works with less than was asked for: "+strings.Join(weaker, "; ")
+			}
 		}
 		write := ""
 		if m.Price.CacheWrite > 0 {

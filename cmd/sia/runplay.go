@@ -91,6 +91,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
+		modelsDir: defaultDir(),
 		local: app.Local{Alone: true, Settings: func(s *sia.Settings) { *s = j.settings }, Policies: j.policies,
 			Begins: r.runsTests}})
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
@@ -39,7 +41,28 @@ type runResult struct {
 	Findings []string          `json:"findings"`
 	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // what running the tests with and without the change showed
 
+	// What its models worked without, such as a reasoning effort that an endpoint refuses; empty: nothing.
+	Weaker []runModel `json:"weaker,omitempty"`
+
 	asks bool // the reason is a question
+}
+
+// runModel is what a model worked without.
+type runModel struct {
+	Model    string       `json:"model"` // its name
+	Protocol llm.Protocol `json:"protocol"`
+	Without  []string     `json:"without"`
+}
+
+// weaker is what the run's models worked without, as far as is known.
+func (r *localRun) weaker() (all []runModel) {
+	memory := app.NewModelMemory(defaultDir(), r.Logger)
+	for _, m := range (app.Config{Models: r.job.models}).WithDefaults().Models.Named() {
+		if dialect, without := m.Found(memory); len(without) > 0 {
+			all = append(all, runModel{m.Name, dialect, without})
+		}
+	}
+	return all
 }
 
 // runAttempt is one attempt of a run.
@@ -114,6 +137,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			out.Passed, out.Branch, out.Reason = false, "", strings.TrimPrefix(out.Reason+"; "+inPatch(kept, diff), "; ")
 		}
 	}
+	out.Weaker = r.weaker()
 	r.keepRun(out, cost)
 	if r.cmd.Memory && out.Branch != "" {
 		out.Head, err = r.remember(ctx, out.Head)
@@ -191,6 +215,10 @@ func (r *localRun) show(out runResult) {
 		if !strings.Contains(out.Reason, a.LeftOut) {
 			r.progress("    %s", cli.Plain(a.LeftOut))
 		}
+	}
+	for _, m := range out.Weaker {
+		r.progress("  %s works with less than was asked for (dialect %s): %s.", m.Model, m.Protocol,
+			cli.Plain(strings.Join(m.Without, "; ")))
 	}
 	if out.Branch == "" {
 		if out.Head == "" {

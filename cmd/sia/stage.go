@@ -58,6 +58,7 @@ type stageConfig struct {
 	priced      bool   // a model without a price is refused
 	setupHosts  []string
 	private     string // address for the operator's pages; "": none
+	modelsDir   string // where what is learned of models is kept; "": with the rest, for a while
 }
 
 // gitPath are the addresses of Git's smart HTTP: https://git-scm.com/docs/http-protocol
@@ -165,7 +166,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	}
 	configured := app.Config{
 		Listen: "127.0.0.1:0", Private: set.private, Dir: filepath.Join(dir, "sia"), Stdlib: stdlibFolder(),
-		Models: models, Free: !set.priced,
+		Models: models, ModelsDir: set.modelsDir, Free: !set.priced,
 		Schedule:     sweep.DefaultSchedule(),
 		Keep:         sweep.DefaultRetention(),
 		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,

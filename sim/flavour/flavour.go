@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // The paths of the dialects.
@@ -98,10 +99,13 @@ func Saying(turns ...Turn) func(Ask) Turn {
 }
 
 // Probed is a Say for a conversation that tries a model out: it calls every tool that is
-// offered, with arguments that fit, and then answers with whatever JSON is asked for.
+// offered, with arguments that fit, and then answers with JSON, which is held to a schema.
 func Probed(a Ask) Turn {
-	if a.Turn > 0 || a.Body["tools"] == nil {
+	switch {
+	case a.Turn > 0 || a.Body["tools"] == nil && strings.Contains(a.Raw, `"json_schema"`):
 		return Turn{Text: `{"well": true}`}
+	case a.Body["tools"] == nil:
+		return Turn{Text: `{"ok": "yes"}`}
 	}
 	return Turn{Text: "I look.", Calls: []Call{{"look_up", `{"key":"alpha"}`}, {"look_up", `{"key":"beta"}`}}}
 }

@@ -181,7 +181,8 @@ var openAI = []Flavour{
 		refuses("encrypted_content", "Encrypted content is not supported with this model."),
 		Client{Protocol: "responses", Weaker: "reasoning is not given back"}),
 	{Name: "OpenAI: reasoning of another organization", Source: "https://github.com/openai/openai-agents-js/issues/546",
-		Paths: []string{Responses}, Opaque: reasoned, Client: Client{Protocol: "responses", Apart: true},
+		Paths: []string{Responses}, Opaque: reasoned, Client: Client{Protocol: "responses", Apart: true,
+			Weaker: "without its earlier reasoning"},
 		Refuse: refuses("gAAAAA", "The encrypted content gAAA... could not be verified.")},
 	{Name: "OpenAI: an organization that is not verified", Source: "https://github.com/continuedev/continue/issues/7129",
 		Paths: []string{Responses}, Client: Client{Protocol: "responses"}, Refuse: refuses(`"stream":true`,
@@ -201,6 +202,16 @@ var openAI = []Flavour{
 	responsesOnly("xAI: no include", "https://github.com/openclaw/openclaw/issues/12910",
 		refuses(`"include"`, "Argument not supported: include"),
 		Client{Protocol: "responses", Weaker: "reasoning is not given back"}),
+	{Name: "OpenAI: an effort that the model has not, and those that it has",
+		Source: "https://github.com/livekit/agents/issues/5084",
+		Client: Client{Reasoning: "xhigh", Weaker: "xhigh is refused; high is asked for"},
+		Refuse: func(_ *Server, a Ask) (int, string) {
+			if a.Body["reasoning_effort"] == "high" {
+				return 0, ""
+			}
+			return http.StatusBadRequest, Words("Unsupported value: 'reasoning_effort' does not support 'xhigh' with this " +
+				"model. Supported values are: 'low', 'medium', and 'high'.")
+		}},
 	responsesOnly("xAI: no effort in Responses", "https://github.com/earendil-works/pi/issues/8381",
 		refuses(`"effort"`, "Model grok-build-0.1 does not support parameter reasoningEffort."),
 		Client{Protocol: "responses", Reasoning: "high", Weaker: "high is refused"}),
