@@ -262,8 +262,8 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// newApproach is two sentences or three: what the technique does, what it changes in what the next attempt is given, and
-// what of that a command need not heed.
+// newApproach is two sentences or three: what the technique does, what it changes in what the next attempt is given,
+// and what of that a command need not heed.
 func newApproach(t sia.Task, d sia.Diagnosis) string {
 	s := "A technique of this repository's own is applied: " + TechniqueName(d.Technique) + "."
 	if w, ok := techniqueWords[d.Technique]; ok {

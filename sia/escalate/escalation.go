@@ -119,7 +119,8 @@ func failureQuestion(t sia.Task) (question string, options []sia.Option) {
 	switch {
 	case a == nil:
 	case len(a.Failures) > 0:
-		return fmt.Sprintf("What should be done about “%s”, which stays red?", text.Clip(text.OneLine(a.Failures[0].Check), 100)),
+		check := text.Clip(text.OneLine(a.Failures[0].Check), 100)
+		return fmt.Sprintf("What should be done about “%s”, which stays red?", check),
 			[]sia.Option{over, {Text: "The check is mended now; try again"},
 				{Text: "Leave out what the check objects to and do the rest of the issue"}}
 	case a.LeftOut != "":
