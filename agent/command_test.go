@@ -230,8 +230,8 @@ func TestCommandCannotConfigureTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := c.run()
-	if left := res.LeftOut; res.End != sia.EndFinished || !strings.HasPrefix(left, "SIA left out what configures agents") ||
-		!strings.HasSuffix(left, "which an agent that is a command can only read: `.Claude`, `.GitModules`, `.codex`, "+
+	if left := res.LeftOut; res.End != sia.EndFinished ||
+		!strings.HasPrefix(left, "SIA left out what configures agents") || !strings.HasSuffix(left, "which an agent that is a command can only read: `.Claude`, `.GitModules`, `.codex`, "+
 			"`.devcontainer`, `.envrc` and 10 more.") {
 		t.Errorf("%+v\n%s", res, c.transcribed())
 	}

@@ -24,7 +24,8 @@ func TestWithLeftOut(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	if got := agent.WithLeftOut(strings.Repeat("x", 5000), agent.LeftOutOf("SIA left out `b`.", []string{"a"})); utf8.RuneCountInString(got) > 4000 ||
+	left := agent.LeftOutOf("SIA left out `b`.", []string{"a"})
+	if got := agent.WithLeftOut(strings.Repeat("x", 5000), left); utf8.RuneCountInString(got) > 4000 ||
 		!strings.HasSuffix(got, "`a`.") {
 		t.Errorf("%d bytes, %q", len(got), got[len(got)-20:])
 	}

@@ -212,6 +212,11 @@ func TestInterventions(t *testing.T) {
 			golden(t, "intervention/"+name+".md", render.Intervention(task, iv, links))
 		})
 	}
+	t.Run("by-command", func(t *testing.T) {
+		task := failed()
+		task.Settings.Agent.Kind = "command"
+		golden(t, "intervention/by-command.md", render.Intervention(task, intervention(), links))
+	})
 	t.Run("nothing-changed", func(t *testing.T) {
 		task := failed()
 		task.Attempts[0].Failures, task.Attempts[0].Reason, task.Attempts[0].Head = nil, "it changed nothing", ""

@@ -96,7 +96,8 @@ func reasoning(t sia.Task, iv sia.Intervention, l Links) string {
 	}
 	p.add(whatFailed(t, iv, l))
 	p.add("### Why\n\n" + diagnosisText(t, iv))
-	p.add(fmt.Sprintf("### What the next attempt does differently: %s\n\n%s", TechniqueName(d.Technique), newApproach(d)))
+	p.add(fmt.Sprintf("### What the next attempt does differently: %s\n\n%s", TechniqueName(d.Technique),
+		newApproach(t, d)))
 	p.add("### What SIA expects\n\n" + expectation(d))
 	p.add("### Independent review\n\n" + reviewText(iv.Review))
 	p.add(signals(iv))
@@ -261,15 +262,19 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// newApproach is two sentences: what the technique does, and what it changes in
-// what the next attempt is given.
-func newApproach(d sia.Diagnosis) string {
+// newApproach is two sentences or three: what the technique does, what it changes in what the next attempt is given,
+// and what of that a command need not heed.
+func newApproach(t sia.Task, d sia.Diagnosis) string {
 	s := "A technique of this repository's own is applied: " + TechniqueName(d.Technique) + "."
 	if w, ok := techniqueWords[d.Technique]; ok {
 		s = w.does
 	}
 	if changes := mechanism(d.Brief); len(changes) > 0 {
-		return s + " Besides new instructions, the next attempt " + text.List(changes) + "."
+		s += " Besides new instructions, the next attempt " + text.List(changes) + "."
+		if t.Settings.Agent.Kind == "command" && len(d.Brief.Tools)+len(d.Brief.WithoutTools) > 0 {
+			s += " Its agent is a command: it is told of the tools, and nothing enforces that."
+		}
+		return s
 	}
 	return s + " It gets new instructions; tools, context and starting point stay as they were."
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -150,6 +151,7 @@ func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string
 	p.add(restsLine(t))
 	if len(t.Checks) > 0 && t.Head != "" {
 		p.add("**Checks**\n\n" + validation(t))
+		p.add(strings.Join(gate.Unread(t.Gate.Explain), " "))
 	}
 	p.add(mergeRulesLine(t))
 	p.add(fixLine(t))

@@ -119,7 +119,8 @@ func TestNoAnswerWasChosen(t *testing.T) {
 	}
 }
 
-// Who is offered to accept changes of tests reads beside the button what was changed.
+// Who is offered to accept changes of tests reads beside the button what was changed, and beside the checks why the
+// verdict is what it is.
 func TestChangesToAcceptAreShown(t *testing.T) {
 	s := world(t)
 	apply := begun(t, s, 1, bookings, 9, "")
@@ -127,9 +128,11 @@ func TestChangesToAcceptAreShown(t *testing.T) {
 	apply(4, sia.Pushed{SHA: "c0ffee"})
 	apply(5, sia.PullOpened{Number: 109})
 	apply(6, sia.Judged{SHA: "c0ffee", Looked: start.Add(6 * time.Minute), Verdict: sia.VerdictTampered, Explain: []string{
+		"The branch's rules could not be read, so every check that ran counts.",
 		"The attempt changed how it is checked: check.sh:1: failures of checks are ignored: `exit 0 # <b>\u202e`."}})
 	_, page := ask(t, pages(t, s, &doer{}), member(), "GET /tasks/9-9", "")
 	for _, want := range []string{`value="accept-tests"`, "<code>/sia accept-tests</code>",
+		"<li><p>The branch&#39;s rules could not be read, so every check that ran counts.</p>",
 		"<li><p>check.sh:1: failures of checks are ignored: <code>exit 0 # &lt;b&gt;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)

@@ -11,7 +11,9 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/command"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
@@ -29,7 +31,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	case key == r.asked && time.Since(r.answered) < answerWithin:
 		return false, nil // the answer is on its way
 	case key == r.asked:
-		r.progress("The task still waits, so the question is asked again.")
+		r.progress("The answer was not understood, or changes nothing: the task still waits, so the question is asked again.")
 	}
 	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), cli.Plain(about))
 	if t.Gate.AwaitsPerson {
@@ -46,6 +48,10 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	case answer == "": // it is asked again
 		return false, nil
 	}
+	if wrong := misunderstood(t, answer); wrong != "" {
+		r.progress("%s", cli.Plain(text.Capital(text.Sentence(wrong))))
+		return false, nil
+	}
 	r.asked, r.answered = key, time.Now()
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
 		answer = options[i].Letter
@@ -55,6 +61,20 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	}
 	_, err = r.sim.Comment(r.repo, number, runUser, answer)
 	return false, err
+}
+
+// misunderstood says why nothing would come of an answer; "" where something may.
+func misunderstood(t sia.Task, answer string) string {
+	said, ok := command.Parse(answer, "sia")
+	switch {
+	case ok:
+		return said.Problem
+	case render.AwaitsTestAcceptance(t):
+		return "only a command is understood here: /sia accept-tests, /sia retry or /sia stop"
+	case t.State != sia.Escalated: // words would be a remark on the issue
+		return "only a command is understood here, such as /sia resume or /sia stop"
+	}
+	return ""
 }
 
 // answerWithin is how long an answer may take to move the task. After that it was none.

@@ -72,6 +72,7 @@ type runAttempt struct {
 	Reason    string `json:"reason"`
 	Technique string `json:"technique,omitempty"`
 	LeftOut   string `json:"left_out,omitempty"` // what of its change is not in its commit, and why
+	ByRules   string `json:"by_rules,omitempty"` // why no model diagnosed the failure that it follows
 	Credits   string `json:"credits"`
 }
 
@@ -84,8 +85,14 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		BaseFails: !r.baseOK, Credits: cost.String(), USD: float64(cost) / float64(sia.Credit) / 100,
 		Seconds: time.Since(r.began).Seconds(), Attempts: []runAttempt{}, Findings: []string{}}
 	for _, a := range t.Attempts {
-		out.Attempts = append(out.Attempts, runAttempt{Number: a.Number, Outcome: string(a.Outcome), Reason: a.Reason,
-			Technique: string(a.Technique), LeftOut: a.LeftOut, Credits: a.Cost.String()})
+		told := runAttempt{Number: a.Number, Outcome: string(a.Outcome), Reason: a.Reason,
+			Technique: string(a.Technique), LeftOut: a.LeftOut, Credits: a.Cost.String()}
+		for _, iv := range t.Interventions {
+			if iv.After == a.Number-1 {
+				told.ByRules = iv.Diagnosis.Fallback
+			}
+		}
+		out.Attempts = append(out.Attempts, told)
 	}
 	switch {
 	case out.Passed:

@@ -214,6 +214,9 @@ func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
 	for ; r.diagnosed < len(t.Interventions) && t.Interventions[r.diagnosed].After <= attempt; r.diagnosed++ {
 		d := t.Interventions[r.diagnosed].Diagnosis
 		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
+		if d.Fallback != "" {
+			r.progress("  It is by fixed rules: %s", text.Clip(cli.Plain(text.OneLine(d.Fallback)), 160))
+		}
 	}
 }
 

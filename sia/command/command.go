@@ -305,11 +305,11 @@ func names() []string {
 	return all
 }
 
-// noCommand says that there is no command of a name, and which may have been meant.
+// noCommand says that there is no command of a name, and which may have been meant, or which there are.
 func noCommand(name string) string {
 	problem := "there is no command `" + strings.ReplaceAll(text.Clip(text.OneLine(name), 60), "`", "") + "`; "
 	if near := text.Nearest(name, names()); near != "" {
-		problem += "did you mean `/sia " + near + "`? "
+		return problem + "did you mean `/sia " + near + "`? `/sia help` lists them all"
 	}
-	return problem + "`/sia help` lists them all"
+	return problem + "there are `" + strings.Join(names(), "`, `") + "`, and `/sia help` says what each does"
 }

@@ -12,6 +12,8 @@ import (
 )
 
 func TestParse(t *testing.T) {
+	all := "there are `start`, `stop`, `pause`, `resume`, `retry`, `use`, `answer`, `go`, `accept-tests`, `learn`, " +
+		"`forget`, `wrong`, `explain`, `status`, `spent`, `help`, and `/sia help` says what each does"
 	for _, c := range []struct {
 		body string
 		ok   bool
@@ -41,8 +43,8 @@ func TestParse(t *testing.T) {
 		{"/sia", true, Parsed{Fact: sia.Query{Topic: "help"}, Open: true}},
 		{"/sia stpo", true, Parsed{Problem: "there is no command `stpo`; did you mean `/sia stop`? `/sia help` lists them " +
 			"all"}},
-		{"/sia foo", true, Parsed{Problem: "there is no command `foo`; `/sia help` lists them all"}},
-		{"/sia merge", true, Parsed{Problem: "there is no command `merge`; `/sia help` lists them all"}},
+		{"/sia foo", true, Parsed{Problem: "there is no command `foo`; " + all}},
+		{"/sia merge", true, Parsed{Problem: "there is no command `merge`; " + all}},
 		{"/sia retyr", true, Parsed{Problem: "there is no command `retyr`; did you mean `/sia retry`? `/sia help` lists " +
 			"them all"}},
 		{"/sia go", true, Parsed{Fact: sia.Approve{}}},

@@ -9,6 +9,17 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
+// What a verdict was made without.
+const (
+	runsUnread  = "The runs of workflows could not be read; SIA needs the permission `actions: read` to tell them apart."
+	rulesUnread = "The branch's rules could not be read, so every check that ran counts."
+)
+
+// Unread selects from [Result.Explain] what could not be read, and what follows from that.
+func Unread(explain []string) []string {
+	return slices.DeleteFunc(slices.Clone(explain), func(s string) bool { return s != runsUnread && s != rulesUnread })
+}
+
 // require marks the required checks and notes what is required and absent.
 func (j *judgement) require() {
 	wanted := slices.Clone(j.Required)
@@ -21,7 +32,7 @@ func (j *judgement) require() {
 	})
 	wanted = slices.DeleteFunc(slices.Compact(wanted), j.isOwnCheck)
 	if j.WorkflowsHidden {
-		j.explain("The runs of workflows could not be read; SIA needs the permission `actions: read` to tell them apart.")
+		j.explain(runsUnread)
 	}
 	for _, r := range wanted {
 		found := false
@@ -38,7 +49,7 @@ func (j *judgement) require() {
 	j.all = len(wanted) == 0 || !j.RequiredKnown
 	switch {
 	case !j.RequiredKnown:
-		j.explain("The branch's rules could not be read, so every check that ran counts.")
+		j.explain(rulesUnread)
 	case j.all && len(j.checks) > 0:
 		j.explain("Neither rules nor settings name required checks, so every check that ran counts.")
 	}
