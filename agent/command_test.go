@@ -231,7 +231,8 @@ func TestCommandCannotConfigureTheNext(t *testing.T) {
 	}
 	res := c.run()
 	if left := res.LeftOut; res.End != sia.EndFinished ||
-		!strings.HasPrefix(left, "SIA left out what configures agents") || !strings.HasSuffix(left, "which an agent that is a command can only read: `.Claude`, `.GitModules`, `.codex`, "+
+		!strings.HasPrefix(left, "SIA left out what configures agents") ||
+		!strings.HasSuffix(left, "which an agent that is a command can only read: `.Claude`, `.GitModules`, `.codex`, "+
 			"`.devcontainer`, `.envrc` and 10 more.") {
 		t.Errorf("%+v\n%s", res, c.transcribed())
 	}
