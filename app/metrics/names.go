@@ -15,7 +15,7 @@ var (
 	waiting        = desc("waiting", "Deliveries of GitHub, or effects of tasks, that are due and not done.", "kind")
 	oldest         = desc("oldest_waiting_seconds", "How long the oldest of them has been due; 0 without any.", "kind")
 	givenUp        = desc("deliveries_given_up", "Deliveries that could not be worked on, of those that are still kept.")
-	unread         = desc("deliveries_unread_total", "Deliveries of events that SIA does not read, since the server began.")
+	unread         = desc("deliveries_unread_total", "Deliveries of events that SIA does not read, since it started.")
 	tasks          = desc("tasks", "Tasks by state.", "state")
 	halts          = desc("halts", "Repositories, installations or servers that are paused as a whole.")
 	onRunners      = desc("runner_attempts", "Attempts that wait for a runner, or that one makes.", "state")
