@@ -72,7 +72,8 @@ func TestEditFormatGivesWay(t *testing.T) {
 		{"", nil, "replace"},
 		{"", []sia.Edits{{Format: "replace", Made: 3, Failed: 3}}, "replace"},
 		{"", []sia.Edits{{Format: "replace", Made: 1, Failed: 4}}, "whole"},
-		{"", []sia.Edits{{Format: "replace", Failed: 2}, {Format: "replace", Failed: 2}, {Format: "whole", Failed: 3}}, "patch"},
+		{"", []sia.Edits{{Format: "replace", Failed: 2}, {Format: "replace", Failed: 2}, {Format: "whole", Failed: 3}},
+			"patch"},
 		{agent.EditReplace, []sia.Edits{{Format: "replace", Failed: 9}}, "replace"},
 	} {
 		s := flavour.Start(flavour.Flavour{Say: flavour.Saying(
