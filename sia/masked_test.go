@@ -45,7 +45,8 @@ var stay = map[string][]string{
 	"the name of a coder in the server's configuration":        {"Decided.Choice", "Attempt.Coder"},
 	"the name of a tool that the agent has":                    {"Brief.Tools", "Brief.WithoutTools"},
 	"a setting that is one of a few words, or compared with names": {
-		"Settings.Label", "Settings.Team", "AgentSettings.Kind", "AgentSettings.Plan", "AgentSettings.Env", "ChecksSettings.Required",
+		"Settings.Label", "Settings.Team", "AgentSettings.Kind", "AgentSettings.Plan", "AgentSettings.Env",
+		"ChecksSettings.Required",
 		"ChecksSettings.Protected", "ChecksSettings.Rerun", "MemorySettings.Branch", "AccessSettings.CommandPermission",
 		"AccessSettings.Bots", "LearningSettings.Share",
 	},

@@ -15,7 +15,8 @@ import (
 // nodeProjects are a package.json each, and the file of tests.
 var nodeProjects = map[string]struct{ about, tests, begin string }{
 	"mocha": {`{"devDependencies": {"mocha": "1"}}`, "test/price.js", "const { total } = require('../src/price.js');\n"},
-	"jest":  {`{"devDependencies": {"jest": "1"}}`, "test/price.test.js", "const { total } = require('../src/price.js');\n"},
+	"jest":  {`{"devDependencies": {"jest": "1"}}`, "test/price.test.js",
+		"const { total } = require('../src/price.js');\n"},
 	"vitest": {`{"devDependencies": {"vitest": "1"}, "scripts": {"test": "vitest --config conf/vite.config.mjs"}}`,
 		"test/price.test.ts", "import { describe, it } from 'vitest';\nimport { total } from '#price';\n"},
 }
@@ -54,7 +55,8 @@ func TestNodeRunners(t *testing.T) {
 			text := map[string]string{"package.json": p.about, p.tests: p.begin + nodeTests, "src/price.js": nodePrice}
 			if name == "vitest" {
 				text["src/price.js"] = strings.Replace(nodePrice, "exports.total", "export const total", 1)
-				text["conf/vite.config.mjs"] = `export default { resolve: { alias: { "#price": process.cwd() + "/src/price.js" } } };`
+				text["conf/vite.config.mjs"] = `const at = process.cwd() + "/src/price.js";
+export default { resolve: { alias: { "#price": at } } };`
 			}
 			tree := Files{}
 			for file, content := range text {

@@ -34,7 +34,8 @@ func runtimeRules() []rule {
 			keys: keys("operation was canceled", "was cancelled", "task was canceled", "received a shutdown signal",
 				"canceling since", "cancelled by", "aborted", "run was canceled", "higher priority waiting", "keyboardinterrupt"),
 			match: re(`(?i)(the operation was cancell?ed|a task was cancell?ed|runner has received a shutdown signal|` +
-				`canceling since|(build|job|run) was (cancell?ed|aborted)|cancelled by|^aborted by \S|^finished: aborted$|!{5,} KeyboardInterrupt !{5,}|^KeyboardInterrupt$)`),
+				`canceling since|(build|job|run) was (cancell?ed|aborted)|cancelled by|^aborted by \S|` +
+				`^finished: aborted$|!{5,} KeyboardInterrupt !{5,}|^KeyboardInterrupt$)`),
 			extent: singleLine, weight: 62, class: Cancelled, soft: true},
 	}
 }
