@@ -172,7 +172,7 @@ func TestPagesSwitchAndForget(t *testing.T) {
 			did = append(did, a.What)
 		}
 	}
-	if want := []string{"forget", "lift", "halt"}; !slices.Equal(did, want) {
+	if want := []string{"forget", "lift", "halt", "install app"}; !slices.Equal(did, want) {
 		t.Errorf("%s is known to have done %v, want %v", admin.Actor.Login, did, want)
 	}
 }
