@@ -98,7 +98,7 @@ func (v *verdict) failureBeside(p report) string {
 	needs := file.needs(key(j))
 	for _, o := range jobsOf(j.Run) {
 		switch {
-		case known && !needs[key(o.job())]:
+		case known && !needs[key(o.job())], jobReplaced(v.repo, o.job()):
 		case o.standing() == red && !v.base.excuse(v.repo, o):
 			return fmt.Sprintf("%q of the same run is red", o.name) // whatever else was cancelled for it
 		case o.standing() == blocked && waits == "":
