@@ -96,11 +96,11 @@ func noEvidence(t *Task) Escalation {
 func blockedChecks(t *Task, by []Obstacle) Escalation {
 	e := Escalation{
 		Kind:     AskBlocked,
-		Question: "Can you see to it that this check says something?",
+		Question: "Can you see to it that these checks say something?",
 		Options:  []Option{{Letter: "A", Text: "It is seen to: look again at the commit that is there", Fastest: true}},
 	}
-	if len(by) > 1 {
-		e.Question = "Can you see to it that these checks say something?"
+	if len(by) == 1 {
+		e.Question = "Can you see to it that “" + text.Clip(text.OneLine(by[0].Check), 60) + "” says something?"
 	}
 	var said []string
 	absent, missed, waivable := false, false, false

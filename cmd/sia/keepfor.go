@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sia-bot/sia/app/sweep"
@@ -23,6 +24,14 @@ func (k *keepFor) UnmarshalText(b []byte) error {
 	}
 	*k = keepFor(p.ago)
 	return nil
+}
+
+// String is the time in days, or hours where those are not whole.
+func (k keepFor) String() string {
+	if h := time.Duration(k).Hours(); h != 24*math.Trunc(h/24) {
+		return fmt.Sprintf("%.0fh", h)
+	}
+	return fmt.Sprintf("%.0fd", time.Duration(k).Hours()/24)
 }
 
 // leastDeliveries is how long deliveries are kept at least: GitHub.com sends them again for three days
@@ -49,15 +58,15 @@ const signInLeast = 5 * time.Minute
 func (r retentionFlags) check() error {
 	if r.KeepDeliveries != 0 && time.Duration(r.KeepDeliveries) < leastDeliveries {
 		return fmt.Errorf("--keep-deliveries %s: GitHub may send a webhook again for three days, and SIA would take it for "+
-			"new; give 3d or more", time.Duration(r.KeepDeliveries))
+			"new; give 3d or more", r.KeepDeliveries)
 	}
 	if r.KeepTasks != 0 && time.Duration(r.KeepTasks) < leastTasks {
 		return fmt.Errorf("--keep-tasks %s: people write again on a pull request, and SIA would not know it any more; give "+
-			"30d or more", time.Duration(r.KeepTasks))
+			"30d or more", r.KeepTasks)
 	}
 	if r.SignInFor != 0 && (r.SignInFor < signInLeast || r.SignInFor > signin.MostFor) {
-		return fmt.Errorf("--sign-in-for %s: give between %s and %s, which is how long GitHub's tokens of people last",
-			r.SignInFor, signInLeast, signin.MostFor)
+		return fmt.Errorf("--sign-in-for %s: give between %.0fm and %.0fh, which is how long GitHub's tokens of people last",
+			r.SignInFor, signInLeast.Minutes(), signin.MostFor.Hours())
 	}
 	return nil
 }
