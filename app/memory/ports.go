@@ -15,6 +15,7 @@ type Store interface {
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
 	LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error)
 	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
+	LogAct(ctx context.Context, a store.Act) error
 	LogDecision(ctx context.Context, d sia.Decision) error
 	MemoryHead(ctx context.Context, repo int64) (h store.MemoryHead, err error)
 	OutcomesOf(ctx context.Context, id sia.TaskID) ([]store.Outcome, error)

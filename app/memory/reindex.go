@@ -83,6 +83,12 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 			return all, err
 		}
 	}
+	for i, r := range repos {
+		act := store.Act{At: b.now(), What: "reindex", Repo: r.ID, Detail: fmt.Sprintf("%d tasks", all[i].Tasks)}
+		if err := b.store.LogAct(ctx, act); err != nil {
+			return all, err
+		}
+	}
 	return all, nil
 }
 
