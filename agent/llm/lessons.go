@@ -331,6 +331,15 @@ func (t *trial) learnSchema(words string) bool {
 // efforts are what endpoints call them, from the lowest.
 var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
 
+// listBegins is what endpoints write before the efforts that there are, which not all of them quote.
+var listBegins = lazyregexp.New(
+	`\b(?:valid|supported|allowed) (?:\w+ )?(?:levels?|values?|efforts?|options?)\b|\bone of\b|\bmust be\b`)
+
+var (
+	quotedWord = lazyregexp.New("[\"'`](\\w+)[\"'`]")
+	plainWord  = lazyregexp.New(`\w+`)
+)
+
 // learnEffort asks for the highest effort that the words name and that is no higher than the one refused, or else
 // leaves it to the model's default. It says nothing of other efforts.
 func (t *trial) learnEffort(words string) bool {
@@ -338,9 +347,16 @@ func (t *trial) learnEffort(words string) bool {
 	if refused == "" {
 		return false
 	}
+	var named []string
+	for _, m := range quotedWord.FindAllStringSubmatch(words, 64) {
+		named = append(named, m[1])
+	}
+	if at := listBegins.FindStringIndex(words); at != nil {
+		named = append(named, plainWord.FindAllString(words[at[1]:], 64)...)
+	}
 	for i := slices.Index(efforts, refused) - 1; i >= 0; i-- {
 		e := efforts[i]
-		if named := strings.NewReplacer(`"`, "'", "`", "'").Replace(words); strings.Contains(named, "'"+e+"'") {
+		if slices.Contains(named, e) {
 			return t.adopt(formEffort+refused+formAs+e, "the reasoning effort "+refused+" is refused; "+e+" is asked for")
 		}
 	}
