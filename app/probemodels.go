@@ -63,7 +63,7 @@ func (m ModelConfig) Found(memory *ModelMemory) (dialect llm.Protocol, weaker []
 	if err != nil {
 		return m.Protocol, nil
 	}
-	return client.Protocol(), client.Learned().Weaker
+	return client.Protocol(), client.Weaker()
 }
 
 // key is that of the model's client, with the way in which it is asked.

@@ -85,6 +85,9 @@ func (c *Client) noteLesson(ctx context.Context, err *Error, was Learned, t *tri
 	case len(t.l.Weaker) > len(was.Weaker):
 		c.log.WarnContext(ctx, "model works with less than was asked for", "weaker", t.l.Weaker[len(t.l.Weaker)-1],
 			"message", err.Message)
+	case t.l.effort(t.effort) != was.effort(t.effort):
+		c.log.WarnContext(ctx, "model works with less than was asked for", "weaker", t.l.lessEffort(t.effort), "message",
+			err.Message)
 	case t.noThinking || t.noOpaque:
 		c.log.WarnContext(ctx, "model goes on without its earlier reasoning in this conversation", "message", err.Message)
 	default:

@@ -357,9 +357,8 @@ func (t *trial) learnEffort(words string) bool {
 	for i := slices.Index(efforts, refused) - 1; i >= 0; i-- {
 		e := efforts[i]
 		if slices.Contains(named, e) {
-			return t.adopt(formEffort+refused+formAs+e, "the reasoning effort "+refused+" is refused; "+e+" is asked for")
+			return t.adopt(formEffort+refused+formAs+e, "")
 		}
 	}
-	return t.adopt("without "+formEffort+refused,
-		"the reasoning effort "+refused+" is refused; the model's default holds")
+	return t.adopt("without "+formEffort+refused, "")
 }

@@ -28,6 +28,12 @@ func TestAnotherEffort(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for effort, want := range map[string]int{"minimal": 1, "high": 0, "": 0} {
+		c := dialTo(t, s, func(c *llm.Config) { c.Memory, c.Reasoning = memory, effort })
+		if said := c.Weaker(); len(said) != want {
+			t.Errorf("asked for %q, told %q", effort, said)
+		}
+	}
 	var asked []any
 	for _, a := range s.Asks() {
 		asked = append(asked, a.Body["reasoning_effort"])

@@ -86,8 +86,7 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 		Priced: c.cfg.Price.Known(),
 		At:     c.cfg.Now().UTC().Truncate(time.Second)}
 	defer func() {
-		l := c.Learned()
-		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
+		p.Protocol, p.Weaker = c.Protocol(), c.Weaker()
 	}()
 	req := Request{Tools: append(slices.Clone(tools), probeTool), Messages: []Message{
 		{Role: RoleSystem, Content: probeSystem(tools)},
