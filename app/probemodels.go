@@ -56,6 +56,9 @@ func (p modelProbes) Probed() (list []llm.Probed) {
 	return list
 }
 
+// ModelMemory is what was learned of the models, whether or not it can be kept.
+func (a *App) ModelMemory() *ModelMemory { return a.probes.memory }
+
 // Found is the dialect in which the model is asked, and what it works without, as far as is known.
 func (m ModelConfig) Found(memory *ModelMemory) (dialect llm.Protocol, weaker []string) {
 	m.memory = memory.Memory

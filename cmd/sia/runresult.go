@@ -55,8 +55,7 @@ type runModel struct {
 }
 
 // weaker is what the run's models worked without, as far as is known.
-func (r *localRun) weaker() (all []runModel) {
-	memory := app.NewModelMemory(defaultDir(), r.Logger)
+func (r *localRun) weaker(memory *app.ModelMemory) (all []runModel) {
 	for _, m := range (app.Config{Models: r.job.models}).WithDefaults().Models.Named() {
 		if dialect, without := m.Found(memory); len(without) > 0 {
 			all = append(all, runModel{m.Name, dialect, without})
@@ -144,7 +143,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			out.Passed, out.Branch, out.Reason = false, "", strings.TrimPrefix(out.Reason+"; "+inPatch(kept, diff), "; ")
 		}
 	}
-	out.Weaker = r.weaker()
+	out.Weaker = r.weaker(r.app.ModelMemory())
 	r.keepRun(out, cost)
 	if r.cmd.Memory && out.Branch != "" {
 		out.Head, err = r.remember(ctx, out.Head)
