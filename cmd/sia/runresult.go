@@ -151,8 +151,8 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	return out, err
 }
 
-// withoutCalls is why a task in which no tool was called did not pass, after a number of answers, of which some were cut
-// off at their length.
+// withoutCalls is why a task in which no tool was called did not pass, after a number of answers, of which some were
+// cut off at their length.
 func withoutCalls(answers, cut int, t sia.Task) string {
 	for _, a := range t.Attempts {
 		if strings.HasPrefix(a.Reason, agent.CallsUnread) || strings.HasPrefix(a.Reason, agent.AnswersCut) {
