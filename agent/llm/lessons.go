@@ -144,7 +144,6 @@ var lessons = []lesson{
 const (
 	notGivenBack = "reasoning is not given back: the endpoint refuses it"
 	notMarked    = "nothing is marked for the endpoint's cache"
-	notGivenOnce = "a conversation went on without its earlier reasoning: the endpoint refused it"
 )
 
 // lessonPatterns are the patterns of lessons, in their order.
@@ -223,9 +222,6 @@ func (t *trial) part(from *bool) bool {
 		return false
 	}
 	*from = true
-	if !slices.Contains(t.l.Weaker, notGivenOnce) {
-		t.l.Weaker = append(t.l.Weaker, notGivenOnce)
-	}
 	return true
 }
 
