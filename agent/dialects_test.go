@@ -274,6 +274,26 @@ func TestAnswersThatAreNoEnd(t *testing.T) {
 	}
 }
 
+// A model that is given all the room there is and still does nothing but think has its attempt ended before it has cost
+// the whole budget; one cut answer that was short is no reason for that.
+func TestThinksForEver(t *testing.T) {
+	var allowed any
+	s := flavour.Start(flavour.Flavour{
+		Say: func(a flavour.Ask) flavour.Turn {
+			allowed = a.Body["max_completion_tokens"]
+			return flavour.Turn{}
+		},
+		Message: func(map[string]any) string { return "length" },
+		Usage: func(b flavour.Bill) map[string]any {
+			return map[string]any{"prompt_tokens": b.Input, "completion_tokens": allowed}
+		}})
+	t.Cleanup(s.Close)
+	res, _ := attemptOn(t, clientOf(t, s))
+	if res.End != sia.EndError || res.Turns != 3 || !strings.HasPrefix(res.Reason, agent.AnswersCut+"32768 tokens") {
+		t.Errorf("ended %s after %d turns: %q", res.End, res.Turns, res.Reason)
+	}
+}
+
 // The first request of an attempt is small: what is the same in each, prompt and tools, is
 // paid for with every turn of an endpoint that does not cache. All tools are offered here.
 func TestFirstRequestIsSmall(t *testing.T) {

@@ -177,7 +177,7 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 	if len(t.Calls) == 0 {
 		r.needsNudge(llm.Response{Message: llm.Message{Content: t.Text}, Finish: t.Finish, Usage: t.Usage})
 	} else {
-		r.nudged, r.wordless = false, 0
+		r.nudged, r.wordless, r.inThought = false, 0, 0
 	}
 	for _, text := range t.Told {
 		r.conv.addMessage(llm.Message{Role: llm.RoleUser, Content: text})

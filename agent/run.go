@@ -48,6 +48,7 @@ type builtinRun struct {
 	told      []string // since the last turn was saved: messages of ours
 	nudged    bool     // the last answer was a text, and the agent was told to go on
 	wordless  int      // answers in a row that neither said anything whole nor called a tool
+	inThought int      // answers in a row that were cut off in thought, near the limit of their length
 	lostTree  error    // with which the work tree was discarded; nil: it was not
 	res       Result
 }
@@ -150,7 +151,7 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 		r.nudge(resp)
 		return r.closeTurn(ctx, turn)
 	}
-	r.nudged, r.wordless = false, 0
+	r.nudged, r.wordless, r.inThought = false, 0, 0
 	for _, c := range resp.Message.ToolCalls {
 		turn.Calls = append(turn.Calls, Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 	}
@@ -300,12 +301,16 @@ func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 	if !whole {
 		r.wordless++
 	}
+	// An answer after which answers may be longer is shorter than that.
+	if resp.CutInThought() && resp.Usage.Output > r.model.MaxOutput()/2 {
+		r.inThought++
+	}
 	switch {
 	case resp.Finish == llm.FinishContentFilter:
 		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
 	case r.wordless > maxWordless && resp.Unread != "":
 		r.setEnd(sia.EndError, CallsUnread+text.Clip(resp.Unread, 300))
-	case r.wordless > maxWordless && resp.Finish == llm.FinishLength:
+	case resp.Finish == llm.FinishLength && (r.wordless > maxWordless || r.inThought > 1): // the next costs as much
 		r.setEnd(sia.EndError, fmt.Sprintf("%s%d tokens, before it called a tool; %s", AnswersCut, resp.Usage.Output,
 			llm.CutAdvice(resp, r.model.MaxOutput())))
 	case r.wordless > maxWordless:

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type ModelMemory struct {
 
 	mu    sync.Mutex
 	known modelsFile
+	mine  modelsFile // what this process learned: other processes keep theirs in the same file
 }
 
 // modelsFile is what is kept.
@@ -47,19 +49,44 @@ func NewModelMemory(dir string, log *slog.Logger) *ModelMemory {
 	m := &ModelMemory{log: log}
 	if dir != "" {
 		m.path = filepath.Join(dir, ModelsFile)
-		b, err := os.ReadFile(m.path)
-		if err == nil {
-			err = json.Unmarshal(b, &m.known)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var err error
+		if m.known, err = m.read(); err != nil {
 			log.Warn("what was learned of models can't be read, and is learned again", "file", m.path, "error", err)
-			m.known = modelsFile{}
 		}
 	}
 	m.Memory = llm.NewMemory(m.known.Learned, func(all map[string]llm.Learned) {
-		m.change(func(f *modelsFile) { f.Learned = all })
+		m.change(func() {
+			for key, l := range all {
+				if !reflect.DeepEqual(l, m.known.Learned[key]) {
+					put(&m.mine.Learned, key, l)
+				}
+			}
+			m.known.Learned = all
+		})
 	})
 	return m
+}
+
+// read is what the file keeps; no file keeps nothing.
+func (m *ModelMemory) read() (f modelsFile, err error) {
+	b, err := os.ReadFile(m.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &f)
+	}
+	if err != nil {
+		return modelsFile{}, err
+	}
+	return f, nil
+}
+
+func put[V any](in *map[string]V, key string, v V) {
+	if *in == nil {
+		*in = map[string]V{}
+	}
+	(*in)[key] = v
 }
 
 // Probed is what a conversation with each model showed, by its key.
@@ -71,22 +98,30 @@ func (m *ModelMemory) Probed() map[string]llm.Probed {
 
 // keepProbed keeps what a conversation with a model showed.
 func (m *ModelMemory) keepProbed(key string, p llm.Probed) {
-	m.change(func(f *modelsFile) {
-		if f.Probed == nil {
-			f.Probed = map[string]llm.Probed{}
-		}
-		f.Probed[key] = p
+	m.change(func() {
+		put(&m.known.Probed, key, p)
+		put(&m.mine.Probed, key, p)
 	})
 }
 
-func (m *ModelMemory) change(f func(*modelsFile)) {
+func (m *ModelMemory) change(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f(&m.known)
+	f()
 	if m.path == "" {
 		return
 	}
-	b, err := json.MarshalIndent(m.known, "", "  ")
+	kept, err := m.read()
+	if err != nil { // it is written anew
+		kept = m.known
+	}
+	for key, l := range m.mine.Learned {
+		put(&kept.Learned, key, l)
+	}
+	for key, p := range m.mine.Probed {
+		put(&kept.Probed, key, p)
+	}
+	b, err := json.MarshalIndent(kept, "", "  ")
 	if err != nil {
 		err = fmt.Errorf("encode what was learned of models: %w", err)
 	} else if err = os.MkdirAll(filepath.Dir(m.path), 0o700); err == nil {

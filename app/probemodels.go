@@ -56,6 +56,9 @@ func (p modelProbes) Probed() (list []llm.Probed) {
 	return list
 }
 
+// ModelMemory is what was learned of the models, whether or not it can be kept.
+func (a *App) ModelMemory() *ModelMemory { return a.probes.memory }
+
 // Found is the dialect in which the model is asked, and what it works without, as far as is known.
 func (m ModelConfig) Found(memory *ModelMemory) (dialect llm.Protocol, weaker []string) {
 	m.memory = memory.Memory
@@ -63,7 +66,7 @@ func (m ModelConfig) Found(memory *ModelMemory) (dialect llm.Protocol, weaker []
 	if err != nil {
 		return m.Protocol, nil
 	}
-	return client.Protocol(), client.Learned().Weaker
+	return client.Protocol(), client.Weaker()
 }
 
 // key is that of the model's client, with the way in which it is asked.

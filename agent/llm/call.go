@@ -42,7 +42,8 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		lost = lost.Add(resp.Lost)
 		resp.Lost = lost
 		if err == nil {
-			if resp.CutInThought() && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formLongThoughts, "") {
+			full := resp.CutInThought() && (resp.Usage.Estimated || resp.Usage.Output >= t.asked) // not an endpoint's own limit
+			if full && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formLongThoughts, "") {
 				c.log.InfoContext(ctx, "model thinks longer than its answers may be; they may be longer from now on",
 					"was", t.asked, "max_output", c.grown)
 			}
@@ -84,6 +85,9 @@ func (c *Client) noteLesson(ctx context.Context, err *Error, was Learned, t *tri
 	case len(t.l.Weaker) > len(was.Weaker):
 		c.log.WarnContext(ctx, "model works with less than was asked for", "weaker", t.l.Weaker[len(t.l.Weaker)-1],
 			"message", err.Message)
+	case t.l.effort(t.effort) != was.effort(t.effort):
+		c.log.WarnContext(ctx, "model works with less than was asked for", "weaker", t.l.lessEffort(t.effort), "message",
+			err.Message)
 	case t.noThinking || t.noOpaque:
 		c.log.WarnContext(ctx, "model goes on without its earlier reasoning in this conversation", "message", err.Message)
 	default:

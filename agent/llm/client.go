@@ -152,6 +152,15 @@ func (c *Client) Key() string { return c.cfg.BaseURL + " " + c.cfg.Model }
 // Learned is what the endpoint was found to want or to refuse.
 func (c *Client) Learned() Learned { return c.cfg.Memory.of(c.Key()) }
 
+// Weaker is what the model works without, for people: as learned, and the effort that it is configured with.
+func (c *Client) Weaker() []string {
+	l := c.Learned()
+	if less := l.lessEffort(c.cfg.Reasoning); less != "" {
+		l.Weaker = append(l.Weaker, less)
+	}
+	return l.Weaker
+}
+
 // Protocol is the dialect in which the model is asked as things stand.
 func (c *Client) Protocol() Protocol { return c.protocolOf(c.Learned()) }
 

@@ -39,6 +39,8 @@ func Converse(ctx context.Context, m Completer, q Question, accept func([]byte) 
 		used = used.Add(resp.Spent())
 		var call *Error
 		switch {
+		case resp.CutInThought(): // it may think longer from now on
+			err = errCut
 		case err == nil && resp.Finish == FinishLength:
 			err = errCut
 		case err == nil:

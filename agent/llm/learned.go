@@ -48,7 +48,7 @@ type Learned struct {
 	MostOutput int        `json:"most_output,omitempty"` // tokens of an answer that it allows; 0: as configured
 	Window     int        `json:"window,omitempty"`      // tokens of its context, where it has fewer than configured
 	Forms      []string   `json:"forms,omitempty"`       // in which it is asked
-	Weaker     []string   `json:"weaker,omitempty"`      // what the model works without, for people
+	Weaker     []string   `json:"weaker,omitempty"`      // what the model works without however it is asked, for people
 }
 
 // wants reports whether the endpoint is asked in a form.
@@ -68,6 +68,18 @@ func (l Learned) effort(wanted string) string {
 		return ""
 	}
 	return wanted
+}
+
+// lessEffort says which effort is asked for where another is wanted; "": the one that is wanted.
+func (l Learned) lessEffort(wanted string) string {
+	switch got := l.effort(wanted); got {
+	case wanted:
+		return ""
+	case "":
+		return "the reasoning effort " + wanted + " is refused; the model's default holds"
+	default:
+		return "the reasoning effort " + wanted + " is refused; " + got + " is asked for"
+	}
 }
 
 func (l Learned) clone() Learned {

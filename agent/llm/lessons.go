@@ -144,7 +144,6 @@ var lessons = []lesson{
 const (
 	notGivenBack = "reasoning is not given back: the endpoint refuses it"
 	notMarked    = "nothing is marked for the endpoint's cache"
-	notGivenOnce = "a conversation went on without its earlier reasoning: the endpoint refused it"
 )
 
 // lessonPatterns are the patterns of lessons, in their order.
@@ -223,9 +222,6 @@ func (t *trial) part(from *bool) bool {
 		return false
 	}
 	*from = true
-	if !slices.Contains(t.l.Weaker, notGivenOnce) {
-		t.l.Weaker = append(t.l.Weaker, notGivenOnce)
-	}
 	return true
 }
 
@@ -331,6 +327,15 @@ func (t *trial) learnSchema(words string) bool {
 // efforts are what endpoints call them, from the lowest.
 var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
 
+// listBegins is what endpoints write before the efforts that there are, which not all of them quote.
+var listBegins = lazyregexp.New(
+	`\b(?:valid|supported|allowed) (?:\w+ )?(?:levels?|values?|efforts?|options?)\b|\bone of\b|\bmust be\b`)
+
+var (
+	quotedWord = lazyregexp.New("[\"'`](\\w+)[\"'`]")
+	plainWord  = lazyregexp.New(`\w+`)
+)
+
 // learnEffort asks for the highest effort that the words name and that is no higher than the one refused, or else
 // leaves it to the model's default. It says nothing of other efforts.
 func (t *trial) learnEffort(words string) bool {
@@ -338,12 +343,18 @@ func (t *trial) learnEffort(words string) bool {
 	if refused == "" {
 		return false
 	}
+	var named []string
+	for _, m := range quotedWord.FindAllStringSubmatch(words, 64) {
+		named = append(named, m[1])
+	}
+	if at := listBegins.FindStringIndex(words); at != nil {
+		named = append(named, plainWord.FindAllString(words[at[1]:], 64)...)
+	}
 	for i := slices.Index(efforts, refused) - 1; i >= 0; i-- {
 		e := efforts[i]
-		if named := strings.NewReplacer(`"`, "'", "`", "'").Replace(words); strings.Contains(named, "'"+e+"'") {
-			return t.adopt(formEffort+refused+formAs+e, "the reasoning effort "+refused+" is refused; "+e+" is asked for")
+		if slices.Contains(named, e) {
+			return t.adopt(formEffort+refused+formAs+e, "")
 		}
 	}
-	return t.adopt("without "+formEffort+refused,
-		"the reasoning effort "+refused+" is refused; the model's default holds")
+	return t.adopt("without "+formEffort+refused, "")
 }

@@ -28,12 +28,42 @@ func TestAnotherEffort(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for effort, want := range map[string]int{"minimal": 1, "high": 0, "": 0} {
+		c := dialTo(t, s, func(c *llm.Config) { c.Memory, c.Reasoning = memory, effort })
+		if said := c.Weaker(); len(said) != want {
+			t.Errorf("asked for %q, told %q", effort, said)
+		}
+	}
 	var asked []any
 	for _, a := range s.Asks() {
 		asked = append(asked, a.Body["reasoning_effort"])
 	}
 	if d := cmp.Diff([]any{"minimal", nil, "high", nil}, asked); d != "" {
 		t.Errorf("efforts (-want +got):\n%s", d)
+	}
+}
+
+// Efforts that an endpoint names without quotes are read as well, after the words that begin their list.
+func TestEffortsWithoutQuotes(t *testing.T) {
+	for _, words := range []string{
+		`reasoning effort level "max" not supported, valid levels: low, medium, high, xhigh`,
+		"Invalid reasoning effort: max. Supported values: low, medium, high, xhigh",
+		"reasoning_effort must be one of [low, medium, high, xhigh], got max",
+	} {
+		s := flavour.Start(flavour.Flavour{Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
+			if a.Body["reasoning_effort"] == "max" {
+				return http.StatusBadRequest, flavour.Words(words)
+			}
+			return 0, ""
+		}})
+		t.Cleanup(s.Close)
+		c := dialTo(t, s, func(c *llm.Config) { c.Reasoning = "max" })
+		if _, err := c.Complete(t.Context(), ask("x")); err != nil {
+			t.Fatal(err)
+		}
+		if asks := s.Asks(); asks[len(asks)-1].Body["reasoning_effort"] != "xhigh" {
+			t.Errorf("%s: asked for %v", words, asks[len(asks)-1].Body["reasoning_effort"])
+		}
 	}
 }
 

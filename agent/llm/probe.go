@@ -86,8 +86,7 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 		Priced: c.cfg.Price.Known(),
 		At:     c.cfg.Now().UTC().Truncate(time.Second)}
 	defer func() {
-		l := c.Learned()
-		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
+		p.Protocol, p.Weaker = c.Protocol(), c.Weaker()
 	}()
 	req := Request{Tools: append(slices.Clone(tools), probeTool), Messages: []Message{
 		{Role: RoleSystem, Content: probeSystem(tools)},
@@ -146,7 +145,7 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 		Schema: &probeSchema})
 	p.Usage = p.Usage.Add(third.Spent())
 	p.Strict = c.held(third, err)
-	p.Advice = strings.TrimSpace(p.Advice + " " + p.unseenAdvice(forgetful))
+	p.Advice = strings.TrimSpace(p.Advice + " " + c.unseenAdvice(p, forgetful))
 	return p
 }
 
@@ -155,7 +154,7 @@ var probeSchema = Schema{Name: "probe", Strict: true, JSON: json.RawMessage(`{"t
 	`{"type":"boolean"}},"required":["well"],"additionalProperties":false}`)}
 
 // held reports whether an answer was held to probeSchema. An endpoint that takes a schema and holds answers to none is
-// told schemas in the prompt from now on.
+// told schemas in the prompt from now on. An answer that is empty, cut off or withheld says nothing of that.
 func (c *Client) held(r Response, err error) bool {
 	l := c.Learned()
 	if l.Schema != modeSchema {
@@ -168,7 +167,8 @@ func (c *Client) held(r Response, err error) bool {
 		}
 	}
 	var e *Error
-	if err == nil || errors.As(err, &e) && e.Kind == KindMalformed {
+	answered := r.Finish == FinishStop && strings.TrimSpace(r.Message.Content) != ""
+	if answered && (err == nil || errors.As(err, &e) && e.Kind == KindMalformed) {
 		next := l.clone()
 		next.Schema = modePlain
 		c.cfg.Memory.learn(c.Key(), l, next)
@@ -177,7 +177,8 @@ func (c *Client) held(r Response, err error) bool {
 }
 
 // unseenAdvice says of each ability that was not seen what it means, and what to change.
-func (p Probed) unseenAdvice(forgetful bool) string {
+func (c *Client) unseenAdvice(p Probed, forgetful bool) string {
+	l := c.Learned()
 	var all []string
 	say := func(seen bool, what string) {
 		if !seen {
@@ -186,12 +187,18 @@ func (p Probed) unseenAdvice(forgetful bool) string {
 	}
 	say(p.Parallel, "It made one call where two were asked for, so attempts take more turns: use a model that makes "+
 		"several calls at once, if it has few turns.")
-	say(p.Strict, "Its endpoint does not hold answers to a schema: SIA says the schema in the prompt instead, and there "+
-		"is nothing to change.")
-	if forgetful {
+	if l.Schema == modeSchema {
+		say(p.Strict, "Whether its endpoint holds answers to a schema was not seen: it gave no whole answer to that.")
+	} else {
+		say(p.Strict, "Its endpoint does not hold answers to a schema: SIA says the schema in the prompt instead, and there "+
+			"is nothing to change.")
+	}
+	switch {
+	case forgetful:
 		say(p.ReasoningKept, "Its endpoint does not take the model's reasoning back, so it thinks anew in each turn: set "+
 			"another protocol or endpoint of the model, or let it reason less.")
-	} else {
+	case c.cfg.Reasoning == "none" || c.cfg.Reasoning != l.effort(c.cfg.Reasoning): // it is not wanted, or not to be had
+	default:
 		say(p.ReasoningKept, "No reasoning came with its answers: if the model can reason, set its reasoning, such as high.")
 	}
 	say(p.Cached, "Nothing of the second prompt was read from a cache, so each turn costs the whole conversation: turn "+

@@ -108,6 +108,38 @@ func TestProbeAsksForWhatIsConfigured(t *testing.T) {
 	}
 }
 
+// An answer to the schema that is empty, cut off or withheld teaches nothing, and neither does a call that failed.
+func TestProbeLearnsNothingFromNoAnswer(t *testing.T) {
+	for _, finish := range []string{"stop", "length", "content_filter", "fails"} {
+		schema := false
+		s := flavour.Start(flavour.Flavour{
+			Say: func(a flavour.Ask) flavour.Turn {
+				if schema = a.Body["tools"] == nil; schema {
+					return flavour.Turn{}
+				}
+				return flavour.Probed(a)
+			},
+			Message: func(map[string]any) string {
+				if schema {
+					return finish
+				}
+				return ""
+			},
+			Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
+				if finish == "fails" && a.Body["tools"] == nil {
+					return http.StatusInternalServerError, flavour.Words("internal error")
+				}
+				return 0, ""
+			}})
+		t.Cleanup(s.Close)
+		c := dialTo(t, s)
+		if got := c.Probe(t.Context(), nil); got.Strict || c.Learned().Schema != 0 ||
+			strings.Contains(got.Advice, "does not hold answers") {
+			t.Errorf("%s: learned %+v, %q", finish, c.Learned(), got.Advice)
+		}
+	}
+}
+
 // A model that thinks longer than answers usually may be is given more room by itself, once. Where that is not enough,
 // or other room was configured, people are told which setting it is.
 func TestLongThoughts(t *testing.T) {

@@ -88,7 +88,7 @@ func TestQuirks(t *testing.T) {
 			if got := c.Protocol(); f.Speaks != "" && string(got) != f.Speaks {
 				t.Errorf("dialect %s, want %s", got, f.Speaks)
 			}
-			weaker := strings.Join(c.Learned().Weaker, "; ")
+			weaker := strings.Join(c.Weaker(), "; ")
 			if !strings.Contains(weaker, f.Weaker) || f.Weaker == "" && weaker != "" {
 				t.Errorf("what is weaker: %q, want %q", weaker, f.Weaker)
 			}

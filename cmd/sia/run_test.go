@@ -250,12 +250,19 @@ func TestQuietIsTold(t *testing.T) {
 // A run without a call says that the model can't call tools, unless it wrote calls that can't be read, or too long.
 func TestReasonWithoutCalls(t *testing.T) {
 	const unread, cut = agent.CallsUnread + "a string has no end, at byte 9", agent.AnswersCut + "8192 tokens"
-	for _, c := range []struct{ attempt, want string }{
-		{"it gave up", "the model called no tool in any of its 2 answers: take one that can call tools"},
-		{unread, unread},
-		{cut, cut},
+	for _, c := range []struct {
+		attempt string
+		cut     int
+		want    string
+	}{
+		{"it gave up", 0, "the model called no tool in any of its 2 answers: take one that can call tools"},
+		{unread, 0, unread},
+		{cut, 2, cut},
+		{"3 of 4 credits are spent, and the rest does not cover another call", 2, "2 of the model's 2 answers were cut off " +
+			"at their length, before it called a tool: let it reason less, or set max_output of the model higher in the file " +
+			"of --config"},
 	} {
-		if got := withoutCalls(2, sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt}}}); got != c.want {
+		if got := withoutCalls(2, c.cut, sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt}}}); got != c.want {
 			t.Errorf("%q is told as %q", c.attempt, got)
 		}
 	}

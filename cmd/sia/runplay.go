@@ -42,6 +42,7 @@ type localRun struct {
 	turns     toldTurns
 	calls     int       // of tools, by the model in all attempts, and turns of a command
 	talk      int       // turns of the model's that called none
+	cut       int       // of these, with an answer that was cut off at its length
 	asked     string    // the last question that was asked
 	answered  time.Time // when it was answered
 	quiet     quiet

@@ -55,8 +55,7 @@ type runModel struct {
 }
 
 // weaker is what the run's models worked without, as far as is known.
-func (r *localRun) weaker() (all []runModel) {
-	memory := app.NewModelMemory(defaultDir(), r.Logger)
+func (r *localRun) weaker(memory *app.ModelMemory) (all []runModel) {
 	for _, m := range (app.Config{Models: r.job.models}).WithDefaults().Models.Named() {
 		if dialect, without := m.Found(memory); len(without) > 0 {
 			all = append(all, runModel{m.Name, dialect, without})
@@ -107,7 +106,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Reason = question
 	}
 	if r.talk > 0 && r.calls == 0 && !out.Passed {
-		out.Reason = withoutCalls(r.talk, t)
+		out.Reason = withoutCalls(r.talk, r.cut, t)
 	}
 	if r.trouble.words != "" && !out.Passed {
 		out.Reason = r.trouble.words
@@ -144,7 +143,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			out.Passed, out.Branch, out.Reason = false, "", strings.TrimPrefix(out.Reason+"; "+inPatch(kept, diff), "; ")
 		}
 	}
-	out.Weaker = r.weaker()
+	out.Weaker = r.weaker(r.app.ModelMemory())
 	r.keepRun(out, cost)
 	if r.cmd.Memory && out.Branch != "" {
 		out.Head, err = r.remember(ctx, out.Head)
@@ -152,12 +151,17 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	return out, err
 }
 
-// withoutCalls is why a task in which no tool was called did not pass, after a number of answers.
-func withoutCalls(answers int, t sia.Task) string {
+// withoutCalls is why a task in which no tool was called did not pass, after a number of answers, of which some were
+// cut off at their length.
+func withoutCalls(answers, cut int, t sia.Task) string {
 	for _, a := range t.Attempts {
 		if strings.HasPrefix(a.Reason, agent.CallsUnread) || strings.HasPrefix(a.Reason, agent.AnswersCut) {
 			return a.Reason
 		}
+	}
+	if 2*cut >= answers { // the budget may end attempts before they end for this
+		return fmt.Sprintf("%d of the model's %s were cut off at their length, before it called a tool: let it reason less, "+
+			"or set max_output of the model higher in the file of --config", cut, text.Count(answers, "answer"))
 	}
 	return "the model called no tool in any of its " + text.Count(answers, "answer") + ": take one that can call tools"
 }

@@ -250,6 +250,9 @@ func (r *localRun) tellTurns(t sia.Task, a *sia.Attempt) error {
 			r.calls++
 		case len(turn.Calls) == 0:
 			r.talk++
+			if turn.Finish == llm.FinishLength {
+				r.cut++
+			}
 		}
 		r.calls += len(turn.Calls)
 		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn, r.byCommand())), 160))

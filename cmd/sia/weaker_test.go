@@ -28,7 +28,8 @@ func TestWeakerIsSaid(t *testing.T) {
 		t.Errorf("doctor: %+v", found)
 	}
 	r := &localRun{Env: e, job: localJob{models: models}}
-	if said := r.weaker(); len(said) != 1 || said[0].Model != "big" || !strings.Contains(said[0].Without[0], want) {
+	said := r.weaker(app.NewModelMemory(defaultDir(), nil))
+	if len(said) != 1 || said[0].Model != "big" || !strings.Contains(said[0].Without[0], want) {
 		t.Errorf("run: %+v", said)
 	}
 }

@@ -85,13 +85,11 @@ var anthropic = []Flavour{
 		f.Name, f.Source = "Anthropic: it goes on from another model's calls",
 			"https://github.com/anomalyco/opencode/issues/3077"
 		f.Protocol, f.Reasoning, f.Foreign, f.Apart = "messages", "high", true, true
-		f.Weaker = "without its earlier reasoning"
 	}),
 	claude.with(func(f *Flavour) {
 		f.Name, f.Source = "Anthropic: thinking that it takes for altered",
 			"https://github.com/anthropics/claude-code/issues/19539"
 		f.Protocol, f.Reasoning, f.Apart = "messages", "high", true
-		f.Weaker = "without its earlier reasoning"
 		f.Refuse = func(s *Server, a Ask) (int, string) {
 			for i, m := range messagesOf(a) {
 				if m["role"] == "assistant" && strings.Contains(fmt.Sprint(m["content"]), "type:thinking") {
