@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/sia-bot/sia/app/sweep"
@@ -28,10 +27,11 @@ func (k *keepFor) UnmarshalText(b []byte) error {
 
 // String is the time in days, or hours where those are not whole.
 func (k keepFor) String() string {
-	if h := time.Duration(k).Hours(); h != 24*math.Trunc(h/24) {
-		return fmt.Sprintf("%.0fh", h)
+	hours := int(time.Duration(k).Hours())
+	if hours%24 != 0 {
+		return fmt.Sprintf("%dh", hours)
 	}
-	return fmt.Sprintf("%.0fd", time.Duration(k).Hours()/24)
+	return fmt.Sprintf("%dd", hours/24)
 }
 
 // leastDeliveries is how long deliveries are kept at least: GitHub.com sends them again for three days
