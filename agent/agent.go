@@ -114,7 +114,7 @@ type PreviousAttempt struct {
 	Idea     string             // SIA's, that it was to follow; empty: there was none
 	Changed  []string           // paths, at most 50
 	Kept     bool               // the change was pushed
-	Edits    sia.Edits          // what came of its tries to change files; the zero Edits where another coder made it
+	Edits    sia.Edits          // its edits that were made and that failed; zero where another coder made it
 }
 
 // Instruction is a file of the base branch that tells agents how to work there.

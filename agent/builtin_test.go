@@ -319,7 +319,7 @@ func TestStuckIsInterrupted(t *testing.T) {
 			}
 		})
 	}
-	// Reading much before the first change is no circle. The agent is told, and the hazard decides.
+	// Reading a lot before the first change ends no attempt by itself. The agent is told, and the hazard decides.
 	t.Run("no new change", func(t *testing.T) {
 		var script []scripted.Answer
 		for n := range 40 {

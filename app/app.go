@@ -220,7 +220,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	return err
 }
 
-// unread is how many deliveries came of events that are not read; none where this server has no such role.
+// unread counts the deliveries of events that SIA does not read; 0 where this server takes no deliveries.
 func (a *App) unread() int64 {
 	if a.hook == nil {
 		return 0
