@@ -128,9 +128,8 @@ func flagsOf(n *kong.Node) (all []*kong.Flag) {
 	if d := n.DefaultCmd; d != nil {
 		n = d
 	}
-	groups := n.AllFlags(true)
-	for i := len(groups) - 1; i >= 0; i-- { // its own first
-		all = append(all, groups[i]...)
+	for _, group := range slices.Backward(n.AllFlags(true)) { // its own first
+		all = append(all, group...)
 	}
 	return all
 }

@@ -128,7 +128,7 @@ func writeNew(root *os.Root, name string, content []byte) error {
 // initial is what was found, as JSON.
 func initial(p project.Project, file []byte, written bool) initialConfig {
 	out := initialConfig{File: config.Path, Written: written, Content: string(file), Languages: []foundLanguage{},
-		Setup: initialCommands(p.Setup), Others: initialCommands(p.Others), Hosts: append([]string{}, p.Hosts()...)}
+		Setup: initialCommands(p.Setup), Others: initialCommands(p.Others), Hosts: nonNil(p.Hosts())}
 	for _, l := range p.Languages {
 		out.Languages = append(out.Languages, foundLanguage(l))
 	}

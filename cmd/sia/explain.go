@@ -43,8 +43,7 @@ func (c *taskExplainCmd) Run(e *cli.Env) error {
 			return err
 		}
 		if c.Output == "json" {
-			return e.JSON(taskExplanation{t.ID, append([]string{}, render.PassRests(t)...),
-				append([]sia.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
+			return e.JSON(taskExplanation{t.ID, nonNil(render.PassRests(t)), nonNil(decisions), nonNil(events)})
 		}
 		for _, r := range events {
 			for len(decisions) > 0 && (decisions[0].ID == r.Event.Effect || decisions[0].At.Before(r.Event.At)) {
@@ -80,8 +79,7 @@ func explainEvent(e *cli.Env, r store.EventRecord) {
 }
 
 func explainLine(e *cli.Env, at time.Time, state, what string, why any) {
-	e.Linef("%s  %-11s %-18s %s", at.Local().Format("15:04:05.000"), e.Style.Bold(state), e.Style.Dim(what),
-		why)
+	e.Linef("%s  %-11s %-18s %s", at.Local().Format("15:04:05.000"), e.Style.Bold(state), e.Style.Dim(what), why)
 }
 
 // explainDecision prints one choice, and beneath it what could have been chosen
@@ -91,8 +89,8 @@ func explainDecision(e *cli.Env, d sia.Decision) {
 	if words != "" {
 		words = " (" + words + ")"
 	}
-	explainLine(e, d.At, "chosen", string(d.Type), e.Style.Bold(d.Choice)+cli.Styled(cli.Plain(
-		fmt.Sprintf("%s, with probability %.2f by %s: %s", words, d.Propensity, d.Policy, d.Reason))))
+	explainLine(e, d.At, "chosen", string(d.Type), cli.Styled(cli.Sprintf(
+		"%s%s, with probability %.2f by %s: %s", e.Style.Bold(d.Choice), words, d.Propensity, d.Policy, d.Reason)))
 	explainOptions(e, d)
 	if d.Outcome != "" {
 		e.Linef("    outcome: %s (%+.2f against what was to be expected)", d.Outcome, d.Credit)

@@ -108,11 +108,7 @@ func (c *lessonsExportCmd) Run(e *cli.Env) error {
 			out = f
 		}
 		for _, l := range lessons {
-			line, err := json.Marshal(l)
-			if err != nil {
-				return fmt.Errorf("export lessons: %w", err)
-			}
-			if _, err := out.Write(append(secret.MaskJSON(line), '\n')); err != nil {
+			if err := cli.WriteJSONLine(out, l); err != nil {
 				return fmt.Errorf("export lessons: %w", err)
 			}
 		}

@@ -79,7 +79,7 @@ func (c *lessonsAgreedCmd) Run(e *cli.Env) error {
 		}
 		for i, a := range shown {
 			if i > 0 {
-				fmt.Fprintln(e.Out)
+				e.Linef("")
 			}
 			if err := showAgreement(e, a); err != nil {
 				return err
@@ -194,13 +194,12 @@ func tellWaiting(e *cli.Env, s *store.Store, repo int64) error {
 	}
 	switch n {
 	case 0:
-		return nil
 	case 1:
-		_, err = fmt.Fprintln(e.Out, "another repository of the owner learned one of these, too; it can be shared with "+
-			"all of them: sia lessons agreed")
+		e.Linef("another repository of the owner learned one of these, too; it can be shared with all of them: sia lessons " +
+			"agreed")
 	default:
-		_, err = fmt.Fprintf(e.Out, "other repositories of the owner learned %d of these, too; they can be shared with "+
-			"all of them: sia lessons agreed\n", n)
+		e.Linef("other repositories of the owner learned %d of these, too; they can be shared with all of them: sia lessons "+
+			"agreed", n)
 	}
-	return err
+	return nil
 }

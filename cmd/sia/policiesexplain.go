@@ -183,8 +183,8 @@ func valueAt(context map[string]any, path string) string {
 }
 
 func explainByPolicy(e *cli.Env, x explainedDecision) {
-	explainLine(e, x.At, string(x.Type), fmt.Sprintf("attempt %d", x.Attempt), e.Style.Bold(chosenText(x.Choice))+
-		cli.Styled(cli.Plain(fmt.Sprintf(", with probability %.2f: %s", x.Propensity, x.Reason))))
+	explainLine(e, x.At, string(x.Type), fmt.Sprintf("attempt %d", x.Attempt), cli.Styled(cli.Sprintf(
+		"%s, with probability %.2f: %s", e.Style.Bold(chosenText(x.Choice)), x.Propensity, x.Reason)))
 	holds := "its text was not kept"
 	if x.Holds != "" {
 		holds = "for " + x.Holds

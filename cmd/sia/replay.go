@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -23,7 +22,6 @@ import (
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
-	"github.com/sia-bot/sia/sia/secret"
 )
 
 type replayCmd struct {
@@ -176,7 +174,7 @@ func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 		return nil, fmt.Errorf("read tasks from the memory branch: %w", err)
 	}
 	for _, b := range append(broken, unread...) {
-		fmt.Fprintf(e.Err, "left out: %s\n", secret.Mask(b))
+		e.Tellf("left out: %s", b)
 	}
 	known := map[string]bool{}
 	for _, t := range mined {
@@ -222,7 +220,7 @@ func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sa
 const compilingStdlib = "Go's standard library is compiled, once for this version of Go; that can take 10 minutes"
 
 // tellCompiling tells it where no result goes.
-func tellCompiling(e *cli.Env) func() { return func() { toldTo(e.Err, "%s\n", compilingStdlib) } }
+func tellCompiling(e *cli.Env) func() { return func() { e.Tellf(compilingStdlib) } }
 
 // stdlibFolder is where this person's runs keep compiled standard libraries; "": nowhere, where there is no folder for
 // caches.
@@ -232,9 +230,4 @@ func stdlibFolder() string {
 		return ""
 	}
 	return filepath.Join(dir, "sia", "stdlib")
-}
-
-// toldTo writes progress, secrets masked.
-func toldTo(w io.Writer, format string, args ...any) {
-	fmt.Fprint(w, secret.Mask(fmt.Sprintf(format, args...)))
 }

@@ -46,26 +46,18 @@ func (c *replayListCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	all := []listedTask{}
+	var all []listedTask
 	for _, t := range tasks {
 		l := listedTask{ID: t.ID, Language: t.Language, Title: t.Title, Issue: t.Issue, Failing: len(t.Failing),
-			Files: append([]string{}, t.Files...), Mined: t.Mined, From: t.from}
+			Files: nonNil(t.Files), Mined: t.Mined, From: t.from}
 		l.Tried, l.Resolved = ofTask(runs, t.ID)
 		all = append(all, l)
 	}
-	if c.Output == "json" {
-		return e.JSON(all)
-	}
-	if len(all) == 0 {
-		return e.Sayf("%s has no tasks yet; `sia replay mine` looks for some\n", s.name)
-	}
-	var b strings.Builder
-	w := cli.NewTable(&b, "TASK", "LANGUAGE", "TESTS", "RESOLVED", "WHAT")
-	for _, t := range all {
-		w.Rowf("%s\t%s\t%d\t%s\t%s", t.ID, t.Language, t.Failing, resolvedOf(t.Resolved, t.Tried),
-			text.Clip(text.OneLine(t.Title), 80))
-	}
-	return errors.Join(w.Flush(), e.Masked(b.String()))
+	return cli.List(e, c.Format, all, s.name+" has no tasks yet; `sia replay mine` looks for some",
+		[]string{"TASK", "LANGUAGE", "TESTS", "RESOLVED", "WHAT"}, func(w cli.Table, t listedTask) {
+			w.Rowf("%s\t%s\t%d\t%s\t%s", t.ID, t.Language, t.Failing, resolvedOf(t.Resolved, t.Tried),
+				text.Clip(text.OneLine(t.Title), 80))
+		})
 }
 
 func ofTask(runs []replay.Result, id string) (tried, resolved int) {
@@ -110,11 +102,10 @@ func (c *replayShowCmd) Run(e *cli.Env) (err error) {
 	if c.Output == "json" {
 		return e.JSON(t.Task)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s\n", text.OneLine(t.Title), t.Commit, t.Repo,
-		t.Parent, t.Language)
+	e.Linef("%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s", text.OneLine(t.Title), t.Commit, t.Repo, t.Parent,
+		t.Language)
 	if t.Issue > 0 {
-		fmt.Fprintf(&b, "issue    #%d\n", t.Issue)
+		e.Linef("issue    #%d", t.Issue)
 	}
 	for _, part := range []struct {
 		what  string
@@ -122,13 +113,13 @@ func (c *replayShowCmd) Run(e *cli.Env) (err error) {
 	}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutLines(t.Task)},
 		{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
 		if len(part.lines) > 0 {
-			fmt.Fprintf(&b, "\n%s\n  %s\n", part.what, strings.Join(part.lines, "\n  "))
+			e.Linef("\n%s\n  %s", part.what, strings.Join(part.lines, "\n  "))
 		}
 	}
 	if t.Text != "" {
-		fmt.Fprintf(&b, "\n%s\n", t.Text)
+		e.Linef("\n%s", t.Text)
 	}
-	return e.Masked(b.String())
+	return nil
 }
 
 // leftOutLines say what of a task's tests is not laid over, a line for each file.

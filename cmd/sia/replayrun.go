@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,11 +90,7 @@ func (c *replayRunCmd) Run(e *cli.Env) (err error) {
 			return err
 		}
 	}
-	err = c.Print(e, out, func() error { return out.show(e) })
-	if len(out.Failed) > 0 {
-		err = errors.Join(err, cli.ErrShown)
-	}
-	return err
+	return c.Report(e, out, len(out.Failed) == 0, func() error { return out.show(e) })
 }
 
 // way is a way to play tasks.
@@ -113,10 +108,10 @@ func (w way) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *play
 	}
 	if err != nil {
 		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, w.name, err))
-		toldTo(e.Err, "%s  %s  could not be tried: %v\n", t.ID, w.name, err)
+		e.Tellf("%s  %s  could not be tried: %v", t.ID, w.name, err)
 		return nil
 	}
-	toldTo(e.Err, "%s  %s  %s\n", t.ID, w.name, runText(r))
+	e.Tellf("%s  %s  %s", t.ID, w.name, runText(r))
 	out.Runs = append(out.Runs, r)
 	return s.folder.AppendRun(r)
 }
@@ -241,8 +236,7 @@ func summed(name string, runs []replay.Result) variantReport {
 }
 
 func (r playedReport) show(e *cli.Env) error {
-	var b strings.Builder
-	w := cli.NewTable(&b, "VARIANT", "RESOLVED", "CREDITS", "SECONDS")
+	w := cli.NewTable(e.Out, "VARIANT", "RESOLVED", "CREDITS", "SECONDS")
 	for _, v := range r.Variants {
 		w.Rowf("%s\t%s\t%.2f\t%.0f", v.Variant, resolvedOf(v.Resolved, v.Tried), v.Credits, v.Seconds)
 	}
@@ -250,11 +244,10 @@ func (r playedReport) show(e *cli.Env) error {
 		return err
 	}
 	if r.Gate != "" {
-		fmt.Fprintf(&b, "%s\n", r.Gate)
+		e.Linef("%s", r.Gate)
 	}
-	slices.SortFunc(r.Failed, cmp.Compare)
-	for _, f := range r.Failed {
-		fmt.Fprintf(&b, "could not be tried: %s\n", f)
+	for _, f := range slices.Sorted(slices.Values(r.Failed)) {
+		e.Linef("could not be tried: %s", f)
 	}
-	return e.Masked(b.String())
+	return nil
 }

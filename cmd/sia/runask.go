@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/command"
 	"github.com/sia-bot/sia/sia/gate"
@@ -33,14 +32,14 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	case key == r.asked:
 		r.progress("The answer was not understood, or changes nothing: the task still waits, so the question is asked again.")
 	}
-	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), cli.Plain(about))
+	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), about)
 	if t.Gate.AwaitsPerson {
 		r.list(gate.Findings(t.Gate.Explain))
 	}
 	for _, o := range options {
-		r.progress("  %s) %s", o.Letter, cli.Plain(o.Text))
+		r.progress("  %s) %s", o.Letter, o.Text)
 	}
-	toldTo(r.Err, "%s ", "Answer with a letter, words, or a command such as /sia stop:")
+	fmt.Fprint(r.Err, "Answer with a letter, words, or a command such as /sia stop: ")
 	answer, err := r.read()
 	switch {
 	case err != nil:
@@ -49,7 +48,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 		return false, nil
 	}
 	if wrong := misunderstood(t, answer); wrong != "" {
-		r.progress("%s", cli.Plain(text.Capital(text.Sentence(wrong))))
+		r.progress("%s", text.Capital(text.Sentence(wrong)))
 		return false, nil
 	}
 	r.asked, r.answered = key, time.Now()

@@ -207,7 +207,7 @@ func (r *localRun) show(out runResult) {
 			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), text.Count(len(out.Attempts), "attempt"),
 			out.Credits, out.USD)
 	default:
-		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(cli.Plain(out.Reason)))
+		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(out.Reason))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
 	if out.asks {
@@ -224,12 +224,12 @@ func (r *localRun) show(out runResult) {
 		}
 		r.progress("%s", line)
 		if !strings.Contains(out.Reason, a.LeftOut) {
-			r.progress("    %s", cli.Plain(a.LeftOut))
+			r.progress("    %s", a.LeftOut)
 		}
 	}
 	for _, m := range out.Weaker {
 		r.progress("  %s works with less than was asked for (dialect %s): %s.", m.Model, m.Protocol,
-			cli.Plain(strings.Join(m.Without, "; ")))
+			strings.Join(m.Without, "; "))
 	}
 	if out.Branch == "" {
 		if out.Head == "" {
@@ -251,7 +251,7 @@ func (r *localRun) show(out runResult) {
 		r.progress("It changes tests or protected files, which a run that begins there would take for wanted:")
 		r.list(out.Findings)
 		if e := out.Evidence; e != nil && e.NotRun != "" {
-			r.progress("SIA goes by their text, since it did not run the tests: %s.", cli.Plain(e.NotRun))
+			r.progress("SIA goes by their text, since it did not run the tests: %s.", e.NotRun)
 		}
 		r.progress("At a terminal SIA asks about them when the checks pass. Undo what is not wanted before you go on " +
 			"from there.")
@@ -263,6 +263,6 @@ func (r *localRun) show(out runResult) {
 // list prints sentences.
 func (r *localRun) list(sentences []string) {
 	for _, s := range sentences {
-		r.progress("  %s", text.Sentence(cli.Plain(s)))
+		r.progress("  %s", text.Sentence(s))
 	}
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"strconv"
@@ -18,7 +16,6 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -54,16 +51,7 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	} else if v == 0 {
 		return o.noneThere()
 	}
-	if o.Output == "json" {
-		return f(s) // [cli.Env.JSON] masks what it writes
-	}
-	out := e.Out
-	var text bytes.Buffer
-	e.Out = &text
-	err = f(s)
-	e.Out = out
-	_, written := io.WriteString(out, secret.Mask(text.String()))
-	return errors.Join(err, written)
+	return f(s)
 }
 
 // warnings is a log's handler for what goes wrong alone.

@@ -65,6 +65,14 @@ func (f Format) Print(e *Env, v any, show func() error) error {
 	return show()
 }
 
+// Report is [Format.Print] of a result that ends the command as failed unless it is good.
+func (f Format) Report(e *Env, v any, good bool, show func() error) error {
+	if err := f.Print(e, v, show); err != nil || good {
+		return err
+	}
+	return ErrShown
+}
+
 // Sayf prints a value for programs, or words for people.
 func (f Format) Sayf(e *Env, v any, words string, args ...any) error {
 	return f.Print(e, v, func() error { return e.Sayf(words, args...) })
@@ -146,7 +154,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return ExitUnread
 		}
 		if !errors.Is(err, ErrShown) {
-			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(Plain(Words(err))))
+			fmt.Fprintf(stderr, "%s: %s\n", p.Name, Plain(Words(err)))
 		}
 		return ExitFailed
 	}
@@ -198,7 +206,7 @@ func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 
 // wrong reports wrong usage of a command.
 func (p Program) wrong(stderr io.Writer, said, command string) int {
-	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, secret.Mask(Plain(said)), command)
+	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, Plain(said), command)
 	return ExitUsage
 }
 
