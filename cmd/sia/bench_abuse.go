@@ -283,7 +283,19 @@ func readLog(ctx context.Context, log io.Reader) error {
 func hostileLog(ctx context.Context) error {
 	text := "error: " + strings.Repeat("x", 60<<10) + "\n" + strings.Repeat("FAIL: a\n##[error]b\n\x1b[31m", 1000) +
 		strings.Repeat("Traceback (most recent call last):\n", 1000) + strings.Repeat("\r", 10_000)
-	return readLog(ctx, &repeatedLog{text: text, left: 32 << 20})
+	return readLog(ctx, io.LimitReader(&repeatedText{text: text}, 32<<20))
+}
+
+// repeatedText is a text over and over, without an end.
+type repeatedText struct {
+	text string
+	at   int
+}
+
+func (r *repeatedText) Read(p []byte) (int, error) {
+	n := copy(p, r.text[r.at:])
+	r.at = (r.at + n) % len(r.text)
+	return n, nil
 }
 
 // gzipBomb is a lot of nothing, compressed.

@@ -3,10 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +29,7 @@ import (
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/lab/benchtask"
 	"github.com/sia-bot/sia/policies/priors"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
@@ -120,10 +118,8 @@ func (p *prey) silentHooks(ctx context.Context) error {
 // deliver sends a signed delivery and is how it was answered.
 func (p *prey) deliver(ctx context.Context, event, guid, text string) (int, string, error) {
 	body := `{"zen":"` + text + `"}`
-	mac := hmac.New(sha256.New, []byte(p.config.GitHub.WebhookSecret))
-	mac.Write([]byte(body))
 	return request(ctx, http.DefaultClient, http.MethodPost, p.webhook(), body, "X-GitHub-Event", event,
-		"X-GitHub-Delivery", guid, "X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+		"X-GitHub-Delivery", guid, "X-Hub-Signature-256", benchtask.Sign(p.config.GitHub.WebhookSecret, []byte(body)))
 }
 
 var hiddenInput = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
@@ -501,7 +497,7 @@ func hostilePriors(ctx context.Context) error {
 			}
 		}
 	}
-	if _, err := priors.ReadBounded(&repeatedLog{text: "x", left: 64 << 20}); err == nil {
+	if _, err := priors.ReadBounded(io.LimitReader(&repeatedText{text: strings.Repeat("x", 4<<10)}, 64<<20)); err == nil {
 		return errors.New("64 MiB were read")
 	}
 	return ctx.Err()

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/benchtask"
@@ -49,44 +50,25 @@ func newDeliveryLoad(url, secret string) (*deliveryLoad, error) {
 	}, nil
 }
 
-// send sends one delivery and returns how long its acknowledgement took.
-func (d *deliveryLoad) send(ctx context.Context, guid string) (time.Duration, error) {
-	began := time.Now()
-	err := benchtask.Send(ctx, d.client, d.url, "check_run", guid, d.sign, d.body)
-	return time.Since(began), err
-}
-
-// sendAll sends n deliveries through so many connections, each when pace lets it.
+// sendAll sends n deliveries, so many at the same time, each when pace lets it. It returns how long each took.
 func (d *deliveryLoad) sendAll(
-	ctx context.Context, prefix string, n, connections int, pace <-chan time.Time,
+	ctx context.Context, prefix string, n, atOnce int, pace <-chan time.Time,
 ) ([]time.Duration, error) {
-	var mu sync.Mutex
-	var took []time.Duration
-	var failed error
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range connections {
-		wg.Go(func() {
-			for i := range next {
-				t, err := d.send(ctx, fmt.Sprintf("%s-%d", prefix, i))
-				mu.Lock()
-				took = append(took, t)
-				if err != nil && failed == nil {
-					failed = err
-				}
-				mu.Unlock()
-			}
-		})
-	}
+	took := make([]time.Duration, n)
+	var g errgroup.Group
+	g.SetLimit(atOnce)
 	for i := range n {
 		if pace != nil {
 			<-pace
 		}
-		next <- i
+		g.Go(func() error {
+			began := time.Now()
+			err := benchtask.Send(ctx, d.client, d.url, "check_run", fmt.Sprintf("%s-%d", prefix, i), d.sign, d.body)
+			took[i] = time.Since(began)
+			return err
+		})
 	}
-	close(next)
-	wg.Wait()
-	return took, failed
+	return took, g.Wait()
 }
 
 // intake measures how deliveries are acknowledged: steadily and in a burst.
