@@ -12,7 +12,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/command"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
@@ -60,6 +62,20 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	}
 	_, err = r.sim.Comment(r.repo, number, runUser, answer)
 	return false, err
+}
+
+// foldTags are what has GitHub fold a part of a comment.
+var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
+
+// tellReplies prints what SIA replies to commands, such as /sia help. What it asked stands, and is asked again.
+func (r *localRun) tellReplies() {
+	for _, e := range r.sim.Timeline("issue_comment.created") {
+		if e.Seq > r.heard && commentedAs(string(sia.DoReply))(e) {
+			r.heard, r.asked = e.Seq, ""
+			said := foldTags.ReplaceAllString(visible.Markdown(e.Detail), "")
+			r.progress("%s\n%s", r.Style.Bold("SIA answers:"), strings.TrimSpace(said))
+		}
+	}
 }
 
 // misunderstood says why nothing would come of an answer; "" where something may.

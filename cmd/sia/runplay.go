@@ -45,6 +45,7 @@ type localRun struct {
 	cut       int       // of these, with an answer that was cut off at its length
 	asked     string    // the last question that was asked
 	answered  time.Time // when it was answered
+	heard     int       // number of the last reply that was told
 	quiet     quiet
 	trouble   trouble
 	baseOK    bool // the test command passes without any change
@@ -283,6 +284,7 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 		} else if lost {
 			return r.stop(t)
 		}
+		r.tellReplies()
 		r.tellQuiet(t)
 		switch {
 		case t.State == sia.Passed || t.State == sia.Stopped:

@@ -73,6 +73,8 @@ type runAttempt struct {
 	LeftOut   string `json:"left_out,omitempty"` // what of its change is not in its commit, and why
 	ByRules   string `json:"by_rules,omitempty"` // why no model diagnosed the failure that it follows
 	Credits   string `json:"credits"`
+
+	Unreviewed string `json:"unreviewed,omitempty"` // why the independent review of that diagnosis failed
 }
 
 // end collects the result. The branch stays in the clone.
@@ -88,7 +90,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			Technique: string(a.Technique), LeftOut: a.LeftOut, Credits: a.Cost.String()}
 		for _, iv := range t.Interventions {
 			if iv.After == a.Number-1 {
-				told.ByRules = iv.Diagnosis.Fallback
+				told.ByRules, told.Unreviewed = iv.Diagnosis.Fallback, unreviewed(iv)
 			}
 		}
 		out.Attempts = append(out.Attempts, told)

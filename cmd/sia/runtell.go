@@ -216,7 +216,18 @@ func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
 		if d.Fallback != "" {
 			r.progress("  It is by fixed rules: %s", text.Clip(cli.Plain(text.OneLine(d.Fallback)), 160))
 		}
+		if why := unreviewed(t.Interventions[r.diagnosed]); why != "" {
+			r.progress("  It was not reviewed: %s", text.Clip(cli.Plain(text.OneLine(why)), 160))
+		}
 	}
+}
+
+// unreviewed is why the independent review of a diagnosis failed; "" where it did not.
+func unreviewed(iv sia.Intervention) string {
+	if iv.Review.Verdict != sia.ReviewFailed {
+		return ""
+	}
+	return cmp.Or(strings.Join(iv.Review.Points, "; "), "the reviewer did not answer")
 }
 
 // tellTurns prints what the model did in an attempt since the last time, run by run.
