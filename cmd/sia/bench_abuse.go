@@ -77,14 +77,9 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sandbox.RemoveAll(dir)) }()
-	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
-	found := sandbox.Probe(e.Ctx, o)
-	if !found.OK() {
-		return fmt.Errorf("there is no sandbox here, so what it holds can't be tried: %s", found)
-	}
-	box, err := sandbox.New(o, found)
+	box, err := openSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil {
-		return err
+		return fmt.Errorf("what the sandbox holds can't be tried here: %w", err)
 	}
 	p := &prey{dir: dir, box: box, plant: c.plant, disk: c.Disk}
 	defer func() { err = errors.Join(err, p.shut()) }()

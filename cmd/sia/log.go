@@ -25,17 +25,12 @@ type logCmd struct {
 
 // logReport is what --output json prints of one log. Fields are only added.
 type logReport struct {
-	File        string          `json:"file"`
-	Signature   string          `json:"signature"`
-	Class       failure.Class   `json:"class"`
-	Excerpt     []failure.Span  `json:"excerpt"` // lines, 1-based, inclusive
+	File string `json:"file"`
+	failure.Report
 	FailedTests []string        `json:"failed_tests"`
-	Tests       []failure.Test  `json:"tests"` // the same with their places
-	Text        string          `json:"text"`
-	Line        int             `json:"line"`
-	Why         []string        `json:"why"`
-	Places      []failure.Place `json:"places"`        // the likeliest first; Text is the first one's
-	Cut         string          `json:"cut,omitempty"` // why the log was not read to its end
+	Tests       []failure.Test  `json:"tests"`  // the same with their places
+	Why         []string        `json:"why"`    // a list also where it is empty, as is the next
+	Places      []failure.Place `json:"places"` // the likeliest first; Text is the first one's
 }
 
 // Run reads each log. A log that can't be read is reported and the others are
@@ -53,11 +48,8 @@ func (c *logCmd) Run(e *cli.Env) error {
 			continue
 		}
 		if c.Output == "json" {
-			err = json.NewEncoder(e.Out).Encode(logReport{
-				File: name, Signature: rep.Signature, Class: rep.Class, Excerpt: rep.Excerpt, FailedTests: testNames(rep.Tests),
-				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why), Places: nonNil(rep.Places),
-				Cut: rep.Cut,
-			})
+			err = json.NewEncoder(e.Out).Encode(logReport{name, rep, testNames(rep.Tests), nonNil(rep.Tests), nonNil(rep.Why),
+				nonNil(rep.Places)})
 		} else {
 			if i > 0 {
 				e.Linef("")

@@ -92,33 +92,27 @@ func (c *reindexCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.Print(e, nonNil(all), func() error { return c.report(e, all) })
-}
-
-// report is what was rebuilt, as a table, and what could not be.
-func (c *reindexCmd) report(e *cli.Env, all []memory.Reindexed) error {
-	if len(all) == 0 {
-		return e.Sayf("the app is not installed anywhere, so there is nothing to rebuild from\n")
-	}
-	w := cli.NewTable(e.Out, "REPOSITORY", "MEMORY", "TASKS", "STARTED AGAIN", "LESSONS", "DECISIONS", "OUTCOMES")
-	var sum memory.Reindexed
-	for _, r := range all {
-		w.Rowf("%s\t%s\t%d\t%d\t%d\t%d\t%d", r.Repo, cmp.Or(sia.SHA(r.Head).Short(), "none"), r.Tasks, r.Again, r.Lessons,
-			r.Decisions, r.Outcomes)
-		sum.Tasks, sum.Lessons, sum.Problems = sum.Tasks+r.Tasks, sum.Lessons+r.Lessons, append(sum.Problems, r.Problems...)
-	}
-	if err := w.Flush(); err != nil {
+	err = cli.List(e, c.Format, all, "the app is not installed anywhere, so there is nothing to rebuild from",
+		[]string{"REPOSITORY", "MEMORY", "TASKS", "STARTED AGAIN", "LESSONS", "DECISIONS", "OUTCOMES"},
+		func(t cli.Table, r memory.Reindexed) {
+			t.Rowf("%s\t%s\t%d\t%d\t%d\t%d\t%d", r.Repo, cmp.Or(sia.SHA(r.Head).Short(), "none"), r.Tasks, r.Again, r.Lessons,
+				r.Decisions, r.Outcomes)
+		})
+	if err != nil || len(all) == 0 || c.Output == "json" {
 		return err
 	}
+	rebuilt, problems := 0, 0
 	for _, r := range all {
+		rebuilt += r.Tasks + r.Lessons
+		problems += len(r.Problems)
 		for _, p := range r.Problems {
 			e.Linef("%s %s: %s", e.Style.Amber("!"), r.Repo, p)
 		}
 	}
-	if len(sum.Problems) > 0 {
+	if problems > 0 {
 		e.Linef("What can't be read was left as it is; repair it on the branch and run sia reindex again.")
 	}
-	if sum.Tasks+sum.Lessons == 0 {
+	if rebuilt == 0 {
 		e.Linef("Nothing was missing.")
 	}
 	return nil

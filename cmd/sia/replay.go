@@ -75,6 +75,16 @@ func (f replayFlags) open(e *cli.Env) (*replaySource, error) {
 	return s, nil
 }
 
+// with runs do on the repository.
+func (f replayFlags) with(e *cli.Env, do func(*replaySource) error) (err error) {
+	s, err := f.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return do(s)
+}
+
 // originName finds owner/name at the end of an address such as git@github.com:owner/name.git.
 var originName = regexp.MustCompile(`[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,45 +52,42 @@ type againReport struct {
 }
 
 // Run mines, or verifies again.
-func (c *replayMineCmd) Run(e *cli.Env) (err error) {
-	s, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if c.Commit && s.server == nil {
-		return fmt.Errorf("--commit writes to a repository on GitHub: name it as owner/name, not as a folder")
-	}
-	spec, err := c.spec(e, s)
-	if err != nil {
-		return err
-	}
-	out := minedReport{Repo: s.name, Folder: s.folder.Path(), Counts: map[replay.Verdict]int{},
-		Passed: map[string]int{}, Missing: []string{}}
-	if c.Again {
-		if out.Again, err = c.again(e, s, spec); err != nil {
-			return err
+func (c *replayMineCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *replaySource) error {
+		if c.Commit && s.server == nil {
+			return fmt.Errorf("--commit writes to a repository on GitHub: name it as owner/name, not as a folder")
 		}
-		out.Tasks = out.Again.Held + len(out.Again.Gone) + len(out.Again.Stuck)
-	} else {
-		m, err := replay.Mine(e.Ctx, spec)
+		spec, err := c.spec(e, s)
 		if err != nil {
 			return err
 		}
-		out.Judged, out.Counts, out.Median, out.Tasks, out.Stopped = m.Judged, m.Counts, m.Median, m.Tasks, m.Stopped
-		out.Missing = append(out.Missing, m.Missing...)
-		maps.Copy(out.Passed, m.Passed)
-	}
-	if c.Commit {
-		tasks, _, err := s.folder.Tasks()
-		if err != nil {
-			return err
+		out := minedReport{Repo: s.name, Folder: s.folder.Path(), Counts: map[replay.Verdict]int{},
+			Passed: map[string]int{}, Missing: []string{}}
+		if c.Again {
+			if out.Again, err = c.again(e, s, spec); err != nil {
+				return err
+			}
+			out.Tasks = out.Again.Held + len(out.Again.Gone) + len(out.Again.Stuck)
+		} else {
+			m, err := replay.Mine(e.Ctx, spec)
+			if err != nil {
+				return err
+			}
+			out.Judged, out.Counts, out.Median, out.Tasks, out.Stopped = m.Judged, m.Counts, m.Median, m.Tasks, m.Stopped
+			out.Missing = append(out.Missing, m.Missing...)
+			maps.Copy(out.Passed, m.Passed)
 		}
-		if out.Committed, err = replay.Remember(e.Ctx, s.server, tasks); err != nil {
-			return err
+		if c.Commit {
+			tasks, _, err := s.folder.Tasks()
+			if err != nil {
+				return err
+			}
+			if out.Committed, err = replay.Remember(e.Ctx, s.server, tasks); err != nil {
+				return err
+			}
 		}
-	}
-	return c.Print(e, out, func() error { return out.show(e) })
+		return c.Print(e, out, func() error { return out.show(e) })
+	})
 }
 
 func (c *replayMineCmd) spec(e *cli.Env, s *replaySource) (replay.MineSpec, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,43 +53,40 @@ type variantReport struct {
 }
 
 // Run plays tasks. An attempt that can't be made is told, counts for nothing, and ends nothing.
-func (c *replayRunCmd) Run(e *cli.Env) (err error) {
-	s, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	tasks, err := c.chosen(e, s)
-	if err != nil {
-		return err
-	}
-	p, err := c.player(e, s)
-	if err != nil {
-		return err
-	}
-	ways, err := c.ways(e, s, p)
-	if err != nil {
-		return err
-	}
-	out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
-	for _, t := range tasks {
-		for _, w := range ways {
-			for seed := 1; seed <= c.Seeds; seed++ {
-				if err := w.log(e, s, t, seed, &out); err != nil {
-					return err
+func (c *replayRunCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *replaySource) error {
+		tasks, err := c.chosen(e, s)
+		if err != nil {
+			return err
+		}
+		p, err := c.player(e, s)
+		if err != nil {
+			return err
+		}
+		ways, err := c.ways(e, s, p)
+		if err != nil {
+			return err
+		}
+		out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
+		for _, t := range tasks {
+			for _, w := range ways {
+				for seed := 1; seed <= c.Seeds; seed++ {
+					if err := w.log(e, s, t, seed, &out); err != nil {
+						return err
+					}
 				}
 			}
 		}
-	}
-	for _, w := range ways {
-		out.Variants = append(out.Variants, summed(w.name, out.Runs))
-	}
-	if c.Change != "" {
-		if out.Gate, err = judged(ways, out.Runs); err != nil {
-			return err
+		for _, w := range ways {
+			out.Variants = append(out.Variants, summed(w.name, out.Runs))
 		}
-	}
-	return c.Report(e, out, len(out.Failed) == 0, func() error { return out.show(e) })
+		if c.Change != "" {
+			if out.Gate, err = judged(ways, out.Runs); err != nil {
+				return err
+			}
+		}
+		return c.Report(e, out, len(out.Failed) == 0, func() error { return out.show(e) })
+	})
 }
 
 // way is a way to play tasks.

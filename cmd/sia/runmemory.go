@@ -84,8 +84,7 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 		return head, err
 	}
 	git := r.job.git
-	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
-		r.bare, "refs/heads/"+memoryBranch); err != nil {
+	if err := git.fetch(ctx, r.bare, "refs/heads/"+memoryBranch); err != nil {
 		return head, err
 	}
 	after, err := git.commitEntries(ctx, filepath.Join(r.dir, "index"), head, string(entries), "sia: what was learned")

@@ -95,9 +95,7 @@ func (r *localRun) waitsFor(t sia.Task) string {
 		return *step
 	}
 	pending := slices.Collect(maps.Values(t.Pending))
-	switch {
-	case !slices.Contains(pending, sia.DoAttempt):
-	default:
+	if slices.Contains(pending, sia.DoAttempt) {
 		if tests := r.tests.Load(); tests != nil {
 			return *tests
 		}
