@@ -58,20 +58,14 @@ func (c *auditCmd) Run(e *cli.Env) error {
 			}
 			return nil
 		}
-		if len(acts) == 0 {
-			return e.Sayf("nothing was done; name an earlier time with --since, or leave the filters out\n")
-		}
-		w := cli.NewTable(e.Out, "TIME", "WHO", "WHAT", "WHERE", "WHAT FOLLOWED")
-		for _, a := range acts {
-			w.Rowf("%s\t%s\t%s\t%s\t%s", a.At.Local().Format(time.DateTime), text.OneLine(a.Who), a.What,
-				cmp.Or(string(a.Task), names[a.Repo]), text.Clip(text.OneLine(cli.Plain(a.Detail)), 80))
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		if len(acts) == c.Limit {
+		err = cli.List(e, c.Format, acts, "nothing was done; name an earlier time with --since, or leave the filters out",
+			[]string{"TIME", "WHO", "WHAT", "WHERE", "WHAT FOLLOWED"}, func(t cli.Table, a store.Act) {
+				t.Rowf("%s\t%s\t%s\t%s\t%s", a.At.Local().Format(time.DateTime), text.OneLine(a.Who), a.What,
+					cmp.Or(string(a.Task), names[a.Repo]), text.Clip(text.OneLine(cli.Plain(a.Detail)), 80))
+			})
+		if err == nil && len(acts) == c.Limit {
 			e.Linef("These are the latest %d; --limit shows more.", c.Limit)
 		}
-		return nil
+		return err
 	})
 }

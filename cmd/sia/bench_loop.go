@@ -19,8 +19,7 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	}
 	defer func() { err = errors.Join(err, s.shut()) }()
 	fmt.Fprintf(e.Err, "loop: %d tasks of two attempts…\n", c.Tasks)
-	quietly := *e
-	n := &demoNarrator{Env: &quietly, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
+	n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
 	var overhead, comment []time.Duration
 	var calls ghsim.Tally
 	for i := range c.Tasks + 1 {

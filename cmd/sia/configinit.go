@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -103,12 +102,7 @@ func lookAtFolder(root *os.Root) (project.Project, error) {
 		if err != nil || !st.Mode().IsRegular() || st.Size() > project.MaxFile {
 			return nil, false
 		}
-		f, err := root.Open(name)
-		if err != nil {
-			return nil, false
-		}
-		defer f.Close()
-		b, err := io.ReadAll(io.LimitReader(f, project.MaxFile+1))
+		b, err := root.ReadFile(name)
 		return b, err == nil
 	}), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"time"
@@ -97,11 +98,9 @@ func (c *demoCmd) own(e *cli.Env) error {
 		return err
 	}
 	_, known := llm.KnownPrice(c.Model)
-	run := runCmd{Repo: path, Issue: c.Issue, Test: c.Test, Free: !known, Verbose: c.Verbose, diff: true, Format: c.Format,
+	issue := cmp.Or(c.Issue, "Make the tests pass\n\nThe repository's tests fail. Find out why and repair it.")
+	run := runCmd{Repo: path, Issue: issue, Test: c.Test, Free: !known, Verbose: c.Verbose, diff: true, Format: c.Format,
 		modelFlags: modelFlags{ModelURL: c.ModelURL, ModelKey: c.ModelKey, Model: c.Model, ModelTimeout: c.ModelTimeout}}
-	if run.Issue == "" {
-		run.Issue = "Make the tests pass\n\nThe repository's tests fail. Find out why and repair it."
-	}
 	return run.withDefaults().Run(e)
 }
 

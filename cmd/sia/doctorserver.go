@@ -311,9 +311,8 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 			write = fmt.Sprintf("%g written to a cache, ", m.Price.CacheWrite)
 		}
 		price := doctorFinding{What: "price of " + m.Name, OK: true,
-			Detail: fmt.Sprintf("%g in, %g cached, %s%g out, USD per "+
-				"million tokens (%s)", m.Price.Input, cmp.Or(m.Price.CachedInput, m.Price.Input), write, m.Price.Output,
-				llm.PriceSource(m.Model, m.Price))}
+			Detail: fmt.Sprintf("%g in, %g cached, %s%g out, USD per million tokens (%s)", m.Price.Input,
+				cmp.Or(m.Price.CachedInput, m.Price.Input), write, m.Price.Output, llm.PriceSource(m.Model, m.Price))}
 		if !m.Price.Known() {
 			price.OK, price.Weaker = c.Free, c.Free
 			price.Detail = "not known: what it answers counts as free, so no credit budget ever binds"

@@ -88,10 +88,8 @@ func explainOptions(e *cli.Env, d sia.Decision) {
 	if json.Unmarshal(d.Options, &options) != nil {
 		return
 	}
-	var asked bandit.Diagnosis // within what else it was decided by
-	if err := json.Unmarshal(d.Context, &asked); err != nil {
-		asked.Confidence = nil
-	}
+	var asked bandit.Diagnosis            // within what else it was decided by
+	_ = json.Unmarshal(d.Context, &asked) // a model need not have been asked
 	w := cli.NewTable(e.Out)
 	model := func(cell string) string { // a column that stands there when a model said something
 		if len(asked.Confidence) == 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -235,8 +236,7 @@ func (a *improveAnswer) show(e *cli.Env) {
 func asksForImproveJSON(args []string) bool {
 	command := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if command > 0 && args[command-1] == "--log-level" {
-		rest := args[command+1:]
-		return asksForImproveJSON(rest)
+		return asksForImproveJSON(args[command+1:])
 	}
 	if command < 0 || args[command] != "improve" {
 		return false
@@ -289,8 +289,5 @@ func lastWords(said string) string {
 	if i := strings.LastIndex(said, "sia: "); i >= 0 {
 		said = said[i+len("sia: "):]
 	}
-	if said == "" {
-		return "it ended without a word"
-	}
-	return said
+	return cmp.Or(said, "it ended without a word")
 }

@@ -44,15 +44,15 @@ func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, err
 	if _, err := b.run(ctx, buildWithin, dir, "go", "build", "-buildvcs=false", "-o", program, "./cmd/sia"); err != nil {
 		return nil, fmt.Errorf("build the copy: %w", err)
 	}
-	var tasks []json.RawMessage
 	out, err := b.run(ctx, listWithin, b.root, program, "replay", "list", "--output", "json")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == cli.ExitUsage {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("list the replay tasks: %w", err)
+	var tasks []json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(out, &tasks)
 	}
-	if err := json.Unmarshal(out, &tasks); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("list the replay tasks: %w", err)
 	}
 	if len(tasks) == 0 {

@@ -54,7 +54,8 @@ func (g localGit) plumb(ctx context.Context, env []string, stdin string, args ..
 
 // fetch gets a ref of another repository, and touches nothing else.
 func (g localGit) fetch(ctx context.Context, from, ref string) error {
-	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", from, ref)
+	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", from,
+		ref)
 	return err
 }
 

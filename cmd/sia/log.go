@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,8 +47,7 @@ func (c *logCmd) Run(e *cli.Env) error {
 			continue
 		}
 		if c.Output == "json" {
-			err = json.NewEncoder(e.Out).Encode(logReport{name, rep, testNames(rep.Tests), nonNil(rep.Tests), nonNil(rep.Why),
-				nonNil(rep.Places)})
+			err = e.JSONLine(logReport{name, rep, testNames(rep.Tests), nonNil(rep.Tests), nonNil(rep.Why), nonNil(rep.Places)})
 		} else {
 			if i > 0 {
 				e.Linef("")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -211,12 +212,7 @@ func explainDecision(e *cli.Env, x explainedDecision) {
 }
 
 // chosenText is a choice for people: none is a choice, too.
-func chosenText(choice string) string {
-	if choice == "" {
-		return "nobody"
-	}
-	return choice
-}
+func chosenText(choice string) string { return cmp.Or(choice, "nobody") }
 
 // explainTerms prints the options of a decision by rules; those that have no score by name.
 func explainTerms(e *cli.Env, options json.RawMessage) {

@@ -186,18 +186,14 @@ func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 	for _, b := range append(broken, unread...) {
 		e.Tellf("left out: %s", b)
 	}
-	known := map[string]bool{}
 	for _, t := range mined {
-		known[t.ID] = true
 		all = append(all, keptTask{t, "folder"})
 	}
 	for _, t := range remembered {
-		if !known[t.ID] {
-			all = append(all, keptTask{t, "memory"})
-		}
+		all = append(all, keptTask{t, "memory"})
 	}
-	slices.SortFunc(all, func(a, b keptTask) int { return cmp.Compare(a.ID, b.ID) })
-	return all, nil
+	slices.SortStableFunc(all, func(a, b keptTask) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(all, func(a, b keptTask) bool { return a.ID == b.ID }), nil
 }
 
 // findReplayTask is the task with an id or a commit that begins with id.

@@ -45,7 +45,8 @@ func (c *replayListCmd) Run(e *cli.Env) error {
 		for _, t := range tasks {
 			l := listedTask{ID: t.ID, Language: t.Language, Title: t.Title, Issue: t.Issue, Failing: len(t.Failing),
 				Files: nonNil(t.Files), Mined: t.Mined, From: t.from}
-			l.Tried, l.Resolved = ofTask(runs, t.ID)
+			sum := summed("", runs, func(r replay.Result) bool { return r.Task == t.ID })
+			l.Tried, l.Resolved = sum.Tried, sum.Resolved
 			all = append(all, l)
 		}
 		return cli.List(e, c.Format, all, s.name+" has no tasks yet; `sia replay mine` looks for some",
@@ -54,18 +55,6 @@ func (c *replayListCmd) Run(e *cli.Env) error {
 					text.Clip(text.OneLine(t.Title), 80))
 			})
 	})
-}
-
-func ofTask(runs []replay.Result, id string) (tried, resolved int) {
-	for _, r := range runs {
-		if r.Task == id {
-			tried++
-			if r.Resolved {
-				resolved++
-			}
-		}
-	}
-	return tried, resolved
 }
 
 func resolvedOf(resolved, tried int) string {

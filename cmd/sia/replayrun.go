@@ -78,7 +78,8 @@ func (c *replayRunCmd) Run(e *cli.Env) error {
 			}
 		}
 		for _, w := range ways {
-			out.Variants = append(out.Variants, summed(w.name, out.Runs))
+			of := func(r replay.Result) bool { return r.Variant == w.name }
+			out.Variants = append(out.Variants, summed(w.name, out.Runs, of))
 		}
 		if c.Change != "" {
 			if out.Gate, err = judged(ways, out.Runs); err != nil {
@@ -215,10 +216,11 @@ func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err err
 	return out, nil
 }
 
-func summed(name string, runs []replay.Result) variantReport {
+// summed is how the runs did that are meant, under a name.
+func summed(name string, runs []replay.Result, meant func(replay.Result) bool) variantReport {
 	out := variantReport{Variant: name}
 	for _, r := range runs {
-		if r.Variant != name {
+		if !meant(r) {
 			continue
 		}
 		out.Tried++

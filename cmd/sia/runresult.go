@@ -203,12 +203,11 @@ const mostDiff = 20_000
 // show prints the result for people.
 func (r *localRun) show(out runResult) {
 	r.progress("")
-	switch {
-	case out.Passed:
+	if out.Passed {
 		r.progress("%s in %s, %s, %s credits (%.2f USD).", r.Style.Green("Passed"),
 			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), text.Count(len(out.Attempts), "attempt"),
 			out.Credits, out.USD)
-	default:
+	} else {
 		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(out.Reason))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}

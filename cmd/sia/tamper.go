@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -161,7 +160,7 @@ func (c *tamperCmd) run(e *cli.Env, looker *evidence.Looker, rep *tamperReport) 
 
 func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 	if c.Output == "json" {
-		return json.NewEncoder(e.Out).Encode(rep)
+		return e.JSONLine(rep)
 	}
 	lines := [][2]string{}
 	for _, f := range rep.Findings {

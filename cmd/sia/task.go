@@ -2,10 +2,8 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"strconv"
 	"strings"
@@ -40,8 +38,7 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	if o.noDatabase() {
 		return o.noneThere()
 	}
-	// What was done is the answer; the log of a command tells of what goes wrong.
-	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: slog.New(warnings{e.Logger.Handler()})})
+	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Warnings})
 	if err != nil {
 		return err
 	}
@@ -53,22 +50,6 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	}
 	return f(s)
 }
-
-// warnings is a log's handler for what goes wrong alone.
-type warnings struct{ slog.Handler }
-
-// Enabled implements slog.Handler.
-func (h warnings) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
-}
-
-// WithAttrs implements slog.Handler.
-func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{h.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup implements slog.Handler.
-func (h warnings) WithGroup(name string) slog.Handler { return warnings{h.Handler.WithGroup(name)} }
 
 // findTask loads a task by its id or as owner/name#issue.
 func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {

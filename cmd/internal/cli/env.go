@@ -19,6 +19,7 @@ type Env struct {
 	Ctx      context.Context
 	Out, Err io.Writer
 	Logger   *slog.Logger
+	Warnings *slog.Logger // the same for what goes wrong alone, where what was done is the answer
 	Style    Style
 }
 
@@ -109,6 +110,13 @@ func NewTable(w io.Writer, columns ...string) Table {
 
 // Rowf adds a row, with a tab between two cells, as [Sprintf] formats it.
 func (t Table) Rowf(format string, args ...any) { fmt.Fprintln(t.w, Sprintf(format, args...)) }
+
+// Fieldf adds a row for what is called name, unless there is nothing to say of it.
+func (t Table) Fieldf(name, format string, args ...any) {
+	if said := Sprintf(format, args...); said != "" {
+		t.Rowf("  %s\t%s", name, said)
+	}
+}
 
 // List prints values for programs, or a row of a table for each, or that there is none.
 func List[T any](e *Env, f Format, all []T, none string, columns []string, row func(Table, T)) error {

@@ -130,15 +130,18 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	if err != nil {
 		return p.wrong(stderr, misread(err), p.mistaken(err))
 	}
-	opts := &slog.HandlerOptions{Level: p.Global.LogLevel, ReplaceAttr: withoutEmpty}
-	var handler slog.Handler = slog.NewTextHandler(stderr, opts)
-	if p.Global.LogJSON {
-		handler = slog.NewJSONHandler(stderr, opts)
+	logger := func(least slog.Level) *slog.Logger {
+		opts := &slog.HandlerOptions{Level: least, ReplaceAttr: withoutEmpty}
+		var handler slog.Handler = slog.NewTextHandler(stderr, opts)
+		if p.Global.LogJSON {
+			handler = slog.NewJSONHandler(stderr, opts)
+		}
+		return slog.New((&secret.Masker{}).Handler(handler))
 	}
 	read, unread := context.WithCancelCause(ctx)
 	defer unread(nil)
-	e := &Env{Ctx: read, Out: output{stdout, unread}, Err: stderr, Logger: slog.New((&secret.Masker{}).Handler(handler)),
-		Style: StyleFor(stdout)}
+	e := &Env{Ctx: read, Out: output{stdout, unread}, Err: stderr, Logger: logger(p.Global.LogLevel),
+		Warnings: logger(max(p.Global.LogLevel, slog.LevelWarn)), Style: StyleFor(stdout)}
 	if err := kctx.Run(e, parser); err != nil {
 		if code := ExitCode(0); errors.As(err, &code) {
 			return int(code)
