@@ -79,7 +79,7 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, linters (vet is one), work
 .PHONY: bench
 bench: build ## measure this machine, the sandbox, the learner and policies, then the Go benchmarks; BENCH selects by name
 	bin/sia bench
-	bin/sia bench sandbox
+	go run ./cmd/sialab bench sandbox
 	go run ./cmd/sialab lessons
 	go run ./cmd/sialab learning
 	go run ./cmd/sialab policies

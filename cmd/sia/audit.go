@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
-	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -54,33 +52,19 @@ func (c *auditCmd) Run(e *cli.Env) error {
 		}
 		if c.Output == "json" {
 			for _, a := range acts {
-				b, err := json.Marshal(auditLine{a, names[a.Repo]})
-				if err != nil {
-					return err
-				}
-				if _, err := e.Out.Write(append(secret.MaskJSON(b), '\n')); err != nil {
+				if err := e.JSONLine(auditLine{a, names[a.Repo]}); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
-		if len(acts) == 0 {
-			return e.Sayf("nothing was done; name an earlier time with --since, or leave the filters out\n")
-		}
-		w := cli.NewTable(e.Out, "TIME", "WHO", "WHAT", "WHERE", "WHAT FOLLOWED")
-		for _, a := range acts {
-			where := string(a.Task)
-			if where == "" {
-				where = names[a.Repo]
-			}
-			w.Rowf("%s\t%s\t%s\t%s\t%s", a.At.Local().Format(time.DateTime), text.OneLine(a.Who), a.What, where,
-				text.Clip(text.OneLine(cli.Plain(a.Detail)), 80))
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		if len(acts) == c.Limit {
-			_, err = fmt.Fprintf(e.Out, "These are the latest %d; --limit shows more.\n", c.Limit)
+		err = cli.List(e, c.Format, acts, "nothing was done; name an earlier time with --since, or leave the filters out",
+			[]string{"TIME", "WHO", "WHAT", "WHERE", "WHAT FOLLOWED"}, func(t cli.Table, a store.Act) {
+				t.Rowf("%s\t%s\t%s\t%s\t%s", a.At.Local().Format(time.DateTime), text.OneLine(a.Who), a.What,
+					cmp.Or(string(a.Task), names[a.Repo]), text.Clip(text.OneLine(cli.Plain(a.Detail)), 80))
+			})
+		if err == nil && len(acts) == c.Limit {
+			e.Linef("These are the latest %d; --limit shows more.", c.Limit)
 		}
 		return err
 	})

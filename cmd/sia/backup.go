@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,20 +37,20 @@ func (c *backupCmd) Run(e *cli.Env) error {
 		if done.Beside, err = c.beside(s.Files()); err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(done)
-		}
-		e.Linef("%s holds the database, %s, schema version %d.", done.File, megabytes(done.Bytes), schema)
-		if len(done.Beside) > 0 {
-			fmt.Fprintln(e.Out, "A restore needs the keys besides, which it does not hold. Keep what you need of these "+
-				"where secrets belong:")
-			for _, file := range done.Beside {
-				fmt.Fprintln(e.Out, "  "+text.OneLine(file))
-			}
-		}
-		return e.Sayf("It needs the variables SIA_* that the server is started with, too. The folders git " +
-			"and sandbox are made again.\n")
+		return c.Print(e, done, func() error { return done.show(e) })
 	})
+}
+
+func (b backedUp) show(e *cli.Env) error {
+	e.Linef("%s holds the database, %.1f MB, schema version %d.", b.File, float64(b.Bytes)/1e6, b.Schema)
+	if len(b.Beside) > 0 {
+		e.Linef("A restore needs the keys besides, which it does not hold. Keep what you need of these where secrets belong:")
+	}
+	for _, file := range b.Beside {
+		e.Linef("  %s", text.OneLine(file))
+	}
+	return e.Sayf("It needs the variables SIA_* that the server is started with, too. The folders git and sandbox are " +
+		"made again.\n")
 }
 
 // madeAgain are the folders of a server that it fills by itself.
@@ -76,8 +75,5 @@ func (c *backupCmd) beside(database []string) (files []string, err error) {
 			files = append(files, file)
 		}
 	}
-	return append([]string{}, files...), nil
+	return nonNil(files), nil
 }
-
-// megabytes is a size for people.
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

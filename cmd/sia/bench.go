@@ -6,7 +6,6 @@ import "github.com/sia-bot/sia/cmd/internal/cli"
 type benchGroup struct {
 	Machine benchMachineCmd `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)." example:"sia bench --output json"`
 	Abuse   benchAbuseCmd   `cmd:"" help:"Attack a running SIA and its parts, and measure what that takes of this machine." example:"sia bench abuse"`
-	Sandbox benchSandboxCmd `cmd:"" help:"Measure what containing a command costs, and what attempts cost." example:"sia bench sandbox"`
 }
 
 type benchMachineCmd struct {
@@ -21,7 +20,7 @@ type benchMachineCmd struct {
 // prints one table. Absolute times don't travel; ratios do.
 func (c *benchMachineCmd) Run(e *cli.Env) error {
 	var all []cli.Figure
-	for _, part := range []func(*cli.Env) ([]cli.Figure, error){c.intake, c.loop, c.log} {
+	for _, part := range []func(*cli.Env) ([]cli.Figure, error){c.intake, c.loop} {
 		figures, err := part(e)
 		if err != nil {
 			return err

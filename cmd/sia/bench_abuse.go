@@ -77,14 +77,9 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sandbox.RemoveAll(dir)) }()
-	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
-	found := sandbox.Probe(e.Ctx, o)
-	if !found.OK() {
-		return fmt.Errorf("there is no sandbox here, so what it holds can't be tried: %s", found)
-	}
-	box, err := sandbox.New(o, found)
+	box, err := openSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil {
-		return err
+		return fmt.Errorf("what the sandbox holds can't be tried here: %w", err)
 	}
 	p := &prey{dir: dir, box: box, plant: c.plant, disk: c.Disk}
 	defer func() { err = errors.Join(err, p.shut()) }()
@@ -283,7 +278,19 @@ func readLog(ctx context.Context, log io.Reader) error {
 func hostileLog(ctx context.Context) error {
 	text := "error: " + strings.Repeat("x", 60<<10) + "\n" + strings.Repeat("FAIL: a\n##[error]b\n\x1b[31m", 1000) +
 		strings.Repeat("Traceback (most recent call last):\n", 1000) + strings.Repeat("\r", 10_000)
-	return readLog(ctx, &repeatedLog{text: text, left: 32 << 20})
+	return readLog(ctx, io.LimitReader(&repeatedText{text: text}, 32<<20))
+}
+
+// repeatedText is a text over and over, without an end.
+type repeatedText struct {
+	text string
+	at   int
+}
+
+func (r *repeatedText) Read(p []byte) (int, error) {
+	n := copy(p, r.text[r.at:])
+	r.at = (r.at + n) % len(r.text)
+	return n, nil
 }
 
 // gzipBomb is a lot of nothing, compressed.

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/sia-bot/sia/sia"
@@ -71,25 +70,6 @@ func fillDisk(dir string) (free func() error, err error) {
 	return func() error { return os.Remove(f.Name()) }, nil
 }
 
-// heardLog keeps what is logged.
-type heardLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write keeps p.
-func (l *heardLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *heardLog) contains(s string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return bytes.Contains(l.text.Bytes(), []byte(s))
-}
-
 // fullDisk fills the disk that holds the database in the midst of a task, lets another begin meanwhile, and then gives
 // room again.
 func (p *prey) fullDisk(ctx context.Context) error {
@@ -99,7 +79,11 @@ func (p *prey) fullDisk(ctx context.Context) error {
 	if err := p.set(ctx); err != nil {
 		return err
 	}
-	log := &heardLog{}
+	log, err := os.Create(filepath.Join(p.dir, "log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
 	p.logger, p.config.DB = slog.New(slog.NewTextHandler(log, nil)), "sqlite:"+filepath.Join(p.disk, "sia.db")
 	if err := p.restart(context.WithoutCancel(ctx)); err != nil {
 		return err
@@ -125,8 +109,12 @@ func (p *prey) fullDisk(ctx context.Context) error {
 	if err = errors.Join(err, free()); err != nil {
 		return err
 	}
-	if !log.contains("free some space and SIA goes on where it was") {
-		return errors.New("the log does not say what to do about a full disk")
+	said, err := os.ReadFile(log.Name())
+	if err == nil && !strings.Contains(string(said), "free some space and SIA goes on where it was") {
+		err = errors.New("the log does not say what to do about a full disk")
+	}
+	if err != nil {
+		return err
 	}
 	if code, _, err := p.deliver(ctx, "issue_comment", "room", "x"); err != nil || code != http.StatusAccepted {
 		return wrongAnswer("a delivery with room again", code, err)

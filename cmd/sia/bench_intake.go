@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/benchtask"
@@ -30,63 +29,36 @@ type deliveryLoad struct {
 	sign   string
 }
 
-func newDeliveryLoad(url, secret string) (*deliveryLoad, error) {
-	body, err := json.Marshal(map[string]any{
-		"action":       "completed",
-		"installation": map[string]any{"id": 1},
-		"repository": map[string]any{"id": 1, "name": "bench", "full_name": "ada/bench",
-			"owner": map[string]any{"login": "ada"}},
-		"sender": map[string]any{"login": "ada", "id": 1, "type": "User"},
-		"check_run": map[string]any{"id": 1, "name": "answer", "head_sha": strings.Repeat("a", 40),
-			"output": map[string]any{"text": strings.Repeat("x", 24500)}},
-	})
-	if err != nil {
-		return nil, err
-	}
+func newDeliveryLoad(url, secret string) *deliveryLoad {
+	body := fmt.Appendf(nil, `{"action":"completed","installation":{"id":1},`+
+		`"sender":{"login":"ada","id":1,"type":"User"},`+
+		`"repository":{"id":1,"name":"bench","full_name":"ada/bench","owner":{"login":"ada"}},`+
+		`"check_run":{"id":1,"name":"answer","head_sha":"%040d","output":{"text":"%024500d"}}}`, 0, 0)
 	return &deliveryLoad{
 		url: url, body: body, sign: benchtask.Sign(secret, body),
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
-	}, nil
-}
-
-// send sends one delivery and returns how long its acknowledgement took.
-func (d *deliveryLoad) send(ctx context.Context, guid string) (time.Duration, error) {
-	began := time.Now()
-	err := benchtask.Send(ctx, d.client, d.url, "check_run", guid, d.sign, d.body)
-	return time.Since(began), err
-}
-
-// sendAll sends n deliveries through so many connections, each when pace lets it.
-func (d *deliveryLoad) sendAll(
-	ctx context.Context, prefix string, n, connections int, pace <-chan time.Time,
-) ([]time.Duration, error) {
-	var mu sync.Mutex
-	var took []time.Duration
-	var failed error
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range connections {
-		wg.Go(func() {
-			for i := range next {
-				t, err := d.send(ctx, fmt.Sprintf("%s-%d", prefix, i))
-				mu.Lock()
-				took = append(took, t)
-				if err != nil && failed == nil {
-					failed = err
-				}
-				mu.Unlock()
-			}
-		})
 	}
+}
+
+// sendAll sends n deliveries, so many at the same time, each when pace lets it. It returns how long each took.
+func (d *deliveryLoad) sendAll(
+	ctx context.Context, prefix string, n, atOnce int, pace <-chan time.Time,
+) ([]time.Duration, error) {
+	took := make([]time.Duration, n)
+	var g errgroup.Group
+	g.SetLimit(atOnce)
 	for i := range n {
 		if pace != nil {
 			<-pace
 		}
-		next <- i
+		g.Go(func() error {
+			began := time.Now()
+			err := benchtask.Send(ctx, d.client, d.url, "check_run", fmt.Sprintf("%s-%d", prefix, i), d.sign, d.body)
+			took[i] = time.Since(began)
+			return err
+		})
 	}
-	close(next)
-	wg.Wait()
-	return took, failed
+	return took, g.Wait()
 }
 
 // intake measures how deliveries are acknowledged: steadily and in a burst.
@@ -96,10 +68,7 @@ func (c *benchMachineCmd) intake(e *cli.Env) (figures []cli.Figure, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.shut()) }()
-	d, err := newDeliveryLoad(s.webhook(), s.config.GitHub.WebhookSecret)
-	if err != nil {
-		return nil, err
-	}
+	d := newDeliveryLoad(s.webhook(), s.config.GitHub.WebhookSecret)
 	fmt.Fprintf(e.Err, "steady load: %d deliveries a second for %d s…\n", c.Rate, c.Seconds)
 	tick := time.NewTicker(time.Second / time.Duration(c.Rate))
 	steady, err := d.sendAll(e.Ctx, "steady", c.Rate*c.Seconds, 16, tick.C)

@@ -19,8 +19,7 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	}
 	defer func() { err = errors.Join(err, s.shut()) }()
 	fmt.Fprintf(e.Err, "loop: %d tasks of two attempts…\n", c.Tasks)
-	quietly := *e
-	n := &demoNarrator{Env: &quietly, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
+	n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
 	var overhead, comment []time.Duration
 	var calls ghsim.Tally
 	for i := range c.Tasks + 1 {
@@ -50,19 +49,11 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	}, nil
 }
 
-// measure plays one task of a person of its own, for one person's tasks are
-// started at most three a minute. It returns the times from the red check to the
-// second push and to the comment.
+// measure plays one task of a person of its own. It returns the times from the red
+// check to the second push and to the comment.
 func (n *demoNarrator) measure(login string) (push, comment time.Duration, err error) {
-	n.sim.CreateUser(login)
-	if err := n.sim.SetPermission(n.repo, login, "write"); err != nil {
-		return 0, 0, err
-	}
-	issue, err := n.sim.OpenIssue(n.repo, login, "Find the answer", "The answer to everything, please.")
+	issue, err := n.ask(n.repo, login, "Find the answer", "The answer to everything, please.")
 	if err != nil {
-		return 0, 0, err
-	}
-	if err := n.sim.Label(n.repo, issue, login, "sia"); err != nil {
 		return 0, 0, err
 	}
 	branch := fmt.Sprintf("sia/issue-%d-", issue)

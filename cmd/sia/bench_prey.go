@@ -113,18 +113,10 @@ func (p *prey) quiet(ctx context.Context) error {
 	return nil
 }
 
-// open has a person of their own open an issue and label it: the tasks that one person begins are bounded.
+// open has a person of their own open an issue and label it.
 func (p *prey) open(title string) (issue int, err error) {
 	p.issues++
-	login := fmt.Sprintf("dev-%d", p.issues)
-	p.sim.CreateUser(login)
-	if err := p.sim.SetPermission(preyRepo, login, "write"); err != nil {
-		return 0, err
-	}
-	if issue, err = p.sim.OpenIssue(preyRepo, login, title, "Please."); err != nil {
-		return 0, err
-	}
-	return issue, p.sim.Label(preyRepo, issue, login, sia.DefaultSettings().Label)
+	return p.ask(preyRepo, fmt.Sprintf("dev-%d", p.issues), title, "Please.")
 }
 
 // until waits for a task to be as it is wanted.
@@ -146,11 +138,6 @@ func (p *prey) until(ctx context.Context, issue int, is func(sia.Task) bool) (si
 func (p *prey) decided(ctx context.Context, title string) (issue int, label string, err error) {
 	if issue, err = p.open(title); err != nil {
 		return 0, "", err
-	}
-	for _, want := range []string{render.LabelPassed, render.LabelNeedsHuman} {
-		if v, err := p.sim.Issue(preyRepo, issue); err == nil && slices.Contains(v.Labels, want) {
-			return issue, want, nil
-		}
 	}
 	e, err := p.sim.WaitEntry(ctx, 0, func(e ghsim.Entry) bool {
 		return issueLabelled(issue, render.LabelPassed)(e) || issueLabelled(issue, render.LabelNeedsHuman)(e)
@@ -181,26 +168,20 @@ func (p *prey) written(ctx context.Context, issue int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	views := []ghsim.IssueView{v}
+	all, said := v.Comments, ""
 	if t.Pull.Number != 0 {
 		pull, err := p.sim.Pull(preyRepo, t.Pull.Number)
 		if err != nil {
 			return "", err
 		}
-		views = append(views, pull.IssueView)
+		all, said = append(all, pull.Comments...), pull.Title+"\n"+pull.Body+"\n"
 	}
-	var b strings.Builder
-	for _, v := range views {
-		if strings.HasSuffix(v.Author, "[bot]") {
-			b.WriteString(v.Title + "\n" + v.Body + "\n")
-		}
-		for _, c := range v.Comments {
-			if strings.HasSuffix(c.Author, "[bot]") {
-				b.WriteString(c.Body + "\n")
-			}
+	for _, c := range all {
+		if strings.HasSuffix(c.Author, "[bot]") {
+			said += c.Body + "\n"
 		}
 	}
-	return b.String(), nil
+	return said, nil
 }
 
 // ofIssue are the branches with an issue's attempts.

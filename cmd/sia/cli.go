@@ -33,7 +33,7 @@ type commandLine struct {
 	Notify  notifyCmd       `cmd:"" group:"operate" help:"Try whether messages to a chat or by e-mail arrive."`
 	Audit   auditCmd        `cmd:"" group:"operate" help:"List who did what, when: people and SIA itself." example:"sia audit --person mia --since 7d"`
 	Forget  forgetPersonCmd `cmd:"" name:"forget-person" group:"operate" help:"Erase a person from the database." example:"sia forget-person mia --dry-run"`
-	Bench   benchGroup      `cmd:"" group:"operate" help:"Measure this machine and its sandbox, or attack this installation."`
+	Bench   benchGroup      `cmd:"" group:"operate" help:"Measure this machine, or attack this installation."`
 
 	Lessons    lessonsCmd    `cmd:"" group:"learn" help:"List, show, teach, prove, share and forget lessons."`
 	Techniques techniquesCmd `cmd:"" group:"learn" help:"Show how techniques on trial fare." example:"sia techniques --repo acme/shop"`
@@ -54,7 +54,6 @@ type commandLine struct {
 
 // runCommand runs a command line and returns the exit code.
 func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	args = oldImproveFlags(args)
 	if asksForImproveJSON(args) {
 		return answerInJSON(ctx, args, stdout, stderr)
 	}

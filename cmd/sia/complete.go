@@ -100,14 +100,9 @@ func (p place) argument(current string) (c completion) {
 			return c
 		}
 	}
-	if all := p.node.Positional; len(all) > 0 {
-		last := all[len(all)-1]
-		if p.args < len(all) {
-			return valuesOf(all[p.args], "", current)
-		}
-		if last.IsSlice() {
-			return valuesOf(last, "", current)
-		}
+	all := p.node.Positional
+	if n := len(all); p.args < n || n > 0 && all[n-1].IsSlice() {
+		return valuesOf(all[min(p.args, n-1)], "", current)
 	}
 	return c
 }
@@ -128,9 +123,8 @@ func flagsOf(n *kong.Node) (all []*kong.Flag) {
 	if d := n.DefaultCmd; d != nil {
 		n = d
 	}
-	groups := n.AllFlags(true)
-	for i := len(groups) - 1; i >= 0; i-- { // its own first
-		all = append(all, groups[i]...)
+	for _, group := range slices.Backward(n.AllFlags(true)) { // its own first
+		all = append(all, group...)
 	}
 	return all
 }
@@ -160,14 +154,7 @@ func valuesOf(v *kong.Value, prefix, current string) (c completion) {
 
 // takesFile reports whether a value is the name of a file or folder.
 func takesFile(v *kong.Value) bool {
-	switch v.Tag.Type {
-	case "path", "existingfile", "existingdir":
-		return true
-	}
-	for _, word := range []string{"FILE", "FOLDER", "DIR", "PATH"} {
-		if strings.HasPrefix(v.Tag.PlaceHolder, word) {
-			return true
-		}
-	}
-	return v.Name == "files"
+	begins := func(word string) bool { return strings.HasPrefix(v.Tag.PlaceHolder, word) }
+	return slices.Contains([]string{"path", "existingfile", "existingdir"}, v.Tag.Type) || v.Name == "files" ||
+		slices.ContainsFunc([]string{"FILE", "FOLDER", "DIR", "PATH"}, begins)
 }

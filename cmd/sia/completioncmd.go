@@ -2,12 +2,12 @@ package main
 
 import (
 	"embed"
-	"io"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 //go:embed completion
@@ -19,12 +19,6 @@ type completionCmd struct {
 	Output string `help:"text or json; the script is the field script then." enum:"text,json" default:"text"`
 }
 
-// shellScript is the JSON of sia completion.
-type shellScript struct {
-	Shell  string `json:"shell"`
-	Script string `json:"script"`
-}
-
 // Run prints the shell's script. It asks this program, each time, how a line may go on.
 func (c *completionCmd) Run(e *cli.Env) error {
 	script, err := completionScripts.ReadFile("completion/sia." + c.Shell)
@@ -32,7 +26,7 @@ func (c *completionCmd) Run(e *cli.Env) error {
 		return err
 	}
 	if c.Output == "json" {
-		return e.JSON(shellScript{c.Shell, string(script)})
+		return e.JSON(map[string]string{"shell": c.Shell, "script": string(script)})
 	}
 	_, err = e.Out.Write(script)
 	return err
@@ -47,17 +41,11 @@ type completeCmd struct {
 // ":files" where a file's name fits.
 func (c *completeCmd) Run(e *cli.Env, app *kong.Kong) error {
 	found := completeLine(app.Model.Node, c.Words)
-	var b strings.Builder
 	for _, w := range found.words {
-		b.WriteString(w.word)
-		if w.help != "" {
-			b.WriteString("\t" + strings.Join(strings.Fields(w.help), " "))
-		}
-		b.WriteByte('\n')
+		e.Linef("%s", strings.TrimSpace(w.word+"\t"+text.OneLine(w.help)))
 	}
 	if found.files {
-		b.WriteString(":files\n")
+		e.Linef(":files")
 	}
-	_, err := io.WriteString(e.Out, b.String())
-	return err
+	return nil
 }

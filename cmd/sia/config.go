@@ -35,14 +35,11 @@ func (c *configCheckCmd) Run(e *cli.Env) error {
 		return err
 	}
 	_, err = config.Parse(c.File, b)
-	var bad *invalid.File
-	if c.Output == "json" && (err == nil || errors.As(err, &bad)) {
-		return printProblems(e, bad, func(all []fileProblem) any { return checkedConfig{c.File, all} })
-	}
-	if err != nil {
+	all, other := problemsOf(err)
+	if other != nil || err != nil && c.Output != "json" {
 		return err
 	}
-	return e.Sayf("%s: good\n", c.File)
+	return c.Report(e, checkedConfig{c.File, all}, err == nil, func() error { return e.Sayf("%s: good\n", c.File) })
 }
 
 type configExplainCmd struct {
@@ -95,15 +92,15 @@ type fileProblem struct {
 	Nearest string `json:"nearest,omitempty"` // what was probably meant
 }
 
-// printProblems prints what with makes of a file's problems, and ends the command as failed where
-// there are any; nil: there are none.
-func printProblems(e *cli.Env, bad *invalid.File, with func([]fileProblem) any) error {
-	all := []fileProblem{}
-	if bad == nil {
-		return e.JSON(with(all))
+// problemsOf are the problems of a file that an error tells; other is the error where it is about something else.
+func problemsOf(err error) (all []fileProblem, other error) {
+	all = []fileProblem{}
+	var bad *invalid.File
+	if !errors.As(err, &bad) {
+		return all, err
 	}
 	for _, b := range bad.Problems {
 		all = append(all, fileProblem(b))
 	}
-	return errors.Join(cli.ErrShown, e.JSON(with(all)))
+	return all, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -103,12 +102,7 @@ func lookAtFolder(root *os.Root) (project.Project, error) {
 		if err != nil || !st.Mode().IsRegular() || st.Size() > project.MaxFile {
 			return nil, false
 		}
-		f, err := root.Open(name)
-		if err != nil {
-			return nil, false
-		}
-		defer f.Close()
-		b, err := io.ReadAll(io.LimitReader(f, project.MaxFile+1))
+		b, err := root.ReadFile(name)
 		return b, err == nil
 	}), nil
 }
@@ -128,7 +122,7 @@ func writeNew(root *os.Root, name string, content []byte) error {
 // initial is what was found, as JSON.
 func initial(p project.Project, file []byte, written bool) initialConfig {
 	out := initialConfig{File: config.Path, Written: written, Content: string(file), Languages: []foundLanguage{},
-		Setup: initialCommands(p.Setup), Others: initialCommands(p.Others), Hosts: append([]string{}, p.Hosts()...)}
+		Setup: initialCommands(p.Setup), Others: initialCommands(p.Others), Hosts: nonNil(p.Hosts())}
 	for _, l := range p.Languages {
 		out.Languages = append(out.Languages, foundLanguage(l))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"time"
@@ -27,6 +28,7 @@ type demoCmd struct {
 	ModelTimeout time.Duration `help:"How long one answer of it may take." env:"SIA_MODEL_TIMEOUT" default:"2m" min:"1ms"`
 	Timeout      time.Duration `help:"Give up on a step after this long." default:"10m" min:"1ms"`
 	Verbose      bool          `short:"v" help:"Show SIA's own log on standard error."`
+	cli.Format   `embed:""`
 }
 
 // The people and things of the demo.
@@ -57,20 +59,31 @@ func (c *demoCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.shut()) }()
-	n := &demoNarrator{Env: e, demoStage: s, timeout: c.Timeout, repo: demoUser + "/" + demoRepo}
+	told := *e
+	if c.Output == "json" {
+		told.Out, told.Style = e.Err, cli.StyleFor(e.Err)
+	}
+	n := &demoNarrator{Env: &told, demoStage: s, timeout: c.Timeout, repo: demoUser + "/" + demoRepo}
 	n.opening(c.ModelURL, c.Model)
-	err = n.story()
-	n.summary(err)
-	if c.Keep && e.Ctx.Err() == nil {
-		n.keep()
-		if err == nil {
-			return nil
-		}
+	failed := n.story()
+	if e.Ctx.Err() != nil {
+		return e.Ctx.Err()
 	}
+	result, err := n.result(failed)
 	if err != nil {
-		return cli.ErrShown
+		return err
 	}
-	return nil
+	n.summary(result)
+	if c.Output == "json" {
+		err = e.JSON(result)
+	}
+	if c.Keep {
+		n.keep()
+	}
+	if err == nil && failed != nil {
+		err = cli.ErrShown
+	}
+	return err
 }
 
 // model is the person's own model.
@@ -85,11 +98,9 @@ func (c *demoCmd) own(e *cli.Env) error {
 		return err
 	}
 	_, known := llm.KnownPrice(c.Model)
-	run := runCmd{Repo: path, Issue: c.Issue, Test: c.Test, Free: !known, Verbose: c.Verbose, diff: true,
+	issue := cmp.Or(c.Issue, "Make the tests pass\n\nThe repository's tests fail. Find out why and repair it.")
+	run := runCmd{Repo: path, Issue: issue, Test: c.Test, Free: !known, Verbose: c.Verbose, diff: true, Format: c.Format,
 		modelFlags: modelFlags{ModelURL: c.ModelURL, ModelKey: c.ModelKey, Model: c.Model, ModelTimeout: c.ModelTimeout}}
-	if run.Issue == "" {
-		run.Issue = "Make the tests pass\n\nThe repository's tests fail. Find out why and repair it."
-	}
 	return run.withDefaults().Run(e)
 }
 

@@ -31,7 +31,7 @@ import (
 func TestDoctorWithoutSandbox(t *testing.T) {
 	f := checkSandbox(t.Context(), sandbox.Options{Bwrap: "/no/such/bwrap"})
 	var out bytes.Buffer
-	if err := reportFindings(&cli.Env{Out: &out}, "text", []doctorFinding{f}); err != nil {
+	if err := reportFindings(&cli.Env{Out: &out}, cli.Format{}, []doctorFinding{f}); err != nil {
 		t.Errorf("doctor ends with %v", err)
 	}
 	for _, want := range []string{"! sandbox", "no sandbox: ", "Off: the tools run and test, agent.setup",

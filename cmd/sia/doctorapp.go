@@ -122,12 +122,8 @@ func checkHook(ctx context.Context, a *github.App) doctorFinding {
 
 // placeholder reports whether a host is one that documentation uses.
 func placeholder(host string) bool {
-	for _, name := range []string{"example.com", "example.org", "example.net", "your-host"} {
-		if host == name || strings.HasSuffix(host, "."+name) {
-			return true
-		}
-	}
-	return false
+	names := []string{"example.com", "example.org", "example.net", "your-host"}
+	return slices.ContainsFunc(names, func(name string) bool { return host == name || strings.HasSuffix(host, "."+name) })
 }
 
 // recently is how old a failed delivery may be to matter.

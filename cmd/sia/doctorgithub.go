@@ -28,8 +28,7 @@ type doctorGitHubCmd struct {
 
 // Validate refuses what is no repository or no regular expression, as wrong usage.
 func (c *doctorGitHubCmd) Validate() error {
-	owner, name, ok := strings.Cut(c.Repo, "/")
-	if c.Repo != "" && (!ok || owner == "" || name == "" || strings.Contains(name, "/")) {
+	if c.Repo != "" && !ownerName.MatchString(c.Repo) {
 		return fmt.Errorf("--repo %s: a repository is given as owner/name", c.Repo)
 	}
 	if _, err := regexp.Compile(c.Only); err != nil {
@@ -91,10 +90,10 @@ func printFact(e *cli.Env, r probe.Result) {
 	e.Linef("%s %s", mark, r.ID)
 	if r.Verdict == probe.Differs {
 		e.Linef("  expected: %s\n  answered: %s", text.OneLine(r.Expected),
-			text.OneLine(secret.Mask(r.Answered)))
+			text.OneLine(r.Answered))
 	}
 	if r.Why != "" {
-		e.Linef("  not tried: %s", text.OneLine(secret.Mask(r.Why)))
+		e.Linef("  not tried: %s", text.OneLine(r.Why))
 	}
 }
 
@@ -112,23 +111,16 @@ func (c *doctorGitHubCmd) record(r probe.Report) error {
 
 // sum prints a summary; JSON is the report without what was asked and answered.
 func (c *doctorGitHubCmd) sum(e *cli.Env, r probe.Report) error {
-	if c.Output == "json" {
-		r.Results = slices.Clone(r.Results)
-		for i := range r.Results {
-			r.Results[i].Exchanges = nil
-		}
-		if err := e.JSON(r); err != nil {
-			return err
-		}
-	} else {
+	r.Results = slices.Clone(r.Results)
+	for i := range r.Results {
+		r.Results[i].Exchanges = nil
+	}
+	return c.Report(e, r, r.OK(), func() error {
 		e.Linef("%d hold, %d differ, %d were not tried.", r.Count(probe.Holds), r.Count(probe.Differs),
 			r.Count(probe.NotTried))
 		for _, left := range r.Left {
 			e.Linef("Left behind in %s: %s", r.Repository, text.OneLine(left))
 		}
-	}
-	if !r.OK() {
-		return cli.ErrShown
-	}
-	return nil
+		return nil
+	})
 }

@@ -40,10 +40,7 @@ func (c *doctorModelsCmd) Run(e *cli.Env) error {
 		}
 		all = append(all, p)
 	}
-	if err := c.Print(e, all, func() error { return printProbed(e, all) }); err != nil || usable {
-		return err
-	}
-	return cli.ErrShown
+	return c.Report(e, all, usable, func() error { return printProbed(e, all) })
 }
 
 // printProbed shows what was found, a paragraph a model.

@@ -12,12 +12,14 @@ import (
 // can be opened there.
 const repositoriesShown = 20
 
+// whatOpenings is what findings about these are called.
+const whatOpenings = "pull requests"
+
 // checkOpenings checks that pull requests can be opened in an installation's repositories.
 func checkOpenings(ctx context.Context, a *github.App, in github.Installation) []doctorFinding {
-	const what = "pull requests"
 	all, more, err := a.Openings(ctx, in.ID, repositoriesShown)
 	if err != nil {
-		return []doctorFinding{failed(what, err, "look at the repositories of "+in.Account+" on GitHub")}
+		return []doctorFinding{failed(whatOpenings, err, "look at the repositories of "+in.Account+" on GitHub")}
 	}
 	var found []doctorFinding
 	fine := 0
@@ -26,23 +28,21 @@ func checkOpenings(ctx context.Context, a *github.App, in github.Installation) [
 		if len(problems) == 0 {
 			fine++
 		}
-		for _, f := range problems {
-			f.What = what
-			found = append(found, f)
-		}
+		found = append(found, problems...)
 	}
 	sum := fmt.Sprintf("nothing is known to keep SIA from opening them in %d of %d repositories of %s", fine, len(all),
 		in.Account)
 	if more > 0 {
 		sum += fmt.Sprintf("; %d more were not looked at", more)
 	}
-	return append([]doctorFinding{{What: what, OK: true, Detail: sum}}, found...)
+	return append([]doctorFinding{{What: whatOpenings, OK: true, Detail: sum}}, found...)
 }
 
 // openingProblems is what keeps pull requests from being opened in a repository, or may.
 func openingProblems(o github.Opening) (all []doctorFinding) {
 	problem := func(weaker bool, detail, fix string) {
-		all = append(all, doctorFinding{OK: weaker, Weaker: weaker, Detail: o.Repo + ": " + detail, Fix: fix})
+		all = append(all, doctorFinding{What: whatOpenings, OK: weaker, Weaker: weaker, Detail: o.Repo + ": " + detail,
+			Fix: fix})
 	}
 	if o.Archived {
 		problem(true, "it is archived, so nothing can be done there", "unarchive it, or take it out of the installation")

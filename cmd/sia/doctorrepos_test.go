@@ -34,7 +34,7 @@ func TestDoctorLooksAtRepositories(t *testing.T) {
 				all[i].What = "pull requests"
 			}
 			var out bytes.Buffer
-			err := reportFindings(&cli.Env{Out: &out}, "text", all)
+			err := reportFindings(&cli.Env{Out: &out}, cli.Format{}, all)
 			if errors.Is(err, cli.ErrShown) != c.bad || len(c.says) == 0 && len(all) > 0 {
 				t.Errorf("doctor ends with %v after %v", err, all)
 			}

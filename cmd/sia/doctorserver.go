@@ -42,7 +42,7 @@ const lookWithin = 2 * time.Minute
 
 // Run looks at everything a server needs, against the real endpoints.
 func (c *doctorServerCmd) Run(e *cli.Env) error {
-	return reportFindings(e, c.Output, c.look(e, lookWithin))
+	return reportFindings(e, c.Format, c.look(e, lookWithin))
 }
 
 // look looks at everything; within is for each part that does not bound itself.
@@ -112,12 +112,8 @@ func misspelt(environ, given []string) (all []doctorFinding) {
 		return nil // no command line would have been read either
 	}
 	known := []string{runnerToken}
-	for _, command := range parser.Model.Leaves(false) {
-		for _, group := range command.AllFlags(false) {
-			for _, flag := range group {
-				known = append(known, flag.Envs...)
-			}
-		}
+	for _, flag := range everyFlag(parser.Model) {
+		known = append(known, flag.Envs...)
 	}
 	for _, set := range environ {
 		name, _, _ := strings.Cut(set, "=")
@@ -150,13 +146,9 @@ func misconfigured(err error) (all []doctorFinding) {
 	return all
 }
 
-func reportFindings(e *cli.Env, output string, all []doctorFinding) error {
+func reportFindings(e *cli.Env, format cli.Format, all []doctorFinding) error {
 	bad := slices.ContainsFunc(all, func(f doctorFinding) bool { return !f.OK })
-	if output == "json" {
-		if err := e.JSON(all); err != nil {
-			return err
-		}
-	} else {
+	return format.Report(e, all, !bad, func() error {
 		for _, f := range all {
 			mark := e.Style.Green("✓")
 			switch {
@@ -170,11 +162,8 @@ func reportFindings(e *cli.Env, output string, all []doctorFinding) error {
 				e.Linef("  %-16s → %s", "", f.Fix)
 			}
 		}
-	}
-	if bad {
-		return cli.ErrShown
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkDatabase looks at the database, and at what it says of repositories.
@@ -322,9 +311,8 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 			write = fmt.Sprintf("%g written to a cache, ", m.Price.CacheWrite)
 		}
 		price := doctorFinding{What: "price of " + m.Name, OK: true,
-			Detail: fmt.Sprintf("%g in, %g cached, %s%g out, USD per "+
-				"million tokens (%s)", m.Price.Input, cmp.Or(m.Price.CachedInput, m.Price.Input), write, m.Price.Output,
-				llm.PriceSource(m.Model, m.Price))}
+			Detail: fmt.Sprintf("%g in, %g cached, %s%g out, USD per million tokens (%s)", m.Price.Input,
+				cmp.Or(m.Price.CachedInput, m.Price.Input), write, m.Price.Output, llm.PriceSource(m.Model, m.Price))}
 		if !m.Price.Known() {
 			price.OK, price.Weaker = c.Free, c.Free
 			price.Detail = "not known: what it answers counts as free, so no credit budget ever binds"

@@ -22,7 +22,7 @@ type taskExplainCmd struct {
 type taskExplanation struct {
 	Task      sia.TaskID          `json:"task"`
 	RestsOn   []string            `json:"rests_on"`  // checks that the pass rests on; none before a pass
-	Decisions []sia.Decision      `json:"decisions"` // of the log: what was chosen among what, oldest first
+	Decisions []explainedDecision `json:"decisions"` // of the log: what was chosen among what, oldest first
 	Events    []store.EventRecord `json:"events"`    // every event, and what was decided about it
 }
 
@@ -38,13 +38,12 @@ func (c *taskExplainCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		decisions, err := s.Decisions(e.Ctx, t.ID)
+		decisions, err := explainedDecisions(e, s, t.ID)
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return e.JSON(taskExplanation{t.ID, append([]string{}, render.PassRests(t)...),
-				append([]sia.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
+			return e.JSON(taskExplanation{t.ID, nonNil(render.PassRests(t)), decisions, nonNil(events)})
 		}
 		for _, r := range events {
 			for len(decisions) > 0 && (decisions[0].ID == r.Event.Effect || decisions[0].At.Before(r.Event.At)) {
@@ -80,34 +79,17 @@ func explainEvent(e *cli.Env, r store.EventRecord) {
 }
 
 func explainLine(e *cli.Env, at time.Time, state, what string, why any) {
-	e.Linef("%s  %-11s %-18s %s", at.Local().Format("15:04:05.000"), e.Style.Bold(state), e.Style.Dim(what),
-		why)
+	e.Linef("%s  %-11s %-18s %s", at.Local().Format("15:04:05.000"), e.Style.Bold(state), e.Style.Dim(what), why)
 }
 
-// explainDecision prints one choice, and beneath it what could have been chosen
-// and its result.
-func explainDecision(e *cli.Env, d sia.Decision) {
-	words := render.ChoiceWords(d)
-	if words != "" {
-		words = " (" + words + ")"
-	}
-	explainLine(e, d.At, "chosen", string(d.Type), e.Style.Bold(d.Choice)+cli.Styled(cli.Plain(
-		fmt.Sprintf("%s, with probability %.2f by %s: %s", words, d.Propensity, d.Policy, d.Reason))))
-	explainOptions(e, d)
-	if d.Outcome != "" {
-		e.Linef("    outcome: %s (%+.2f against what was to be expected)", d.Outcome, d.Credit)
-	}
-}
-
+// explainOptions prints the techniques that there were.
 func explainOptions(e *cli.Env, d sia.Decision) {
 	var options []bandit.Option
-	if d.Type != sia.DecideTechnique || json.Unmarshal(d.Options, &options) != nil {
-		return // another kind of decision: its reason has to do
+	if json.Unmarshal(d.Options, &options) != nil {
+		return
 	}
-	var asked bandit.Diagnosis // within what else it was decided by
-	if err := json.Unmarshal(d.Context, &asked); err != nil {
-		asked.Confidence = nil
-	}
+	var asked bandit.Diagnosis            // within what else it was decided by
+	_ = json.Unmarshal(d.Context, &asked) // a model need not have been asked
 	w := cli.NewTable(e.Out)
 	model := func(cell string) string { // a column that stands there when a model said something
 		if len(asked.Confidence) == 0 {

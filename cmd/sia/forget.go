@@ -120,7 +120,7 @@ func remembered(f store.Forgotten) []memoryFiles {
 const memoryShown = 20
 
 func (f forgottenPerson) show(e *cli.Env) error {
-	p := func(format string, args ...any) { fmt.Fprintf(e.Out, format+"\n", args...) }
+	p := e.Linef
 	names := strings.Join(f.Logins, ", ")
 	switch {
 	case len(f.Rows) == 0:

@@ -61,9 +61,5 @@ func (c *healthCmd) Run(e *cli.Env) error {
 	}
 	h := serverHealth{OK: resp.StatusCode == http.StatusOK, Status: resp.StatusCode,
 		Says: text.Clip(string(bytes.TrimSpace(body)), mostHealth)}
-	err = c.Print(e, h, func() error { return e.Masked(h.Says + "\n") })
-	if err == nil && !h.OK {
-		err = cli.ErrShown
-	}
-	return err
+	return c.Report(e, h, h.OK, func() error { return e.Sayf("%s\n", h.Says) })
 }

@@ -28,6 +28,15 @@ type improveFlags struct {
 	Cycles            int      `help:"Cycles at most, 1 to 20." default:"1" min:"1" max:"20"`
 	CritiqueThreshold float64  `help:"What the independent critique has to score it, 0 to 1." default:"0.6" min:"0" max:"1"`
 	Output            string   `help:"text, or json (always exactly one object)." enum:"text,json" default:"text"`
+	OutputJSON        bool     `name:"output-json" hidden:"" help:"The same as --output json, by its first name."`
+}
+
+// AfterApply has the old name of a flag count.
+func (f *improveFlags) AfterApply() error {
+	if f.OutputJSON {
+		f.Output = "json"
+	}
+	return nil
 }
 
 // Bounds of what is told beside the file.

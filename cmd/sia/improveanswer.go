@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -197,59 +198,37 @@ func (a *improveAnswer) write(w io.Writer) error {
 
 // show prints the report. A reason that is the message as well is said once, at the end.
 func (a *improveAnswer) show(e *cli.Env) {
-	plain := func(s string) string { return cli.Plain(a.mask.Mask(s)) }
-	var b strings.Builder
+	mask := a.mask.Mask // knows more than what is masked anyway
 	for _, c := range a.Data.Cycles {
-		fmt.Fprintf(&b, "%s  %s\n", e.Style.Bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)),
-			plain(c.Goal))
+		e.Linef("%s  %s", e.Style.Bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)), mask(c.Goal))
 		if c.Reason != a.Message {
-			fmt.Fprintf(&b, "  %s\n", plain(c.Reason))
+			e.Linef("  %s", mask(c.Reason))
 		}
 		for _, d := range a.Data.Diffs {
 			if d.Cycle == c.Number {
-				b.WriteString(plain(d.Diff))
+				e.Linef("%s", strings.TrimSuffix(mask(d.Diff), "\n"))
 			}
 		}
 		if critique := c.Evaluation.Critique; critique != nil {
-			fmt.Fprintf(&b, "  critique %.2f: %s\n", critique.Score, plain(strings.Join(critique.Reasons, " ")))
+			e.Linef("  critique %.2f: %s", critique.Score, mask(strings.Join(critique.Reasons, " ")))
 		}
 	}
 	for _, n := range slices.Concat(a.Data.Notes, a.Data.Promotion.Notes) {
 		if n != a.Message {
-			fmt.Fprintf(&b, "%s %s\n", e.Style.Amber("note:"), plain(n))
+			e.Linef("%s %s", e.Style.Amber("note:"), mask(n))
 		}
 	}
 	if f := a.Data.Promotion.Fallback; f != "" && a.Data.Promotion.Promoted {
-		fmt.Fprintf(&b, "the version before lies in %s\n", plain(f))
+		e.Linef("the version before lies in %s", mask(f))
 	}
 	if u := a.Data.Usage; u.Input > 0 {
-		fmt.Fprintf(&b, "%d tokens read, %d written, %.4f USD\n", u.Input, u.Output, u.USD)
+		e.Linef("%d tokens read, %d written, %.4f USD", u.Input, u.Output, u.USD)
 	}
 	status := e.Style.Green(a.Status)
 	if a.Status == statusFailure {
 		status = e.Style.Red(a.Status)
 	}
-	fmt.Fprintf(&b, "%s: %s\n", status, plain(a.Message))
-	_, _ = io.WriteString(e.Out, b.String()) // nobody is left to be told
-}
-
-// oldImproveFlags puts the names that flags have now for those that `sia improve` had before.
-func oldImproveFlags(args []string) []string {
-	if len(args) == 0 || args[0] != "improve" {
-		return args
-	}
-	args = slices.Clone(args)
-	for i, a := range args {
-		switch {
-		case a == "--":
-			return args
-		case a == "--output-json":
-			args[i] = "--output=json"
-		case a == "--llm-model" || strings.HasPrefix(a, "--llm-model="):
-			args[i] = "--model" + strings.TrimPrefix(a, "--llm-model")
-		}
-	}
-	return args
+	e.Linef("%s: %s", status, mask(a.Message))
 }
 
 // asksForImproveJSON reports whether a command line is that of `sia improve` with --output json,
@@ -257,15 +236,14 @@ func oldImproveFlags(args []string) []string {
 func asksForImproveJSON(args []string) bool {
 	command := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if command > 0 && args[command-1] == "--log-level" {
-		rest := args[command+1:]
-		return asksForImproveJSON(rest)
+		return asksForImproveJSON(args[command+1:])
 	}
 	if command < 0 || args[command] != "improve" {
 		return false
 	}
 	for i, a := range args[command:] {
 		next := append(slices.Clone(args[command:]), "")[i+1]
-		if a == "--output=json" || a == "--output" && next == "json" {
+		if a == "--output=json" || a == "--output" && next == "json" || a == "--output-json" {
 			return true
 		}
 	}
@@ -311,8 +289,5 @@ func lastWords(said string) string {
 	if i := strings.LastIndex(said, "sia: "); i >= 0 {
 		said = said[i+len("sia: "):]
 	}
-	if said == "" {
-		return "it ended without a word"
-	}
-	return said
+	return cmp.Or(said, "it ended without a word")
 }

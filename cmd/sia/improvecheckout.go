@@ -81,27 +81,21 @@ func (c sourceCheckout) commit(
 		return p, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index"), "GIT_AUTHOR_NAME=SIA",
-		"GIT_AUTHOR_EMAIL=sia@localhost", "GIT_COMMITTER_NAME=SIA", "GIT_COMMITTER_EMAIL=sia@localhost"}
-	git := func(stdin string, args ...string) (said string) { // nothing after the first that fails
-		if err == nil {
-			var out []byte
-			out, err = c.git.plumb(ctx, env, stdin, args...)
-			said = strings.TrimSpace(string(out))
-		}
-		return said
-	}
-	git("", "read-tree", c.head)
+	var entries strings.Builder
 	for _, change := range changes {
-		blob := git(change.After.Text, "hash-object", "-w", "--stdin")
-		git("", "update-index", "--cacheinfo", "100644,"+blob+","+change.Name)
+		blob, err := c.git.plumb(ctx, nil, change.After.Text, "hash-object", "-w", "--stdin")
+		if err != nil {
+			return p, err
+		}
+		fmt.Fprintf(&entries, "100644 blob %s\t%s\x00", bytes.TrimSpace(blob), change.Name)
 	}
-	tree := git("", "write-tree")
 	message := mask(render.ImprovementTitle(cycles) + "\n\n" + render.ImprovementBody(cycles, nil))
-	p.Commit = git(message, "commit-tree", tree, "-p", c.head)
-	const none = "0000000000000000000000000000000000000000" // the branch must not be there yet
-	git("", "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none)
+	p.Commit, err = c.git.commitEntries(ctx, filepath.Join(dir, "index"), c.head, entries.String(), message)
 	if err != nil {
+		return p, err
+	}
+	const none = "0000000000000000000000000000000000000000" // the branch must not be there yet
+	if _, err = c.git.run(ctx, "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none); err != nil {
 		return p, err
 	}
 	p.Promoted, p.RestartRequired = true, true

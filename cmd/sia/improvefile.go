@@ -78,20 +78,11 @@ func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
 
 // sandbox is this machine's; nil where there is none and no self-test needs it.
 func (c *improveFileCmd) sandbox(ctx context.Context) (*sandbox.Sandbox, error) {
-	box, why := sandboxHere(ctx)
-	if box == nil && c.SelfTest != "" {
-		return nil, fmt.Errorf("the self-test needs a sandbox: %s; or leave --self-test out", why)
+	box, err := openSandbox(ctx, sandbox.Options{Logger: silentLogger()})
+	if err != nil && c.SelfTest != "" {
+		return nil, fmt.Errorf("the self-test needs a sandbox: %w; or leave --self-test out", err)
 	}
 	return box, nil
-}
-
-// sandboxHere is this machine's sandbox, or nil and why there is none, with what to do about it.
-func sandboxHere(ctx context.Context) (*sandbox.Sandbox, string) {
-	box, err := openSandbox(ctx, sandbox.Options{Logger: silentLogger()})
-	if err != nil {
-		return nil, err.Error()
-	}
-	return box, ""
 }
 
 // openSandbox makes this machine's sandbox. Its error says what to do.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	improving "github.com/sia-bot/sia/app/improve"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -91,9 +92,9 @@ func (c *improveSelfCmd) improveCheckout(e *cli.Env, a *improveAnswer) (err erro
 	if err != nil {
 		return err
 	}
-	box, why := sandboxHere(e.Ctx)
-	if box == nil {
-		return fmt.Errorf("the self-test needs a sandbox: %s", why)
+	box, err := openSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
+	if err != nil {
+		return fmt.Errorf("the self-test needs a sandbox: %w", err)
 	}
 	order.Files = checkout.files
 	p, err := openPlace(checkout.root, &order, a)

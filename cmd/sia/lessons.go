@@ -166,11 +166,11 @@ func (c *lessonsForgetCmd) Run(e *cli.Env) error {
 		case len(found) == 0:
 			return fmt.Errorf("no lesson is like %q; `sia lessons list` shows them all", text)
 		case !done:
-			var b strings.Builder
+			several := fmt.Sprintf("several lessons are like %q; name one by its id:", text)
 			for _, l := range found {
-				fmt.Fprintf(&b, "\n  %s  %s", l.ID, l.Told())
+				several += fmt.Sprintf("\n  %s  %s", l.ID, l.Told())
 			}
-			return fmt.Errorf("several lessons are like %q; name one by its id:%s", text, b.String())
+			return errors.New(several)
 		}
 		act := store.Act{At: s.Now(), What: "forget", Repo: repo, Detail: string(found[0].ID)}
 		if err := s.LogAct(e.Ctx, act); err != nil {
@@ -207,30 +207,25 @@ func (c *lessonsShowCmd) Run(e *cli.Env) error {
 
 func showLesson(e *cli.Env, l ratedLesson) error {
 	w := cli.NewTable(e.Out)
-	row := func(name, format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); text != "" {
-			w.Rowf("  %s\t%s", name, text)
-		}
-	}
 	e.Linef("%s  %s, %s", e.Style.Bold(string(l.ID)), l.Kind, l.State)
-	row("lesson", "%s", l.Text)
-	row("when", "%s", l.Context)
-	row("corrects", "%s", l.Correction)
-	row("from", "%s", lessonOrigin(l.From))
-	row("done then", "%s", l.Action)
-	row("outcome", "%s", l.Outcome)
-	row("seen", "%d times, last %s", l.Occurrences, l.LastSeen.Local().Format(time.DateTime))
-	row("tags", "%s", strings.Join(l.Tags, ", "))
-	row("tools", "%s", strings.Join(l.Tools, ", "))
-	row("merged into", "%s", l.Into)
+	w.Fieldf("lesson", "%s", l.Text)
+	w.Fieldf("when", "%s", l.Context)
+	w.Fieldf("corrects", "%s", l.Correction)
+	w.Fieldf("from", "%s", lessonOrigin(l.From))
+	w.Fieldf("done then", "%s", l.Action)
+	w.Fieldf("outcome", "%s", l.Outcome)
+	w.Fieldf("seen", "%d times, last %s", l.Occurrences, l.LastSeen.Local().Format(time.DateTime))
+	w.Fieldf("tags", "%s", strings.Join(l.Tags, ", "))
+	w.Fieldf("tools", "%s", strings.Join(l.Tools, ", "))
+	w.Fieldf("merged into", "%s", l.Into)
 	for _, id := range l.Conflicts {
-		row("contradicts", "%s", id)
+		w.Fieldf("contradicts", "%s", id)
 	}
-	row("confidence", "%.2f, at least %.2f four times out of five; %.3g for and %.3g against", l.Confidence, l.Lower,
+	w.Fieldf("confidence", "%.2f, at least %.2f four times out of five; %.3g for and %.3g against", l.Confidence, l.Lower,
 		l.Lesson.Good, l.Lesson.Bad)
-	row("telling it", "%s", lesson.Uplift(l.Evidence))
+	w.Fieldf("telling it", "%s", lesson.Uplift(l.Evidence))
 	for _, ev := range l.Evidence {
-		row("evidence", "%s  %+.3g for, %+.3g against: %s", ev.At.Local().Format(time.DateTime), ev.Good, ev.Bad, ev.Why)
+		w.Fieldf("evidence", "%s  %+.3g for, %+.3g against: %s", ev.At.Local().Format(time.DateTime), ev.Good, ev.Bad, ev.Why)
 	}
 	return w.Flush()
 }

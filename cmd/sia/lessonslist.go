@@ -48,7 +48,7 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		shown := []ratedLesson{}
+		var shown []ratedLesson
 		for _, l := range lessons {
 			if (c.All || l.Live()) && (c.Kind == "" || c.Kind == l.Kind) {
 				shown = append(shown, withRating(l))
@@ -58,23 +58,18 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 			return cmp.Or(cmp.Compare(slices.Index(lesson.Kinds, a.Kind), slices.Index(lesson.Kinds, b.Kind)),
 				cmp.Compare(b.Lower, a.Lower))
 		})
-		if c.Output == "json" {
-			return e.JSON(shown)
-		}
-		if len(shown) == 0 {
-			return e.Sayf("no lessons: they come from what becomes of attempts, and from `/sia learn`\n")
-		}
-		w := cli.NewTable(e.Out, "LESSON", "TYPE", "STATE", "CONFIDENCE", "FOR", "AGAINST", "SEEN", "LAST SEEN", "WHAT")
-		for _, l := range shown {
-			good, bad := l.Counts(time.Now())
-			what := l.Told()
-			if len(l.Conflicts) > 0 {
-				what = "(contradicts another) " + what
-			}
-			w.Rowf("%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s", l.ID, l.Kind, l.State, l.Confidence, good, bad,
-				l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), text.Clip(text.OneLine(what), 100))
-		}
-		if err := w.Flush(); err != nil {
+		err = cli.List(e, c.Format, shown, "no lessons: they come from what becomes of attempts, and from `/sia learn`",
+			[]string{"LESSON", "TYPE", "STATE", "CONFIDENCE", "FOR", "AGAINST", "SEEN", "LAST SEEN", "WHAT"},
+			func(t cli.Table, l ratedLesson) {
+				good, bad := l.Counts(time.Now())
+				what := l.Told()
+				if len(l.Conflicts) > 0 {
+					what = "(contradicts another) " + what
+				}
+				t.Rowf("%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s", l.ID, l.Kind, l.State, l.Confidence, good, bad,
+					l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), text.Clip(text.OneLine(what), 100))
+			})
+		if err != nil || len(shown) == 0 || c.Output == "json" {
 			return err
 		}
 		e.Linef("\n%s", lesson.Uplift(evidence))
@@ -108,11 +103,7 @@ func (c *lessonsExportCmd) Run(e *cli.Env) error {
 			out = f
 		}
 		for _, l := range lessons {
-			line, err := json.Marshal(l)
-			if err != nil {
-				return fmt.Errorf("export lessons: %w", err)
-			}
-			if _, err := out.Write(append(secret.MaskJSON(line), '\n')); err != nil {
+			if err := cli.WriteJSONLine(out, l); err != nil {
 				return fmt.Errorf("export lessons: %w", err)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
@@ -213,7 +212,7 @@ func (p *prover) play(ctx context.Context, id string, with bool, seed uint64) (p
 		p.takenUp++
 		how = "taken up: " + how
 	}
-	toldTo(p.e.Err, "%d/%d  %s  %s  %s\n", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
+	p.e.Tellf("%d/%d  %s  %s  %s", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
 	return r.Resolved, nil
 }
 
@@ -246,21 +245,17 @@ func (c *lessonsProveCmd) show(e *cli.Env, st *store.Store, repo int64, out prov
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
 	e.Linef("%s  %s\n%s", e.Style.Bold(string(l.ID)), l.Told(), out.Evidence.Why)
 	switch {
 	case out.Evidence.Good > 0:
-		fmt.Fprintf(&b, "That counts %.3g for the lesson.\n", out.Evidence.Good)
+		e.Linef("That counts %.3g for the lesson.", out.Evidence.Good)
 	case out.Evidence.Bad > 0:
-		fmt.Fprintf(&b, "That counts %.3g against the lesson.\n", out.Evidence.Bad)
+		e.Linef("That counts %.3g against the lesson.", out.Evidence.Bad)
 	case len(out.Tasks) < lesson.FewestToProve:
-		fmt.Fprintf(&b, "That counts neither for nor against the lesson: it takes %d tasks to settle anything.\n",
-			lesson.FewestToProve)
+		e.Linef("That counts neither for nor against the lesson: it takes %d tasks to settle anything.", lesson.FewestToProve)
 	default:
-		b.WriteString("That counts neither for nor against the lesson: it may be chance. More --tasks would tell better.\n")
+		e.Linef("That counts neither for nor against the lesson: it may be chance. More --tasks would tell better.")
 	}
-	rated := withRating(l)
-	fmt.Fprintf(&b, "It is %s, with a confidence of %.2f. The attempts cost %.2f credits.\n", l.State, rated.Confidence,
-		out.Credits)
-	return e.Sayf("%s", b.String())
+	return e.Sayf("It is %s, with a confidence of %.2f. The attempts cost %.2f credits.\n", l.State,
+		l.Confidence(time.Now()), out.Credits)
 }

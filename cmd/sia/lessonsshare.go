@@ -79,7 +79,7 @@ func (c *lessonsAgreedCmd) Run(e *cli.Env) error {
 		}
 		for i, a := range shown {
 			if i > 0 {
-				fmt.Fprintln(e.Out)
+				e.Linef("")
 			}
 			if err := showAgreement(e, a); err != nil {
 				return err
@@ -104,29 +104,24 @@ func showAgreement(e *cli.Env, a lessonAgreement) error {
 	}
 	e.Linef("%s  %s, %s", e.Style.Bold(string(l.ID)), l.Kind, standing)
 	w := cli.NewTable(e.Out)
-	row := func(name, text string) {
-		if text != "" {
-			w.Rowf("  %s\t%s", name, text)
-		}
-	}
-	row("lesson", l.Text)
-	row("when", l.Context)
-	row("corrects", l.Correction)
-	row("test", l.Test())
-	row("tags", strings.Join(l.Tags, ", "))
-	row("found by", strings.Join(l.Words, ", "))
+	w.Fieldf("lesson", "%s", l.Text)
+	w.Fieldf("when", "%s", l.Context)
+	w.Fieldf("corrects", "%s", l.Correction)
+	w.Fieldf("test", "%s", l.Test())
+	w.Fieldf("tags", "%s", strings.Join(l.Tags, ", "))
+	w.Fieldf("found by", "%s", strings.Join(l.Words, ", "))
 	for _, r := range a.In {
-		line := fmt.Sprintf("%s as %s, confidence %.2f", shownRepository(r), r.ID, r.Confidence)
+		words := ""
 		if r.Told != l.Told() {
-			line += ", in other words: " + r.Told
+			words = ", in other words: " + r.Told
 		}
-		row("learned in", line)
+		w.Fieldf("learned in", "%s as %s, confidence %.2f%s", shownRepository(r), r.ID, r.Confidence, words)
 	}
 	if len(a.In) == 0 {
-		row("learned in", "no two repositories any longer")
+		w.Fieldf("learned in", "no two repositories any longer")
 	}
 	for _, r := range a.Against {
-		row("contradicted in", fmt.Sprintf("%s by %s: %s", shownRepository(r), r.ID, r.Told))
+		w.Fieldf("contradicted in", "%s by %s: %s", shownRepository(r), r.ID, r.Told)
 	}
 	return w.Flush()
 }
@@ -194,13 +189,12 @@ func tellWaiting(e *cli.Env, s *store.Store, repo int64) error {
 	}
 	switch n {
 	case 0:
-		return nil
 	case 1:
-		_, err = fmt.Fprintln(e.Out, "another repository of the owner learned one of these, too; it can be shared with "+
-			"all of them: sia lessons agreed")
+		e.Linef("another repository of the owner learned one of these, too; it can be shared with all of them: sia lessons " +
+			"agreed")
 	default:
-		_, err = fmt.Fprintf(e.Out, "other repositories of the owner learned %d of these, too; they can be shared with "+
-			"all of them: sia lessons agreed\n", n)
+		e.Linef("other repositories of the owner learned %d of these, too; they can be shared with all of them: sia lessons "+
+			"agreed", n)
 	}
-	return err
+	return nil
 }

@@ -52,6 +52,13 @@ func (g localGit) plumb(ctx context.Context, env []string, stdin string, args ..
 	return out, nil
 }
 
+// fetch gets a ref of another repository, and touches nothing else.
+func (g localGit) fetch(ctx context.Context, from, ref string) error {
+	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", from,
+		ref)
+	return err
+}
+
 // commits lists the commits after base up to head, oldest first, each behind its
 // parent. Merges are left out.
 func (g localGit) commits(ctx context.Context, base, head string) ([][2]string, error) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,17 +24,12 @@ type logCmd struct {
 
 // logReport is what --output json prints of one log. Fields are only added.
 type logReport struct {
-	File        string          `json:"file"`
-	Signature   string          `json:"signature"`
-	Class       failure.Class   `json:"class"`
-	Excerpt     []failure.Span  `json:"excerpt"` // lines, 1-based, inclusive
+	File string `json:"file"`
+	failure.Report
 	FailedTests []string        `json:"failed_tests"`
-	Tests       []failure.Test  `json:"tests"` // the same with their places
-	Text        string          `json:"text"`
-	Line        int             `json:"line"`
-	Why         []string        `json:"why"`
-	Places      []failure.Place `json:"places"`        // the likeliest first; Text is the first one's
-	Cut         string          `json:"cut,omitempty"` // why the log was not read to its end
+	Tests       []failure.Test  `json:"tests"`  // the same with their places
+	Why         []string        `json:"why"`    // a list also where it is empty, as is the next
+	Places      []failure.Place `json:"places"` // the likeliest first; Text is the first one's
 }
 
 // Run reads each log. A log that can't be read is reported and the others are
@@ -53,14 +47,10 @@ func (c *logCmd) Run(e *cli.Env) error {
 			continue
 		}
 		if c.Output == "json" {
-			err = json.NewEncoder(e.Out).Encode(logReport{
-				File: name, Signature: rep.Signature, Class: rep.Class, Excerpt: rep.Excerpt, FailedTests: testNames(rep.Tests),
-				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why), Places: nonNil(rep.Places),
-				Cut: rep.Cut,
-			})
+			err = e.JSONLine(logReport{name, rep, testNames(rep.Tests), nonNil(rep.Tests), nonNil(rep.Why), nonNil(rep.Places)})
 		} else {
 			if i > 0 {
-				fmt.Fprintln(e.Out)
+				e.Linef("")
 			}
 			err = c.show(e, name, rep)
 		}
@@ -93,23 +83,20 @@ func (c *logCmd) read(e *cli.Env, name string) (failure.Report, error) {
 // show prints a report for people: what failed, the excerpt with what stands
 // around it, and why these lines.
 func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
-	var b strings.Builder
-	fmt.Fprintln(&b, e.Style.Bold(name))
+	e.Linef("%s", e.Style.Bold(name))
 	if rep.Cut != "" {
-		fmt.Fprintln(&b, e.Style.Red("not read to its end:"), rep.Cut)
+		e.Linef("%s %s", e.Style.Red("not read to its end:"), rep.Cut)
 	}
 	if len(rep.Excerpt) == 0 {
-		fmt.Fprintln(&b, "nothing in this log tells of a failure; give --green a log of the job that passed, if there is one")
-		_, err := io.WriteString(e.Out, b.String())
-		return err
+		return e.Sayf("nothing in this log tells of a failure; give --green a log of the job that passed, if there is one\n")
 	}
-	fmt.Fprintf(&b, "class %s, signature %s\n", e.Style.Red(string(rep.Class)), rep.Signature)
+	e.Linef("class %s, signature %s", e.Style.Red(string(rep.Class)), rep.Signature)
 	for _, t := range rep.Tests[:min(len(rep.Tests), 20)] {
 		at := cli.Styled("")
 		if t.File != "" {
 			at = e.Style.Dim(fmt.Sprintf("  %s:%d", t.File, t.Line))
 		}
-		fmt.Fprintf(&b, "failed: %s%s\n", t.Name, at)
+		e.Linef("failed: %s%s", t.Name, at)
 	}
 	lines, err := c.excerpt(e, name, rep)
 	if err != nil {
@@ -117,23 +104,22 @@ func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 	}
 	for _, l := range lines {
 		if l.AfterGap {
-			fmt.Fprintln(&b, e.Style.Dim("      ⋮"))
+			e.Linef("%s", e.Style.Dim("      ⋮"))
 		}
 		switch {
 		case l.N == 0:
-			fmt.Fprintln(&b, "      ", l.Text)
+			e.Linef("       %s", l.Text)
 		case l.Excerpt:
-			fmt.Fprintf(&b, "%6d %s\n", l.N, l.Text)
+			e.Linef("%6d %s", l.N, l.Text)
 		default:
-			fmt.Fprintln(&b, e.Style.Dim(fmt.Sprintf("%6d %s", l.N, l.Text)))
+			e.Linef("%s", e.Style.Dim(fmt.Sprintf("%6d %s", l.N, l.Text)))
 		}
 	}
-	fmt.Fprintln(&b, "chosen because:")
+	e.Linef("chosen because:")
 	for _, w := range rep.Why {
-		fmt.Fprintln(&b, "  "+w)
+		e.Linef("  %s", w)
 	}
-	_, err = io.WriteString(e.Out, b.String())
-	return err
+	return nil
 }
 
 // excerpt reads the excerpt's lines again, with context. Standard input and pipes can't

@@ -1,10 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/memory"
@@ -24,24 +25,27 @@ type memoryShowCmd struct {
 	What        string `arg:"" help:"owner/name#issue for a task, owner/name for the lessons." placeholder:"OWNER/NAME[#ISSUE]"`
 }
 
+// rememberedName is owner/name#issue; the issue may be left out.
+var rememberedName = regexp.MustCompile(`^([\w.-]+/[\w.-]+)(?:#([1-9][0-9]{0,8}))?$`)
+
 // Validate refuses, as wrong usage, what names neither a task nor a repository.
 func (c *memoryShowCmd) Validate() error {
-	_, _, err := parseRemembered(c.What)
-	return err
+	if !rememberedName.MatchString(c.What) {
+		return fmt.Errorf("%q is neither owner/name#issue nor owner/name", c.What)
+	}
+	return nil
 }
 
 // Run prints the file that stands on the memory branch.
 func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
-	repo, issue, err := parseRemembered(c.What)
-	if err != nil {
-		return err
-	}
+	named := rememberedName.FindStringSubmatch(c.What)
+	issue, _ := strconv.Atoi(named[2]) // 0: there is none
 	m, closing, err := c.offline(e)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	markdown, json, err := m.Show(e.Ctx, repo, issue)
+	markdown, json, err := m.Show(e.Ctx, named[1], issue)
 	if err != nil {
 		return err
 	}
@@ -49,20 +53,7 @@ func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
 		_, err = e.Out.Write(secret.MaskJSON(json))
 		return err
 	}
-	return e.Masked(string(markdown))
-}
-
-// parseRemembered takes owner/name#issue apart; the issue may be left out.
-func parseRemembered(s string) (repo string, issue int, err error) {
-	repo, number, hasIssue := strings.Cut(s, "#")
-	if hasIssue {
-		issue, err = strconv.Atoi(number)
-	}
-	if owner, name, ok := strings.Cut(repo, "/"); err != nil || hasIssue && issue < 1 || !ok || owner == "" ||
-		name == "" || strings.Contains(name, "/") {
-		return "", 0, fmt.Errorf("%q is neither owner/name#issue nor owner/name", s)
-	}
-	return repo, issue, nil
+	return e.Sayf("%s", markdown)
 }
 
 // offline opens the server's database and repositories.
@@ -101,37 +92,28 @@ func (c *reindexCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.Print(e, nonNil(all), func() error { return c.report(e, all) })
-}
-
-// report is what was rebuilt, as a table, and what could not be.
-func (c *reindexCmd) report(e *cli.Env, all []memory.Reindexed) error {
-	if len(all) == 0 {
-		return e.Sayf("the app is not installed anywhere, so there is nothing to rebuild from\n")
-	}
-	w := cli.NewTable(e.Out, "REPOSITORY", "MEMORY", "TASKS", "STARTED AGAIN", "LESSONS", "DECISIONS", "OUTCOMES")
-	var sum memory.Reindexed
-	for _, r := range all {
-		head := sia.SHA(r.Head).Short()
-		if head == "" {
-			head = "none"
-		}
-		w.Rowf("%s\t%s\t%d\t%d\t%d\t%d\t%d", r.Repo, head, r.Tasks, r.Again, r.Lessons, r.Decisions, r.Outcomes)
-		sum.Tasks, sum.Lessons, sum.Problems = sum.Tasks+r.Tasks, sum.Lessons+r.Lessons, append(sum.Problems, r.Problems...)
-	}
-	if err := w.Flush(); err != nil {
+	err = cli.List(e, c.Format, all, "the app is not installed anywhere, so there is nothing to rebuild from",
+		[]string{"REPOSITORY", "MEMORY", "TASKS", "STARTED AGAIN", "LESSONS", "DECISIONS", "OUTCOMES"},
+		func(t cli.Table, r memory.Reindexed) {
+			t.Rowf("%s\t%s\t%d\t%d\t%d\t%d\t%d", r.Repo, cmp.Or(sia.SHA(r.Head).Short(), "none"), r.Tasks, r.Again, r.Lessons,
+				r.Decisions, r.Outcomes)
+		})
+	if err != nil || len(all) == 0 || c.Output == "json" {
 		return err
 	}
+	rebuilt, problems := 0, 0
 	for _, r := range all {
+		rebuilt += r.Tasks + r.Lessons
+		problems += len(r.Problems)
 		for _, p := range r.Problems {
 			e.Linef("%s %s: %s", e.Style.Amber("!"), r.Repo, p)
 		}
 	}
-	if len(sum.Problems) > 0 {
-		fmt.Fprintln(e.Out, "What can't be read was left as it is; repair it on the branch and run sia reindex again.")
+	if problems > 0 {
+		e.Linef("What can't be read was left as it is; repair it on the branch and run sia reindex again.")
 	}
-	if sum.Tasks+sum.Lessons == 0 {
-		fmt.Fprintln(e.Out, "Nothing was missing.")
+	if rebuilt == 0 {
+		e.Linef("Nothing was missing.")
 	}
 	return nil
 }

@@ -87,8 +87,7 @@ func (c *migrateCmd) move(e *cli.Env) error {
 		return err
 	}
 	if cleaned > 0 {
-		fmt.Fprintf(e.Out, "%d rows had bytes in their texts that PostgreSQL doesn't take; they are replaced by U+FFFD.\n",
-			cleaned)
+		e.Linef("%d rows had bytes in their texts that PostgreSQL doesn't take; they are replaced by U+FFFD.", cleaned)
 	}
 	if m.Tried {
 		return e.Sayf("A trial: %d rows were copied and each was found equal, with %d jobs to do. "+

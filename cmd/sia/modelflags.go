@@ -20,7 +20,7 @@ type modelFlags struct {
 
 	ModelURL      string        `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL" type:"web"`
 	ModelKey      string        `help:"Its key. Better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
-	Model         string        `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
+	Model         string        `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME" aliases:"llm-model"`
 	SIAModel      string        `name:"sia-model" help:"Model that diagnoses. Default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
 	ReviewerModel string        `help:"Model that reviews diagnoses and final changes. Default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
 	ModelProtocol string        `help:"Dialect of the endpoint: auto, chat, responses or messages. Default: SIA finds out." env:"SIA_MODEL_PROTOCOL" enum:",auto,chat,responses,messages" default:"" placeholder:"NAME"`

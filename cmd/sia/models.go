@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
@@ -21,6 +20,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
@@ -91,7 +91,7 @@ var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
 // modelsFile reads the models and roles of one configuration file and gathers
 // what is wrong with them.
 type modelsFile struct {
-	top      *ast.MappingNode
+	top      ast.Node
 	entries  map[string]modelEntry
 	models   map[string]app.ModelConfig
 	problems []invalid.Problem
@@ -99,201 +99,177 @@ type modelsFile struct {
 
 // readModels reads the models that a configuration file names; ok is false when
 // it names none. An error tells every problem with its line.
-func readModels(name string) (_ app.ModelsConfig, ok bool, _ error) {
+func readModels(name string) (c app.ModelsConfig, ok bool, _ error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return app.ModelsConfig{}, false, fmt.Errorf("configuration file: %w", err)
+		return c, false, fmt.Errorf("configuration file: %w", err)
 	}
 	parsed, err := parser.ParseBytes(withoutBOM(b), 0)
 	if err != nil {
-		return app.ModelsConfig{}, false, &invalid.File{Name: name, Problems: []invalid.Problem{problemOf(err, "")}}
+		return c, false, &invalid.File{Name: name, Problems: []invalid.Problem{problemOf(err, "")}}
 	}
 	f := &modelsFile{models: map[string]app.ModelConfig{}}
 	for _, d := range parsed.Docs {
-		if m := yamlMapping(d.Body); m != nil && f.top == nil {
-			f.top = m
+		if f.top == nil {
+			f.top = d.Body
 		}
 	}
-	models, roles, coders := yamlChild(f.top, keyModels), yamlChild(f.top, keyRoles), yamlChild(f.top, keyCoders)
-	if models == nil && roles == nil && coders == nil {
-		return app.ModelsConfig{}, false, nil
+	if f.at(keyModels) == nil && f.at(keyRoles) == nil && f.at(keyCoders) == nil {
+		return c, false, nil
 	}
-	c := f.read(models, roles, coders)
+	c = f.read()
 	if len(f.problems) > 0 {
+		slices.SortStableFunc(f.problems, func(a, b invalid.Problem) int { return a.Line - b.Line })
 		return app.ModelsConfig{}, false, &invalid.File{Name: name, Problems: f.problems}
 	}
 	return c, true, nil
 }
 
-func (f *modelsFile) read(models, roles, coders *ast.MappingValueNode) app.ModelsConfig {
-	if models == nil {
-		f.problem(cmp.Or(roles, coders), cmp.Or(keyOf(roles), keyOf(coders)),
-			"it names models, but there is no models section that describes them")
-		return app.ModelsConfig{}
-	}
-	if err := yaml.NodeToValue(models.Value, &f.entries, yaml.DisallowUnknownField()); err != nil {
-		f.problems = append(f.problems, problemOf(err, keyModels))
-		return app.ModelsConfig{}
-	}
-	section := yamlMapping(models.Value)
-	for name, e := range f.entries {
-		f.model(yamlChild(section, name), name, e)
-	}
+func (f *modelsFile) read() (c app.ModelsConfig) {
 	var order rolesEntry
-	if roles != nil {
-		if err := yaml.NodeToValue(roles.Value, &order, yaml.DisallowUnknownField()); err != nil {
-			f.problems = append(f.problems, problemOf(err, keyRoles))
-			return app.ModelsConfig{}
+	var coders map[string]coderEntry
+	f.section(keyModels, &f.entries)
+	f.section(keyRoles, &order)
+	f.section(keyCoders, &coders)
+	if len(f.problems) > 0 {
+		return c
+	}
+	if f.at(keyModels) == nil {
+		for _, section := range []string{keyRoles, keyCoders} {
+			if f.at(section) != nil {
+				f.problem([]string{section}, "it names models, but there is no models section that describes them")
+			}
 		}
+		return c
 	}
-	work := f.coders(coders)
-	if len(order.Coder) == 0 && len(work) > 0 {
-		order.Coder = []string{work[0].Model.Name}
+	for _, name := range f.names() {
+		f.model(name, f.entries[name])
 	}
-	if len(order.Coder) == 0 && len(f.entries) == 1 {
-		for name := range f.entries {
-			order.Coder = []string{name}
-		}
-	}
-	if len(order.Coder) == 0 {
-		f.problem(cmp.Or(roles, models), keyRoles+".coder", "say which of the models works on attempts, such as coder: [%s]",
+	c.Coders = f.coders(coders)
+	switch {
+	case len(order.Coder) > 0:
+	case len(c.Coders) > 0:
+		order.Coder = []string{c.Coders[0].Model.Name}
+	case len(f.entries) == 1:
+		order.Coder = f.names()
+	default:
+		f.problem([]string{keyRoles, "coder"}, "say which of the models works on attempts, such as coder: [%s]",
 			strings.Join(f.names(), ", "))
 	}
-	at := yamlMapping(nil)
-	if roles != nil {
-		at = yamlMapping(roles.Value)
-	}
-	c := app.ModelsConfig{
-		Coder: f.role(at, "coder", order.Coder), SIA: f.role(at, "sia", order.SIA),
-		Reviewer: f.role(at, "reviewer", order.Reviewer), Coders: work,
-	}
-	slices.SortStableFunc(f.problems, func(a, b invalid.Problem) int { return a.Line - b.Line })
+	c.Coder = f.chain([]string{keyRoles, "coder"}, order.Coder)
+	c.SIA = f.chain([]string{keyRoles, "sia"}, order.SIA)
+	c.Reviewer = f.chain([]string{keyRoles, "reviewer"}, order.Reviewer)
 	return c
 }
 
+// section reads what stands at a key of the file.
+func (f *modelsFile) section(key string, into any) {
+	if at := f.at(key); at != nil {
+		if err := yaml.NodeToValue(at.Value, into, yaml.DisallowUnknownField()); err != nil {
+			f.problems = append(f.problems, problemOf(err, key))
+		}
+	}
+}
+
 // coders are those that may make attempts, in the order of the file.
-func (f *modelsFile) coders(section *ast.MappingValueNode) (all []app.CoderConfig) {
+func (f *modelsFile) coders(entries map[string]coderEntry) (all []app.CoderConfig) {
+	section := f.at(keyCoders)
 	if section == nil {
 		return nil
 	}
-	entries := map[string]coderEntry{}
-	if err := yaml.NodeToValue(section.Value, &entries, yaml.DisallowUnknownField()); err != nil {
-		f.problems = append(f.problems, problemOf(err, keyCoders))
-		return nil
-	}
 	if len(entries) == 0 {
-		f.problem(section, keyCoders, "it names nobody: each coder has a name and a model, such as fast: {model: %s}",
+		f.problem([]string{keyCoders}, "it names nobody: each coder has a name and a model, such as fast: {model: %s}",
 			strings.Join(f.names(), " or "))
-		return nil
 	}
-	for _, at := range yamlMapping(section.Value).Values {
-		name := at.Key.GetToken().Value
-		path := keyCoders + "." + name
+	for _, entry := range yamlEntries(section.Value) {
+		name := entry.Key.GetToken().Value
+		at := func(key ...string) []string { return append([]string{keyCoders, name}, key...) }
 		e := entries[name]
 		if !modelName.MatchString(name) {
-			f.problem(at, path, "a coder's name has 1 to 40 letters, digits, dots, dashes and underscores")
+			f.problem(at(), "a coder's name has 1 to 40 letters, digits, dots, dashes and underscores")
 			continue
 		}
-		m := f.chain(at, path+".model", append([]string{e.Model}, e.Backups...))
+		m := f.chain(at("model"), append([]string{e.Model}, e.Backups...))
 		if e.Protocol != "" {
-			m.Protocol = f.protocol(at, path, e.Protocol)
+			m.Protocol = f.protocol(at("protocol"), e.Protocol)
 		}
 		m.Reasoning = cmp.Or(e.Reasoning, m.Reasoning)
 		if e.Price.negative() {
-			f.problem(at, path+".price", "prices are USD per million tokens, and not negative")
+			f.problem(at("price"), "prices are USD per million tokens, and not negative")
 		} else if e.Price != nil {
 			m.Price = e.Price.price()
 		}
 		edit, err := agent.ParseEditFormat(e.Edit)
 		if err != nil {
-			f.problem(at, path+".edit", "%v", err)
+			f.problem(at("edit"), "%v", err)
 		}
 		all = append(all, app.CoderConfig{Name: name, Command: e.Command, Model: m, Edit: edit})
 	}
 	return all
 }
 
-// keyOf is the key of an entry; "" for none.
-func keyOf(v *ast.MappingValueNode) string {
-	if v == nil {
-		return ""
-	}
-	return v.Key.GetToken().Value
-}
-
 // model checks one model and resolves its key.
-func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) {
-	path := keyModels + "." + name
-	in := func(key string) *ast.MappingValueNode {
-		if at == nil {
-			return nil
-		}
-		return cmp.Or(yamlChild(yamlMapping(at.Value), key), at)
-	}
+func (f *modelsFile) model(name string, e modelEntry) {
+	at := func(key ...string) []string { return append([]string{keyModels, name}, key...) }
 	m := app.ModelConfig{
 		Name: name, URL: e.URL, Model: e.Model, Context: e.Context, MaxOutput: e.MaxOutput,
-		Price: e.Price.price(), Reasoning: e.Reasoning, Protocol: f.protocol(in("protocol"), path, e.Protocol),
+		Price: e.Price.price(), Reasoning: e.Reasoning, Protocol: f.protocol(at("protocol"), e.Protocol),
 	}
 	if e.Timeout != "" {
 		d, err := time.ParseDuration(e.Timeout)
 		if m.Timeout = d; err != nil || d <= 0 {
-			f.problem(in("timeout"), path+".timeout", "it is how long one answer may take, such as 10m")
+			f.problem(at("timeout"), "it is how long one answer may take, such as 10m")
 		}
 	}
-	u, err := url.Parse(e.URL)
 	switch {
 	case !modelName.MatchString(name):
-		f.problem(at, path, "a model's name has 1 to 40 letters, digits, dots, dashes and underscores")
+		f.problem(at(), "a model's name has 1 to 40 letters, digits, dots, dashes and underscores")
 	case e.URL == "":
-		f.problem(at, path+".url", "it is missing: the address of an OpenAI-compatible endpoint, such as "+
+		f.problem(at("url"), "it is missing: the address of an OpenAI-compatible endpoint, such as "+
 			"https://api.openai.com/v1")
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		f.problem(in("url"), path+".url", "it is no http or https address")
+	case cli.CheckWebAddress(e.URL) != nil:
+		f.problem(at("url"), "it is no http or https address")
 	case e.Model == "":
-		f.problem(at, path+".model", "it is missing: the model's name as the endpoint spells it")
+		f.problem(at("model"), "it is missing: the model's name as the endpoint spells it")
 	case e.Price.negative():
-		f.problem(in("price"), path+".price", "prices are USD per million tokens, and not negative")
+		f.problem(at("price"), "prices are USD per million tokens, and not negative")
 	case e.Context < 0 || e.MaxOutput < 0:
-		f.problem(at, path, "context and max_output are numbers of tokens, and not negative")
+		f.problem(at(), "context and max_output are numbers of tokens, and not negative")
 	case e.KeyEnv != "" && e.KeyFile != "":
-		f.problem(in("key_file"), path+".key_file", "give key_env or key_file, not both")
+		f.problem(at("key_file"), "give key_env or key_file, not both")
 	case e.KeyEnv != "":
 		if m.Key = os.Getenv(e.KeyEnv); m.Key == "" {
-			f.problem(in("key_env"), path+".key_env", "the environment variable %s is not set", e.KeyEnv)
+			f.problem(at("key_env"), "the environment variable %s is not set", e.KeyEnv)
 		}
 	case e.KeyFile != "":
 		b, err := os.ReadFile(e.KeyFile)
-		if m.Key = strings.TrimSpace(string(b)); err != nil || m.Key == "" {
-			f.problem(in("key_file"), path+".key_file", "the key can't be read: %v",
-				cmp.Or(pathCause(err), errors.New("the file is empty")))
+		if m.Key = strings.TrimSpace(string(b)); err != nil {
+			f.problem(at("key_file"), "the key can't be read: %s", cli.Words(err))
+		} else if m.Key == "" {
+			f.problem(at("key_file"), "the file %s is empty", e.KeyFile)
 		}
 	}
 	f.models[name] = m
 }
 
 // protocol is the dialect of that name.
-func (f *modelsFile) protocol(at *ast.MappingValueNode, path, name string) llm.Protocol {
+func (f *modelsFile) protocol(path []string, name string) llm.Protocol {
 	p, err := llm.ParseProtocol(name)
 	if err != nil {
-		f.problem(at, path+".protocol", "%v", err)
+		f.problem(path, "%v", err)
 	}
 	return p
 }
 
-// role is the model of a role, with its backups.
-func (f *modelsFile) role(at *ast.MappingNode, role string, names []string) app.ModelConfig {
-	return f.chain(yamlChild(at, role), keyRoles+"."+role, names)
-}
-
 // chain is the first of the named models, with the others as its backups.
-func (f *modelsFile) chain(at *ast.MappingValueNode, path string, names []string) (first app.ModelConfig) {
+func (f *modelsFile) chain(path, names []string) (first app.ModelConfig) {
 	for i, name := range names {
 		m, ok := f.models[name]
 		switch {
 		case !ok:
-			f.problem(at, path, "there is no model %q; there are %s", name, strings.Join(f.names(), ", "))
+			f.problem(path, "there is no model %q; there are %s", name, strings.Join(f.names(), ", "))
 		case slices.Contains(names[:i], name):
-			f.problem(at, path, "the model %q is named twice", name)
+			f.problem(path, "the model %q is named twice", name)
 		case i == 0:
 			first = m
 		default:
@@ -303,20 +279,28 @@ func (f *modelsFile) chain(at *ast.MappingValueNode, path string, names []string
 	return first
 }
 
-func (f *modelsFile) names() []string {
-	list := make([]string, 0, len(f.entries))
-	for name := range f.entries {
-		list = append(list, name)
+func (f *modelsFile) names() []string { return slices.Sorted(maps.Keys(f.entries)) }
+
+// at is the entry to which keys lead, one in the other; nil: there is none.
+func (f *modelsFile) at(keys ...string) (entry *ast.MappingValueNode) {
+	in := f.top
+	for _, key := range keys {
+		all := yamlEntries(in)
+		i := slices.IndexFunc(all, func(v *ast.MappingValueNode) bool { return v.Key.GetToken().Value == key })
+		if i < 0 {
+			return nil
+		}
+		entry, in = all[i], all[i].Value
 	}
-	slices.Sort(list)
-	return list
+	return entry
 }
 
-func (f *modelsFile) problem(at *ast.MappingValueNode, path, format string, args ...any) {
-	p := invalid.Problem{Path: path, Message: fmt.Sprintf(format, args...)}
-	if at != nil {
-		if t := at.Key.GetToken(); t != nil && t.Position != nil {
-			p.Line, p.Column = t.Position.Line, t.Position.Column
+// problem notes what is wrong at a path, with the line of as much of the path as there is.
+func (f *modelsFile) problem(path []string, format string, args ...any) {
+	p := invalid.Problem{Path: strings.Join(path, "."), Message: fmt.Sprintf(format, args...)}
+	for n := len(path); n > 0 && p.Line == 0; n-- {
+		if at := f.at(path[:n]...); at != nil {
+			p.Line, p.Column = at.Key.GetToken().Position.Line, at.Key.GetToken().Position.Column
 		}
 	}
 	f.problems = append(f.problems, p)
@@ -349,35 +333,13 @@ func problemOf(err error, path string) invalid.Problem {
 	return p
 }
 
-// yamlMapping is n when it is one, also of a single key.
-func yamlMapping(n ast.Node) *ast.MappingNode {
+// yamlEntries are the entries of a mapping, also of a single key; none of anything else.
+func yamlEntries(n ast.Node) []*ast.MappingValueNode {
 	switch m := n.(type) {
 	case *ast.MappingNode:
-		return m
+		return m.Values
 	case *ast.MappingValueNode:
-		return &ast.MappingNode{BaseNode: &ast.BaseNode{}, Values: []*ast.MappingValueNode{m}}
+		return []*ast.MappingValueNode{m}
 	}
 	return nil
-}
-
-// yamlChild is the entry of a key; nil when there is none.
-func yamlChild(m *ast.MappingNode, key string) *ast.MappingValueNode {
-	if m == nil {
-		return nil
-	}
-	for _, v := range m.Values {
-		if t := v.Key.GetToken(); t != nil && t.Value == key {
-			return v
-		}
-	}
-	return nil
-}
-
-// pathCause is why a file can't be read, without its path, which the problem names.
-func pathCause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -192,37 +193,63 @@ func (n *demoNarrator) open(title, body string) (int, error) {
 	return number, n.sim.Label(n.repo, number, demoUser, sia.DefaultSettings().Label)
 }
 
+// demoResult is the JSON of sia demo. Fields are only added.
+type demoResult struct {
+	Passed   bool       `json:"passed"`           // every step of the story happened
+	Reason   string     `json:"reason,omitempty"` // which did not
+	Tasks    []demoTask `json:"tasks"`            // oldest first
+	USD      float64    `json:"usd"`              // at the prices assumed
+	Requests int        `json:"requests"`         // to GitHub
+	Seconds  float64    `json:"seconds"`
+}
+
+// demoTask is the result of a task of the demo.
+type demoTask struct {
+	Issue      int       `json:"issue"`
+	Title      string    `json:"title"`
+	State      sia.State `json:"state"`
+	Attempts   int       `json:"attempts"`
+	Techniques []string  `json:"techniques"` // that SIA changed to
+	Credits    string    `json:"credits"`
+}
+
+// result is how the demo ended.
+func (n *demoNarrator) result(failed error) (demoResult, error) {
+	r := demoResult{Passed: failed == nil, Tasks: []demoTask{}, Requests: n.sim.CountCalls(),
+		Seconds: time.Since(n.began).Seconds()}
+	if failed != nil {
+		r.Reason = failed.Error()
+	}
+	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
+	for _, t := range slices.Backward(tasks) {
+		told := demoTask{t.Issue, t.Title, t.State, len(t.Attempts), []string{}, t.Credits.Spent.String()}
+		for _, iv := range t.Interventions {
+			told.Techniques = append(told.Techniques, string(iv.Diagnosis.Technique))
+		}
+		r.USD += float64(t.Credits.Spent) / float64(sia.Credit) / 100
+		r.Tasks = append(r.Tasks, told)
+	}
+	return r, err
+}
+
 // summary ends the demo with its result.
-func (n *demoNarrator) summary(err error) {
-	if n.Ctx.Err() != nil {
-		return
-	}
-	if err != nil {
-		fmt.Fprintf(n.Out, "\n%s %v\n", n.Style.Red("The demo failed:"), err)
-	}
-	tasks, terr := n.app.Store.Tasks(n.Ctx, store.Filter{})
-	if terr != nil {
-		fmt.Fprintf(n.Out, "The summary can't be read: %v\n", terr)
-		return
+func (n *demoNarrator) summary(r demoResult) {
+	if !r.Passed {
+		n.Linef("\n%s %s", n.Style.Red("The demo failed:"), r.Reason)
 	}
 	n.heading("Summary")
-	attempts, spent, techniques := 0, sia.Credits(0), []string{}
-	for i := len(tasks) - 1; i >= 0; i-- {
-		t := tasks[i]
-		attempts += len(t.Attempts)
-		spent += t.Credits.Spent
-		for _, iv := range t.Interventions {
-			techniques = append(techniques, string(iv.Diagnosis.Technique))
-		}
+	attempts, techniques := 0, []string{}
+	for _, t := range r.Tasks {
+		attempts += t.Attempts
+		techniques = append(techniques, t.Techniques...)
 		fmt.Fprintf(n.Out, "  #%d %-50s %s, %s, %s credits\n", t.Issue, text.Clip(t.Title, 50), n.state(t.State),
-			text.Count(len(t.Attempts), "attempt"), t.Credits.Spent)
+			text.Count(t.Attempts, "attempt"), t.Credits)
 	}
-	calls := n.sim.CountCalls()
 	fmt.Fprintf(n.Out, "  %s · %s · techniques: %s · %s credits (%.2f USD at the prices assumed) · "+
 		"%d GitHub calls · %s\n",
-		text.Count(len(tasks), "task"), text.Count(attempts, "attempt"),
-		cmp.Or(strings.Join(techniques, ", "), "none"), spent, float64(spent)/float64(sia.Credit)/100,
-		calls, time.Since(n.began).Round(100*time.Millisecond))
+		text.Count(len(r.Tasks), "task"), text.Count(attempts, "attempt"),
+		cmp.Or(strings.Join(techniques, ", "), "none"), sia.CreditsOf(r.USD), r.USD,
+		r.Requests, time.Since(n.began).Round(100*time.Millisecond))
 	if n.model != nil {
 		fmt.Fprintf(n.Out, "  The model was scripted; git, checks, webhooks and everything SIA decided were real.\n")
 	}

@@ -44,6 +44,7 @@ func (c *notifyTestCmd) Run(e *cli.Env) error {
 			"SIA_NOTIFY_TO for e-mail")
 	}
 	var all []notified
+	good := true
 	for _, channel := range channels {
 		ctx, cancel := context.WithTimeout(e.Ctx, time.Minute)
 		err := channel.Send(ctx, fmt.Sprint("test/", time.Now().UnixNano()),
@@ -51,31 +52,20 @@ func (c *notifyTestCmd) Run(e *cli.Env) error {
 		cancel()
 		n := notified{Channel: channel.Name(), Sent: err == nil}
 		if err != nil {
-			n.Error = masked.Mask(err.Error())
+			n.Error, good = masked.Mask(err.Error()), false
 		}
 		all = append(all, n)
 	}
-	return c.report(e, all)
-}
-
-func (c *notifyTestCmd) report(e *cli.Env, all []notified) error {
-	var bad error
-	for _, n := range all {
-		if !n.Sent {
-			bad = cli.ErrShown
+	return c.Report(e, all, good, func() error {
+		for _, n := range all {
+			if n.Sent {
+				e.Linef("%s %-8s sent; look whether it arrived", e.Style.Green("✓"), n.Channel)
+			} else {
+				e.Linef("%s %-8s %s", e.Style.Red("✗"), n.Channel, n.Error)
+			}
 		}
-	}
-	if c.Output == "json" {
-		return errors.Join(e.JSON(all), bad)
-	}
-	for _, n := range all {
-		if n.Sent {
-			e.Linef("%s %-8s sent; look whether it arrived", e.Style.Green("✓"), n.Channel)
-		} else {
-			e.Linef("%s %-8s %s", e.Style.Red("✗"), n.Channel, n.Error)
-		}
-	}
-	return bad
+		return nil
+	})
 }
 
 // openChannels are the ways to reach people, with what masks their secrets.

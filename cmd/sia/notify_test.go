@@ -63,7 +63,7 @@ func TestDoctorLooksAtMessages(t *testing.T) {
 		{down.URL, "check its address", cli.ErrShown},
 	} {
 		var out strings.Builder
-		err := reportFindings(&cli.Env{Out: &out, Err: io.Discard}, "text",
+		err := reportFindings(&cli.Env{Out: &out, Err: io.Discard}, cli.Format{},
 			checkNotify(t.Context(), notify.Config{URL: c.url}))
 		if !errors.Is(err, c.code) || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: %v, %s", c.url, err, out.String())

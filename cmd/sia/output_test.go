@@ -15,7 +15,6 @@ import (
 // the reason.
 var withoutOutput = map[string]string{
 	"serve":        "it logs, and --log-json is for programs",
-	"demo":         "it tells a story",
 	"help":         "it is for people",
 	"runner start": "it logs as serve does",
 	"runner pods":  "it logs as serve does",

@@ -10,7 +10,6 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
-	"github.com/sia-bot/sia/sia/invalid"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -126,20 +125,14 @@ func (c *policiesListCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		all := []shownPolicy{}
-		for _, p := range set.All() {
-			all = append(all, shownOf(p))
-		}
-		return e.JSON(all)
-	}
-	var b strings.Builder
-	w := cli.NewTable(&b, "DECISION", "POLICY", "LAYER", "HOLDS FOR", "WHY")
+	var all []shownPolicy
 	for _, p := range set.All() {
-		w.Rowf("%s\t%s\t%s\t%s\t%s", p.Decision, p.ID(), p.Layer, p.Selector,
-			text.Clip(firstSentence(p.Reasoning), 100))
+		all = append(all, shownOf(p))
 	}
-	return errors.Join(w.Flush(), e.Masked(b.String()))
+	return cli.List(e, c.Format, all, "", []string{"DECISION", "POLICY", "LAYER", "HOLDS FOR", "WHY"},
+		func(t cli.Table, p shownPolicy) {
+			t.Rowf("%s\t%s\t%s\t%s\t%s", p.Decision, p.ID, p.Layer, p.Holds, text.Clip(firstSentence(p.Reasoning), 100))
+		})
 }
 
 // firstSentence is that of a text, in one line.
@@ -164,7 +157,7 @@ func (c *policiesShowCmd) Run(e *cli.Env) error {
 	}
 	shown := shownOf(p)
 	shown.Source = p.Source
-	return c.Print(e, shown, func() error { return e.Masked(p.Source) })
+	return c.Print(e, shown, func() error { return e.Sayf("%s", p.Source) })
 }
 
 type policiesCheckCmd struct {
@@ -182,19 +175,17 @@ type checkedPolicy struct {
 // Run checks a policy file.
 func (c *policiesCheckCmd) Run(e *cli.Env) error {
 	p, err := policyFile(c.File)
-	var bad *invalid.File
-	if c.Output == "json" && (err == nil || errors.As(err, &bad)) {
-		return printProblems(e, bad, func(all []fileProblem) any {
-			if len(all) > 0 {
-				return checkedPolicy{File: c.File, Problems: all}
-			}
-			return checkedPolicy{c.File, p.ID(), all}
-		})
-	}
-	if err != nil {
+	all, other := problemsOf(err)
+	if other != nil || err != nil && c.Output != "json" {
 		return err
 	}
-	return e.Sayf("%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
+	checked := checkedPolicy{File: c.File, Problems: all}
+	if err == nil {
+		checked.ID = p.ID()
+	}
+	return c.Report(e, checked, err == nil, func() error {
+		return e.Sayf("%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
+	})
 }
 
 type policiesDiffCmd struct {
@@ -219,10 +210,9 @@ func (c *policiesDiffCmd) Run(e *cli.Env) error {
 	}
 	changes := policies.Diff(old, now)
 	return c.Print(e, nonNil(changes), func() error {
-		var b strings.Builder
 		for _, change := range changes {
-			fmt.Fprintln(&b, change)
+			e.Linef("%s", change)
 		}
-		return e.Masked(b.String())
+		return nil
 	})
 }

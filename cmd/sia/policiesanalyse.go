@@ -63,7 +63,7 @@ func analyse(all []sia.Decision) analysis {
 		}
 	}
 	return analysis{Decisions: len(known), Tasks: len(tasks), Open: len(all) - len(known),
-		Options: append([]mine.OptionWorth{}, mine.Options(known)...), Findings: mine.Look(known)}
+		Options: nonNil(mine.Options(known)), Findings: mine.Look(known)}
 }
 
 func showAnalysis(e *cli.Env, a analysis) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/evolve"
-	"github.com/sia-bot/sia/sia/secret"
 )
 
 // ofChanges is what commands work with that change policies: the server's database, GitHub, and
@@ -80,7 +79,7 @@ func experimentText(e *cli.Env, x store.Experiment) cli.Styled {
 	if x.PullURL != "" {
 		fmt.Fprintf(&b, "  %s\n", x.PullURL)
 	}
-	return e.Style.Bold(x.ID) + cli.Styled(cli.Plain(secret.Mask(b.String())))
+	return e.Style.Bold(x.ID) + cli.Styled(cli.Plain(b.String()))
 }
 
 type policiesEvolveCmd struct {
@@ -118,10 +117,10 @@ func (c *policiesEvolveCmd) Run(e *cli.Env) error {
 			}
 		}
 		if len(moved) == 0 {
-			_, err = fmt.Fprintln(e.Out, "Nothing changed: no experiment has come to anything, and no policy has both room for "+
-				"a better one (docs/evolution.md) and enough tasks to tell.")
+			e.Linef("Nothing changed: no experiment has come to anything, and no policy has both room for a better one " +
+				"(docs/evolution.md) and enough tasks to tell.")
 		}
-		return err
+		return nil
 	})
 }
 
@@ -269,9 +268,7 @@ func explainExperiments(e *cli.Env, s *store.Store, name string, asJSON bool) (k
 		return true, e.JSON(out)
 	}
 	if len(out) == 0 {
-		_, err := fmt.Fprintln(e.Out,
-			"No change of a policy was proposed yet. `sia policies explain TASK` explains a task's decisions.")
-		return true, err
+		e.Linef("No change of a policy was proposed yet. `sia policies explain TASK` explains a task's decisions.")
 	}
 	for _, x := range out {
 		if err := tellExperiment(e, x); err != nil {
@@ -286,8 +283,8 @@ func tellExperiment(e *cli.Env, x explainedExperiment) error {
 		return err
 	}
 	if n := x.Standing; n.Present.Tried+n.Candidate.Tried > 0 {
-		fmt.Fprintf(e.Out,
-			"  tried: %d of %d resolved with it, %d of %d without; better %.3g of 20, worse %.3g of 10; %d tasks are open\n",
+		e.Linef(
+			"  tried: %d of %d resolved with it, %d of %d without; better %.3g of 20, worse %.3g of 10; %d tasks are open",
 			n.Candidate.Resolved, n.Candidate.Tried, n.Present.Resolved, n.Present.Tried, n.E, n.Harm, n.Open)
 	}
 	w := cli.NewTable(e.Out)

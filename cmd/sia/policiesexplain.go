@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
@@ -38,17 +40,9 @@ func (c *policiesExplainCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return fmt.Errorf("%w; nor is there such a change of a policy, or a policy of that name that was changed", err)
 		}
-		ds, err := s.Decisions(e.Ctx, t.ID)
+		all, err := explainedDecisions(e, s, t.ID)
 		if err != nil {
 			return err
-		}
-		all := []explainedDecision{}
-		for _, d := range ds {
-			x, err := explained(e, s, d)
-			if err != nil {
-				return err
-			}
-			all = append(all, x)
 		}
 		if c.Output == "json" {
 			return e.JSON(all)
@@ -57,27 +51,33 @@ func (c *policiesExplainCmd) Run(e *cli.Env) error {
 			return e.Sayf("nothing was decided about this task yet\n")
 		}
 		for _, x := range all {
-			explainByPolicy(e, x)
+			explainDecision(e, x)
 		}
 		return nil
 	})
 }
 
-// explained is a decision with the policy that it was made by, as far as that was kept.
-func explained(e *cli.Env, s *store.Store, d sia.Decision) (explainedDecision, error) {
-	x := explainedDecision{Decision: d}
-	var p policies.Policy
-	source, err := s.PolicyVersion(e.Ctx, d.Policy)
-	switch {
-	case err == nil:
-		if p, err = policies.Parse(d.Policy, []byte(source)); err == nil { // else an older SIA wrote it
-			x.Holds = p.Selector.String()
-		}
-	case !errors.Is(err, store.ErrNotFound):
-		return x, err
+// explainedDecisions are those of a task with the policies that they were made by, as far as those were kept.
+func explainedDecisions(e *cli.Env, s *store.Store, id sia.TaskID) ([]explainedDecision, error) {
+	ds, err := s.Decisions(e.Ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	x.Mattered = mattered(d, p)
-	return x, nil
+	all := make([]explainedDecision, len(ds))
+	for i, d := range ds {
+		var p policies.Policy
+		source, err := s.PolicyVersion(e.Ctx, d.Policy)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			if p, err = policies.Parse(d.Policy, []byte(source)); err == nil { // else an older SIA wrote it
+				all[i].Holds = p.Selector.String()
+			}
+		}
+		all[i].Decision, all[i].Mattered = d, mattered(d, p)
+	}
+	return all, nil
 }
 
 // worth is what a solved task is worth in credits; 0: whatever it costs.
@@ -182,9 +182,14 @@ func valueAt(context map[string]any, path string) string {
 	return ""
 }
 
-func explainByPolicy(e *cli.Env, x explainedDecision) {
-	explainLine(e, x.At, string(x.Type), fmt.Sprintf("attempt %d", x.Attempt), e.Style.Bold(chosenText(x.Choice))+
-		cli.Styled(cli.Plain(fmt.Sprintf(", with probability %.2f: %s", x.Propensity, x.Reason))))
+// explainDecision prints one choice, and beneath it what it went by, what could have been chosen and its result.
+func explainDecision(e *cli.Env, x explainedDecision) {
+	words := render.ChoiceWords(x.Decision)
+	if words != "" {
+		words = " (" + words + ")"
+	}
+	explainLine(e, x.At, string(x.Type), fmt.Sprintf("attempt %d", x.Attempt), cli.Styled(cli.Sprintf(
+		"%s%s, with probability %.2f: %s", e.Style.Bold(chosenText(x.Choice)), words, x.Propensity, x.Reason)))
 	holds := "its text was not kept"
 	if x.Holds != "" {
 		holds = "for " + x.Holds
@@ -207,18 +212,15 @@ func explainByPolicy(e *cli.Env, x explainedDecision) {
 }
 
 // chosenText is a choice for people: none is a choice, too.
-func chosenText(choice string) string {
-	if choice == "" {
-		return "nobody"
-	}
-	return choice
-}
+func chosenText(choice string) string { return cmp.Or(choice, "nobody") }
 
 // explainTerms prints the options of a decision by rules; those that have no score by name.
 func explainTerms(e *cli.Env, options json.RawMessage) {
 	var names []string
 	if json.Unmarshal(options, &names) == nil {
-		e.Linef("    options: %s", strings.Join(names, ", "))
+		if len(names) > 0 {
+			e.Linef("    options: %s", strings.Join(names, ", "))
+		}
 		return
 	}
 	var scored []policies.Option

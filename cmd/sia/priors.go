@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
+
+	"github.com/sia-bot/sia/policies/priors"
 )
 
 type priorsCmd struct {
@@ -14,14 +15,14 @@ type priorsCmd struct {
 	Remove    priorsRemoveCmd    `cmd:"" help:"Remove imported priors." example:"sia priors remove"`
 }
 
-// readLimited reads a file of at most so many bytes, which may be a pipe or a device.
-func readLimited(path string, read func(io.Reader) ([]byte, error)) ([]byte, error) {
+// readBounded reads a file of priors, a report or keys, which may be a pipe or a device.
+func readBounded(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := read(f)
+	b, err := priors.ReadBounded(f)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}

@@ -61,7 +61,7 @@ func (c *priorsAggregateCmd) Run(e *cli.Env) error {
 		if e.Ctx.Err() != nil {
 			return e.Ctx.Err()
 		}
-		b, err := readLimited(name, priors.ReadBounded)
+		b, err := readBounded(name)
 		if err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func (c *priorsImportCmd) trusted() ([]string, error) {
 func (c *priorsImportCmd) read(e *cli.Env) ([]byte, error) {
 	path, version, isModule := strings.Cut(c.From, "@")
 	if _, err := os.Stat(c.From); err == nil || !isModule {
-		return readLimited(c.From, priors.ReadBounded)
+		return readBounded(c.From)
 	}
 	if err := module.Check(path, version); err != nil {
 		return nil, fmt.Errorf("%s is neither a file nor a module at an exact version, such as "+
@@ -120,5 +120,5 @@ func readModule(ctx context.Context, at string) (_ []byte, err error) {
 	if err := json.Unmarshal(out, &got); err != nil || got.Error != "" || failed != nil {
 		return nil, fmt.Errorf("fetch %s: %s", at, cmp.Or(got.Error, strings.TrimSpace(said.String()), fmt.Sprint(failed)))
 	}
-	return readLimited(filepath.Join(got.Dir, moduleFile), priors.ReadBounded)
+	return readBounded(filepath.Join(got.Dir, moduleFile))
 }

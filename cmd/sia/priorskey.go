@@ -57,7 +57,7 @@ func signingKey(e *cli.Env, path string) (k priors.Key, err error) {
 
 // publicKeys reads a list of public keys: one a line, with remarks behind #.
 func publicKeys(path string) (keys []string, err error) {
-	b, err := readLimited(path, priors.ReadBounded)
+	b, err := readBounded(path)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (c *priorsShowCmd) Run(e *cli.Env) error {
 		if w.Known() {
 			e.Linef("that is %+.1f points, 95 %% interval %+.1f to %+.1f", 100*w.Difference, 100*w.Low, 100*w.High)
 		} else {
-			fmt.Fprintln(e.Out, "its benefit is not known yet: one task in ten is decided without it")
+			e.Linef("its benefit is not known yet: one task in ten is decided without it")
 		}
 		return nil
 	})

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -23,7 +22,6 @@ import (
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
-	"github.com/sia-bot/sia/sia/secret"
 )
 
 type replayCmd struct {
@@ -75,6 +73,16 @@ func (f replayFlags) open(e *cli.Env) (*replaySource, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// with runs do on the repository.
+func (f replayFlags) with(e *cli.Env, do func(*replaySource) error) (err error) {
+	s, err := f.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return do(s)
 }
 
 // originName finds owner/name at the end of an address such as git@github.com:owner/name.git.
@@ -176,20 +184,16 @@ func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 		return nil, fmt.Errorf("read tasks from the memory branch: %w", err)
 	}
 	for _, b := range append(broken, unread...) {
-		fmt.Fprintf(e.Err, "left out: %s\n", secret.Mask(b))
+		e.Tellf("left out: %s", b)
 	}
-	known := map[string]bool{}
 	for _, t := range mined {
-		known[t.ID] = true
 		all = append(all, keptTask{t, "folder"})
 	}
 	for _, t := range remembered {
-		if !known[t.ID] {
-			all = append(all, keptTask{t, "memory"})
-		}
+		all = append(all, keptTask{t, "memory"})
 	}
-	slices.SortFunc(all, func(a, b keptTask) int { return cmp.Compare(a.ID, b.ID) })
-	return all, nil
+	slices.SortStableFunc(all, func(a, b keptTask) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(all, func(a, b keptTask) bool { return a.ID == b.ID }), nil
 }
 
 // findReplayTask is the task with an id or a commit that begins with id.
@@ -222,7 +226,7 @@ func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sa
 const compilingStdlib = "Go's standard library is compiled, once for this version of Go; that can take 10 minutes"
 
 // tellCompiling tells it where no result goes.
-func tellCompiling(e *cli.Env) func() { return func() { toldTo(e.Err, "%s\n", compilingStdlib) } }
+func tellCompiling(e *cli.Env) func() { return func() { e.Tellf(compilingStdlib) } }
 
 // stdlibFolder is where this person's runs keep compiled standard libraries; "": nowhere, where there is no folder for
 // caches.
@@ -232,9 +236,4 @@ func stdlibFolder() string {
 		return ""
 	}
 	return filepath.Join(dir, "sia", "stdlib")
-}
-
-// toldTo writes progress, secrets masked.
-func toldTo(w io.Writer, format string, args ...any) {
-	fmt.Fprint(w, secret.Mask(fmt.Sprintf(format, args...)))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,52 +31,30 @@ type listedTask struct {
 }
 
 // Run lists tasks, and how often they were resolved here.
-func (c *replayListCmd) Run(e *cli.Env) (err error) {
-	s, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	tasks, err := s.tasks(e)
-	if err != nil {
-		return err
-	}
-	runs, err := s.folder.Runs()
-	if err != nil {
-		return err
-	}
-	all := []listedTask{}
-	for _, t := range tasks {
-		l := listedTask{ID: t.ID, Language: t.Language, Title: t.Title, Issue: t.Issue, Failing: len(t.Failing),
-			Files: append([]string{}, t.Files...), Mined: t.Mined, From: t.from}
-		l.Tried, l.Resolved = ofTask(runs, t.ID)
-		all = append(all, l)
-	}
-	if c.Output == "json" {
-		return e.JSON(all)
-	}
-	if len(all) == 0 {
-		return e.Sayf("%s has no tasks yet; `sia replay mine` looks for some\n", s.name)
-	}
-	var b strings.Builder
-	w := cli.NewTable(&b, "TASK", "LANGUAGE", "TESTS", "RESOLVED", "WHAT")
-	for _, t := range all {
-		w.Rowf("%s\t%s\t%d\t%s\t%s", t.ID, t.Language, t.Failing, resolvedOf(t.Resolved, t.Tried),
-			text.Clip(text.OneLine(t.Title), 80))
-	}
-	return errors.Join(w.Flush(), e.Masked(b.String()))
-}
-
-func ofTask(runs []replay.Result, id string) (tried, resolved int) {
-	for _, r := range runs {
-		if r.Task == id {
-			tried++
-			if r.Resolved {
-				resolved++
-			}
+func (c *replayListCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *replaySource) error {
+		tasks, err := s.tasks(e)
+		if err != nil {
+			return err
 		}
-	}
-	return tried, resolved
+		runs, err := s.folder.Runs()
+		if err != nil {
+			return err
+		}
+		var all []listedTask
+		for _, t := range tasks {
+			l := listedTask{ID: t.ID, Language: t.Language, Title: t.Title, Issue: t.Issue, Failing: len(t.Failing),
+				Files: nonNil(t.Files), Mined: t.Mined, From: t.from}
+			sum := summed("", runs, func(r replay.Result) bool { return r.Task == t.ID })
+			l.Tried, l.Resolved = sum.Tried, sum.Resolved
+			all = append(all, l)
+		}
+		return cli.List(e, c.Format, all, s.name+" has no tasks yet; `sia replay mine` looks for some",
+			[]string{"TASK", "LANGUAGE", "TESTS", "RESOLVED", "WHAT"}, func(w cli.Table, t listedTask) {
+				w.Rowf("%s\t%s\t%d\t%s\t%s", t.ID, t.Language, t.Failing, resolvedOf(t.Resolved, t.Tried),
+					text.Clip(text.OneLine(t.Title), 80))
+			})
+	})
 }
 
 func resolvedOf(resolved, tried int) string {
@@ -93,42 +70,38 @@ type replayShowCmd struct {
 }
 
 // Run shows one task.
-func (c *replayShowCmd) Run(e *cli.Env) (err error) {
-	s, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	all, err := s.tasks(e)
-	if err != nil {
-		return err
-	}
-	t, err := findReplayTask(all, c.Task)
-	if err != nil {
-		return err
-	}
-	if c.Output == "json" {
-		return e.JSON(t.Task)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s\n", text.OneLine(t.Title), t.Commit, t.Repo,
-		t.Parent, t.Language)
-	if t.Issue > 0 {
-		fmt.Fprintf(&b, "issue    #%d\n", t.Issue)
-	}
-	for _, part := range []struct {
-		what  string
-		lines []string
-	}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutLines(t.Task)},
-		{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
-		if len(part.lines) > 0 {
-			fmt.Fprintf(&b, "\n%s\n  %s\n", part.what, strings.Join(part.lines, "\n  "))
+func (c *replayShowCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *replaySource) error {
+		all, err := s.tasks(e)
+		if err != nil {
+			return err
 		}
-	}
-	if t.Text != "" {
-		fmt.Fprintf(&b, "\n%s\n", t.Text)
-	}
-	return e.Masked(b.String())
+		t, err := findReplayTask(all, c.Task)
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return e.JSON(t.Task)
+		}
+		e.Linef("%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s", text.OneLine(t.Title), t.Commit, t.Repo, t.Parent,
+			t.Language)
+		if t.Issue > 0 {
+			e.Linef("issue    #%d", t.Issue)
+		}
+		for _, part := range []struct {
+			what  string
+			lines []string
+		}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutLines(t.Task)},
+			{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
+			if len(part.lines) > 0 {
+				e.Linef("\n%s\n  %s", part.what, strings.Join(part.lines, "\n  "))
+			}
+		}
+		if t.Text != "" {
+			e.Linef("\n%s", t.Text)
+		}
+		return nil
+	})
 }
 
 // leftOutLines say what of a task's tests is not laid over, a line for each file.

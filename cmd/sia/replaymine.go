@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -54,51 +52,48 @@ type againReport struct {
 }
 
 // Run mines, or verifies again.
-func (c *replayMineCmd) Run(e *cli.Env) (err error) {
-	s, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if c.Commit && s.server == nil {
-		return fmt.Errorf("--commit writes to a repository on GitHub: name it as owner/name, not as a folder")
-	}
-	spec, err := c.spec(e, s)
-	if err != nil {
-		return err
-	}
-	out := minedReport{Repo: s.name, Folder: s.folder.Path(), Counts: map[replay.Verdict]int{},
-		Passed: map[string]int{}, Missing: []string{}}
-	if c.Again {
-		if out.Again, err = c.again(e, s, spec); err != nil {
-			return err
+func (c *replayMineCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *replaySource) error {
+		if c.Commit && s.server == nil {
+			return fmt.Errorf("--commit writes to a repository on GitHub: name it as owner/name, not as a folder")
 		}
-		out.Tasks = out.Again.Held + len(out.Again.Gone) + len(out.Again.Stuck)
-	} else {
-		m, err := replay.Mine(e.Ctx, spec)
+		spec, err := c.spec(e, s)
 		if err != nil {
 			return err
 		}
-		out.Judged, out.Counts, out.Median, out.Tasks, out.Stopped = m.Judged, m.Counts, m.Median, m.Tasks, m.Stopped
-		out.Missing = append(out.Missing, m.Missing...)
-		maps.Copy(out.Passed, m.Passed)
-	}
-	if c.Commit {
-		tasks, _, err := s.folder.Tasks()
-		if err != nil {
-			return err
+		out := minedReport{Repo: s.name, Folder: s.folder.Path(), Counts: map[replay.Verdict]int{},
+			Passed: map[string]int{}, Missing: []string{}}
+		if c.Again {
+			if out.Again, err = c.again(e, s, spec); err != nil {
+				return err
+			}
+			out.Tasks = out.Again.Held + len(out.Again.Gone) + len(out.Again.Stuck)
+		} else {
+			m, err := replay.Mine(e.Ctx, spec)
+			if err != nil {
+				return err
+			}
+			out.Judged, out.Counts, out.Median, out.Tasks, out.Stopped = m.Judged, m.Counts, m.Median, m.Tasks, m.Stopped
+			out.Missing = append(out.Missing, m.Missing...)
+			maps.Copy(out.Passed, m.Passed)
 		}
-		if out.Committed, err = replay.Remember(e.Ctx, s.server, tasks); err != nil {
-			return err
+		if c.Commit {
+			tasks, _, err := s.folder.Tasks()
+			if err != nil {
+				return err
+			}
+			if out.Committed, err = replay.Remember(e.Ctx, s.server, tasks); err != nil {
+				return err
+			}
 		}
-	}
-	return c.Print(e, out, func() error { return out.show(e) })
+		return c.Print(e, out, func() error { return out.show(e) })
+	})
 }
 
 func (c *replayMineCmd) spec(e *cli.Env, s *replaySource) (replay.MineSpec, error) {
 	spec := replay.MineSpec{Folder: s.folder, Repo: s.name, Hosts: c.SetupHosts, Max: c.Max, Candidates: c.Candidates,
 		Budget: c.Budget, Within: c.TestTimeout, Logger: e.Logger, Progress: func(p replay.Progress) {
-			toldTo(e.Err, "%s  %-24s %5.1f s  %s\n", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
+			e.Tellf("%s  %-24s %5.1f s  %s", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
 		}}
 	var err error
 	if spec.Box, err = replaySandbox(e.Ctx, e.Logger, tellCompiling(e)); err != nil {
@@ -121,48 +116,44 @@ func (c *replayMineCmd) again(e *cli.Env, s *replaySource, spec replay.MineSpec)
 		tasks = append(tasks, t.Task)
 	}
 	checked, err := replay.Check(e.Ctx, spec, tasks, func(t replay.Task, why string) {
-		if why == "" {
-			why = "holds"
-		}
-		toldTo(e.Err, "%s  %s\n", t.ID, text.Clip(why, 200))
+		e.Tellf("%s  %s", t.ID, text.Clip(cmp.Or(why, "holds"), 200))
 	})
 	return &againReport{Held: len(checked.Held), Gone: checked.Gone, Stuck: checked.Stuck}, err
 }
 
 func (r minedReport) show(e *cli.Env) error {
-	var b strings.Builder
 	if a := r.Again; a != nil {
-		fmt.Fprintf(&b, "%s: %d of %d tasks still hold\n", r.Repo, a.Held, r.Tasks)
+		e.Linef("%s: %d of %d tasks still hold", r.Repo, a.Held, r.Tasks)
 		for _, id := range slices.Sorted(maps.Keys(a.Gone)) {
-			fmt.Fprintf(&b, "  %s: %s\n", id, a.Gone[id])
+			e.Linef("  %s: %s", id, a.Gone[id])
 		}
 		for _, id := range slices.Sorted(maps.Keys(a.Stuck)) {
-			fmt.Fprintf(&b, "  %s could not be run: %s\n", id, a.Stuck[id])
+			e.Linef("  %s could not be run: %s", id, a.Stuck[id])
 		}
 	} else {
-		fmt.Fprintf(&b, "%s: %d tasks, kept in %s\n", r.Repo, r.Tasks, r.Folder)
-		fmt.Fprintf(&b, "%d commits judged this time, %.1f s each in the median. Of all that were ever judged:\n", r.Judged,
+		e.Linef("%s: %d tasks, kept in %s", r.Repo, r.Tasks, r.Folder)
+		e.Linef("%d commits judged this time, %.1f s each in the median. Of all that were ever judged:", r.Judged,
 			r.Median)
 		for _, v := range mostFirst(r.Counts) {
-			fmt.Fprintf(&b, "  %5d  %s\n", r.Counts[v], v)
+			e.Linef("  %5d  %s", r.Counts[v], v)
 		}
 		if len(r.Passed) > 0 {
-			b.WriteString("Passed over this time, without a try, for their tests can't fail before and pass with them:\n")
+			e.Linef("Passed over this time, without a try, for their tests can't fail before and pass with them:")
 		}
 		for _, why := range mostFirst(r.Passed) {
-			fmt.Fprintf(&b, "  %5d  %s\n", r.Passed[why], why)
+			e.Linef("  %5d  %s", r.Passed[why], why)
 		}
 	}
 	for _, program := range r.Missing {
-		fmt.Fprintf(&b, "Commits were passed over for want of %s, which commands in the sandbox don't find here.\n", program)
+		e.Linef("Commits were passed over for want of %s, which commands in the sandbox don't find here.", program)
 	}
 	if r.Stopped != "" {
-		fmt.Fprintf(&b, "It ended before the history did: %s.\n", r.Stopped)
+		e.Linef("It ended before the history did: %s.", r.Stopped)
 	}
 	if r.Committed != "" {
-		fmt.Fprintf(&b, "The tasks are on the memory branch, at %s.\n", r.Committed)
+		e.Linef("The tasks are on the memory branch, at %s.", r.Committed)
 	}
-	return e.Masked(b.String())
+	return nil
 }
 
 // mostFirst are the keys of counts, the most frequent first.

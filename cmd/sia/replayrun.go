@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,47 +53,41 @@ type variantReport struct {
 }
 
 // Run plays tasks. An attempt that can't be made is told, counts for nothing, and ends nothing.
-func (c *replayRunCmd) Run(e *cli.Env) (err error) {
-	s, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	tasks, err := c.chosen(e, s)
-	if err != nil {
-		return err
-	}
-	p, err := c.player(e, s)
-	if err != nil {
-		return err
-	}
-	ways, err := c.ways(e, s, p)
-	if err != nil {
-		return err
-	}
-	out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
-	for _, t := range tasks {
-		for _, w := range ways {
-			for seed := 1; seed <= c.Seeds; seed++ {
-				if err := w.log(e, s, t, seed, &out); err != nil {
-					return err
+func (c *replayRunCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *replaySource) error {
+		tasks, err := c.chosen(e, s)
+		if err != nil {
+			return err
+		}
+		p, err := c.player(e, s)
+		if err != nil {
+			return err
+		}
+		ways, err := c.ways(e, s, p)
+		if err != nil {
+			return err
+		}
+		out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
+		for _, t := range tasks {
+			for _, w := range ways {
+				for seed := 1; seed <= c.Seeds; seed++ {
+					if err := w.log(e, s, t, seed, &out); err != nil {
+						return err
+					}
 				}
 			}
 		}
-	}
-	for _, w := range ways {
-		out.Variants = append(out.Variants, summed(w.name, out.Runs))
-	}
-	if c.Change != "" {
-		if out.Gate, err = judged(ways, out.Runs); err != nil {
-			return err
+		for _, w := range ways {
+			of := func(r replay.Result) bool { return r.Variant == w.name }
+			out.Variants = append(out.Variants, summed(w.name, out.Runs, of))
 		}
-	}
-	err = c.Print(e, out, func() error { return out.show(e) })
-	if len(out.Failed) > 0 {
-		err = errors.Join(err, cli.ErrShown)
-	}
-	return err
+		if c.Change != "" {
+			if out.Gate, err = judged(ways, out.Runs); err != nil {
+				return err
+			}
+		}
+		return c.Report(e, out, len(out.Failed) == 0, func() error { return out.show(e) })
+	})
 }
 
 // way is a way to play tasks.
@@ -113,10 +105,10 @@ func (w way) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *play
 	}
 	if err != nil {
 		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, w.name, err))
-		toldTo(e.Err, "%s  %s  could not be tried: %v\n", t.ID, w.name, err)
+		e.Tellf("%s  %s  could not be tried: %v", t.ID, w.name, err)
 		return nil
 	}
-	toldTo(e.Err, "%s  %s  %s\n", t.ID, w.name, runText(r))
+	e.Tellf("%s  %s  %s", t.ID, w.name, runText(r))
 	out.Runs = append(out.Runs, r)
 	return s.folder.AppendRun(r)
 }
@@ -224,10 +216,11 @@ func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err err
 	return out, nil
 }
 
-func summed(name string, runs []replay.Result) variantReport {
+// summed is how the runs did that are meant, under a name.
+func summed(name string, runs []replay.Result, meant func(replay.Result) bool) variantReport {
 	out := variantReport{Variant: name}
 	for _, r := range runs {
-		if r.Variant != name {
+		if !meant(r) {
 			continue
 		}
 		out.Tried++
@@ -241,8 +234,7 @@ func summed(name string, runs []replay.Result) variantReport {
 }
 
 func (r playedReport) show(e *cli.Env) error {
-	var b strings.Builder
-	w := cli.NewTable(&b, "VARIANT", "RESOLVED", "CREDITS", "SECONDS")
+	w := cli.NewTable(e.Out, "VARIANT", "RESOLVED", "CREDITS", "SECONDS")
 	for _, v := range r.Variants {
 		w.Rowf("%s\t%s\t%.2f\t%.0f", v.Variant, resolvedOf(v.Resolved, v.Tried), v.Credits, v.Seconds)
 	}
@@ -250,11 +242,10 @@ func (r playedReport) show(e *cli.Env) error {
 		return err
 	}
 	if r.Gate != "" {
-		fmt.Fprintf(&b, "%s\n", r.Gate)
+		e.Linef("%s", r.Gate)
 	}
-	slices.SortFunc(r.Failed, cmp.Compare)
-	for _, f := range r.Failed {
-		fmt.Fprintf(&b, "could not be tried: %s\n", f)
+	for _, f := range slices.Sorted(slices.Values(r.Failed)) {
+		e.Linef("could not be tried: %s", f)
 	}
-	return e.Masked(b.String())
+	return nil
 }

@@ -89,7 +89,7 @@ func (c *runCmd) Run(e *cli.Env) error {
 		}
 		unread := e.JSON(out)
 		if errors.Is(unread, syscall.EPIPE) && out.Branch != "" {
-			toldTo(e.Err, "sia: nobody read the result; the change is on the branch %s\n", cli.Plain(out.Branch))
+			e.Tellf("sia: nobody read the result; the change is on the branch %s", out.Branch)
 		}
 		err = errors.Join(err, unread)
 	}

@@ -1,19 +1,18 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/command"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
@@ -33,14 +32,14 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	case key == r.asked:
 		r.progress("The answer was not understood, or changes nothing: the task still waits, so the question is asked again.")
 	}
-	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), cli.Plain(about))
+	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), about)
 	if t.Gate.AwaitsPerson {
 		r.list(gate.Findings(t.Gate.Explain))
 	}
 	for _, o := range options {
-		r.progress("  %s) %s", o.Letter, cli.Plain(o.Text))
+		r.progress("  %s) %s", o.Letter, o.Text)
 	}
-	toldTo(r.Err, "%s ", "Answer with a letter, words, or a command such as /sia stop:")
+	fmt.Fprint(r.Err, "Answer with a letter, words, or a command such as /sia stop: ")
 	answer, err := r.read()
 	switch {
 	case err != nil:
@@ -49,7 +48,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 		return false, nil
 	}
 	if wrong := misunderstood(t, answer); wrong != "" {
-		r.progress("%s", cli.Plain(text.Capital(text.Sentence(wrong))))
+		r.progress("%s", text.Capital(text.Sentence(wrong)))
 		return false, nil
 	}
 	r.asked, r.answered = key, time.Now()
@@ -61,6 +60,20 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	}
 	_, err = r.sim.Comment(r.repo, number, runUser, answer)
 	return false, err
+}
+
+// foldTags are what has GitHub fold a part of a comment.
+var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
+
+// tellReplies prints what SIA replies to commands, such as /sia help. What it asked stands, and is asked again.
+func (r *localRun) tellReplies() {
+	for _, e := range r.sim.Timeline("issue_comment.created") {
+		if e.Seq > r.heard && commentedAs(string(sia.DoReply))(e) {
+			r.heard, r.asked = e.Seq, ""
+			said := foldTags.ReplaceAllString(visible.Markdown(e.Detail), "")
+			r.progress("%s\n%s", r.Style.Bold("SIA answers:"), strings.TrimSpace(said))
+		}
+	}
 }
 
 // misunderstood says why nothing would come of an answer; "" where something may.
@@ -83,7 +96,7 @@ const answerWithin = 15 * time.Second
 // read reads a line.
 func (r *localRun) read() (string, error) {
 	text, err := r.in.ReadString('\n')
-	if errors.Is(err, io.EOF) && text != "" {
+	if text != "" { // the last line may have no end
 		err = nil
 	}
 	return strings.TrimSpace(text), err

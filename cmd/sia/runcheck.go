@@ -193,9 +193,7 @@ func (r *localRun) keep(ctx context.Context, sha string) error {
 
 // fetch has the branch of the result be a commit of the run.
 func (r *localRun) fetch(ctx context.Context, sha string) error {
-	_, err := r.job.git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
-		r.bare, "+"+sha+":refs/heads/"+r.job.branch)
-	if err != nil {
+	if err := r.job.git.fetch(ctx, r.bare, "+"+sha+":refs/heads/"+r.job.branch); err != nil {
 		return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err)
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/memory"
-	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/text"
@@ -68,7 +67,7 @@ func (r *localRun) recall() error {
 		r.progress("Earlier runs left %s and %s under %s.", text.Count(known.Tasks, "task"),
 			text.Count(known.Lessons, "lesson"), memoryFolder)
 		for _, problem := range known.Problems {
-			r.progress("  %s", cli.Plain(problem))
+			r.progress("  %s", problem)
 		}
 	})
 	return errors.Join(err, closing())
@@ -85,8 +84,7 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 		return head, err
 	}
 	git := r.job.git
-	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
-		r.bare, "refs/heads/"+memoryBranch); err != nil {
+	if err := git.fetch(ctx, r.bare, "refs/heads/"+memoryBranch); err != nil {
 		return head, err
 	}
 	after, err := git.commitEntries(ctx, filepath.Join(r.dir, "index"), head, string(entries), "sia: what was learned")
@@ -100,22 +98,25 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 // commitEntries commits entries as git ls-tree -z prints them, laid over a commit's files and on top of it; with no
 // commit, by themselves. The index is a file of that name, which need not be there.
 func (g localGit) commitEntries(ctx context.Context, index, over, entries, message string) (commit string, err error) {
-	read, commitTree := []string{"read-tree", "--empty"}, []string{"-c", "user.name=sia", "-c", "user.email=sia@localhost",
-		"commit-tree", "-m", message}
-	if over != "" {
-		read, commitTree = []string{"read-tree", over}, append(commitTree, "-p", over)
+	env := []string{"GIT_INDEX_FILE=" + index, "GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost",
+		"GIT_COMMITTER_NAME=SIA", "GIT_COMMITTER_EMAIL=sia@localhost"}
+	git := func(stdin string, args ...string) (said string) { // nothing after the first that fails
+		if err == nil {
+			var out []byte
+			out, err = g.plumb(ctx, env, stdin, args...)
+			said = strings.TrimSpace(string(out))
+		}
+		return said
 	}
-	env := []string{"GIT_INDEX_FILE=" + index}
-	if _, err = g.plumb(ctx, env, "", read...); err != nil {
-		return "", err
+	parent := []string{}
+	if over == "" {
+		git("", "read-tree", "--empty")
+	} else {
+		git("", "read-tree", over)
+		parent = []string{"-p", over}
 	}
-	if _, err = g.plumb(ctx, env, entries, "update-index", "-z", "--index-info"); err != nil {
-		return "", err
-	}
-	tree, err := g.plumb(ctx, env, "", "write-tree")
-	if err != nil {
-		return "", err
-	}
-	made, err := g.run(ctx, append(commitTree, strings.TrimSpace(string(tree)))...)
-	return strings.TrimSpace(string(made)), err
+	git(entries, "update-index", "-z", "--index-info")
+	tree := git("", "write-tree")
+	commit = git(message, append([]string{"commit-tree", tree}, parent...)...)
+	return commit, err
 }

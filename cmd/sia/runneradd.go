@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,17 +35,17 @@ func (c runnerAddCmd) Validate() error {
 
 // Run adds the runner. The token is printed as it is, and kept nowhere: the database has its hash.
 func (c *runnerAddCmd) Run(e *cli.Env) error {
-	token, out := runner.NewToken(), e.Out
+	token := runner.NewToken()
 	err := c.with(e, func(s *store.Store) error { return s.AddRunner(e.Ctx, c.Name, runner.Hash(token)) })
 	if err != nil {
 		return err
 	}
 	if c.Output == "json" {
-		return json.NewEncoder(out).Encode(map[string]string{"name": c.Name, "token": token})
+		return json.NewEncoder(e.Out).Encode(map[string]string{"name": c.Name, "token": token})
 	}
 	fmt.Fprintln(e.Err, "This is the only time that the token is shown. On the runner's machine:\n"+
 		"  sia runner --server https://ADDRESS --token-file FILE")
-	_, err = fmt.Fprintln(out, token)
+	_, err = fmt.Fprintln(e.Out, token)
 	return err
 }
 
@@ -71,32 +72,23 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		listed := []listedRunner{}
+		var listed []listedRunner
 		for _, r := range all {
-			l := listedRunner{Name: r.Name, About: r.About, Attempts: append([]string{}, r.Attempts...)}
+			l := listedRunner{Name: r.Name, About: r.About, Attempts: nonNil(r.Attempts)}
 			if !r.Seen.IsZero() {
 				l.Seen = &r.Seen
 			}
 			listed = append(listed, l)
 		}
-		if c.Output == "json" {
-			return e.JSON(listed)
-		}
-		if len(listed) == 0 {
-			return e.Sayf("There are no runners. `sia runner add NAME` adds one.\n")
-		}
-		table := cli.NewTable(e.Out, "RUNNER", "LAST SEEN", "MAKES", "IS")
-		for _, l := range listed {
-			seen, makes := "never", "–"
-			if l.Seen != nil {
-				seen = l.Seen.UTC().Format("2006-01-02 15:04:05 UTC")
-			}
-			if made := attemptsOf(e.Ctx, s, standings, l.Attempts); len(made) > 0 {
-				makes = strings.Join(made, "; ")
-			}
-			table.Rowf("%s\t%s\t%s\t%s", l.Name, seen, makes, l.About)
-		}
-		return table.Flush()
+		return cli.List(e, c.Format, listed, "There are no runners. `sia runner add NAME` adds one.",
+			[]string{"RUNNER", "LAST SEEN", "MAKES", "IS"}, func(t cli.Table, l listedRunner) {
+				seen := "never"
+				if l.Seen != nil {
+					seen = l.Seen.UTC().Format("2006-01-02 15:04:05 UTC")
+				}
+				made := attemptsOf(e.Ctx, s, standings, l.Attempts)
+				t.Rowf("%s\t%s\t%s\t%s", l.Name, seen, cmp.Or(strings.Join(made, "; "), "–"), l.About)
+			})
 	})
 }
 

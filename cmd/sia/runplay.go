@@ -45,6 +45,7 @@ type localRun struct {
 	cut       int       // of these, with an answer that was cut off at its length
 	asked     string    // the last question that was asked
 	answered  time.Time // when it was answered
+	heard     int       // number of the last reply that was told
 	quiet     quiet
 	trouble   trouble
 	baseOK    bool // the test command passes without any change
@@ -98,9 +99,13 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.commands, err = agent.NewCommands(box, filepath.Join(r.config.Dir, "sandbox"), j.hosts, time.Now, logger)
+	made, err := r.sim.Repo(r.repo)
+	r.bare = made.Dir
 	if err == nil {
-		err = r.prepare()
+		_, err = r.sim.CreateApp(localApp)
+	}
+	if err == nil {
+		r.commands, err = agent.NewCommands(box, filepath.Join(r.config.Dir, "sandbox"), j.hosts, time.Now, logger)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.shut())
@@ -122,20 +127,9 @@ func copyCommit(ctx context.Context, j localJob, to string) error {
 	return err
 }
 
-// prepare registers what makes the checks.
-func (r *localRun) prepare() error {
-	made, err := r.sim.Repo(r.repo)
-	if err != nil {
-		return err
-	}
-	r.bare = made.Dir
-	_, err = r.sim.CreateApp(localApp)
-	return err
-}
-
 // play works on the issue until it is resolved, or nothing more can be done.
 func (r *localRun) play() (out runResult, err error) {
-	r.progress("%s: %s", r.Style.Bold("Issue"), cli.Plain(r.job.title))
+	r.progress("%s: %s", r.Style.Bold("Issue"), r.job.title)
 	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget(r.job))
 	r.progress("Check: %s (%s)", r.job.check, r.job.why)
@@ -174,7 +168,7 @@ func (r *localRun) play() (out runResult, err error) {
 		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
 		if r.needless {
 			r.progress("Setup fails, and the check passes without it; to leave setup out, give --setup true:\n%s",
-				cli.Plain(excerptOf(base.setup, shownLines)))
+				excerptOf(base.setup, shownLines))
 		}
 	default:
 		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s",
@@ -239,7 +233,7 @@ func (r *localRun) noSetup(base checkResult) error {
 	}
 	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n"+
 		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)",
-		cli.Plain(excerptOf(base.setup, shownLines)), hosts)
+		excerptOf(base.setup, shownLines), hosts)
 }
 
 // reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it
@@ -290,6 +284,7 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 		} else if lost {
 			return r.stop(t)
 		}
+		r.tellReplies()
 		r.tellQuiet(t)
 		switch {
 		case t.State == sia.Passed || t.State == sia.Stopped:

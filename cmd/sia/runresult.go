@@ -73,6 +73,8 @@ type runAttempt struct {
 	LeftOut   string `json:"left_out,omitempty"` // what of its change is not in its commit, and why
 	ByRules   string `json:"by_rules,omitempty"` // why no model diagnosed the failure that it follows
 	Credits   string `json:"credits"`
+
+	Unreviewed string `json:"unreviewed,omitempty"` // why the independent review of that diagnosis failed
 }
 
 // end collects the result. The branch stays in the clone.
@@ -88,7 +90,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			Technique: string(a.Technique), LeftOut: a.LeftOut, Credits: a.Cost.String()}
 		for _, iv := range t.Interventions {
 			if iv.After == a.Number-1 {
-				told.ByRules = iv.Diagnosis.Fallback
+				told.ByRules, told.Unreviewed = iv.Diagnosis.Fallback, unreviewed(iv)
 			}
 		}
 		out.Attempts = append(out.Attempts, told)
@@ -201,13 +203,12 @@ const mostDiff = 20_000
 // show prints the result for people.
 func (r *localRun) show(out runResult) {
 	r.progress("")
-	switch {
-	case out.Passed:
+	if out.Passed {
 		r.progress("%s in %s, %s, %s credits (%.2f USD).", r.Style.Green("Passed"),
 			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), text.Count(len(out.Attempts), "attempt"),
 			out.Credits, out.USD)
-	default:
-		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(cli.Plain(out.Reason)))
+	} else {
+		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(out.Reason))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
 	if out.asks {
@@ -224,12 +225,12 @@ func (r *localRun) show(out runResult) {
 		}
 		r.progress("%s", line)
 		if !strings.Contains(out.Reason, a.LeftOut) {
-			r.progress("    %s", cli.Plain(a.LeftOut))
+			r.progress("    %s", a.LeftOut)
 		}
 	}
 	for _, m := range out.Weaker {
 		r.progress("  %s works with less than was asked for (dialect %s): %s.", m.Model, m.Protocol,
-			cli.Plain(strings.Join(m.Without, "; ")))
+			strings.Join(m.Without, "; "))
 	}
 	if out.Branch == "" {
 		if out.Head == "" {
@@ -251,7 +252,7 @@ func (r *localRun) show(out runResult) {
 		r.progress("It changes tests or protected files, which a run that begins there would take for wanted:")
 		r.list(out.Findings)
 		if e := out.Evidence; e != nil && e.NotRun != "" {
-			r.progress("SIA goes by their text, since it did not run the tests: %s.", cli.Plain(e.NotRun))
+			r.progress("SIA goes by their text, since it did not run the tests: %s.", e.NotRun)
 		}
 		r.progress("At a terminal SIA asks about them when the checks pass. Undo what is not wanted before you go on " +
 			"from there.")
@@ -263,6 +264,6 @@ func (r *localRun) show(out runResult) {
 // list prints sentences.
 func (r *localRun) list(sentences []string) {
 	for _, s := range sentences {
-		r.progress("  %s", text.Sentence(cli.Plain(s)))
+		r.progress("  %s", text.Sentence(s))
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -39,7 +38,7 @@ func (r *localRun) progress(format string, args ...any) {
 
 // say prints a line; the lock is held.
 func (r *localRun) say(format string, args ...any) {
-	to, line := r.Out, secret.Mask(fmt.Sprintf(format+"\n", args...))
+	to, line := r.Out, cli.Sprintf(format+"\n", args...)
 	if r.cmd.Output == "json" {
 		to = r.Err
 	}
@@ -81,7 +80,7 @@ func (r *localRun) begins(command string) {
 
 // runsTests notes which tests SIA runs. It prints a line the first time after anything else was told.
 func (r *localRun) runsTests(step string) {
-	step = "SIA runs " + cli.Plain(step)
+	step = "SIA runs " + step
 	if r.tests.Swap(&step) == nil {
 		r.progress("  SIA runs the tests that the change can reach")
 	}
@@ -96,9 +95,7 @@ func (r *localRun) waitsFor(t sia.Task) string {
 		return *step
 	}
 	pending := slices.Collect(maps.Values(t.Pending))
-	switch {
-	case !slices.Contains(pending, sia.DoAttempt):
-	default:
+	if slices.Contains(pending, sia.DoAttempt) {
 		if tests := r.tests.Load(); tests != nil {
 			return *tests
 		}
@@ -161,7 +158,7 @@ func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
 	if wait := time.Until(next); !next.IsZero() && wait > most {
 		r.trouble.words = fmt.Sprintf("%s It can be tried again in %s, and --model-timeout is %s.",
 			text.Sentence(text.OneLine(words)), render.Took(wait), most)
-		r.progress("  %s", cli.Plain(r.trouble.words))
+		r.progress("  %s", r.trouble.words)
 		return true, nil
 	}
 	switch {
@@ -172,7 +169,7 @@ func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
 		fallthrough
 	case words != r.trouble.words:
 		r.trouble.words = words
-		r.progress("  %s It is tried again.", text.Sentence(text.OneLine(cli.Plain(words))))
+		r.progress("  %s It is tried again.", text.Sentence(text.OneLine(words)))
 	}
 	return words != "" && time.Since(r.trouble.since) > most, nil
 }
@@ -213,11 +210,22 @@ func (r *localRun) tell(t sia.Task) error {
 func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
 	for ; r.diagnosed < len(t.Interventions) && t.Interventions[r.diagnosed].After <= attempt; r.diagnosed++ {
 		d := t.Interventions[r.diagnosed].Diagnosis
-		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
+		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), d.Summary, d.Technique)
 		if d.Fallback != "" {
 			r.progress("  It is by fixed rules: %s", text.Clip(cli.Plain(text.OneLine(d.Fallback)), 160))
 		}
+		if why := unreviewed(t.Interventions[r.diagnosed]); why != "" {
+			r.progress("  It was not reviewed: %s", text.Clip(cli.Plain(text.OneLine(why)), 160))
+		}
 	}
+}
+
+// unreviewed is why the independent review of a diagnosis failed; "" where it did not.
+func unreviewed(iv sia.Intervention) string {
+	if iv.Review.Verdict != sia.ReviewFailed {
+		return ""
+	}
+	return cmp.Or(strings.Join(iv.Review.Points, "; "), "the reviewer did not answer")
 }
 
 // tellTurns prints what the model did in an attempt since the last time, run by run.

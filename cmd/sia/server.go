@@ -159,12 +159,8 @@ func withoutBOM(file []byte) []byte { return bytes.TrimPrefix(file, []byte("\ufe
 // unknown is a key that is no flag of these commands; "" for none.
 func (f fileFlags) unknown(a *kong.Application) string {
 	known := map[string]bool{keyModels: true, keyRoles: true, keyCoders: true}
-	for _, command := range a.Leaves(false) {
-		for _, group := range command.AllFlags(false) {
-			for _, flag := range group {
-				known[flag.Name] = true
-			}
-		}
+	for _, flag := range everyFlag(a) {
+		known[flag.Name] = true
 	}
 	for _, key := range slices.Sorted(maps.Keys(f)) {
 		if !known[key] {
@@ -172,6 +168,14 @@ func (f fileFlags) unknown(a *kong.Application) string {
 		}
 	}
 	return ""
+}
+
+// everyFlag are the flags of all commands; one that several have is there as often.
+func everyFlag(a *kong.Application) (all []*kong.Flag) {
+	for _, command := range a.Leaves(false) {
+		all = append(all, slices.Concat(command.AllFlags(false)...)...)
+	}
+	return all
 }
 
 // fileFlags are flags that a file sets.

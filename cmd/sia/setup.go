@@ -60,9 +60,10 @@ func (c *setupCmd) Run(e *cli.Env) (err error) {
 		end()
 		err = errors.Join(err, front.Run(ended)) // what is being answered is answered
 	}()
+	_, port, _ := net.SplitHostPort(front.PrivateAddr().String()) // it is TCP's
 	fmt.Fprintf(e.Err,
-		"Open this address in a browser on this machine (from elsewhere: ssh -L %[1]d:localhost:%[1]d …):\n  http://%s%s\n",
-		port(front), front.PrivateAddr(), setup.Path)
+		"Open this address in a browser on this machine (from elsewhere: ssh -L %[1]s:localhost:%[1]s …):\n  http://%s%s\n",
+		port, front.PrivateAddr(), setup.Path)
 	fmt.Fprintln(e.Err, "Waiting until the app is registered; Ctrl-C ends it, and nothing is stored before.")
 	config := app.Config{Dir: c.Dir, PublicURL: c.PublicURL, GitHub: app.GitHubConfig{URL: c.GitHubURL, API: c.GitHubAPI}}
 	made, err := app.SetUp(e.Ctx, config, app.SetUpOptions{Front: front, Name: c.Name, Org: c.Org, Replace: c.Replace,
@@ -82,12 +83,4 @@ func (c *setupCmd) report(e *cli.Env, made setup.Registered) error {
 		"  2. Install the app: %s\n"+
 		"  3. See that webhooks arrive: http://localhost:9090%s on the server's machine, or sia doctor\n",
 		e.Style.Green("✓"), made, a.File, a.PublicURL, a.Install, setup.Path)
-}
-
-// port is the private port of a front.
-func port(f *app.Front) int {
-	if tcp, ok := f.PrivateAddr().(*net.TCPAddr); ok {
-		return tcp.Port
-	}
-	return 0
 }

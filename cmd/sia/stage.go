@@ -213,6 +213,19 @@ func (s *demoStage) serve(ctx context.Context) (err error) {
 	return nil
 }
 
+// ask has a person of that name, who may write, open an issue and label it. The tasks that one person begins are
+// bounded.
+func (s *demoStage) ask(repo, login, title, body string) (issue int, err error) {
+	s.sim.CreateUser(login)
+	if err = s.sim.SetPermission(repo, login, "write"); err != nil {
+		return 0, err
+	}
+	if issue, err = s.sim.OpenIssue(repo, login, title, body); err != nil {
+		return 0, err
+	}
+	return issue, s.sim.Label(repo, issue, login, sia.DefaultSettings().Label)
+}
+
 // taskOf is an issue's task; the zero one before there is any.
 func (s *demoStage) taskOf(ctx context.Context, issue int) (sia.Task, error) {
 	all, err := s.app.Store.Tasks(ctx, store.Filter{Issue: issue})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -147,7 +146,7 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 // run runs the tests that a difference can reach.
 func (c *tamperCmd) run(e *cli.Env, looker *evidence.Looker, rep *tamperReport) error {
 	w := evidence.Wanted{Repository: c.Repo, Base: rep.Base, Head: rep.Head,
-		Begins: func(step string) { toldTo(e.Err, "%s\n", cli.Plain(step)) },
+		Begins: func(step string) { e.Tellf("%s", step) },
 		Open:   func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
 	start := time.Now()
 	ran, err := looker.Look(e.Ctx, w)
@@ -161,7 +160,7 @@ func (c *tamperCmd) run(e *cli.Env, looker *evidence.Looker, rep *tamperReport) 
 
 func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 	if c.Output == "json" {
-		return json.NewEncoder(e.Out).Encode(rep)
+		return e.JSONLine(rep)
 	}
 	lines := [][2]string{}
 	for _, f := range rep.Findings {

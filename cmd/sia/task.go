@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math"
 	"strconv"
 	"strings"
@@ -18,7 +14,6 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -43,8 +38,7 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	if o.noDatabase() {
 		return o.noneThere()
 	}
-	// What was done is the answer; the log of a command tells of what goes wrong.
-	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: slog.New(warnings{e.Logger.Handler()})})
+	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Warnings})
 	if err != nil {
 		return err
 	}
@@ -54,33 +48,8 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	} else if v == 0 {
 		return o.noneThere()
 	}
-	if o.Output == "json" {
-		return f(s) // [cli.Env.JSON] masks what it writes
-	}
-	out := e.Out
-	var text bytes.Buffer
-	e.Out = &text
-	err = f(s)
-	e.Out = out
-	_, written := io.WriteString(out, secret.Mask(text.String()))
-	return errors.Join(err, written)
+	return f(s)
 }
-
-// warnings is a log's handler for what goes wrong alone.
-type warnings struct{ slog.Handler }
-
-// Enabled implements slog.Handler.
-func (h warnings) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
-}
-
-// WithAttrs implements slog.Handler.
-func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{h.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup implements slog.Handler.
-func (h warnings) WithGroup(name string) slog.Handler { return warnings{h.Handler.WithGroup(name)} }
 
 // findTask loads a task by its id or as owner/name#issue.
 func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {

@@ -39,29 +39,24 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			all := make([]shownTask, len(tasks))
-			for i, t := range tasks {
-				all[i] = shown(t)
-			}
-			return e.JSON(all)
-		}
 		halts, err := s.Halts(e.Ctx)
 		if err != nil {
 			return err
 		}
 		for _, h := range halts {
-			e.Linef("%s %s", e.Style.Amber("paused:"), render.HaltSentence(h.Reason, h.Scope))
+			if c.Output != "json" {
+				e.Linef("%s %s", e.Style.Amber("paused:"), render.HaltSentence(h.Reason, h.Scope))
+			}
 		}
-		if len(tasks) == 0 {
-			return e.Sayf("%s\n", c.none())
-		}
-		w := cli.NewTable(e.Out, "TASK", "ISSUE", "STATE", "ATTEMPTS", "CREDITS", "SINCE", "TITLE")
+		var all []shownTask
 		for _, t := range tasks {
-			w.Rowf("%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts),
-				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), text.Clip(text.OneLine(t.Title), 50))
+			all = append(all, shown(t))
 		}
-		return w.Flush()
+		return cli.List(e, c.Format, all, c.none(),
+			[]string{"TASK", "ISSUE", "STATE", "ATTEMPTS", "CREDITS", "SINCE", "TITLE"}, func(w cli.Table, t shownTask) {
+				w.Rowf("%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts), t.Credits.Spent,
+					t.Credits.Budget, t.Since.Local().Format(time.DateTime), text.Clip(text.OneLine(t.Title), 50))
+			})
 	})
 }
 

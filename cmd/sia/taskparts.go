@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
@@ -16,14 +18,9 @@ func showParts(e *cli.Env, a sia.Attempt, p func(format string, args ...any)) {
 		p("    why: %s", a.Shape)
 	}
 	for i, part := range a.Parts {
-		who := part.Coder
-		if who == "" {
-			who = a.Coder
-		}
-		if who != "" && part.Kind != sia.PartRacer {
-			who = ", " + who
-		} else {
-			who = ""
+		who := ""
+		if coder := cmp.Or(part.Coder, a.Coder); coder != "" && part.Kind != sia.PartRacer {
+			who = ", " + coder
 		}
 		p("  %d. %s  %s", i+1, colouredPart(e.Style, part.State), render.PartWords(part))
 		p("     %s credits%s", part.Cost, who)

@@ -41,7 +41,7 @@ func (c *techniquesCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		rows := []trialRow{}
+		var rows []trialRow
 		for _, r := range repos {
 			of, err := trialRows(e, s, r.Repo)
 			if err != nil {
@@ -49,20 +49,13 @@ func (c *techniquesCmd) Run(e *cli.Env) error {
 			}
 			rows = append(rows, of...)
 		}
-		if c.Output == "json" {
-			return e.JSON(rows)
-		}
-		if len(rows) == 0 {
-			return e.Sayf("no technique is on trial, or was: SIA proposes one in a pull request when a person " +
-				"solved what it could not\n")
-		}
-		w := cli.NewTable(e.Out, "REPOSITORY", "TECHNIQUE", "STATE", "RESOLVED", "BETTER THAN THE FIFTH BEST",
-			"WHAT YOU CAN DO")
-		for _, r := range rows {
-			w.Rowf("%s\t%s\t%s\t%.3g of %.3g\t%s\t%s", r.Repository, r.Technique, r.State, r.Resolved, r.Tried,
-				r.chance(), r.advice())
-		}
-		return w.Flush()
+		return cli.List(e, c.Format, rows,
+			"no technique is on trial, or was: SIA proposes one in a pull request when a person solved what it could not",
+			[]string{"REPOSITORY", "TECHNIQUE", "STATE", "RESOLVED", "BETTER THAN THE FIFTH BEST", "WHAT YOU CAN DO"},
+			func(t cli.Table, r trialRow) {
+				t.Rowf("%s\t%s\t%s\t%.3g of %.3g\t%s\t%s", r.Repository, r.Technique, r.State, r.Resolved, r.Tried,
+					r.chance(), r.advice())
+			})
 	})
 }
 

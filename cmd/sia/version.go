@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -19,8 +18,7 @@ type versionCmd struct {
 // Run prints version, commit and Go version.
 func (c *versionCmd) Run(e *cli.Env) error {
 	if c.Output == "json" {
-		return json.NewEncoder(e.Out).Encode(map[string]string{"version": ownVersion(), "commit": builtFrom(),
-			"go": runtime.Version()})
+		return e.JSONLine(map[string]string{"version": ownVersion(), "commit": builtFrom(), "go": runtime.Version()})
 	}
 	return e.Sayf("%s\n", versionLine())
 }

@@ -21,6 +21,7 @@ type benchCmd struct {
 	Locate  locateCmd  `cmd:"" help:"Find the files that commits changed, given their tests, against each source alone."`
 	Already alreadyCmd `cmd:"" help:"Check, on tasks of a history, evidence that something is so already: where it is, and where it is not."`
 	Intake  intakeCmd  `cmd:"" help:"Send the same deliveries to a Probot app and to sia on each database, and measure the answers."`
+	Sandbox sandboxCmd `cmd:"" help:"Measure what attempts in the sandbox take of this machine, whose models are scripted."`
 	Scale   scaleCmd   `cmd:"" help:"Send many deliveries to several servers and runners, kill each of them and the database, and count what was lost, done twice or late."`
 }
 

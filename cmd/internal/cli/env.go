@@ -19,6 +19,7 @@ type Env struct {
 	Ctx      context.Context
 	Out, Err io.Writer
 	Logger   *slog.Logger
+	Warnings *slog.Logger // the same for what goes wrong alone, where what was done is the answer
 	Style    Style
 }
 
@@ -32,27 +33,41 @@ func (e *Env) JSON(v any) error {
 	return err
 }
 
-// Sayf prints words for people. Arguments can't steer the terminal, whoever wrote them, unless they are [Styled].
-func (e *Env) Sayf(format string, args ...any) error {
+// JSONLine prints a value for programs on one line, with secrets masked.
+func (e *Env) JSONLine(v any) error { return WriteJSONLine(e.Out, v) }
+
+// WriteJSONLine is [Env.JSONLine] to another place.
+func WriteJSONLine(w io.Writer, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(secret.MaskJSON(b), '\n'))
+	return err
+}
+
+// Sprintf formats words for people. Each argument is printed as [Plain] has it, unless it is [Styled].
+func Sprintf(format string, args ...any) string {
 	disarm(args)
-	_, err := fmt.Fprintf(e.Out, format, args...)
+	return fmt.Sprintf(format, args...)
+}
+
+// Sayf prints words for people, as [Sprintf] formats them.
+func (e *Env) Sayf(format string, args ...any) error {
+	_, err := io.WriteString(e.Out, Sprintf(format, args...))
 	return err
 }
 
 // Linef prints a line for people as [Env.Sayf] does. That nobody reads it shows when the command ends.
 func (e *Env) Linef(format string, args ...any) { _ = e.Sayf(format+"\n", args...) }
 
-// Masked prints what somebody wrote into a file, which may have a secret, and control characters that would steer the
-// terminal.
-func (e *Env) Masked(s string) error {
-	_, err := fmt.Fprint(e.Out, secret.Mask(Plain(s)))
-	return err
-}
+// Tellf prints a line of progress on standard error, as [Sprintf] formats it.
+func (e *Env) Tellf(format string, args ...any) { fmt.Fprintln(e.Err, Sprintf(format, args...)) }
 
-// Plain is what others wrote as a terminal may have it: control characters, which would steer it, are replaced, and
-// what nobody sees, such as marks that turn the direction of a line, is left out.
+// Plain is what others wrote as a terminal may have it: secrets are masked, control characters, which would steer the
+// terminal, are replaced, and what nobody sees, such as marks that turn the direction of a line, is left out.
 func Plain(s string) string {
-	return strings.Map(func(r rune) rune {
+	return secret.Mask(strings.Map(func(r rune) rune {
 		switch {
 		case !visible.Hidden(r):
 			return r
@@ -60,7 +75,7 @@ func Plain(s string) string {
 			return unicode.ReplacementChar
 		}
 		return -1
-	}, strings.ReplaceAll(s, "\r\n", "\n"))
+	}, strings.ReplaceAll(s, "\r\n", "\n")))
 }
 
 // disarm has arguments of a format printed by [Plain]. A width, which is an int, and [Styled] stay as they are.
@@ -93,10 +108,29 @@ func NewTable(w io.Writer, columns ...string) Table {
 	return t
 }
 
-// Rowf adds a row, with a tab between two cells. Its arguments are printed as [Env.Sayf] prints them.
-func (t Table) Rowf(format string, args ...any) {
-	disarm(args)
-	fmt.Fprintf(t.w, format+"\n", args...)
+// Rowf adds a row, with a tab between two cells, as [Sprintf] formats it.
+func (t Table) Rowf(format string, args ...any) { fmt.Fprintln(t.w, Sprintf(format, args...)) }
+
+// Fieldf adds a row for what is called name, unless there is nothing to say of it.
+func (t Table) Fieldf(name, format string, args ...any) {
+	if said := Sprintf(format, args...); said != "" {
+		t.Rowf("  %s\t%s", name, said)
+	}
+}
+
+// List prints values for programs, or a row of a table for each, or that there is none.
+func List[T any](e *Env, f Format, all []T, none string, columns []string, row func(Table, T)) error {
+	if f.Output == "json" {
+		return e.JSON(append([]T{}, all...))
+	}
+	if len(all) == 0 {
+		return e.Sayf("%s\n", none)
+	}
+	t := NewTable(e.Out, columns...)
+	for _, v := range all {
+		row(t, v)
+	}
+	return t.Flush()
 }
 
 // Flush prints the table.

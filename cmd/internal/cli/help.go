@@ -50,17 +50,16 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 			return err
 		}
 	}
-	examples := Examples(selected)
-	for i, example := range examples {
-		before := "  "
-		if i == 0 {
-			before = "\nExample" + strings.Repeat("s", min(1, len(examples)-1)) + ":\n  "
-		}
-		if _, err := fmt.Fprintln(ctx.Stdout, before+example); err != nil {
-			return err
-		}
+	switch examples := Examples(selected); len(examples) {
+	case 0:
+		return nil
+	case 1:
+		_, err := fmt.Fprintf(ctx.Stdout, "\nExample:\n  %s\n", examples[0])
+		return err
+	default:
+		_, err := fmt.Fprintf(ctx.Stdout, "\nExamples:\n  %s\n", strings.Join(examples, "\n  "))
+		return err
 	}
-	return nil
 }
 
 // Examples are command lines that show how a command is used: the tag example of its field, or those of the commands

@@ -65,6 +65,14 @@ func (f Format) Print(e *Env, v any, show func() error) error {
 	return show()
 }
 
+// Report is [Format.Print] of a result that ends the command as failed unless it is good.
+func (f Format) Report(e *Env, v any, good bool, show func() error) error {
+	if err := f.Print(e, v, show); err != nil || good {
+		return err
+	}
+	return ErrShown
+}
+
 // Sayf prints a value for programs, or words for people.
 func (f Format) Sayf(e *Env, v any, words string, args ...any) error {
 	return f.Print(e, v, func() error { return e.Sayf(words, args...) })
@@ -122,15 +130,18 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	if err != nil {
 		return p.wrong(stderr, misread(err), p.mistaken(err))
 	}
-	opts := &slog.HandlerOptions{Level: p.Global.LogLevel, ReplaceAttr: withoutEmpty}
-	var handler slog.Handler = slog.NewTextHandler(stderr, opts)
-	if p.Global.LogJSON {
-		handler = slog.NewJSONHandler(stderr, opts)
+	logger := func(least slog.Level) *slog.Logger {
+		opts := &slog.HandlerOptions{Level: least, ReplaceAttr: withoutEmpty}
+		var handler slog.Handler = slog.NewTextHandler(stderr, opts)
+		if p.Global.LogJSON {
+			handler = slog.NewJSONHandler(stderr, opts)
+		}
+		return slog.New((&secret.Masker{}).Handler(handler))
 	}
 	read, unread := context.WithCancelCause(ctx)
 	defer unread(nil)
-	e := &Env{Ctx: read, Out: output{stdout, unread}, Err: stderr, Logger: slog.New((&secret.Masker{}).Handler(handler)),
-		Style: StyleFor(stdout)}
+	e := &Env{Ctx: read, Out: output{stdout, unread}, Err: stderr, Logger: logger(p.Global.LogLevel),
+		Warnings: logger(max(p.Global.LogLevel, slog.LevelWarn)), Style: StyleFor(stdout)}
 	if err := kctx.Run(e, parser); err != nil {
 		if code := ExitCode(0); errors.As(err, &code) {
 			return int(code)
@@ -146,7 +157,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return ExitUnread
 		}
 		if !errors.Is(err, ErrShown) {
-			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(Plain(Words(err))))
+			fmt.Fprintf(stderr, "%s: %s\n", p.Name, Plain(Words(err)))
 		}
 		return ExitFailed
 	}
@@ -198,7 +209,7 @@ func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 
 // wrong reports wrong usage of a command.
 func (p Program) wrong(stderr io.Writer, said, command string) int {
-	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, secret.Mask(Plain(said)), command)
+	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, Plain(said), command)
 	return ExitUsage
 }
 

@@ -11,9 +11,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// WebAddress is the type of a flag that holds an http or https address: `type:"web"`.
-const WebAddress = "web"
-
 // values are the mappers of kong's that say in plain words what is wrong with a value.
 func values() []kong.Option {
 	std := kong.NewRegistry().RegisterDefaults()
@@ -34,13 +31,16 @@ func values() []kong.Option {
 	duration := reflect.TypeFor[time.Duration]()
 	return append(all,
 		kong.TypeMapper(duration, valueMapper{std.ForType(duration), "no duration; write it such as 90s, 15m or 2h"}),
-		Checked(WebAddress, func(s string) error {
-			u, err := url.Parse(s)
-			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-				return fmt.Errorf("%q is no http or https address", s)
-			}
-			return nil
-		}))
+		Checked("web", CheckWebAddress))
+}
+
+// CheckWebAddress refuses what is no http or https address. A flag that holds one has the tag `type:"web"`.
+func CheckWebAddress(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%q is no http or https address", s)
+	}
+	return nil
 }
 
 // valueMapper reads a value as another mapper does.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -21,78 +21,37 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// How much is measured.
+// How many attempts are measured.
 const (
-	benchStarts   = 200 // commands, inside of the sandbox and outside
-	benchIdle     = 50  // attempts that wait for the model
-	benchAttempts = 20  // attempts that work, all at once
+	waitingAttempts = 50 // that wait for the model
+	workingAttempts = 20 // all at once
 )
 
-type benchSandboxCmd struct {
+type sandboxCmd struct {
 	cli.Format `embed:""`
 }
 
 // Run measures and prints one table. Absolute times don't travel; ratios do.
-func (c *benchSandboxCmd) Run(e *cli.Env) (err error) {
-	box, err := openSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
+func (c *sandboxCmd) Run(e *cli.Env) (err error) {
+	o := sandbox.Options{Self: forwardCommand(), Logger: slog.New(slog.DiscardHandler)}
+	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
 	if err != nil {
-		return err
+		return fmt.Errorf("attempts work in the sandbox only: %w", err)
 	}
 	dir, err := os.MkdirTemp("", "sia-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	start, err := benchStart(e, box, dir)
+	figures, err := measureAttempts(e, box, dir)
 	if err != nil {
 		return err
 	}
-	attempts, err := benchAttemptsOf(e, box, dir)
-	if err != nil {
-		return err
-	}
-	return e.Figures(c.Output, append(start, attempts...))
+	return e.Figures(c.Output, figures)
 }
 
-// benchStart measures `true`, in the sandbox and without, in turns.
-func benchStart(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure, error) {
-	fmt.Fprintf(e.Err, "sandbox: %d starts…\n", benchStarts)
-	tree := filepath.Join(dir, "start")
-	if err := os.Mkdir(tree, 0o755); err != nil {
-		return nil, err
-	}
-	var inside, outside []time.Duration
-	for range benchStarts {
-		began := time.Now()
-		r, err := box.Run(e.Ctx, sandbox.Command{Dir: tree, Argv: []string{"/bin/true"}})
-		if err != nil {
-			return nil, err
-		}
-		if !r.OK() {
-			return nil, fmt.Errorf("true in the sandbox: %s", r)
-		}
-		inside = append(inside, time.Since(began))
-		began = time.Now()
-		if err := exec.CommandContext(e.Ctx, "/bin/true").Run(); err != nil {
-			return nil, err
-		}
-		outside = append(outside, time.Since(began))
-	}
-	note := string(box.Capability().Kind)
-	if os.Geteuid() == 0 {
-		note += ", as root: two bubblewraps"
-	}
-	return []cli.Figure{
-		cli.Measured("sandbox: a command, start to end, p50", cli.Quantile(inside, .5), "ms", "", note),
-		cli.Measured("sandbox: a command, start to end, p99", cli.Quantile(inside, .99), "ms", "", ""),
-		cli.Measured("no sandbox, for comparison, p50", cli.Quantile(outside, .5), "ms",
-			"", "fork and exec of the same program"),
-		cli.Measured("no sandbox, for comparison, p99", cli.Quantile(outside, .99), "ms", "", ""),
-	}, nil
-}
-
-// benchAttemptsOf measures attempts of the builtin agent against the scripted model.
-func benchAttemptsOf(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure, error) {
+// measureAttempts measures attempts of the builtin agent against the scripted model.
+func measureAttempts(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure, error) {
 	call := func(name string, args any) scripted.Answer {
 		return scripted.Answer{Calls: []scripted.Call{{Name: name, Args: args}}}
 	}
@@ -111,7 +70,7 @@ func benchAttemptsOf(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure
 	if err != nil {
 		return nil, err
 	}
-	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Sandbox: box, Logger: silentLogger()})
+	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Sandbox: box, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}
@@ -120,34 +79,33 @@ func benchAttemptsOf(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure
 		return nil, err
 	}
 
-	fmt.Fprintf(e.Err, "sandbox: %d waiting attempts…\n", benchIdle)
+	fmt.Fprintf(e.Err, "sandbox: %d waiting attempts…\n", waitingAttempts)
 	ctx, stop := context.WithCancel(e.Ctx)
 	defer stop()
-	waiting, ended := &turnCount{want: benchIdle, reached: make(chan struct{})}, make(chan error, 1)
+	waiting, ended := &turnCount{want: waitingAttempts, reached: make(chan struct{})}, make(chan error, 1)
 	before := residentBytes()
-	go func() { ended <- b.all(ctx, benchIdle, "Wait for me.", waiting) }()
+	go func() { ended <- b.all(ctx, waitingAttempts, "Wait for me.", waiting) }()
 	select {
 	case <-waiting.reached:
 	case err := <-ended:
 		return nil, errors.Join(errors.New("waiting attempts ended"), err)
 	}
-	each := float64(residentBytes()-before) / 1e6 / benchIdle
+	each := float64(residentBytes()-before) / 1e6 / waitingAttempts
 	stop()
 	<-ended // they were cancelled
 
-	fmt.Fprintf(e.Err, "sandbox: %d attempts at once…\n", benchAttempts)
+	fmt.Fprintf(e.Err, "sandbox: %d attempts at once…\n", workingAttempts)
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak is counted from here on
 		return nil, err
 	}
 	began := time.Now()
-	err = b.all(e.Ctx, benchAttempts, "Sort it.", nil)
+	err = b.all(e.Ctx, workingAttempts, "Sort it.", nil)
 	took := time.Since(began)
 	return []cli.Figure{
 		cli.Measured("memory of a running attempt", each, "MB", "≤ 25",
-			fmt.Sprintf("growth with %d that wait for the model, whose server is in the same process", benchIdle)),
+			fmt.Sprintf("growth with %d that wait for the model, whose server is in the same process", waitingAttempts)),
 		cli.Measured("20 attempts at once: all finished after", took.Seconds(), "s",
-			"", "three model calls, one command in the "+
-				"sandbox and one new file each"),
+			"", "three model calls, one command in the sandbox and one new file each"),
 		cli.Measured("20 attempts at once: peak memory of SIA", float64(memoryOf("VmHWM"))/1e6, "MB",
 			"", "the scripted model's server included"),
 	}, err
