@@ -43,7 +43,7 @@ type moveTable struct {
 func (t moveTable) rowidOrKeys() string {
 	switch t.name {
 	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits", "runners",
-		"runner_attempts", "github_writes":
+		"runner_attempts", "github_writes", "deleted_tasks":
 		return strings.Join(t.keys, ", ")
 	}
 	return "rowid"
