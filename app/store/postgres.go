@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver"
@@ -48,6 +49,7 @@ func IsPostgres(raw string) bool {
 type postgresDialect struct {
 	*DB
 	config, direct *pgx.ConnConfig
+	listening      *pgxpool.Pool
 	clock          sharedClock
 }
 
@@ -153,6 +155,9 @@ func (s *postgresDialect) open(ctx context.Context) error {
 		(*p.pool).SetMaxIdleConns(p.conns)
 		(*p.pool).SetConnMaxIdleTime(5 * time.Minute)
 	}
+	if err := s.openListening(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*postgresTimeout)
 	defer cancel()
 	var version int
@@ -183,7 +188,12 @@ func (s *postgresDialect) open(ctx context.Context) error {
 	return nil
 }
 
-func (*postgresDialect) close() error { return nil }
+func (s *postgresDialect) close() error {
+	if s.listening != nil {
+		s.listening.Close()
+	}
+	return nil
+}
 
 // background reads the server's clock again and again: clocks are set, and drift.
 func (s *postgresDialect) background(ctx context.Context) {
@@ -268,7 +278,7 @@ func (s *postgresDialect) view(ctx context.Context) (*sql.Tx, error) {
 }
 
 func (s *postgresDialect) driver() riverdriver.Driver[*sql.Tx] {
-	return commitDriver{Driver: riverdatabasesql.New(s.DB.river), commits: s.commits, listen: s.listen}
+	return commitDriver{Driver: riverdatabasesql.NewWithPgxListener(s.DB.river, s.listening), s: s.DB}
 }
 
 var (
@@ -528,16 +538,15 @@ func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop f
 		return c, nil, err
 	}
 	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
-	if err != nil {
-		return c, nil, s.explain("look for a pooler", err)
+	if err == nil {
+		err = errors.Join(unpooled(ctx, conn), conn.Close(context.WithoutCancel(ctx)))
 	}
-	_, pooled, err := standing(ctx, conn)
-	if err := errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
-		return c, nil, s.explain("look for a pooler", err)
-	}
-	if pooled { // it refuses search_path, or drops it
+	if errors.Is(err, errPooled) { // it refuses search_path, or drops it
 		return c, nil, &sia.Error{Op: "try the move", Permanent: true, Message: "a pooler such as PgBouncer stands before " +
 			"the database " + s.named() + ", through which a move can't be tried; name PostgreSQL itself in --to"}
+	}
+	if err != nil {
+		return c, nil, s.explain("look for a pooler", err)
 	}
 	name := fmt.Sprintf("sia_try_%d", time.Now().UnixNano())
 	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {

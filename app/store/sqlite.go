@@ -196,8 +196,7 @@ func (*sqliteDialect) locked() string { return "" }
 func (s *sqliteDialect) view(ctx context.Context) (*sql.Tx, error) { return s.r.BeginTx(ctx, nil) }
 
 func (s *sqliteDialect) driver() riverdriver.Driver[*sql.Tx] {
-	d := riversqlite.New(s.DB.river)
-	return commitDriver{Driver: sqliteDriver{d, s.DB}, commits: s.commits, listen: d.GetListener, alone: true}
+	return commitDriver{Driver: sqliteDriver{riversqlite.New(s.DB.river), s.DB}, s: s.DB, alone: true}
 }
 
 func (s *sqliteDialect) message(err error) string {
