@@ -383,38 +383,6 @@ func (*postgresDialect) repoOf(column string) string {
 	return `CAST(split_part(` + column + `, '-', 1) AS bigint)`
 }
 
-func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
-	return collect(ctx, s.r, scanTextColumn, `SELECT c.table_name, c.column_name, c.data_type
-		FROM information_schema.columns c WHERE c.table_schema = current_schema() AND c.data_type IN ('text', 'bytea')
-			AND c.table_name NOT LIKE 'river_%' AND c.table_name NOT LIKE 'goose_%'
-			AND (c.table_name IN (SELECT k.table_name FROM information_schema.columns k
-					WHERE k.table_schema = current_schema() AND k.is_identity = 'YES')
-				OR c.table_name IN ('memory_heads', 'setups', 'policy_reads')) -- numbered by their repository: rowKey
-			AND NOT EXISTS (SELECT 1 FROM information_schema.table_constraints p
-				JOIN information_schema.key_column_usage u
-					ON u.constraint_name = p.constraint_name AND u.table_schema = p.table_schema
-				WHERE p.constraint_type = 'PRIMARY KEY' AND p.table_schema = current_schema()
-					AND p.table_name = c.table_name AND u.column_name = c.column_name)
-		ORDER BY c.table_name, c.ordinal_position`)
-}
-
-// rowKey: tables with a number as their key are numbered by it (pgschema.go).
-func (*postgresDialect) rowKey(table string) string {
-	switch table {
-	case "decisions", "experiment_events", "acts":
-		return "n"
-	case "lessons":
-		return "seq"
-	case "deliveries", "credits", "outcomes", "coder_outcomes", "prior_imports", "installations", "repositories":
-		return "id"
-	case "memory_heads", "setups", "policy_reads", "lesson_heartbeats":
-		return "repo_id"
-	case "shared_reports":
-		return "period"
-	}
-	return "rowid"
-}
-
 func (*postgresDialect) stamp(t time.Time) any { return t }
 
 // leaseClock is the server's clock: those of the machines that engines run on differ.
@@ -443,7 +411,9 @@ func (s *postgresDialect) compact(ctx context.Context) error {
 
 func (*postgresDialect) columnsQuery() string {
 	// indkey counts from 0
-	return `SELECT c.relname, a.attname, coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0)
+	return `SELECT c.relname, a.attname, format_type(a.atttypid, NULL),
+			coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0),
+			EXISTS (SELECT 1 FROM pg_attribute r WHERE r.attrelid = c.oid AND r.attname = 'rowid')
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		LEFT JOIN pg_index k ON k.indrelid = c.oid AND k.indisprimary
@@ -451,33 +421,15 @@ func (*postgresDialect) columnsQuery() string {
 		ORDER BY c.relname COLLATE "C", a.attnum`
 }
 
-func (s *postgresDialect) writtenOrder(t moveTable) string {
-	if key := s.rowKey(t.name); key != "rowid" {
-		return key
+// copied: a number that the rows were given elsewhere has no sequence.
+func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx, t table) error {
+	number := t.number()
+	if number == "" {
+		return nil
 	}
-	return t.rowidOrKeys()
-}
-
-// copied has the sequences go on after the numbers that rows have.
-func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx) error {
-	type column struct{ table, name string }
-	all, err := collect(ctx, tx, func(from row) (c column, err error) {
-		err = from.Scan(&c.table, &c.name)
-		return c, err
-	},
-		`SELECT table_name, column_name FROM information_schema.columns
-		WHERE table_schema = current_schema() AND is_identity = 'YES' AND table_name NOT LIKE 'river_%'
-			AND table_name NOT LIKE 'goose_%'`)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
-		if _, err := tx.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(?, ?), greatest(max(`+c.name+`), 1),
-			count(*) > 0) FROM `+c.table, c.table, c.name); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := tx.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(?, ?), greatest(max(`+number+`), 1), count(*) > 0)
+		FROM `+t.name, t.name, number)
+	return err
 }
 
 // quiet: a server that works elects a leader, for fifteen seconds at a time.
