@@ -289,7 +289,7 @@ func (w *effectWorker) later(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, cause error, delay time.Duration, failed int,
 ) error {
 	s, key := w.e.s, held.key
-	held.leave()
+	held.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	queue, crashed := queueEffects, 0 // of what joined another effect
