@@ -62,7 +62,7 @@ func (s *DeliveryStore) SaveDelivery(ctx context.Context, d Delivery) (fresh boo
 	if d.GUID == "" {
 		return false, errors.New("save a delivery: it has no GUID")
 	}
-	body, err := s.codec.pack(d.Body)
+	body, err := pack(d.Body)
 	if err != nil {
 		return false, fmt.Errorf("save delivery %s: %w", d.GUID, err)
 	}
@@ -152,7 +152,7 @@ func (s *DeliveryStore) delivery(ctx context.Context, guid string) (deliveryRow,
 	d := deliveryRow{Delivery: Delivery{GUID: guid}}
 	err := s.r.QueryRowContext(ctx, `SELECT event, action, installation_id, repo, body, received_at, state, tries
 		FROM deliveries WHERE guid = ?`, guid).Scan(&d.Event, &d.Action, &d.Installation, &d.Repo,
-		unpacked{s.codec, &d.Body}, intoTime{&d.Received}, &d.state, &d.tries)
+		unpacked{&d.Body}, intoTime{&d.Received}, &d.state, &d.tries)
 	return d, s.explain("load delivery "+guid, orNotFound(err))
 }
 

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -154,17 +153,11 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 	return nil, nil
 }
 
-// callDelivery calls the handler, within its time. A panic is an error.
+// callDelivery calls the handler, within its time.
 func (e *Engine) callDelivery(ctx context.Context, d Delivery) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.c.DeliveryTimeout)
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			e.s.log.ErrorContext(ctx, "handler panicked", "delivery", d.GUID, "event", d.Event, "panic", p, "stack",
-				string(debug.Stack()))
-			err = fmt.Errorf("work on delivery %s: panic: %v", d.GUID, p)
-		}
-	}()
+	defer e.s.noPanic(ctx, "work on delivery "+d.GUID, &err)
 	return e.h.Delivery(ctx, d)
 }
 

@@ -50,8 +50,6 @@ type dialect interface {
 	claim(ctx context.Context) (unlock func() error, err error)
 	// revive makes jobs of a process that died available again.
 	revive(ctx context.Context) (jobs int64, err error)
-	// due is when a job is due, as River stores it.
-	due() nullTime
 
 	// stamp is a time as River stores it.
 	stamp(t time.Time) any
@@ -91,9 +89,3 @@ const (
 	texts listKind = iota
 	numbers
 )
-
-// nullTime scans a time that may be missing.
-type nullTime interface {
-	sql.Scanner
-	time() time.Time
-}

@@ -159,17 +159,18 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 	return fact, err
 }
 
-// call makes an error of a handler's panic: an effect must report.
 func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact sia.Fact, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			w.e.s.log.ErrorContext(ctx, "handler panicked", "task", f.Task, "effect", f.Key, "panic", p, "stack",
-				string(debug.Stack()))
-			err = &sia.Error{Op: "carry out " + f.Key, Message: "a mistake in SIA kept it from going on; its log has the " +
-				"details, please report it", Err: fmt.Errorf("panic: %v", p)}
-		}
-	}()
+	defer w.e.s.noPanic(ctx, "carry out "+f.Key, &err)
 	return w.e.h.Effect(ctx, t, f)
+}
+
+// noPanic makes an error of a handler's panic. It is deferred.
+func (s *DB) noPanic(ctx context.Context, op string, err *error) {
+	if p := recover(); p != nil {
+		s.log.ErrorContext(ctx, "handler panicked", "op", op, "panic", p, "stack", string(debug.Stack()))
+		*err = &sia.Error{Op: op, Message: "a mistake in SIA kept it from going on; its log has the details, please report it",
+			Err: fmt.Errorf("panic: %v", p)}
+	}
 }
 
 // report decides what a try's end means. What it writes counts only while the lease is held, see save and later.

@@ -174,13 +174,13 @@ func (f *forgetting) deliveries() error {
 		body  []byte
 		state string
 	}
-	empty, err := f.codec.pack([]byte("{}"))
+	empty, err := pack([]byte("{}"))
 	if err != nil {
 		return err
 	}
 	return f.batches("deliveries", "id", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 		all, err := collect(f.ctx, tx, func(from row) (d delivery, err error) {
-			err = from.Scan(&d.id, unpacked{f.codec, &d.body}, &d.state)
+			err = from.Scan(&d.id, unpacked{&d.body}, &d.state)
 			return d, err
 		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`+f.locked(), from, to)
 		if err != nil {
@@ -456,7 +456,7 @@ func (f *forgetting) erase(e *erasing, c column, value sql.NullString) (any, err
 	case !value.Valid:
 		return nil, nil
 	case c.isPacked():
-		plain, err := f.codec.unpack([]byte(value.String))
+		plain, err := unpack([]byte(value.String))
 		if err != nil {
 			return nil, err
 		}
@@ -464,7 +464,7 @@ func (f *forgetting) erase(e *erasing, c column, value sql.NullString) (any, err
 		if text == string(plain) {
 			return []byte(value.String), nil
 		}
-		return f.codec.pack([]byte(text))
+		return pack([]byte(text))
 	case loginKeys[strings.ToLower(c.name)]:
 		return e.login(value.String), nil
 	}

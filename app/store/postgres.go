@@ -390,12 +390,6 @@ func (*postgresDialect) leaseClock() string {
 	return `CAST(1000000 * extract(epoch FROM clock_timestamp()) AS bigint)`
 }
 
-func (*postgresDialect) due() nullTime { return &postgresTime{} }
-
-type postgresTime struct{ sql.NullTime }
-
-func (t *postgresTime) time() time.Time { return t.Time }
-
 func (*postgresDialect) backup(context.Context, string) (int64, error) {
 	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL " +
 		"database; use pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/postgresql.md)"}

@@ -264,28 +264,10 @@ func (*sqliteDialect) among(listKind) string { return `IN (SELECT value FROM jso
 // repoOf: a number ends where its digits do.
 func (*sqliteDialect) repoOf(column string) string { return `CAST(` + column + ` AS integer)` }
 
-// riverTime is how River spells times on SQLite, in UTC.
-const riverTime = "2006-01-02 15:04:05.000"
-
 func (*sqliteDialect) stamp(t time.Time) any { return t.UTC().Format(riverTime) }
 
 // leaseClock is the machine's clock.
 func (*sqliteDialect) leaseClock() string { return `CAST(1000000 * unixepoch('subsec') AS integer)` }
-
-func (*sqliteDialect) due() nullTime { return &sqliteTime{} }
-
-// sqliteTime is a time as River spells it on SQLite, in UTC.
-type sqliteTime struct{ at time.Time }
-
-// Scan implements sql.Scanner.
-func (t *sqliteTime) Scan(v any) (err error) {
-	if text, ok := v.(string); ok {
-		t.at, err = time.Parse(riverTime, text)
-	}
-	return err
-}
-
-func (t *sqliteTime) time() time.Time { return t.at }
 
 func (*sqliteDialect) columnsQuery() string {
 	return `SELECT m.name, c.name, lower(c.type), c.pk, m.sql NOT LIKE '%WITHOUT ROWID%'

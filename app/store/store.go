@@ -121,8 +121,7 @@ type DB struct {
 	writable atomic.Bool // see mayWrite
 	refused  atomic.Pointer[refusal]
 
-	codec codec
-	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
+	jobs *river.Client[*sql.Tx] // inserts jobs, works none
 
 	work   sync.WaitGroup // what runs until Close
 	cancel context.CancelFunc
@@ -175,9 +174,6 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.codec, err = newCodec(); err != nil {
-		return nil, err
 	}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(s.explain("open the database "+s.named(), err), s.closePools())

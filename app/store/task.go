@@ -135,11 +135,10 @@ func (s *TaskStore) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord,
 }
 
 // NextTry is when a pending effect is tried next; zero: it runs, or has not begun.
-func (s *TaskStore) NextTry(ctx context.Context, key string) (time.Time, error) {
-	at := s.due()
-	err := s.r.QueryRowContext(ctx, `SELECT min(scheduled_at) FROM river_job WHERE state IN ('available', 'scheduled')
-		AND id = (SELECT job_id FROM effects WHERE key = ? AND state = ?)`, key, EffectPending).Scan(at)
-	return at.time(), s.explain("look when effect "+key+" is tried next", err)
+func (s *TaskStore) NextTry(ctx context.Context, key string) (at time.Time, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT min(scheduled_at) FROM river_job WHERE state IN ('available', 'scheduled')
+		AND id = (SELECT job_id FROM effects WHERE key = ? AND state = ?)`, key, EffectPending).Scan(jobTime{&at})
+	return at, s.explain("look when effect "+key+" is tried next", err)
 }
 
 // Effect loads one effect; the error wraps [ErrNotFound] when there is none.
