@@ -26,19 +26,6 @@ type Delivery struct {
 	Received     time.Time
 }
 
-// deliveryArgs is the job that works on a delivery.
-type deliveryArgs struct {
-	GUID string `json:"guid"`
-}
-
-// Kind names the job for River.
-func (deliveryArgs) Kind() string { return "delivery" }
-
-// InsertOpts puts the job into its queue.
-func (deliveryArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueDeliveries, MaxAttempts: jobAttempts}
-}
-
 // deliveriesArgs is the job that works on deliveries that were saved together: one job costs River as much as another,
 // however many deliveries it is for.
 type deliveriesArgs struct {
@@ -49,7 +36,9 @@ type deliveriesArgs struct {
 func (deliveriesArgs) Kind() string { return "deliveries" }
 
 // InsertOpts puts the job into its queue.
-func (deliveriesArgs) InsertOpts() river.InsertOpts { return deliveryArgs{}.InsertOpts() }
+func (deliveriesArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueDeliveries, MaxAttempts: jobAttempts}
+}
 
 // SaveDelivery writes a delivery and the job that will work on it, in one
 // transaction; when it returns nil both are safe from a crash of the process. A
@@ -129,15 +118,11 @@ func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fr
 
 // insertDeliveryJob writes the job for deliveries.
 func (s *DB) insertDeliveryJob(ctx context.Context, tx *sql.Tx, guids []string) error {
-	var args river.JobArgs = deliveriesArgs{guids}
-	switch len(guids) {
-	case 0:
+	if len(guids) == 0 {
 		return nil
-	case 1:
-		args = deliveryArgs{guids[0]}
 	}
 	s.filled.add(tx, queueDeliveries)
-	_, err := s.jobs.InsertManyFastTx(ctx, tx, []river.InsertManyParams{{Args: args}})
+	_, err := s.jobs.InsertManyFastTx(ctx, tx, []river.InsertManyParams{{Args: deliveriesArgs{guids}}})
 	return err
 }
 

@@ -206,7 +206,6 @@ func (e *Engine) start(ctx context.Context) error {
 	}
 	for _, err := range []error{
 		river.AddWorkerSafely(rc.Workers, &effectWorker{worker[effectArgs]{e: e}}),
-		river.AddWorkerSafely(rc.Workers, &deliveryWorker{worker[deliveryArgs]{e: e}}),
 		river.AddWorkerSafely(rc.Workers, &deliveriesWorker{worker[deliveriesArgs]{e: e}}),
 		river.AddWorkerSafely(rc.Workers, &periodicWorker{e: e}),
 		river.AddWorkerSafely(rc.Workers, &setupWorker{e: e}),

@@ -117,8 +117,8 @@ func (s *DB) unfinished(ctx context.Context, held []string) (running int, next t
 			min(CASE WHEN state <> 'running' THEN scheduled_at END)
 		FROM river_job WHERE state IN ('running', 'available', 'scheduled', 'retryable')
 		AND NOT (kind = 'effect' AND args ->> 'key' `+s.among(texts)+`)
-		AND NOT (kind = 'delivery' AND EXISTS (SELECT 1 FROM deliveries
-			WHERE guid = args ->> 'guid' AND state <> 'pending'))
+		AND NOT (kind = 'deliveries' AND NOT EXISTS (SELECT 1 FROM deliveries
+			WHERE state = 'pending' AND args ->> 'guids' LIKE '%"' || guid || '"%'))
 		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups
 			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'))`,
 		array[string](held)).Scan(&running, jobTime{&next})
