@@ -137,14 +137,14 @@ func (s *DeliveryStore) delivery(ctx context.Context, guid string) (deliveryRow,
 	d := deliveryRow{Delivery: Delivery{GUID: guid}}
 	err := s.r.QueryRowContext(ctx, `SELECT event, action, installation_id, repo, body, received_at, state, tries
 		FROM deliveries WHERE guid = ?`, guid).Scan(&d.Event, &d.Action, &d.Installation, &d.Repo,
-		unpacked{&d.Body}, intoTime{&d.Received}, &d.state, &d.tries)
+		unpacked{&d.Body}, asMicros{&d.Received}, &d.state, &d.tries)
 	return d, s.explain("load delivery "+guid, orNotFound(err))
 }
 
 // LatestDelivery is the delivery that was saved last, without its body; ErrNotFound when none was.
 func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 	return load(ctx, s.DB, "load the latest delivery", func(from row) (d Delivery, err error) {
-		err = from.Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, intoTime{&d.Received})
+		err = from.Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, asMicros{&d.Received})
 		return d, err
 	}, `SELECT guid, event, action, installation_id, repo, received_at FROM deliveries ORDER BY id DESC LIMIT 1`)
 }
@@ -168,7 +168,7 @@ func (s *DeliveryStore) SaveAnswered(ctx context.Context, at time.Time) error {
 
 // Answered is until when every delivery that GitHub had answered is in the database; zero: the database is new.
 func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(intoTime{&at})
+	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(asMicros{&at})
 	return at, s.explain("look until when deliveries arrived", orZero(err))
 }
 

@@ -68,7 +68,7 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 // LastSharedReport is the report for the last period; the error wraps [ErrNotFound] when there is none.
 func (s *PriorStore) LastSharedReport(ctx context.Context) (r SharedReport, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT period, key, report, at FROM shared_reports ORDER BY period DESC LIMIT 1`).
-		Scan(&r.Period, &r.Key, unpacked{&r.Signed}, intoTime{&r.At})
+		Scan(&r.Period, &r.Key, unpacked{&r.Signed}, asMicros{&r.At})
 	return r, s.explain("load the last report", orNotFound(err))
 }
 
