@@ -316,6 +316,69 @@ func TestReindex(t *testing.T) {
 	}
 }
 
+// A task that was deleted from the database long after it ended goes on where it was when somebody starts its issue
+// again. GitHub, memory, the log of decisions and the learners have what they have of a task that was kept. Its log of
+// events begins anew, names nobody for that, and is one that a person can be erased from.
+func TestStartOfADeletedTask(t *testing.T) {
+	t.Parallel()
+	play := func(t *testing.T, keep bool) (*apptest.Stage, map[string]string) {
+		t.Helper()
+		s := shop(t, "restart-after-stop")
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 2})
+		issue := open(t, s, "Greet the customers")
+		s.Until()
+		say := func(number int, words string) {
+			t.Helper()
+			if _, err := s.Sim.Comment(apptest.Repo, number, apptest.Owner, words); err != nil {
+				t.Fatal(err)
+			}
+		}
+		say(s.Task(issue).Pull.Number, "/sia stop")
+		s.Go()
+		s.Settle()
+		ctx := context.Background()
+		if !keep {
+			if n, err := s.App.Store.PruneTasks(ctx, s.Clock.Now().Add(time.Hour)); err != nil || n != 1 {
+				t.Fatalf("deleted %d tasks, %v", n, err)
+			}
+		}
+		s.Restart()
+		say(issue, "/sia start Mind the comma.")
+		s.Settle()
+		is := map[string]string{}
+		for _, f := range s.Record() {
+			is[f.Name] = string(f.Data)
+		}
+		_, is["want/decisions"], _ = strings.Cut(is["want/decisions"], "stopped → queued: start")
+		coders, err := s.App.Store.CoderOutcomesSince(ctx, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range coders {
+			is["coders"] += fmt.Sprintf("attempt %d of %s: %t\n", o.Attempt, o.Task, o.Resolved)
+		}
+		return s, is
+	}
+	_, kept := play(t, true)
+	s, deleted := play(t, false)
+	if d := cmp.Diff(kept, deleted); d != "" {
+		t.Error("it is not what it would be if it had been kept: ", d)
+	}
+	ctx := context.Background()
+	acts, err := s.App.Store.Acts(ctx, store.ActFilter{Repo: repoID(t, s)})
+	if err != nil || slices.ContainsFunc(acts, func(a store.Act) bool { return a.What == string(sia.KRestored) }) {
+		t.Errorf("who did what: %+v, %v", acts, err)
+	}
+	if _, err := s.App.Store.Forget(ctx, apptest.Owner, false); err != nil {
+		t.Error(err)
+	}
+	task, err := s.App.Store.Replay(ctx, s.Task(1).ID)
+	if err != nil || len(task.Attempts) != 2 || task.State != sia.Passed || task.AskedBy.Login == apptest.Owner {
+		t.Errorf("the task is %s, with %d attempts, asked for by %s, %v", task.State, len(task.Attempts), task.AskedBy.Login,
+			err)
+	}
+}
+
 // What a reviewer finds missing on a head that has passed teaches nothing about who made that head, whatever follows
 // from it; and after the database is lost, the task has passed still.
 func TestReviewOfAGreenHead(t *testing.T) {

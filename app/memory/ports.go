@@ -13,6 +13,7 @@ import (
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
+	Deleted(ctx context.Context, id sia.TaskID) (bool, error)
 	LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error)
 	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
 	LogAct(ctx context.Context, a store.Act) error

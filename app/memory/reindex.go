@@ -199,35 +199,51 @@ func (x *reindexing) run(ctx context.Context) error {
 	return err
 }
 
-// task rebuilds one task with its log.
+// task rebuilds one task with its log and its results. One that had not ended starts again.
 func (x *reindexing) task(ctx context.Context, name string, b []byte) error {
+	r, err := x.read(name, b)
+	if err != nil {
+		return err
+	}
+	isNew, err := x.restore(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := x.results(ctx, r, isNew); err != nil || !isNew || !r.unfinished {
+		return err
+	}
+	return x.again(ctx, r.task)
+}
+
+// recorded is a task as its record has it.
+type recorded struct {
+	task       sia.Task
+	unfinished bool // it had not ended
+	record     *memory.Record
+}
+
+func (x *reindexing) read(name string, b []byte) (r recorded, err error) {
 	f, err := memory.ParseJSON(name, b)
 	if err != nil {
-		return err
+		return r, err
 	}
-	t, unfinished, err := f.Task(x.repo.Installation, x.repo.Repo)
+	r.record = f.Record
+	r.task, r.unfinished, err = f.Task(x.repo.Installation, x.repo.Repo)
+	return r, err
+}
+
+// restore rebuilds one task with its log, unless the database knows it.
+func (x *reindexing) restore(ctx context.Context, r recorded) (isNew bool, err error) {
+	t := r.task
+	res, err := x.branches.store.Apply(ctx, t.ID, sia.Event{ID: restoreEvent + string(t.ID), At: r.record.At,
+		Fact: sia.Restored{Task: t, Show: r.unfinished}})
 	if err != nil {
-		return err
+		return false, err
 	}
-	res, err := x.branches.store.Apply(ctx, t.ID,
-		sia.Event{ID: restoreEvent + string(t.ID), At: f.Record.At, Fact: sia.Restored{Task: t, Show: unfinished}})
-	if err != nil {
-		return err
-	}
-	isNew := res.Ignored == ""
-	if isNew {
+	if isNew = res.Ignored == ""; isNew {
 		x.out.Tasks++
 	}
-	if err := x.log(ctx, t, f.Record, isNew); err != nil {
-		return err
-	}
-	if err := x.results(ctx, t, f.Record.Task.State, isNew); err != nil {
-		return err
-	}
-	if !isNew || !unfinished {
-		return nil
-	}
-	return x.again(ctx, t)
+	return isNew, x.log(ctx, t, r.record, isNew)
 }
 
 // log restores what was decided for a task and what it taught.
@@ -260,9 +276,10 @@ func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNe
 
 // results restores the results of the task and of those who worked on it. A task that had not ended has one only if it
 // waited for a person.
-func (x *reindexing) results(ctx context.Context, t sia.Task, was sia.State, isNew bool) error {
-	if was == sia.Escalated && t.Escalation != nil {
-		t.State = was
+func (x *reindexing) results(ctx context.Context, r recorded, isNew bool) error {
+	t := r.task
+	if r.record.Task.State == sia.Escalated && t.Escalation != nil {
+		t.State = sia.Escalated
 	}
 	coders, end := x.branches.results(t)
 	x.coders = append(x.coders, coders...)
@@ -337,6 +354,37 @@ func (x *reindexing) lessons(ctx context.Context, git *gitops.Repo) error {
 		slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	}
 	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, lessons, x.evidence)
+	return err
+}
+
+// Restore rebuilds a task that was deleted from the database, as [Branches.Reindex] does, so that it goes on where it was
+// when it is started again. Where the memory branch has no record of it any more, that is logged, and it begins anew.
+// What was learned from it the database still has.
+func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Repo, issue int) error {
+	id := sia.NewTaskID(repo.ID, issue)
+	deleted, err := b.store.Deleted(ctx, id)
+	if err != nil || !deleted {
+		return err
+	}
+	x := &reindexing{branches: b, repo: store.Repository{Repo: repo, Installation: installation}}
+	branch, err := b.branchOf(ctx, x.repo)
+	if err != nil {
+		return err
+	}
+	_, name := memory.Paths(sia.Task{Issue: issue})
+	files, err := b.files(ctx, x.repo, branch, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var r recorded
+	if err == nil {
+		r, err = x.read(name, files[0])
+	}
+	if err != nil {
+		b.log.WarnContext(ctx, "a task that was deleted begins anew: memory does not have it", "task", id, "why", err)
+		return nil //nolint:nilerr // a person starts it all the same
+	}
+	_, err = x.restore(ctx, r)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -20,35 +21,43 @@ func (b *Branches) Show(ctx context.Context, name string, issue int) (markdown, 
 	if err != nil {
 		return nil, nil, err
 	}
-	r := repos[0]
-	set, err := b.settings.Settings(ctx, r.Installation, r.Repo)
-	if err != nil {
-		return nil, nil, err
-	}
-	paths := [2]string{lesson.Path, lesson.JSONPath}
+	paths := []string{lesson.Path, lesson.JSONPath}
 	none := "nothing was learned there yet"
 	if issue != 0 {
-		paths[0], paths[1] = memory.Paths(sia.Task{Issue: issue})
-		none = fmt.Sprintf("there is no memory of issue %d", issue)
+		markdown, json := memory.Paths(sia.Task{Issue: issue})
+		paths, none = []string{markdown, json}, fmt.Sprintf("there is no memory of issue %d", issue)
 	}
-	none = fmt.Sprintf("%s on the branch %s of %s", none, set.Memory.Branch, r)
-	git := b.mirror(r.Installation, r.Repo)
-	head, err := git.Fetch(ctx, set.Memory.Branch)
-	if errors.Is(err, gitops.ErrNoBranch) {
-		return nil, nil, &sia.Error{Op: "show memory", Message: none, Permanent: true, Err: err}
+	branch, err := b.branchOf(ctx, repos[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := b.files(ctx, repos[0], branch, paths...)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, &sia.Error{Op: "show memory", Permanent: true, Err: err,
+			Message: fmt.Sprintf("%s on the branch %s of %s", none, branch, repos[0])}
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	var files [2][]byte
-	for i, p := range paths {
-		files[i], err = git.ReadFile(ctx, head, p, memoryFileLimit)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, &sia.Error{Op: "show memory", Message: none, Permanent: true, Err: err}
-		}
-		if err != nil {
-			return nil, nil, err
+	return files[0], files[1], nil
+}
+
+// files reads files of a memory branch; the error wraps [fs.ErrNotExist] when there is no such branch, or one of them
+// is not there.
+func (b *Branches) files(
+	ctx context.Context, r store.Repository, branch string, paths ...string,
+) (files [][]byte, err error) {
+	git := b.mirror(r.Installation, r.Repo)
+	head, err := git.Fetch(ctx, branch)
+	if errors.Is(err, gitops.ErrNoBranch) {
+		return nil, errors.Join(fs.ErrNotExist, err)
+	}
+	for _, p := range paths {
+		if err == nil {
+			var file []byte
+			file, err = git.ReadFile(ctx, head, p, memoryFileLimit)
+			files = append(files, file)
 		}
 	}
-	return files[0], files[1], nil
+	return files, err
 }

@@ -55,6 +55,7 @@ func (w *appliedEvent) saveTask() {
 		w.exec(`INSERT INTO tasks (id, installation_id, repo_id, issue, state, temperature, title, version, task, created_at,
 			updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			t.ID, t.Installation, t.Repo.ID, t.Issue, t.State, t.Temperature(), t.Title, t.Version, w.json(t), now, now)
+		w.exec(`DELETE FROM deleted_tasks WHERE task_id = ?`, t.ID)
 		return
 	}
 	n := w.exec(`UPDATE tasks SET installation_id = ?, state = ?, temperature = ?, title = ?, version = ?,

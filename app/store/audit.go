@@ -58,7 +58,7 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	var effects []string // the key of each act; empty: it is no effect
 	acts, err := list(ctx, s.DB, op, func(from row) (a Act, err error) {
 		var effect string
-		err = from.Scan(intoTime{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail, &effect)
+		err = from.Scan(asMicros{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail, &effect)
 		effects = append(effects, effect)
 		return a, err
 	}, `SELECT at, who, what, repo, task, detail, effect FROM (SELECT at,
@@ -133,7 +133,7 @@ func (s *PersonStore) wrote(ctx context.Context, t sia.Task, key string) (w Wrot
 	if err := s.r.QueryRowContext(ctx, `SELECT f.effect, o.event, coalesce(s.github_id, 0) FROM effects f
 		LEFT JOIN task_events o ON o.task_id = f.task_id AND o.event_id = f.key
 		LEFT JOIN surfaces s ON s.task_id = f.task_id AND s.kind = ? WHERE f.key = ?`, SurfaceStatus, key).
-		Scan(intoJSON{&f}, &outcome, &status); err != nil {
+		Scan(asJSON{&f}, &outcome, &status); err != nil {
 		return w, orZero(err)
 	}
 	var e sia.Event

@@ -48,7 +48,7 @@ func TestBackupWhileWriting(t *testing.T) {
 		}
 		var deliveries, without int
 		if err := db.QueryRow(`SELECT count(*), count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM river_job
-			WHERE kind IN ('delivery', 'deliveries') AND instr(json(args), '"'||guid||'"'))) FROM deliveries`).Scan(&deliveries,
+			WHERE kind = 'deliveries' AND instr(json(args), '"'||guid||'"'))) FROM deliveries`).Scan(&deliveries,
 			&without); err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/riverqueue/river/riverdriver"
 )
@@ -14,9 +17,13 @@ import (
 // committed; what another process writes River finds by looking. On PostgreSQL this process hears of its own jobs in
 // the same way, at once and also behind a pooler, and of other processes' by PostgreSQL's notifications.
 
-// insertTopic is under what River's producers hear of new jobs: NotificationTopicInsert of
+// The topics under which River's clients hear of each other:
 // https://github.com/riverqueue/river/blob/v0.51.1/internal/notifier/notifier.go
-const insertTopic = "river_insert"
+const (
+	insertTopic     = "river_insert"
+	controlTopic    = "river_control"
+	leadershipTopic = "river_leadership"
+)
 
 // commits tells of what this process commits. It is safe for concurrent use.
 type commits struct {
@@ -81,18 +88,15 @@ func (f *filled) take(tx *sql.Tx) []string {
 // commitDriver is River's driver, of which the engine hears of commits.
 type commitDriver struct {
 	riverdriver.Driver[*sql.Tx]
-	commits *commits
-	listen  func(*riverdriver.GetListenenerParams) riverdriver.Listener // hears of what other processes do
-	alone   bool                                                        // no other process works
+	s     *DB
+	alone bool // no other process works
 }
 
 // GetListener implements riverdriver.Driver.
 func (d commitDriver) GetListener(p *riverdriver.GetListenenerParams) riverdriver.Listener {
-	return &commitListener{Listener: d.listen(p), jobs: d.commits.jobs}
+	return &commitListener{Listener: d.Driver.GetListener(p), jobs: d.s.commits.jobs, log: d.s.log,
+		others: make(chan *riverdriver.Notification)}
 }
-
-// SupportsListener implements riverdriver.Driver.
-func (commitDriver) SupportsListener() bool { return true }
 
 // UnwrapExecutor implements riverdriver.Driver.
 func (d commitDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
@@ -114,65 +118,98 @@ func (x noNotifyTx) NotifyMany(ctx context.Context, p *riverdriver.NotifyManyPar
 	return x.ExecutorTx.NotifyMany(ctx, p)
 }
 
-// commitListener is River's listener, which hears of this process's commits besides.
+// commitListener is River's listener, which hears of this process's commits besides. It never fails: while the other
+// processes can't be heard, workers look once a second.
 type commitListener struct {
 	riverdriver.Listener
-	jobs  <-chan *riverdriver.Notification
-	table chan heardNotification
-	stop  func() // ends the reading of the table
+	log    *slog.Logger
+	jobs   <-chan *riverdriver.Notification
+	others chan *riverdriver.Notification
+	stop   func() // ends the listening to others
 }
 
-// heardNotification is what River's listener returned.
-type heardNotification struct {
-	n   *riverdriver.Notification
-	err error
-}
+// listenAgain is when others are listened to again after that has failed.
+const listenAgain = 5 * time.Second
 
-// Connect implements riverdriver.Listener. The table is read beside what is heard of commits: to cut a statement
-// short for each of them would have database/sql throw the connection away.
+// Connect implements riverdriver.Listener. Others are heard beside the commits: to cut a statement short for each of
+// these would have database/sql throw the connection away.
 func (l *commitListener) Connect(ctx context.Context) error {
-	if err := l.Listener.Connect(ctx); err != nil {
-		return err
-	}
+	err := l.connect(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l.table = make(chan heardNotification)
-	var reading sync.WaitGroup
-	reading.Go(func() { l.read(ctx) })
+	var hearing sync.WaitGroup
+	hearing.Go(func() { l.hear(ctx, err) })
 	l.stop = func() {
 		cancel()
-		reading.Wait()
+		hearing.Wait()
 	}
 	return nil
 }
 
-// read reads the table until it can't, which has River connect anew, or until ctx ends.
-func (l *commitListener) read(ctx context.Context) {
+// connect begins to listen to others.
+func (l *commitListener) connect(ctx context.Context) error {
+	err := l.Listener.Connect(ctx)
+	for _, topic := range []string{insertTopic, controlTopic, leadershipTopic} {
+		if err == nil {
+			err = l.Listener.Listen(ctx, topic)
+		}
+	}
+	return err
+}
+
+// hear passes on what others say, until ctx ends. err is how connect ended.
+func (l *commitListener) hear(ctx context.Context, err error) {
 	for {
-		n, err := l.Listener.WaitForNotification(ctx)
+		for err == nil {
+			var n *riverdriver.Notification
+			if n, err = l.Listener.WaitForNotification(ctx); err == nil {
+				select {
+				case l.others <- inCommon(n):
+				case <-ctx.Done():
+				}
+			}
+		}
+		err = errors.Join(err, l.Listener.Close(context.WithoutCancel(ctx)))
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errPooled):
+			l.log.InfoContext(ctx, "a pooler such as PgBouncer stands before PostgreSQL: other processes' jobs are found by "+
+				"looking once a second. Name PostgreSQL itself with --db-direct to be notified")
+			return
+		}
+		l.log.WarnContext(ctx, "the database's notifications can't be heard: other processes' jobs are found by looking "+
+			"once a second", "again_in", listenAgain, "err", err)
 		select {
-		case l.table <- heardNotification{inCommon(n), err}:
+		case <-time.After(listenAgain):
 		case <-ctx.Done():
 			return
 		}
-		if err != nil {
-			return
-		}
+		err = l.connect(ctx)
 	}
 }
 
 // Close implements riverdriver.Listener.
-func (l *commitListener) Close(ctx context.Context) error {
+func (l *commitListener) Close(context.Context) error {
 	l.stop()
-	return l.Listener.Close(ctx)
+	return nil
 }
+
+// Listen implements riverdriver.Listener: all topics are heard.
+func (*commitListener) Listen(context.Context, string) error { return nil }
+
+// Unlisten implements riverdriver.Listener.
+func (*commitListener) Unlisten(context.Context, string) error { return nil }
+
+// Ping implements riverdriver.Listener.
+func (*commitListener) Ping(context.Context) error { return nil }
 
 // WaitForNotification implements riverdriver.Listener.
 func (l *commitListener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
 	select {
 	case n := <-l.jobs:
 		return n, nil
-	case h := <-l.table:
-		return h.n, h.err
+	case n := <-l.others:
+		return n, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

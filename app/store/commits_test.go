@@ -20,7 +20,7 @@ func TestWorkersHearOfCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close(ctx)
-	for _, topic := range []string{insertTopic, "river_control"} {
+	for _, topic := range []string{insertTopic, controlTopic} {
 		if err := l.Listen(ctx, topic); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestWorkersHearOfCommits(t *testing.T) {
 	if _, err := s.w.Exec(`INSERT INTO river_notification (topic, payload) VALUES ('river_control', '{}')`); err != nil {
 		t.Fatal(err)
 	}
-	heard("river_control", "{}")
+	heard(controlTopic, "{}")
 	save("1") // known: no job
 	save("2")
 	heard(insertTopic, `{"queue":"deliveries"}`)
@@ -51,28 +51,6 @@ func TestWorkersHearOfCommits(t *testing.T) {
 	err := s.w.QueryRow(`SELECT count(*) FROM river_notification WHERE topic = ?`, insertTopic).Scan(&written)
 	if err != nil || written != 0 {
 		t.Errorf("%d notifications of jobs are in the table, %v", written, err)
-	}
-}
-
-// That the table can't be read any more is told, so that River connects anew.
-func TestTableThatCannotBeRead(t *testing.T) {
-	s := opened(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	l := s.driver().GetListener(&riverdriver.GetListenenerParams{}).(*commitListener)
-	for range 2 {
-		if err := l.Connect(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Listener.Close(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if n, err := l.WaitForNotification(ctx); err == nil || ctx.Err() != nil {
-			t.Errorf("heard %+v, %v", n, err)
-		}
-		if err := l.Close(ctx); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

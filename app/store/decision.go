@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -17,11 +17,8 @@ func (s *DecisionStore) LogDecision(ctx context.Context, d sia.Decision) error {
 	if d.ID == "" || d.Type == "" {
 		return fmt.Errorf("%s: a decision needs an id and a type", op)
 	}
-	return s.exec(ctx, op, `INSERT INTO decisions
-		(id, task_id, repo_id, attempt, type, policy, context, options, choice, propensity, reason, at, outcome, credit)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		d.ID, d.Task, d.Repo, d.Attempt, d.Type, d.Policy, jsonOrNull(d.Context), jsonOrNull(d.Options),
-		d.Choice, d.Propensity, d.Reason, micros(d.At), d.Outcome, d.Credit)
+	return s.exec(ctx, op, `INSERT INTO decisions (`+decisionColumns+`) VALUES (`+marks(decisionColumns)+`)
+		ON CONFLICT (id) DO NOTHING`, decisionFields(&d)...)
 }
 
 // SettleDecision notes the result of a decision, and what of that is its merit.
@@ -34,9 +31,13 @@ func (s *DecisionStore) SettleDecision(ctx context.Context, id, outcome string, 
 const decisionColumns = `id, task_id, repo_id, attempt, type, policy, context, options, choice, propensity, reason, at,
 	outcome, credit`
 
+func decisionFields(d *sia.Decision) []any {
+	return []any{&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, asJSON{&d.Context}, asJSON{&d.Options}, &d.Choice,
+		&d.Propensity, &d.Reason, asMicros{&d.At}, &d.Outcome, &d.Credit}
+}
+
 func scanDecision(from row) (d sia.Decision, err error) {
-	err = from.Scan(&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, (*[]byte)(&d.Context), (*[]byte)(&d.Options),
-		&d.Choice, &d.Propensity, &d.Reason, intoTime{&d.At}, &d.Outcome, &d.Credit)
+	err = from.Scan(decisionFields(&d)...)
 	return d, err
 }
 
@@ -75,23 +76,20 @@ type ImportedTally struct{ Resolved, Tried float64 }
 // RecordOutcome appends an outcome. The first one of an intervention stands: new
 // tells whether this is it.
 func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err error) {
-	op := fmt.Sprintf("record the outcome of intervention %d of task %s", o.Intervention, o.Task)
-	confidence, err := json.Marshal(o.Confidence)
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", op, err)
-	}
+	return s.record(ctx, fmt.Sprintf("record the outcome of intervention %d of task %s", o.Intervention, o.Task),
+		"outcomes", outcomeColumns, o.fields())
+}
+
+// record appends a row, of which the first column is the id, unless there is one of its key. Ids become visible in
+// their order because one transaction at a time gives them.
+func (s *OutcomeStore) record(ctx context.Context, op, table, columns string, fields []any) (isNew bool, err error) {
 	err = s.write(ctx, op, func(tx *sql.Tx) error {
-		// Ids become visible in their order because one transaction at a time gives them.
-		if err := s.hold(ctx, tx, "outcomes"); err != nil {
+		if err := s.hold(ctx, tx, table); err != nil {
 			return err
 		}
-		n, err := affected(ctx, tx, `INSERT INTO outcomes
-			(id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup,
-				decision, at, imported_resolved, imported_tried)
-			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM outcomes), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (task_id, intervention) DO NOTHING`,
-			o.Task, o.Intervention, o.Repo.ID, o.Repo.Owner, o.Repo.Name, o.Pattern, o.Technique, o.Resolved, o.Attempt, o.Z,
-			string(confidence), o.Setup, o.Decision, micros(o.At), o.Imported.Resolved, o.Imported.Tried)
+		n, err := affected(ctx, tx, `INSERT INTO `+table+` (`+columns+`)
+			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM `+table+`)`+strings.TrimPrefix(marks(columns), "?")+`)
+			ON CONFLICT DO NOTHING`, fields[1:]...)
 		isNew = n == 1
 		return err
 	})
@@ -101,10 +99,14 @@ func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool
 const outcomeColumns = `id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z,
 	confidence, setup, decision, at, imported_resolved, imported_tried`
 
+func (o *Outcome) fields() []any {
+	return []any{&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
+		&o.Resolved, &o.Attempt, &o.Z, asJSON{&o.Confidence}, &o.Setup, &o.Decision, asMicros{&o.At}, &o.Imported.Resolved,
+		&o.Imported.Tried}
+}
+
 func scanOutcome(from row) (o Outcome, err error) {
-	err = from.Scan(&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
-		&o.Resolved, &o.Attempt, &o.Z, intoJSON{&o.Confidence}, &o.Setup, &o.Decision, intoTime{&o.At},
-		&o.Imported.Resolved, &o.Imported.Tried)
+	err = from.Scan(o.fields()...)
 	return o, err
 }
 
@@ -120,12 +122,4 @@ func (s *OutcomeStore) OutcomesSince(ctx context.Context, id int64) ([]Outcome, 
 func (s *OutcomeStore) PatternOutcomes(ctx context.Context, repo int64, p sia.Pattern) ([]Outcome, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the outcomes of repository %d", repo), scanOutcome,
 		`SELECT `+outcomeColumns+` FROM outcomes WHERE repo_id = ? AND pattern = ? ORDER BY id`, repo, p)
-}
-
-// jsonOrNull is JSON as it is stored.
-func jsonOrNull(j json.RawMessage) string {
-	if len(j) == 0 {
-		return "null"
-	}
-	return string(j)
 }

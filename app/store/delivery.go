@@ -26,19 +26,6 @@ type Delivery struct {
 	Received     time.Time
 }
 
-// deliveryArgs is the job that works on a delivery.
-type deliveryArgs struct {
-	GUID string `json:"guid"`
-}
-
-// Kind names the job for River.
-func (deliveryArgs) Kind() string { return "delivery" }
-
-// InsertOpts puts the job into its queue.
-func (deliveryArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueDeliveries, MaxAttempts: jobAttempts}
-}
-
 // deliveriesArgs is the job that works on deliveries that were saved together: one job costs River as much as another,
 // however many deliveries it is for.
 type deliveriesArgs struct {
@@ -49,7 +36,9 @@ type deliveriesArgs struct {
 func (deliveriesArgs) Kind() string { return "deliveries" }
 
 // InsertOpts puts the job into its queue.
-func (deliveriesArgs) InsertOpts() river.InsertOpts { return deliveryArgs{}.InsertOpts() }
+func (deliveriesArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueDeliveries, MaxAttempts: jobAttempts}
+}
 
 // SaveDelivery writes a delivery and the job that will work on it, in one
 // transaction; when it returns nil both are safe from a crash of the process. A
@@ -62,7 +51,7 @@ func (s *DeliveryStore) SaveDelivery(ctx context.Context, d Delivery) (fresh boo
 	if d.GUID == "" {
 		return false, errors.New("save a delivery: it has no GUID")
 	}
-	body, err := s.codec.pack(d.Body)
+	body, err := pack(d.Body)
 	if err != nil {
 		return false, fmt.Errorf("save delivery %s: %w", d.GUID, err)
 	}
@@ -129,15 +118,11 @@ func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fr
 
 // insertDeliveryJob writes the job for deliveries.
 func (s *DB) insertDeliveryJob(ctx context.Context, tx *sql.Tx, guids []string) error {
-	var args river.JobArgs = deliveriesArgs{guids}
-	switch len(guids) {
-	case 0:
+	if len(guids) == 0 {
 		return nil
-	case 1:
-		args = deliveryArgs{guids[0]}
 	}
 	s.filled.add(tx, queueDeliveries)
-	_, err := s.jobs.InsertManyFastTx(ctx, tx, []river.InsertManyParams{{Args: args}})
+	_, err := s.jobs.InsertManyFastTx(ctx, tx, []river.InsertManyParams{{Args: deliveriesArgs{guids}}})
 	return err
 }
 
@@ -152,14 +137,14 @@ func (s *DeliveryStore) delivery(ctx context.Context, guid string) (deliveryRow,
 	d := deliveryRow{Delivery: Delivery{GUID: guid}}
 	err := s.r.QueryRowContext(ctx, `SELECT event, action, installation_id, repo, body, received_at, state, tries
 		FROM deliveries WHERE guid = ?`, guid).Scan(&d.Event, &d.Action, &d.Installation, &d.Repo,
-		unpacked{s.codec, &d.Body}, intoTime{&d.Received}, &d.state, &d.tries)
+		unpacked{&d.Body}, asMicros{&d.Received}, &d.state, &d.tries)
 	return d, s.explain("load delivery "+guid, orNotFound(err))
 }
 
 // LatestDelivery is the delivery that was saved last, without its body; ErrNotFound when none was.
 func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 	return load(ctx, s.DB, "load the latest delivery", func(from row) (d Delivery, err error) {
-		err = from.Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, intoTime{&d.Received})
+		err = from.Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, asMicros{&d.Received})
 		return d, err
 	}, `SELECT guid, event, action, installation_id, repo, received_at FROM deliveries ORDER BY id DESC LIMIT 1`)
 }
@@ -183,7 +168,7 @@ func (s *DeliveryStore) SaveAnswered(ctx context.Context, at time.Time) error {
 
 // Answered is until when every delivery that GitHub had answered is in the database; zero: the database is new.
 func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(intoTime{&at})
+	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(asMicros{&at})
 	return at, s.explain("look until when deliveries arrived", orZero(err))
 }
 

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -14,35 +13,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// deliveryWorker has a delivery worked on.
-type deliveryWorker struct{ worker[deliveryArgs] }
-
-// Work implements river.Worker.
-func (w *deliveryWorker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
-	select {
-	case w.e.deliverySlots <- struct{}{}:
-	case <-ctx.Done():
-		return fmt.Errorf("delivery %s was interrupted: %w", job.Args.GUID, context.Canceled)
-	}
-	later, err := w.e.deliver(ctx, job.Args.GUID, job.Attempt)
-	if err != nil || later == nil {
-		return err
-	}
-	err = w.e.tryLater(ctx, *later, func(ctx context.Context, tx *sql.Tx) error { return complete(ctx, tx, job) })
-	if err != nil {
-		return river.JobSnooze(later.delay)
-	}
-	return nil
-}
-
-// deliveriesWorker has deliveries worked on that were saved together.
+// deliveriesWorker has deliveries worked on: those that were saved together, or one.
 type deliveriesWorker struct{ worker[deliveriesArgs] }
 
 // Work implements river.Worker. What is not dealt with when it ends, because the engine stops or something fails, goes
 // on in jobs of its own. So it does after a crash: the delivery that caused it must not take the others with it.
 func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesArgs]) error {
-	if job.Attempt > 1 {
-		return w.part(ctx, job, job.Args.GUIDs)
+	guids := job.Args.GUIDs
+	if len(guids) > 1 && job.Attempt > 1 {
+		return w.part(ctx, job, guids)
 	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -52,13 +31,13 @@ func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesAr
 		defer mu.Unlock()
 		left = append(left, guids...)
 	}
-	for i, guid := range job.Args.GUIDs {
+	for i, guid := range guids {
 		select {
 		case w.e.deliverySlots <- struct{}{}:
 			all.Go(func() {
-				later, err := w.e.deliver(ctx, guid, 1)
+				later, err := w.e.deliver(ctx, guid, job.Attempt)
 				if err == nil && later != nil {
-					err = w.e.tryLater(ctx, *later, func(context.Context, *sql.Tx) error { return nil })
+					err = w.tryLater(ctx, job, *later)
 				}
 				if err != nil {
 					leave(guid)
@@ -68,14 +47,19 @@ func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesAr
 		case <-ctx.Done():
 		case <-w.e.stopping.Done():
 		}
-		leave(job.Args.GUIDs[i:]...)
+		leave(guids[i:]...)
 		break
 	}
 	all.Wait()
-	if len(left) == 0 {
+	switch {
+	case len(left) == 0:
 		return nil
+	case len(guids) > 1:
+		return w.part(ctx, job, left)
+	case ctx.Err() != nil:
+		return fmt.Errorf("delivery %s was interrupted: %w", guids[0], context.Canceled)
 	}
-	return w.part(ctx, job, left)
+	return river.JobSnooze(w.e.c.Backoff(1))
 }
 
 // part gives each of some deliveries that wait a job of its own, and ends the job.
@@ -154,17 +138,11 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 	return nil, nil
 }
 
-// callDelivery calls the handler, within its time. A panic is an error.
+// callDelivery calls the handler, within its time.
 func (e *Engine) callDelivery(ctx context.Context, d Delivery) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.c.DeliveryTimeout)
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			e.s.log.ErrorContext(ctx, "handler panicked", "delivery", d.GUID, "event", d.Event, "panic", p, "stack",
-				string(debug.Stack()))
-			err = fmt.Errorf("work on delivery %s: panic: %v", d.GUID, p)
-		}
-	}()
+	defer e.s.noPanic(ctx, "work on delivery "+d.GUID, &err)
 	return e.h.Delivery(ctx, d)
 }
 
@@ -200,21 +178,24 @@ func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDeliver
 	})
 }
 
-// tryLater writes a try down and makes the job for the next one, in the transaction in which end ends the job.
-func (e *Engine) tryLater(ctx context.Context, l triedLater, end func(context.Context, *sql.Tx) error) error {
-	s := e.s
+// tryLater writes a try down and makes the job for the next one, in the place of the job where that is for nothing
+// else.
+func (w *deliveriesWorker) tryLater(ctx context.Context, job *river.Job[deliveriesArgs], l triedLater) error {
+	s := w.e.s
 	s.log.WarnContext(ctx, "delivery is tried again", "delivery", l.guid, "in", l.delay, "err", l.cause)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	err := s.write(saving, "count a failed try", func(tx *sql.Tx) error {
-		if err := end(saving, tx); err != nil {
-			return err
+		if len(job.Args.GUIDs) == 1 {
+			if err := complete(saving, tx, job); err != nil {
+				return err
+			}
 		}
 		if _, err := tx.ExecContext(saving, `UPDATE deliveries SET tries = tries + ?, error = ? WHERE guid = ?`,
 			l.tries, forPeople(l.cause), l.guid); err != nil {
 			return err
 		}
-		_, err := s.insert(saving, tx, deliveryArgs{l.guid}, queueDeliveries, s.now().Add(l.delay))
+		_, err := s.insert(saving, tx, deliveriesArgs{[]string{l.guid}}, queueDeliveries, s.now().Add(l.delay))
 		return err
 	})
 	if err != nil {

@@ -50,8 +50,6 @@ type dialect interface {
 	claim(ctx context.Context) (unlock func() error, err error)
 	// revive makes jobs of a process that died available again.
 	revive(ctx context.Context) (jobs int64, err error)
-	// due is when a job is due, as River stores it.
-	due() nullTime
 
 	// stamp is a time as River stores it.
 	stamp(t time.Time) any
@@ -63,19 +61,14 @@ type dialect interface {
 	// repoOf is the repository that a column with a task's id names.
 	repoOf(column string) string
 
-	// tables are the tables that may have something about a person in a text, with the columns.
-	tables(ctx context.Context) ([]textColumn, error)
 	// locked comes after a SELECT of rows that are then changed, so that nobody else changes them in between.
 	locked() string
-	// rowKey is the column that numbers the rows of a table.
-	rowKey(table string) string
 
-	// columnsQuery lists the columns of SIA's tables: table, column, and its place in the primary key.
+	// columnsQuery lists the columns of SIA's tables: table, column, type, place in the primary key from 1, and whether
+	// the table has rowids.
 	columnsQuery() string
-	// writtenOrder is the order in which a table's rows were written.
-	writtenOrder(t moveTable) string
-	// copied sees to what counts rows, after rows were copied with their numbers.
-	copied(ctx context.Context, tx *sql.Tx) error
+	// copied has new rows of a table go on after those that were copied with their numbers.
+	copied(ctx context.Context, tx *sql.Tx, t table) error
 	// quiet makes sure that no server works on the database; on SQLite none begins to, until it is released.
 	quiet(ctx context.Context) (release func() error, err error)
 	// alone keeps other moves to the database out until it is released, and deletes what trials of theirs left that were
@@ -96,17 +89,3 @@ const (
 	texts listKind = iota
 	numbers
 )
-
-func scanTextColumn(from row) (c textColumn, err error) {
-	err = from.Scan(&c.table, &c.name, &c.kind)
-	return c, err
-}
-
-// nullTime scans a time that may be missing.
-type nullTime interface {
-	sql.Scanner
-	time() time.Time
-}
-
-// textColumn is a column that holds text, or packed text.
-type textColumn struct{ table, name, kind string }

@@ -159,17 +159,18 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 	return fact, err
 }
 
-// call makes an error of a handler's panic: an effect must report.
 func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact sia.Fact, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			w.e.s.log.ErrorContext(ctx, "handler panicked", "task", f.Task, "effect", f.Key, "panic", p, "stack",
-				string(debug.Stack()))
-			err = &sia.Error{Op: "carry out " + f.Key, Message: "a mistake in SIA kept it from going on; its log has the " +
-				"details, please report it", Err: fmt.Errorf("panic: %v", p)}
-		}
-	}()
+	defer w.e.s.noPanic(ctx, "carry out "+f.Key, &err)
 	return w.e.h.Effect(ctx, t, f)
+}
+
+// noPanic makes an error of a handler's panic. It is deferred.
+func (s *DB) noPanic(ctx context.Context, op string, err *error) {
+	if p := recover(); p != nil {
+		s.log.ErrorContext(ctx, "handler panicked", "op", op, "panic", p, "stack", string(debug.Stack()))
+		*err = &sia.Error{Op: op, Message: "a mistake in SIA kept it from going on; its log has the details, please report it",
+			Err: fmt.Errorf("panic: %v", p)}
+	}
 }
 
 // report decides what a try's end means. What it writes counts only while the lease is held, see save and later.
@@ -189,7 +190,7 @@ func (w *effectWorker) report(
 		held.release(ctx)
 		return nil, fmt.Errorf("effect %s was interrupted: %w", held.key, context.Canceled)
 	case sia.WaitsTurn(err):
-		w.e.holdWrites(ctx, job)
+		w.e.s.holdWrites(ctx, held.f.Task)
 		return nil, w.later(ctx, job, held, err, sia.RetryAfter(err), 0)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
 		return w.finish(ctx, job, held, w.failed(ctx, held.f.Effect, err), err)
@@ -289,7 +290,7 @@ func (w *effectWorker) later(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, cause error, delay time.Duration, failed int,
 ) error {
 	s, key := w.e.s, held.key
-	held.leave()
+	held.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	queue, crashed := queueEffects, 0 // of what joined another effect

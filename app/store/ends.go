@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -61,28 +59,20 @@ type CoderOutcome struct {
 
 // RecordCoderOutcome appends an outcome. The first one of a coder in an attempt stands.
 func (s *OutcomeStore) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
-	op := fmt.Sprintf("record the outcome of attempt %d of task %s", o.Attempt, o.Task)
-	failed, err := json.Marshal(o.Failed)
-	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	return s.write(ctx, op, func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, "coder outcomes"); err != nil { // as in RecordOutcome
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO coder_outcomes
-			(id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at)
-			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM coder_outcomes), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (task_id, attempt, coder) DO NOTHING`,
-			o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, o.Changed,
-			string(failed), micros(o.At))
-		return err
-	})
+	_, err := s.record(ctx, fmt.Sprintf("record the outcome of attempt %d of task %s", o.Attempt, o.Task),
+		"coder_outcomes", coderOutcomeColumns, o.fields())
+	return err
+}
+
+const coderOutcomeColumns = `id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at`
+
+func (o *CoderOutcome) fields() []any {
+	return []any{&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved,
+		&o.Changed, asJSON{&o.Failed}, asMicros{&o.At}}
 }
 
 func scanCoderOutcome(from row) (o CoderOutcome, err error) {
-	err = from.Scan(&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved,
-		&o.Changed, intoJSON{&o.Failed}, intoTime{&o.At})
+	err = from.Scan(o.fields()...)
 	return o, err
 }
 
@@ -90,6 +80,5 @@ func scanCoderOutcome(from row) (o CoderOutcome, err error) {
 // one of this id, in their order; 0 is before the first.
 func (s *OutcomeStore) CoderOutcomesSince(ctx context.Context, id int64) ([]CoderOutcome, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the outcomes of coders since %d", id), scanCoderOutcome,
-		`SELECT id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at
-		FROM coder_outcomes WHERE id > ? ORDER BY id`, id)
+		`SELECT `+coderOutcomeColumns+` FROM coder_outcomes WHERE id > ? ORDER BY id`, id)
 }

@@ -206,7 +206,6 @@ func (e *Engine) start(ctx context.Context) error {
 	}
 	for _, err := range []error{
 		river.AddWorkerSafely(rc.Workers, &effectWorker{worker[effectArgs]{e: e}}),
-		river.AddWorkerSafely(rc.Workers, &deliveryWorker{worker[deliveryArgs]{e: e}}),
 		river.AddWorkerSafely(rc.Workers, &deliveriesWorker{worker[deliveriesArgs]{e: e}}),
 		river.AddWorkerSafely(rc.Workers, &periodicWorker{e: e}),
 		river.AddWorkerSafely(rc.Workers, &setupWorker{e: e}),
@@ -266,7 +265,7 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	e.s.commits.done(queues)
 	for {
 		committed := e.s.commits.after()
-		running, next, err := e.unfinished(ctx, e.jobsOf(held))
+		running, next, err := e.s.unfinished(ctx, e.jobsOf(held))
 		due := !next.IsZero() && !next.After(e.s.now().Round(e.s.driver().TimePrecision())) // as precise as River's times
 		if err != nil || running == 0 && !due {
 			return err
@@ -303,21 +302,6 @@ func (e *Engine) jobsOf(keys []string) []string {
 // NextDue is when the next waiting job becomes due, zero when none waits: where
 // a test sets its clock to after Idle.
 func (e *Engine) NextDue(ctx context.Context) (time.Time, error) {
-	_, next, err := e.unfinished(ctx, nil)
+	_, next, err := e.s.unfinished(ctx, nil)
 	return next, err
-}
-
-// unfinished counts the jobs that run, and says when the next of those that wait is due. What GitHub's write limit
-// holds is due when that ends.
-func (e *Engine) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
-	installations, until := e.shares[queueEffects].holds(e.s.now())
-	limited, err := e.s.effectsLimited(ctx, installations)
-	if err != nil {
-		return 0, next, err
-	}
-	running, next, err = e.s.unfinished(ctx, held, limited)
-	if len(limited) > 0 && (next.IsZero() || until.Before(next)) {
-		next = until
-	}
-	return running, next, err
 }

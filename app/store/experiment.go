@@ -84,20 +84,12 @@ type ExperimentEvent struct {
 // an empty what notes nothing.
 func (s *ExperimentStore) SaveExperiment(ctx context.Context, x Experiment, what string) error {
 	return s.write(ctx, "save experiment "+x.ID, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (
-				id, installation, place_id, place_owner, place_name, alone, layer, decision, name, file, present,
-				candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, head,
-				comment, approved_by, created_at, started_at, promoted_at, watched_at, ended_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (`+experimentColumns+`) VALUES (`+marks(experimentColumns)+`)
 			ON CONFLICT (id) DO UPDATE SET present = excluded.present, phase = excluded.phase, why = excluded.why,
 				gate = excluded.gate, pull = excluded.pull, pull_url = excluded.pull_url, head = excluded.head,
 				comment = excluded.comment, approved_by = excluded.approved_by,
 				started_at = excluded.started_at, promoted_at = excluded.promoted_at,
-				watched_at = excluded.watched_at, ended_at = excluded.ended_at`,
-			x.ID, x.Installation, x.Place.ID, x.Place.Owner, x.Place.Name, x.Alone, x.Layer, x.Decision, x.Name, x.File,
-			x.Present, x.Candidate, x.Change, x.Path, x.Value, x.Reason, x.By, x.Number, x.Phase, x.Why, x.Gate, x.Pull,
-			x.PullURL, x.Head, x.Comment, x.ApprovedBy, micros(x.CreatedAt), micros(x.StartedAt), micros(x.PromotedAt),
-			micros(x.WatchedAt), micros(x.EndedAt))
+				watched_at = excluded.watched_at, ended_at = excluded.ended_at`, x.fields()...)
 		if err != nil || what == "" {
 			return err
 		}
@@ -111,11 +103,15 @@ const experimentColumns = `id, installation, place_id, place_owner, place_name, 
 	present, candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, head, comment,
 	approved_by, created_at, started_at, promoted_at, watched_at, ended_at`
 
-func scanExperiment(from row) (x Experiment, err error) {
-	err = from.Scan(&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision,
+func (x *Experiment) fields() []any {
+	return []any{&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision,
 		&x.Name, &x.File, &x.Present, &x.Candidate, &x.Change, &x.Path, &x.Value, &x.Reason, &x.By, &x.Number, &x.Phase,
-		&x.Why, &x.Gate, &x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, intoTime{&x.CreatedAt},
-		intoTime{&x.StartedAt}, intoTime{&x.PromotedAt}, intoTime{&x.WatchedAt}, intoTime{&x.EndedAt})
+		&x.Why, &x.Gate, &x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, asMicros{&x.CreatedAt},
+		asMicros{&x.StartedAt}, asMicros{&x.PromotedAt}, asMicros{&x.WatchedAt}, asMicros{&x.EndedAt}}
+}
+
+func scanExperiment(from row) (x Experiment, err error) {
+	err = from.Scan(x.fields()...)
 	return x, err
 }
 
@@ -143,7 +139,7 @@ func (s *ExperimentStore) OpenExperiments(
 // ExperimentEvents lists what happened to an experiment, oldest first.
 func (s *ExperimentStore) ExperimentEvents(ctx context.Context, id string) ([]ExperimentEvent, error) {
 	return list(ctx, s.DB, "load what happened to experiment "+id, func(from row) (e ExperimentEvent, err error) {
-		err = from.Scan(&e.Experiment, intoTime{&e.At}, &e.Phase, &e.What)
+		err = from.Scan(&e.Experiment, asMicros{&e.At}, &e.Phase, &e.What)
 		return e, err
 	}, `SELECT experiment, at, phase, what FROM experiment_events WHERE experiment = ? ORDER BY n`, id)
 }
@@ -196,7 +192,7 @@ func (s *ExperimentStore) Enrolled(ctx context.Context, experiment string, task 
 // ExperimentTasks lists the tasks of an experiment in the order in which they were assigned.
 func (s *ExperimentStore) ExperimentTasks(ctx context.Context, experiment string) ([]ExperimentTask, error) {
 	return list(ctx, s.DB, "load the tasks of experiment "+experiment, func(from row) (t ExperimentTask, err error) {
-		err = from.Scan(&t.ID, &t.Candidate, &t.After, intoTime{&t.At}, &t.Came, &t.Credits, &t.Seconds, &t.Escalated,
+		err = from.Scan(&t.ID, &t.Candidate, &t.After, asMicros{&t.At}, &t.Came, &t.Credits, &t.Seconds, &t.Escalated,
 			&t.Tampered)
 		return t, err
 	}, `SELECT task_id, candidate, after, at, came, credits, seconds, escalated, tampered FROM experiment_tasks

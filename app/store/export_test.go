@@ -30,7 +30,7 @@ func (s *Store) AmongQuery() string {
 func (s *Store) SaveTogether(ctx context.Context, all ...Delivery) (fresh []string, err error) {
 	var saving []*savedDelivery
 	for _, d := range all {
-		if d.Body, err = s.codec.pack(d.Body); err != nil {
+		if d.Body, err = pack(d.Body); err != nil {
 			return nil, err
 		}
 		saving = append(saving, &savedDelivery{Delivery: d})

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Effects wait in a lane for each repository, which is a queue of River's, so that an installation with much to do does
@@ -23,7 +22,6 @@ type lane struct {
 	queue        string // the name
 	installation int64
 	repo         int64
-	creates      bool // what waits there creates something on GitHub
 }
 
 // laneOf reads a lane's name; what a version without lanes wrote is in the lane of no installation.
@@ -34,7 +32,6 @@ func laneOf(queue string) lane {
 	if len(part) >= 3 {
 		l.installation, _ = strconv.ParseInt(part[1], 10, 64)
 		l.repo, _ = strconv.ParseInt(part[2], 10, 64)
-		l.creates = len(part) == 4
 	}
 	return l
 }
@@ -53,49 +50,22 @@ type shares struct {
 	most int // for one installation
 
 	mu      sync.Mutex
-	jobs    map[int64]lane      // by River's numbers, while they are under way
-	running map[int64]int       // by installation
-	repos   map[int64]int       // by repository
-	served  map[int64]uint64    // by installation: its last turn
-	turn    uint64              // how many there were
-	from    string              // the lane after which the next fetch begins
-	held    map[int64]time.Time // by installation: nothing is created on GitHub until then
+	jobs    map[int64]lane   // by River's numbers, while they are under way
+	running map[int64]int    // by installation
+	repos   map[int64]int    // by repository
+	served  map[int64]uint64 // by installation: its last turn
+	turn    uint64           // how many there were
+	from    string           // the lane after which the next fetch begins
 }
 
 func newShares(most int) *shares {
 	return &shares{most: most, jobs: map[int64]lane{}, running: map[int64]int{}, repos: map[int64]int{},
-		served: map[int64]uint64{}, held: map[int64]time.Time{}}
-}
-
-// hold keeps what creates something on GitHub for an installation waiting until a time.
-func (s *shares) hold(installation int64, until time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if until.After(s.held[installation]) {
-		s.held[installation] = until
-	}
-}
-
-// holds are the installations that are held at a time, and until when the first of them is.
-func (s *shares) holds(now time.Time) (installations []int64, first time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, until := range s.held {
-		if !now.Before(until) {
-			delete(s.held, id)
-			continue
-		}
-		installations = append(installations, id)
-		if first.IsZero() || until.Before(first) {
-			first = until
-		}
-	}
-	return installations, first
+		served: map[int64]uint64{}}
 }
 
 // divide gives each of n workers that are free to a lane in which effects wait: one after the other to the installation
 // with the fewest at work, and then to the one that had no turn for longest.
-func (s *shares) divide(lanes []lane, n int, now time.Time) (workers map[string]int) {
+func (s *shares) divide(lanes []lane, n int) (workers map[string]int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	workers = map[string]int{}
@@ -104,7 +74,7 @@ func (s *shares) divide(lanes []lane, n int, now time.Time) (workers map[string]
 		var next *lane
 		for i := range lanes {
 			l := &lanes[i]
-			if installations[l.installation] >= s.most || l.creates && now.Before(s.held[l.installation]) {
+			if installations[l.installation] >= s.most {
 				continue
 			}
 			if next == nil || cmp.Or(cmp.Compare(installations[l.installation], installations[next.installation]),
@@ -140,14 +110,6 @@ func (s *shares) goOn(names []string) {
 	if len(names) == mostLanes {
 		s.from = names[len(names)-1]
 	}
-}
-
-// laneOf is the lane of a job that is under way.
-func (s *shares) laneOf(job int64) (lane, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, ok := s.jobs[job]
-	return l, ok
 }
 
 // begin notes a job that was fetched.

@@ -19,7 +19,6 @@ func crowd(noisy int, seed int64) (took float64) {
 	const workers = 8
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	sh := newShares(workers)
-	now := func(at float64) time.Time { return time.UnixMilli(int64(at * 1000)) }
 	type run struct{ end float64 }
 	running := map[int64]run{}
 	quietDue := map[int64]float64{} // by job
@@ -37,7 +36,7 @@ func crowd(noisy int, seed int64) (took float64) {
 			lanes = append(lanes, lane{queue: "quiet", installation: 1, repo: 1})
 		}
 		free := workers + effectsForOthers - len(running)
-		got := sh.divide(lanes, free, now(at))
+		got := sh.divide(lanes, free)
 		for _, l := range lanes {
 			for range got[l.queue] {
 				if l.installation == 1 && len(waiting) == 0 {
@@ -96,15 +95,15 @@ func TestDivide(t *testing.T) {
 		return lane{queue: laneName(queueEffects, installation, repo, false), installation: installation, repo: repo}
 	}
 	lanes := []lane{of(1, 1), of(1, 2), of(1, 3), of(2, 4)}
-	got := sh.divide(lanes, 6, time.Time{})
+	got := sh.divide(lanes, 6)
 	if got[lanes[3].queue] != 3 || math.Abs(float64(got[lanes[0].queue]-got[lanes[2].queue])) > 0 {
 		t.Errorf("got %v", got)
 	}
-	if got := sh.divide(lanes[:3], 20, time.Time{}); got[lanes[0].queue]+got[lanes[1].queue]+got[lanes[2].queue] != 8 {
+	if got := sh.divide(lanes[:3], 20); got[lanes[0].queue]+got[lanes[1].queue]+got[lanes[2].queue] != 8 {
 		t.Errorf("one installation has %v", got)
 	}
 	for _, l := range []lane{{queue: "attempts_3_7-srv", installation: 3, repo: 7}, {queue: "effects"},
-		{queue: "effects_3_7_w", installation: 3, repo: 7, creates: true}} {
+		{queue: "effects_3_7_w", installation: 3, repo: 7}} {
 		if laneOf(l.queue) != l {
 			t.Errorf("%s is %+v", l.queue, laneOf(l.queue))
 		}

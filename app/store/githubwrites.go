@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -81,42 +79,21 @@ func writesHeld(ctx context.Context, q querier, installation, now int64) (until 
 	return until, nil
 }
 
-// holdWrites keeps the effects waiting that create something on GitHub for the installation of a job, where its limit
-// is used up: each of them would find so, and ask GitHub in vain.
-func (e *Engine) holdWrites(ctx context.Context, job *river.Job[effectArgs]) {
-	sh := e.shares[queueEffects]
-	l, ok := sh.laneOf(job.ID)
-	if !ok {
-		return
+// holdWrites puts off the effects that wait to create something on GitHub for the installation of a task, where its
+// limit is used up: each of them would find so, and ask GitHub in vain.
+func (s *DB) holdWrites(ctx context.Context, id sia.TaskID) {
+	t, err := task(ctx, s.r, id)
+	var until time.Time
+	if err == nil {
+		until, err = (&WriteStore{s}).WritesHeld(ctx, t.Installation)
 	}
-	until, err := e.s.WritesHeld(ctx, l.installation)
-	if err != nil || until.IsZero() {
-		return // the effect waits alone
+	if err == nil && !until.IsZero() {
+		s.log.WarnContext(ctx, "waiting for GitHub's write limit", "installation", t.Installation, "until", until)
+		err = s.exec(ctx, "wait for GitHub's write limit", `UPDATE river_job SET scheduled_at = ?
+			WHERE state = 'available' AND queue LIKE ? ESCAPE '\' AND scheduled_at < ?`, s.stamp(until),
+			fmt.Sprintf(`%s\_%d\_%%\_w`, queueEffects, t.Installation), s.stamp(until))
 	}
-	sh.hold(l.installation, until)
-	e.s.log.WarnContext(ctx, "waiting for GitHub's write limit", "installation", l.installation, "until", until)
-}
-
-// effectsLimited are the pending effects that create something on GitHub for some installations.
-func (s *DB) effectsLimited(ctx context.Context, installations []int64) ([]string, error) {
-	if len(installations) == 0 {
-		return nil, nil
+	if err != nil {
+		s.log.WarnContext(ctx, "each effect finds out alone about GitHub's write limit", "task", id, "err", err)
 	}
-	type effect struct {
-		key  string
-		kind sia.EffectKind
-	}
-	all, err := collect(ctx, s.r, func(from row) (f effect, err error) {
-		err = from.Scan(&f.key, &f.kind)
-		return f, err
-	},
-		`SELECT e.key, e.kind FROM effects e JOIN tasks t ON t.id = e.task_id
-		WHERE e.state = 'pending' AND t.installation_id `+s.among(numbers), array[int64](installations))
-	var keys []string
-	for _, f := range all {
-		if f.kind.Creates() {
-			keys = append(keys, f.key)
-		}
-	}
-	return keys, s.explain("list what waits for GitHub's write limit", err)
 }

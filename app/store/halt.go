@@ -140,7 +140,7 @@ func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Hal
 // Halts lists what is paused as a whole, the newest last.
 func (s *HaltStore) Halts(ctx context.Context) ([]Halt, error) {
 	return list(ctx, s.DB, "list what is paused", func(from row) (h Halt, err error) {
-		err = from.Scan(&h.Scope, &h.By, &h.Reason, intoTime{&h.At})
+		err = from.Scan(&h.Scope, &h.By, &h.Reason, asMicros{&h.At})
 		return h, err
 	}, `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`)
 }

@@ -25,22 +25,25 @@ type PolicyHold struct {
 
 // HoldPolicy keeps a hold, in the place of an earlier one of the same policy.
 func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
-	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds
-		(installation, place_id, decision, name, bad, instead, until, why, by_login, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds (`+holdColumns+`) VALUES (`+marks(holdColumns)+`)
 		ON CONFLICT (installation, place_id, decision, name) DO UPDATE SET bad = excluded.bad, instead = excluded.instead,
-			until = excluded.until, why = excluded.why, by_login = excluded.by_login, at = excluded.at`,
-		h.Installation, h.Place, h.Decision, h.Name, h.Bad, h.Instead, micros(h.Until), h.Why, h.By, micros(h.At))
+			until = excluded.until, why = excluded.why, by_login = excluded.by_login, at = excluded.at`, h.fields()...)
+}
+
+const holdColumns = `installation, place_id, decision, name, bad, instead, until, why, by_login, at`
+
+func (h *PolicyHold) fields() []any {
+	return []any{&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, asMicros{&h.Until}, &h.Why, &h.By,
+		asMicros{&h.At}}
 }
 
 // PolicyHolds lists the holds of an installation, by decision and name.
 func (s *PolicyStore) PolicyHolds(ctx context.Context, installation int64) ([]PolicyHold, error) {
 	op := fmt.Sprintf("load the held policies of installation %d", installation)
 	return list(ctx, s.DB, op, func(from row) (h PolicyHold, err error) {
-		err = from.Scan(&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, intoTime{&h.Until}, &h.Why,
-			&h.By, intoTime{&h.At})
+		err = from.Scan(h.fields()...)
 		return h, err
-	}, `SELECT installation, place_id, decision, name, bad, instead, until, why, by_login, at FROM policy_holds
-		WHERE installation = ? ORDER BY decision, name, place_id`, installation)
+	}, `SELECT `+holdColumns+` FROM policy_holds WHERE installation = ? ORDER BY decision, name, place_id`, installation)
 }
 
 // PolicyRecord is the results of tasks that a version of a policy decided about.
@@ -60,7 +63,7 @@ func (s *PolicyStore) PolicyRecord(
 		FROM task_ends e WHERE e.task_id IN (SELECT d.task_id FROM decisions d JOIN repositories r ON r.id = d.repo_id
 			WHERE d.policy = ? AND d.at > ? AND r.installation_id = ? AND (r.id = ? OR ? = 0))`,
 		policy, policy, micros(after), installation, repo, repo).
-		Scan(&r.Ended, &r.Passed, intoTime{&r.Since})
+		Scan(&r.Ended, &r.Passed, asMicros{&r.Since})
 	return r, s.explain("count the tasks of policy "+policy, err)
 }
 

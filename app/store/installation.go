@@ -152,6 +152,6 @@ func (s *InstallationStore) SaveSettings(ctx context.Context, repo int64, own Ow
 // when nothing was.
 func (s *InstallationStore) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories
-		WHERE id = ? AND settings IS NOT NULL`, repo).Scan(intoJSON{&own.Settings}, &own.SHA)
+		WHERE id = ? AND settings IS NOT NULL`, repo).Scan(asJSON{&own.Settings}, &own.SHA)
 	return own, s.explain(fmt.Sprintf("load the settings of repository %d", repo), orNotFound(err))
 }

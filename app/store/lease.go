@@ -40,13 +40,10 @@ type heldLease struct {
 	job    string          // the effect that the job was made for
 	ctx    context.Context // the handler's
 	cancel context.CancelCauseFunc
-	ended  chan struct{} // closed when the run has ended
 
 	f     EffectRecord  // as it was when the lease was taken
 	token int64         // 0: it was not taken
 	left  time.Duration // until another's lease runs out, by the database's clock
-
-	leaving bool // the run writes down that it puts the effect off, and then ends; e.mu guards it
 
 	// set when it is held
 	lease *lease.Lease
@@ -55,7 +52,7 @@ type heldLease struct {
 
 // newLease is a lease that is not taken yet.
 func (e *Engine) newLease(ctx context.Context, key, job string) *heldLease {
-	h := &heldLease{e: e, key: key, job: job, lease: lease.Until(time.Time{}), ended: make(chan struct{})}
+	h := &heldLease{e: e, key: key, job: job, lease: lease.Until(time.Time{})}
 	ctx, h.cancel = context.WithCancelCause(ctx)
 	h.ctx = lease.With(ctx, h.lease)
 	return h
@@ -67,11 +64,7 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 	held *heldLease, f EffectRecord, left time.Duration, err error,
 ) {
 	h := e.newLease(ctx, key, job)
-	for other := e.enter(h); other != nil; other = e.enter(h) {
-		if e.isLeaving(other) {
-			<-other.ended // at once: it has put the effect off, and has nothing left to do
-			continue
-		}
+	if other := e.enter(h); other != nil {
 		h.cancel(nil)
 		f, err = e.s.Effect(ctx, key)
 		if f.Cancelled { // River told the worker of the newest job, and that is not the one that is at work
@@ -85,19 +78,6 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 		return nil, h.f, h.left, err
 	}
 	return h, h.f, 0, nil
-}
-
-// leave notes that a run has nothing left to do but to put its effect off.
-func (h *heldLease) leave() {
-	h.e.mu.Lock()
-	defer h.e.mu.Unlock()
-	h.leaving = true
-}
-
-func (e *Engine) isLeaving(h *heldLease) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return h.leaving
 }
 
 // takeTx takes the lease of a pending effect when nobody holds it, or this engine does by a run that has ended.
@@ -149,7 +129,8 @@ func (e *Engine) enter(h *heldLease) (other *heldLease) {
 	return other
 }
 
-// end ends a run. The lease itself ends where the effect is closed or put off, or in release.
+// end ends a run. The lease itself ends where the effect is closed or put off, or in release. Whoever puts the effect
+// off ends its run first: the next one may begin as soon as that is committed.
 func (h *heldLease) end() {
 	if h.timer != nil {
 		h.timer.Stop()
@@ -159,13 +140,12 @@ func (h *heldLease) end() {
 	defer h.e.mu.Unlock()
 	if h.e.held[h.key] == h {
 		delete(h.e.held, h.key)
-		close(h.ended)
 	}
 }
 
 // release gives a lease back, so that whoever goes on with the effect need not wait for its end.
 func (h *heldLease) release(ctx context.Context) {
-	h.leave()
+	h.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	if err := h.e.s.exec(ctx, "give back the lease of effect "+h.key, `UPDATE effects SET lease_until = 0

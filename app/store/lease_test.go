@@ -126,7 +126,9 @@ func TestLeaseIsRenewed(t *testing.T) {
 	if err := l.e.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	<-held.ended // the effect is done a moment sooner
+	if err := l.e.Stop(t.Context()); err != nil { // the effect is done a moment sooner than its run ends
+		t.Fatal(err)
+	}
 	l.e.mu.Lock()
 	left := len(l.e.held)
 	l.e.mu.Unlock()
@@ -194,15 +196,14 @@ func TestReviveFreesLeases(t *testing.T) {
 	}
 }
 
-// TestRunThatIsEnding: a job that comes up for an effect while the run that put it off ends takes the lease as soon as
-// that has ended, and isn't put off until a lease would have run out.
+// TestRunThatIsEnding: a job that comes up for an effect while the run that put it off ends takes the lease, and isn't
+// put off until a lease would have run out.
 func TestRunThatIsEnding(t *testing.T) {
 	l := newLeased(t, EngineConfig{})
 	l.e.mu.Lock()
 	ending := l.e.held[l.key]
 	l.e.mu.Unlock()
-	ending.leave()
-	go ending.end()
+	ending.end()
 	held, f, left, err := l.e.take(t.Context(), l.key, l.key)
 	if err != nil || held == nil {
 		t.Fatalf("no lease of %+v for %s: %v", f, left, err)

@@ -144,7 +144,7 @@ type keptLesson struct {
 
 func loadLesson(ctx context.Context, q querier, repo int64, id lesson.ID) (k keptLesson, err error) {
 	err = q.QueryRowContext(ctx, `SELECT seq, lesson FROM lessons WHERE repo_id = ? AND id = ?`, repo, id).
-		Scan(&k.seq, intoJSON{&k.Lesson})
+		Scan(&k.seq, asJSON{&k.Lesson})
 	return k, orZero(err)
 }
 

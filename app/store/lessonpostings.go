@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -55,28 +54,16 @@ func packPostings(offsets []int) []byte {
 
 // flush writes which lessons have each term.
 func (b *lessonBatch) flush() error {
-	if len(b.postings) == 0 {
-		return nil
-	}
-	read, err := b.tx.PrepareContext(b.ctx, `SELECT seqs FROM lesson_terms WHERE term = ? AND part = ?`)
-	if err != nil {
-		return err
-	}
-	defer read.Close()
-	write, err := b.tx.PrepareContext(b.ctx, `INSERT INTO lesson_terms (term, part, n, seqs) VALUES (?, ?, ?, ?)
-		ON CONFLICT (term, part) DO UPDATE SET n = excluded.n, seqs = excluded.seqs`)
-	if err != nil {
-		return err
-	}
-	defer write.Close()
 	for _, p := range slices.SortedFunc(maps.Keys(b.postings), byPostingKey) {
 		var packed []byte
-		if err := read.QueryRowContext(b.ctx, p.term, p.part).Scan(&packed); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		err := b.tx.QueryRowContext(b.ctx, `SELECT seqs FROM lesson_terms WHERE term = ? AND part = ?`, p.term,
+			p.part).Scan(&packed)
+		if orZero(err) != nil {
 			return err
 		}
 		have := b.postings[p]
 		var offsets []int
-		if err := unpackPostings(packed, func(o int) {
+		if err = unpackPostings(packed, func(o int) {
 			if _, changed := have[o]; !changed {
 				offsets = append(offsets, o)
 			}
@@ -92,7 +79,9 @@ func (b *lessonBatch) flush() error {
 		if len(offsets) == 0 {
 			_, err = b.tx.ExecContext(b.ctx, `DELETE FROM lesson_terms WHERE term = ? AND part = ?`, p.term, p.part)
 		} else {
-			_, err = write.ExecContext(b.ctx, p.term, p.part, len(offsets), packPostings(offsets))
+			_, err = b.tx.ExecContext(b.ctx, `INSERT INTO lesson_terms (term, part, n, seqs) VALUES (?, ?, ?, ?)
+				ON CONFLICT (term, part) DO UPDATE SET n = excluded.n, seqs = excluded.seqs`, p.term, p.part, len(offsets),
+				packPostings(offsets))
 		}
 		if err != nil {
 			return err

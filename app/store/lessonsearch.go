@@ -168,24 +168,15 @@ func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, mo
 		return nil, err
 	}
 	defer rows.Close()
-	parts := map[int64]*partWeight{}
-	defer func() {
-		for _, p := range parts {
-			p.clear()
-			s.partWeights.Put(p)
-		}
-	}()
+	weights := make(map[int64]float32, searchMost) // by the lessons' numbers
 	for rows.Next() {
 		var p postingKey
 		var packed sql.RawBytes
 		if err := rows.Scan(&p.term, &p.part, &packed); err != nil {
 			return nil, err
 		}
-		if parts[p.part] == nil {
-			parts[p.part] = s.emptyPartWeight()
-		}
-		part, weight := parts[p.part], float32(terms[p.term])
-		if err := unpackPostings(packed, func(o int) { part.add(o, weight) }); err != nil {
+		first, weight := p.part*partSize, float32(terms[p.term])
+		if err := unpackPostings(packed, func(o int) { weights[first+int64(o)] += weight }); err != nil {
 			return nil, fmt.Errorf("term %s: %w", p.term, err)
 		}
 	}
@@ -198,51 +189,20 @@ func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, mo
 	}
 	heavier := func(a, b scored) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.seq, a.seq)) }
 	var best []scored // heaviest first
-	for number, p := range parts {
-		for _, o := range p.seen {
-			next := scored{number*partSize + int64(o), p.weight[o]}
-			if len(best) == most && heavier(best[most-1], next) < 0 {
-				continue
-			}
-			i, _ := slices.BinarySearchFunc(best, next, heavier)
-			best = slices.Insert(best, i, next)
-			best = best[:min(len(best), most)]
+	for seq, weight := range weights {
+		next := scored{seq, weight}
+		if len(best) == most && heavier(best[most-1], next) < 0 {
+			continue
 		}
+		i, _ := slices.BinarySearchFunc(best, next, heavier)
+		best = slices.Insert(best, i, next)
+		best = best[:min(len(best), most)]
 	}
 	seqs := make([]int64, 0, len(best))
 	for _, b := range best {
 		seqs = append(seqs, b.seq)
 	}
 	return seqs, nil
-}
-
-// partWeight is what the terms of each lesson of a part weigh together.
-type partWeight struct {
-	weight [partSize]float32 // by offset
-	seen   []uint16          // the offsets of those that weigh anything
-}
-
-// emptyPartWeight takes one that was used before, if there is one: making one anew
-// costs as much as filling it.
-func (s *LessonStore) emptyPartWeight() *partWeight {
-	if w, ok := s.partWeights.Get().(*partWeight); ok {
-		return w
-	}
-	return &partWeight{}
-}
-
-func (t *partWeight) add(offset int, weight float32) {
-	if t.weight[offset] == 0 {
-		t.seen = append(t.seen, uint16(offset))
-	}
-	t.weight[offset] += weight
-}
-
-func (t *partWeight) clear() {
-	for _, o := range t.seen {
-		t.weight[o] = 0
-	}
-	t.seen = t.seen[:0]
 }
 
 // haveWords is how many lessons have each word, and how many there are.

@@ -45,7 +45,7 @@ func (s *LessonStore) ShareLesson(ctx context.Context, v SharedLesson) error {
 // SharedLessons lists the approvals of all installations, oldest first.
 func (s *LessonStore) SharedLessons(ctx context.Context) ([]SharedLesson, error) {
 	return list(ctx, s.DB, "load the shared lessons", func(from row) (v SharedLesson, err error) {
-		err = from.Scan(&v.Installation, intoJSON{&v.Lesson}, &v.By, intoTime{&v.At})
+		err = from.Scan(&v.Installation, asJSON{&v.Lesson}, &v.By, asMicros{&v.At})
 		return v, err
 	}, `SELECT installation_id, lesson, approved_by, at FROM shared_lessons ORDER BY at, installation_id, id`)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -31,22 +32,6 @@ type MovedTable struct {
 	Rows    int    `json:"rows"`
 	SHA256  string `json:"sha256"`            // of all rows, in the order of their keys
 	Cleaned int    `json:"cleaned,omitempty"` // rows that had text with bytes that PostgreSQL doesn't allow
-}
-
-// moveTable is a table as both databases have it.
-type moveTable struct {
-	name          string
-	columns, keys []string // keys: of the primary key
-}
-
-// rowidOrKeys is what orders the rows of a table: their number, or their keys where rows have none.
-func (t moveTable) rowidOrKeys() string {
-	switch t.name {
-	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits", "runners",
-		"runner_attempts", "github_writes":
-		return strings.Join(t.keys, ", ")
-	}
-	return "rowid"
 }
 
 // parents are the tables that others refer to, each after those that it refers to itself.
@@ -132,10 +117,17 @@ func (v *moving) run() (err error) {
 		return v.from.explain("read "+v.from.named(), err)
 	}
 	defer v.source.Rollback() //nolint:errcheck // it only read
-	tables, err := v.from.moveTables(v.ctx, v.source)
+	tables, err := v.from.tables(v.ctx, v.source)
 	if err != nil {
 		return v.from.explain("read "+v.from.named(), err)
 	}
+	place := func(t table) int { // those first that others refer to
+		if i := slices.Index(parents, t.name); i >= 0 {
+			return i
+		}
+		return len(parents)
+	}
+	slices.SortStableFunc(tables, func(a, b table) int { return place(a) - place(b) })
 	if v.target, err = v.to.w.BeginTx(v.ctx, nil); err != nil {
 		return err
 	}
@@ -145,15 +137,15 @@ func (v *moving) run() (err error) {
 		if err == nil {
 			err = v.compare(t, &moved)
 		}
+		if err == nil {
+			err = v.to.copied(v.ctx, v.target, t)
+		}
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
 		}
 		v.done.Tables = append(v.done.Tables, moved)
 	}
 	slices.SortFunc(v.done.Tables, func(a, b MovedTable) int { return strings.Compare(a.Name, b.Name) })
-	if err := v.to.copied(v.ctx, v.target); err != nil {
-		return err
-	}
 	if err := v.jobs(); err != nil {
 		return err
 	}
@@ -172,10 +164,10 @@ const (
 )
 
 // copy copies the rows in the order in which they were written.
-func (v *moving) copy(t moveTable) (m MovedTable, err error) {
+func (v *moving) copy(t table) (m MovedTable, err error) {
 	m.Name = t.name
-	rows, err := v.source.QueryContext(v.ctx, `SELECT `+strings.Join(t.columns, ", ")+` FROM `+t.name+` ORDER BY `+
-		v.from.writtenOrder(t))
+	rows, err := v.source.QueryContext(v.ctx, `SELECT `+t.names()+` FROM `+t.name+` ORDER BY `+
+		cmp.Or(t.number(), strings.Join(t.keys, ", ")))
 	if err != nil {
 		return m, err
 	}
@@ -189,8 +181,7 @@ func (v *moving) copy(t moveTable) (m MovedTable, err error) {
 		}
 		row := `(` + strings.TrimSuffix(strings.Repeat(`?, `, len(t.columns)), `, `) + `)`
 		values := strings.TrimSuffix(strings.Repeat(row+`, `, len(batch)/len(t.columns)), `, `)
-		_, err := v.target.ExecContext(v.ctx, `INSERT INTO `+t.name+` (`+strings.Join(t.columns, ", ")+`) VALUES `+values,
-			batch...)
+		_, err := v.target.ExecContext(v.ctx, `INSERT INTO `+t.name+` (`+t.names()+`) VALUES `+values, batch...)
 		batch, size = batch[:0], 0
 		return err
 	}
@@ -224,8 +215,8 @@ func textLength(value any) int {
 }
 
 // compare reads both tables row by row.
-func (v *moving) compare(t moveTable, m *MovedTable) error {
-	query := `SELECT ` + strings.Join(t.columns, ", ") + ` FROM ` + t.name + ` ORDER BY ` + strings.Join(t.keys, ", ")
+func (v *moving) compare(t table, m *MovedTable) error {
+	query := `SELECT ` + t.names() + ` FROM ` + t.name + ` ORDER BY ` + strings.Join(t.keys, ", ")
 	source, err := v.source.QueryContext(v.ctx, query)
 	if err != nil {
 		return err
@@ -256,7 +247,7 @@ func (v *moving) compare(t moveTable, m *MovedTable) error {
 			if !reflect.DeepEqual(want[i], got[i]) {
 				clean, err := plain(want[i])
 				if err != nil || !reflect.DeepEqual(clean, got[i]) {
-					return fmt.Errorf("row %d differs in the copy in its column %s", n, t.columns[i])
+					return fmt.Errorf("row %d differs in the copy in its column %s", n, t.columns[i].name)
 				}
 				cleaned = true
 			}
@@ -333,51 +324,13 @@ func (v *moving) jobs() error {
 	return nil
 }
 
-// moveTables lists the tables, those first that others refer to.
-func (s *DB) moveTables(ctx context.Context, q querier) ([]moveTable, error) {
-	type column struct {
-		table, name string
-		key         int // its place in the primary key, from 1; 0: none
-	}
-	all, err := collect(ctx, q, func(from row) (c column, err error) {
-		err = from.Scan(&c.table, &c.name, &c.key)
-		return c, err
-	}, s.columnsQuery())
-	if err != nil {
-		return nil, err
-	}
-	var tables []moveTable
-	for i := 0; i < len(all); {
-		t := moveTable{name: all[i].table}
-		keys := map[int]string{}
-		for ; i < len(all) && all[i].table == t.name; i++ {
-			t.columns = append(t.columns, all[i].name)
-			if all[i].key > 0 {
-				keys[all[i].key] = all[i].name
-			}
-		}
-		for place := 1; place <= len(keys); place++ {
-			t.keys = append(t.keys, keys[place])
-		}
-		tables = append(tables, t)
-	}
-	place := func(t moveTable) int {
-		if i := slices.Index(parents, t.name); i >= 0 {
-			return i
-		}
-		return len(parents)
-	}
-	slices.SortStableFunc(tables, func(a, b moveTable) int { return place(a) - place(b) })
-	return tables, nil
-}
-
 // unused is an error when a database has rows of SIA's, or tables of somebody else's.
 func (s *DB) unused(ctx context.Context) error {
 	v, err := s.Version(ctx)
 	if err != nil {
 		return err
 	}
-	tables, err := s.moveTables(ctx, s.r)
+	tables, err := s.tables(ctx, s.r)
 	if err != nil {
 		return s.explain("look into "+s.named(), err)
 	}

@@ -57,6 +57,6 @@ func (s *NoticeStore) SaveSummary(ctx context.Context, channel string, until tim
 
 // SummaryUntil is until when a channel was told how things went; zero: it never was.
 func (s *NoticeStore) SummaryUntil(ctx context.Context, channel string) (until time.Time, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(intoTime{&until})
+	err = s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(asMicros{&until})
 	return until, s.explain("look for the last summary", orZero(err))
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -16,33 +17,25 @@ const (
 	unpackMost = 64 << 20 // bytes; GitHub's webhooks end at 25 MiB
 )
 
-// codec is a zstd encoder and decoder; both are safe for concurrent use when
-// whole buffers are given to them.
-type codec struct {
-	enc *zstd.Encoder
-	dec *zstd.Decoder
-}
-
-func newCodec() (codec, error) {
+// codec is an encoder and a decoder, which are safe for concurrent use when whole buffers are given to them.
+var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
-	if err != nil {
-		return codec{}, fmt.Errorf("set up compression: %w", err)
+	dec, errDec := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(unpackMost))
+	if err := errors.Join(err, errDec); err != nil {
+		panic(err) // the options are wrong
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(unpackMost))
-	if err != nil {
-		return codec{}, fmt.Errorf("set up compression: %w", err)
-	}
-	return codec{enc, dec}, nil
-}
+	return enc, dec
+})
 
 // pack compresses what is worth compressing.
-func (c codec) pack(b []byte) ([]byte, error) {
+func pack(b []byte) ([]byte, error) {
 	if len(b) > unpackMost {
 		return nil, fmt.Errorf("compress %d bytes: more than the %d that are kept", len(b), unpackMost)
 	}
 	if len(b) >= packFrom {
 		out := append(make([]byte, 0, len(b)/4+64), zstandard)
-		if out = c.enc.EncodeAll(b, out); len(out) <= len(b) {
+		enc, _ := codec()
+		if out = enc.EncodeAll(b, out); len(out) <= len(b) {
 			return out, nil
 		}
 	}
@@ -50,10 +43,7 @@ func (c codec) pack(b []byte) ([]byte, error) {
 }
 
 // unpacked has Scan read what pack made.
-type unpacked struct {
-	codec codec
-	to    *[]byte
-}
+type unpacked struct{ to *[]byte }
 
 // Scan implements sql.Scanner.
 func (u unpacked) Scan(v any) (err error) {
@@ -61,12 +51,12 @@ func (u unpacked) Scan(v any) (err error) {
 	if err := packed.Scan(v); err != nil {
 		return err
 	}
-	*u.to, err = u.codec.unpack(packed.V)
+	*u.to, err = unpack(packed.V)
 	return err
 }
 
 // unpack reads what pack made.
-func (c codec) unpack(b []byte) ([]byte, error) {
+func unpack(b []byte) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, errors.New("decompress: no bytes")
 	}
@@ -74,7 +64,8 @@ func (c codec) unpack(b []byte) ([]byte, error) {
 	case asIs:
 		return b[1:], nil
 	case zstandard:
-		out, err := c.dec.DecodeAll(b[1:], nil)
+		_, dec := codec()
+		out, err := dec.DecodeAll(b[1:], nil)
 		if err != nil {
 			return nil, fmt.Errorf("decompress: %w", err)
 		}

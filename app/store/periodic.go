@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -82,10 +81,6 @@ func (w *periodicWorker) Work(ctx context.Context, job *river.Job[periodicArgs])
 }
 
 func (w *periodicWorker) call(ctx context.Context, p Periodic) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		}
-	}()
+	defer w.e.s.noPanic(ctx, "run "+p.Name, &err)
 	return p.Run(ctx)
 }

@@ -121,10 +121,11 @@ func (f *forgetting) identify(login string) error {
 	return nil
 }
 
-// batches calls work with the rowids of a table, some at a time, each time in a transaction. It writes the counts
-// that work returns only when the transaction was committed, or was only rehearsed.
-func (f *forgetting) batches(table string, size int, work func(tx *sql.Tx, from, to int64) (counts, error)) error {
-	key := f.rowKey(table)
+// batches calls work with the numbers of a table's rows, which are in the column key, some at a time, each time in a
+// transaction. It writes the counts that work returns only when the transaction was committed, or was only rehearsed.
+func (f *forgetting) batches(
+	table, key string, size int, work func(tx *sql.Tx, from, to int64) (counts, error),
+) error {
 	for last := int64(-1 << 62); ; {
 		var end sql.NullInt64
 		err := f.r.QueryRowContext(f.ctx, `SELECT max(`+key+`) FROM (SELECT `+key+` FROM `+table+` WHERE `+key+` > ?
@@ -173,13 +174,13 @@ func (f *forgetting) deliveries() error {
 		body  []byte
 		state string
 	}
-	empty, err := f.codec.pack([]byte("{}"))
+	empty, err := pack([]byte("{}"))
 	if err != nil {
 		return err
 	}
-	return f.batches("deliveries", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+	return f.batches("deliveries", "id", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 		all, err := collect(f.ctx, tx, func(from row) (d delivery, err error) {
-			err = from.Scan(&d.id, unpacked{f.codec, &d.body}, &d.state)
+			err = from.Scan(&d.id, unpacked{&d.body}, &d.state)
 			return d, err
 		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`+f.locked(), from, to)
 		if err != nil {
@@ -220,10 +221,9 @@ func (f *forgetting) attempts() error {
 
 // tasks rewrites logs, and each task as its log gives it then.
 func (f *forgetting) tasks() error {
-	return f.batches("tasks", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
+	return f.batches("tasks", "rowid", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
 		var id sia.TaskID
-		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE `+f.rowKey("tasks")+` = ?`,
-			to).Scan(&id); err != nil {
+		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE rowid = ?`, to).Scan(&id); err != nil {
 			return n, orZero(err)
 		}
 		if err := f.task(tx, id, &n); err != nil {
@@ -324,7 +324,7 @@ func (f *forgetting) lessons() error {
 		id   lesson.ID
 		text string
 	}
-	return f.batches("lessons", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+	return f.batches("lessons", "seq", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 		repos, err := collect(f.ctx, tx, scanValue[int64],
 			`SELECT DISTINCT repo_id FROM lessons WHERE seq > ? AND seq <= ? ORDER BY repo_id`, from, to)
 		if err != nil {
@@ -384,22 +384,23 @@ var leftAlone = []string{
 // others rewrites every other table that has text, so that one that is added is not forgotten. Of the tables without
 // rowids, lesson_terms is seen to with lessons, and runner_attempts by attempts; the rest name nobody.
 func (f *forgetting) others() error {
-	all, err := f.tables(f.ctx)
+	all, err := f.tables(f.ctx, f.r)
 	if err != nil {
 		return err
 	}
-	for i := 0; i < len(all); {
-		table, columns := all[i].table, []string(nil)
-		packed := map[string]bool{}
-		for ; i < len(all) && all[i].table == table; i++ {
-			columns = append(columns, all[i].name)
-			packed[all[i].name] = all[i].kind != "text"
+	for _, t := range all {
+		var columns []column
+		for _, c := range t.columns {
+			if !slices.Contains(t.keys, c.name) && (c.kind == "text" || c.isPacked()) {
+				columns = append(columns, c)
+			}
 		}
-		if slices.Contains(leftAlone, table) {
+		key := t.number()
+		if t.columns = columns; key == "" || len(columns) == 0 || slices.Contains(leftAlone, t.name) {
 			continue
 		}
-		err := f.batches(table, personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
-			return n, f.rows(tx, table, columns, packed, from, to, &n)
+		err := f.batches(t.name, key, personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+			return n, f.rows(tx, t, key, from, to, &n)
 		})
 		if err != nil {
 			return err
@@ -409,33 +410,29 @@ func (f *forgetting) others() error {
 }
 
 // rows rewrites some rows of a table.
-func (f *forgetting) rows(
-	tx *sql.Tx, table string, columns []string, packed map[string]bool, from, to int64, n *counts,
-) error {
+func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *counts) error {
 	type found struct {
 		id     int64
 		values []sql.NullString
 	}
-	key := f.rowKey(table)
 	all, err := collect(f.ctx, tx, func(from row) (found, error) {
-		r := found{values: make([]sql.NullString, len(columns))}
+		r := found{values: make([]sql.NullString, len(t.columns))}
 		into := []any{&r.id}
 		for i := range r.values {
 			into = append(into, &r.values[i])
 		}
 		return r, from.Scan(into...)
-	}, `SELECT `+key+`, `+strings.Join(columns, ", ")+` FROM `+table+` WHERE `+key+` > ? AND `+key+` <= ?`+
-		f.locked(), from, to)
+	}, `SELECT `+key+`, `+t.names()+` FROM `+t.name+` WHERE `+key+` > ? AND `+key+` <= ?`+f.locked(), from, to)
 	if err != nil {
 		return err
 	}
 	for _, r := range all {
 		e := erasing{who: f.who}
-		args := make([]any, 0, len(columns)+1)
-		for i, name := range columns {
-			value, err := f.erase(&e, name, r.values[i], packed[name])
+		args := make([]any, 0, len(t.columns)+1)
+		for i, c := range t.columns {
+			value, err := f.erase(&e, c, r.values[i])
 			if err != nil {
-				return fmt.Errorf("%s of row %d of %s: %w", name, r.id, table, err)
+				return fmt.Errorf("%s of row %d of %s: %w", c.name, r.id, t.name, err)
 			}
 			args = append(args, value)
 		}
@@ -443,23 +440,23 @@ func (f *forgetting) rows(
 		if !e.changed {
 			continue
 		}
-		_, err := tx.ExecContext(f.ctx, `UPDATE `+table+` SET `+strings.Join(columns, ` = ?, `)+` = ? WHERE `+key+` = ?`,
-			append(args, r.id)...)
+		_, err := tx.ExecContext(f.ctx, `UPDATE `+t.name+` SET `+strings.ReplaceAll(t.names(), ",", " = ?,")+` = ?
+			WHERE `+key+` = ?`, append(args, r.id)...)
 		if err != nil {
 			return err
 		}
-		n.changed(table)
+		n.changed(t.name)
 	}
 	return nil
 }
 
 // erase is the value of a column without the person.
-func (f *forgetting) erase(e *erasing, name string, value sql.NullString, packed bool) (any, error) {
+func (f *forgetting) erase(e *erasing, c column, value sql.NullString) (any, error) {
 	switch {
 	case !value.Valid:
 		return nil, nil
-	case packed:
-		plain, err := f.codec.unpack([]byte(value.String))
+	case c.isPacked():
+		plain, err := unpack([]byte(value.String))
 		if err != nil {
 			return nil, err
 		}
@@ -467,8 +464,8 @@ func (f *forgetting) erase(e *erasing, name string, value sql.NullString, packed
 		if text == string(plain) {
 			return []byte(value.String), nil
 		}
-		return f.codec.pack([]byte(text))
-	case loginKeys[strings.ToLower(name)]:
+		return pack([]byte(text))
+	case loginKeys[strings.ToLower(c.name)]:
 		return e.login(value.String), nil
 	}
 	return e.text(value.String), nil

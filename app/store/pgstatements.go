@@ -50,30 +50,6 @@ func (c numberingConn) QueryContext(ctx context.Context, query string, args []dr
 	return c.Conn.QueryContext(ctx, query, args)
 }
 
-// PrepareContext implements driver.ConnPrepareContext. What a parameter is, the statement has to say.
-func (c numberingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	if !ours(query) {
-		return c.Conn.PrepareContext(ctx, query)
-	}
-	prepared, err := c.Conn.PrepareContext(ctx, number(query, nil))
-	if err != nil {
-		return nil, err
-	}
-	stmt, ok := prepared.(*stdlib.Stmt)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("%T is no statement of pgx", prepared), prepared.Close())
-	}
-	return numberingStmt{stmt}, nil
-}
-
-type numberingStmt struct{ *stdlib.Stmt }
-
-// CheckNamedValue implements driver.NamedValueChecker.
-func (numberingStmt) CheckNamedValue(v *driver.NamedValue) (err error) {
-	v.Value, err = plain(v.Value)
-	return err
-}
-
 // ours reports whether a statement has parameters as we write them.
 func ours(query string) bool { return strings.Contains(query, "?") && !strings.Contains(query, "$1") }
 
@@ -130,9 +106,7 @@ func number(query string, types []byte) string {
 		case r == '?' && !quoted:
 			n++
 			b.WriteString("$" + strconv.Itoa(n))
-			if n <= len(types) {
-				b.WriteString(postgresTypes[types[n-1]])
-			}
+			b.WriteString(postgresTypes[types[n-1]])
 			continue
 		}
 		b.WriteRune(r)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver"
@@ -48,6 +49,7 @@ func IsPostgres(raw string) bool {
 type postgresDialect struct {
 	*DB
 	config, direct *pgx.ConnConfig
+	listening      *pgxpool.Pool
 	clock          sharedClock
 }
 
@@ -153,6 +155,9 @@ func (s *postgresDialect) open(ctx context.Context) error {
 		(*p.pool).SetMaxIdleConns(p.conns)
 		(*p.pool).SetConnMaxIdleTime(5 * time.Minute)
 	}
+	if err := s.openListening(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*postgresTimeout)
 	defer cancel()
 	var version int
@@ -183,7 +188,12 @@ func (s *postgresDialect) open(ctx context.Context) error {
 	return nil
 }
 
-func (*postgresDialect) close() error { return nil }
+func (s *postgresDialect) close() error {
+	if s.listening != nil {
+		s.listening.Close()
+	}
+	return nil
+}
 
 // background reads the server's clock again and again: clocks are set, and drift.
 func (s *postgresDialect) background(ctx context.Context) {
@@ -268,7 +278,7 @@ func (s *postgresDialect) view(ctx context.Context) (*sql.Tx, error) {
 }
 
 func (s *postgresDialect) driver() riverdriver.Driver[*sql.Tx] {
-	return commitDriver{Driver: riverdatabasesql.New(s.DB.river), commits: s.commits, listen: s.listen}
+	return commitDriver{Driver: riverdatabasesql.NewWithPgxListener(s.DB.river, s.listening), s: s.DB}
 }
 
 var (
@@ -373,50 +383,12 @@ func (*postgresDialect) repoOf(column string) string {
 	return `CAST(split_part(` + column + `, '-', 1) AS bigint)`
 }
 
-func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
-	return collect(ctx, s.r, scanTextColumn, `SELECT c.table_name, c.column_name, c.data_type
-		FROM information_schema.columns c WHERE c.table_schema = current_schema() AND c.data_type IN ('text', 'bytea')
-			AND c.table_name NOT LIKE 'river_%' AND c.table_name NOT LIKE 'goose_%'
-			AND (c.table_name IN (SELECT k.table_name FROM information_schema.columns k
-					WHERE k.table_schema = current_schema() AND k.is_identity = 'YES')
-				OR c.table_name IN ('memory_heads', 'setups', 'policy_reads')) -- numbered by their repository: rowKey
-			AND NOT EXISTS (SELECT 1 FROM information_schema.table_constraints p
-				JOIN information_schema.key_column_usage u
-					ON u.constraint_name = p.constraint_name AND u.table_schema = p.table_schema
-				WHERE p.constraint_type = 'PRIMARY KEY' AND p.table_schema = current_schema()
-					AND p.table_name = c.table_name AND u.column_name = c.column_name)
-		ORDER BY c.table_name, c.ordinal_position`)
-}
-
-// rowKey: tables with a number as their key are numbered by it (pgschema.go).
-func (*postgresDialect) rowKey(table string) string {
-	switch table {
-	case "decisions", "experiment_events", "acts":
-		return "n"
-	case "lessons":
-		return "seq"
-	case "deliveries", "credits", "outcomes", "coder_outcomes", "prior_imports", "installations", "repositories":
-		return "id"
-	case "memory_heads", "setups", "policy_reads", "lesson_heartbeats":
-		return "repo_id"
-	case "shared_reports":
-		return "period"
-	}
-	return "rowid"
-}
-
 func (*postgresDialect) stamp(t time.Time) any { return t }
 
 // leaseClock is the server's clock: those of the machines that engines run on differ.
 func (*postgresDialect) leaseClock() string {
 	return `CAST(1000000 * extract(epoch FROM clock_timestamp()) AS bigint)`
 }
-
-func (*postgresDialect) due() nullTime { return &postgresTime{} }
-
-type postgresTime struct{ sql.NullTime }
-
-func (t *postgresTime) time() time.Time { return t.Time }
 
 func (*postgresDialect) backup(context.Context, string) (int64, error) {
 	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL " +
@@ -433,7 +405,9 @@ func (s *postgresDialect) compact(ctx context.Context) error {
 
 func (*postgresDialect) columnsQuery() string {
 	// indkey counts from 0
-	return `SELECT c.relname, a.attname, coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0)
+	return `SELECT c.relname, a.attname, format_type(a.atttypid, NULL),
+			coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0),
+			EXISTS (SELECT 1 FROM pg_attribute r WHERE r.attrelid = c.oid AND r.attname = 'rowid')
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		LEFT JOIN pg_index k ON k.indrelid = c.oid AND k.indisprimary
@@ -441,33 +415,15 @@ func (*postgresDialect) columnsQuery() string {
 		ORDER BY c.relname COLLATE "C", a.attnum`
 }
 
-func (s *postgresDialect) writtenOrder(t moveTable) string {
-	if key := s.rowKey(t.name); key != "rowid" {
-		return key
+// copied: a number that the rows were given elsewhere has no sequence.
+func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx, t table) error {
+	number := t.number()
+	if number == "" {
+		return nil
 	}
-	return t.rowidOrKeys()
-}
-
-// copied has the sequences go on after the numbers that rows have.
-func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx) error {
-	type column struct{ table, name string }
-	all, err := collect(ctx, tx, func(from row) (c column, err error) {
-		err = from.Scan(&c.table, &c.name)
-		return c, err
-	},
-		`SELECT table_name, column_name FROM information_schema.columns
-		WHERE table_schema = current_schema() AND is_identity = 'YES' AND table_name NOT LIKE 'river_%'
-			AND table_name NOT LIKE 'goose_%'`)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
-		if _, err := tx.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(?, ?), greatest(max(`+c.name+`), 1),
-			count(*) > 0) FROM `+c.table, c.table, c.name); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := tx.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(?, ?), greatest(max(`+number+`), 1), count(*) > 0)
+		FROM `+t.name, t.name, number)
+	return err
 }
 
 // quiet: a server that works elects a leader, for fifteen seconds at a time.
@@ -528,16 +484,15 @@ func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop f
 		return c, nil, err
 	}
 	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
-	if err != nil {
-		return c, nil, s.explain("look for a pooler", err)
+	if err == nil {
+		err = errors.Join(unpooled(ctx, conn), conn.Close(context.WithoutCancel(ctx)))
 	}
-	_, pooled, err := standing(ctx, conn)
-	if err := errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
-		return c, nil, s.explain("look for a pooler", err)
-	}
-	if pooled { // it refuses search_path, or drops it
+	if errors.Is(err, errPooled) { // it refuses search_path, or drops it
 		return c, nil, &sia.Error{Op: "try the move", Permanent: true, Message: "a pooler such as PgBouncer stands before " +
 			"the database " + s.named() + ", through which a move can't be tried; name PostgreSQL itself in --to"}
+	}
+	if err != nil {
+		return c, nil, s.explain("look for a pooler", err)
 	}
 	name := fmt.Sprintf("sia_try_%d", time.Now().UnixNano())
 	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {

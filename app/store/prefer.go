@@ -107,7 +107,7 @@ func (x fairExecutor) fetch(
 	}
 	sh := x.e.shares[p.Queue]
 	for left := p.MaxToLock; left > 0 && len(lanes) > 0; left = p.MaxToLock - len(got.Jobs) {
-		workers := sh.divide(lanes, left, x.e.s.now())
+		workers := sh.divide(lanes, left)
 		if len(workers) == 0 {
 			break
 		}

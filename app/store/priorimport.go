@@ -18,7 +18,7 @@ type PriorImport struct {
 
 // ImportPriors keeps an import, which is in force from now on in the place of any other.
 func (s *PriorStore) ImportPriors(ctx context.Context, v PriorImport) (id int64, err error) {
-	packed, err := s.codec.pack(v.Signed)
+	packed, err := pack(v.Signed)
 	if err != nil {
 		return 0, s.explain("import priors", err)
 	}
@@ -51,6 +51,6 @@ func (s *PriorStore) PriorsInForce(ctx context.Context) (id int64, err error) {
 // ImportedPriors loads an import, in force or not; the error wraps [ErrNotFound] when there is none of the id.
 func (s *PriorStore) ImportedPriors(ctx context.Context, id int64) (v PriorImport, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT id, source, key, priors, at FROM prior_imports WHERE id = ?`, id).
-		Scan(&v.ID, &v.Source, &v.Key, unpacked{s.codec, &v.Signed}, intoTime{&v.At})
+		Scan(&v.ID, &v.Source, &v.Key, unpacked{&v.Signed}, asMicros{&v.At})
 	return v, s.explain("load the imported priors", orNotFound(err))
 }

@@ -12,8 +12,9 @@ import (
 
 // PruneTasks deletes tasks that have ended and did not change since a time, each with its log, effects, decisions,
 // credits and whatever else is its own. What was learned from it stays: outcomes, its end, its part in an experiment
-// and evidence of lessons. A task stays where something of it is still to be done, and where its memory branch does not
-// have it. What it deleted stays deleted when it ends in an error.
+// and evidence of lessons. So does that it was deleted ([TaskStore.Deleted]). A task stays where something of it is
+// still to be done, and where its memory branch does not have it. What it deleted stays deleted when it ends in an
+// error.
 func (s *TaskStore) PruneTasks(ctx context.Context, before time.Time) (n int64, err error) {
 	type place struct { // in the order of the index
 		at int64
@@ -66,10 +67,18 @@ func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Ti
 		}
 		rows, err := affected(ctx, tx, `DELETE FROM tasks WHERE id = ? AND state IN (?, ?) AND updated_at < ?`,
 			id, sia.Passed, sia.Stopped, micros(before))
-		deleted = rows > 0
+		if deleted = rows > 0; err == nil && deleted {
+			_, err = tx.ExecContext(ctx, `INSERT INTO deleted_tasks (task_id) VALUES (?)`, id)
+		}
 		return err
 	})
 	return deleted, err
+}
+
+// Deleted reports whether a task was deleted by [TaskStore.PruneTasks] and did not begin again since.
+func (s *TaskStore) Deleted(ctx context.Context, id sia.TaskID) (deleted bool, err error) {
+	return load(ctx, s.DB, "look whether task "+string(id)+" was deleted", scanValue[bool],
+		`SELECT EXISTS (SELECT 1 FROM deleted_tasks WHERE task_id = ?)`, id)
 }
 
 // keptInMemory reports whether nothing of a task is to be done any more, and its memory branch has it: the last commit

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -65,34 +66,46 @@ func scanValue[T any](from row) (v T, err error) {
 
 // scanJSON reads a row of one column that holds JSON.
 func scanJSON[T any](from row) (v T, err error) {
-	err = from.Scan(intoJSON{&v})
+	err = from.Scan(asJSON{&v})
 	return v, err
 }
 
-// intoJSON has Scan decode JSON into what it points to.
-type intoJSON struct{ to any }
+// asJSON is a column that holds JSON: Scan decodes it into what it points to, and Value encodes that.
+type asJSON struct{ of any }
 
 // Scan implements sql.Scanner.
-func (j intoJSON) Scan(v any) error {
+func (j asJSON) Scan(v any) error {
 	switch v := v.(type) {
 	case string:
-		return json.Unmarshal([]byte(v), j.to)
+		return json.Unmarshal([]byte(v), j.of)
 	case []byte:
-		return json.Unmarshal(v, j.to)
+		return json.Unmarshal(v, j.of)
 	}
 	return fmt.Errorf("%T is no JSON", v)
 }
 
-// intoTime has Scan read what micros made.
-type intoTime struct{ to *time.Time }
+// Value implements driver.Valuer.
+func (j asJSON) Value() (driver.Value, error) {
+	b, err := json.Marshal(j.of)
+	return string(b), err
+}
+
+// asMicros is a column that holds a time as micros makes it.
+type asMicros struct{ of *time.Time }
 
 // Scan implements sql.Scanner.
-func (t intoTime) Scan(v any) error {
+func (t asMicros) Scan(v any) error {
 	var us sql.NullInt64
 	err := us.Scan(v)
-	*t.to = fromMicros(us.Int64)
+	*t.of = fromMicros(us.Int64)
 	return err
 }
+
+// Value implements driver.Valuer.
+func (t asMicros) Value() (driver.Value, error) { return micros(*t.of), nil }
+
+// marks is a parameter for each of some columns.
+func marks(columns string) string { return strings.Repeat("?, ", strings.Count(columns, ",")) + "?" }
 
 // array is a parameter for [dialect.listed].
 type array[T any] []T

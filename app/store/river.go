@@ -110,21 +110,37 @@ func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore t
 }
 
 // unfinished counts the jobs that run, and says when the next of those that wait is due; zero: none waits. Jobs of
-// held effects don't count, and of those that are limited only the ones that run. River notes the end of jobs in
-// batches, up to a quarter of a second later: what they are for tells sooner.
-func (s *DB) unfinished(ctx context.Context, held, limited []string) (running int, next time.Time, err error) {
-	at := s.due()
+// held effects don't count. River notes the end of jobs in batches, up to a quarter of a second later: what they are
+// for tells sooner.
+func (s *DB) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'running' THEN 1 END),
-			min(CASE WHEN state <> 'running' AND NOT (kind = 'effect' AND args ->> 'key' `+s.among(texts)+`)
-				THEN scheduled_at END)
+			min(CASE WHEN state <> 'running' THEN scheduled_at END)
 		FROM river_job WHERE state IN ('running', 'available', 'scheduled', 'retryable')
 		AND NOT (kind = 'effect' AND args ->> 'key' `+s.among(texts)+`)
-		AND NOT (kind = 'delivery' AND EXISTS (SELECT 1 FROM deliveries
-			WHERE guid = args ->> 'guid' AND state <> 'pending'))
+		AND NOT (kind = 'deliveries' AND NOT EXISTS (SELECT 1 FROM deliveries
+			WHERE state = 'pending' AND args ->> 'guids' LIKE '%"' || guid || '"%'))
 		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups
-			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'))`, array[string](limited),
-		array[string](held)).Scan(&running, at)
-	return running, at.time(), s.explain("count unfinished jobs", err)
+			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'))`,
+		array[string](held)).Scan(&running, jobTime{&next})
+	return running, next, s.explain("count unfinished jobs", err)
+}
+
+// riverTime is how River writes times on SQLite, in UTC: timeString of
+// https://github.com/riverqueue/river/blob/v0.51.1/riverdriver/riversqlite/river_sqlite_driver.go
+const riverTime = "2006-01-02 15:04:05.000"
+
+// jobTime has Scan read a time of a job; none leaves what it points to.
+type jobTime struct{ to *time.Time }
+
+// Scan implements sql.Scanner.
+func (t jobTime) Scan(v any) (err error) {
+	switch v := v.(type) {
+	case time.Time:
+		*t.to = v
+	case string:
+		*t.to, err = time.Parse(riverTime, v)
+	}
+	return err
 }
 
 // runAtHook makes a job that is scheduled for later available at that time at

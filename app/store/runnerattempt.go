@@ -158,7 +158,7 @@ func (a RunnerStanding) Attempt() int {
 // RunnerStandings lists the attempts that are offered to runners, or made by one, the oldest first.
 func (s *RunnerStore) RunnerStandings(ctx context.Context) ([]RunnerStanding, error) {
 	return list(ctx, s.DB, "list the attempts of runners", func(from row) (a RunnerStanding, err error) {
-		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, intoTime{&a.Since})
+		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, asMicros{&a.Since})
 		return a, err
 	}, `SELECT key, task_id, state, runner, at FROM runner_attempts WHERE state <> ? ORDER BY at, key`, RunnerFailed)
 }

@@ -228,17 +228,13 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 	})
 }
 
-// setUp calls the handler; a panic in it is an error.
+// setUp calls the handler, within its time.
 func (e *Engine) setUp(ctx context.Context, r Setup) (result SetupResult, err error) {
 	if e.h.Setup == nil {
 		return SetupResult{State: SetupPending, Welcome: r.Welcome}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.c.FetchTimeout)
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("set up %s: panic: %v", r, p)
-		}
-	}()
+	defer e.s.noPanic(ctx, "set up "+r.String(), &err)
 	return e.h.Setup(ctx, r)
 }

@@ -32,7 +32,7 @@ var ErrShared = errors.New("it was shared already")
 // after the last one, and count nothing that was counted before: else the error wraps [ErrShared].
 func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, counted []SharedTask) error {
 	op := fmt.Sprintf("keep the report for period %d", r.Period)
-	packed, err := s.codec.pack(r.Signed)
+	packed, err := pack(r.Signed)
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -68,7 +68,7 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 // LastSharedReport is the report for the last period; the error wraps [ErrNotFound] when there is none.
 func (s *PriorStore) LastSharedReport(ctx context.Context) (r SharedReport, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT period, key, report, at FROM shared_reports ORDER BY period DESC LIMIT 1`).
-		Scan(&r.Period, &r.Key, unpacked{s.codec, &r.Signed}, intoTime{&r.At})
+		Scan(&r.Period, &r.Key, unpacked{&r.Signed}, asMicros{&r.At})
 	return r, s.explain("load the last report", orNotFound(err))
 }
 

@@ -196,8 +196,7 @@ func (*sqliteDialect) locked() string { return "" }
 func (s *sqliteDialect) view(ctx context.Context) (*sql.Tx, error) { return s.r.BeginTx(ctx, nil) }
 
 func (s *sqliteDialect) driver() riverdriver.Driver[*sql.Tx] {
-	d := riversqlite.New(s.DB.river)
-	return commitDriver{Driver: sqliteDriver{d, s.DB}, commits: s.commits, listen: d.GetListener, alone: true}
+	return commitDriver{Driver: sqliteDriver{riversqlite.New(s.DB.river), s.DB}, s: s.DB, alone: true}
 }
 
 func (s *sqliteDialect) message(err error) string {
@@ -265,48 +264,20 @@ func (*sqliteDialect) among(listKind) string { return `IN (SELECT value FROM jso
 // repoOf: a number ends where its digits do.
 func (*sqliteDialect) repoOf(column string) string { return `CAST(` + column + ` AS integer)` }
 
-func (s *sqliteDialect) tables(ctx context.Context) ([]textColumn, error) {
-	return collect(ctx, s.r, scanTextColumn,
-		`SELECT m.name, c.name, lower(c.type) FROM sqlite_master m JOIN pragma_table_info(m.name) c
-		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'river_%' AND m.name NOT LIKE 'goose_%'
-			AND m.sql NOT LIKE '%WITHOUT ROWID%' AND c.pk = 0 AND lower(c.type) IN ('text', 'blob') ORDER BY m.name, c.cid`)
-}
-
-func (*sqliteDialect) rowKey(string) string { return "rowid" }
-
-// riverTime is how River spells times on SQLite, in UTC.
-const riverTime = "2006-01-02 15:04:05.000"
-
 func (*sqliteDialect) stamp(t time.Time) any { return t.UTC().Format(riverTime) }
 
 // leaseClock is the machine's clock.
 func (*sqliteDialect) leaseClock() string { return `CAST(1000000 * unixepoch('subsec') AS integer)` }
 
-func (*sqliteDialect) due() nullTime { return &sqliteTime{} }
-
-// sqliteTime is a time as River spells it on SQLite, in UTC.
-type sqliteTime struct{ at time.Time }
-
-// Scan implements sql.Scanner.
-func (t *sqliteTime) Scan(v any) (err error) {
-	if text, ok := v.(string); ok {
-		t.at, err = time.Parse(riverTime, text)
-	}
-	return err
-}
-
-func (t *sqliteTime) time() time.Time { return t.at }
-
 func (*sqliteDialect) columnsQuery() string {
-	return `SELECT m.name, c.name, c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c
+	return `SELECT m.name, c.name, lower(c.type), c.pk, m.sql NOT LIKE '%WITHOUT ROWID%'
+		FROM sqlite_master m JOIN pragma_table_info(m.name) c
 		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'river_%' AND m.name NOT LIKE 'goose_%'
 		ORDER BY m.name, c.cid`
 }
 
-func (*sqliteDialect) writtenOrder(t moveTable) string { return t.rowidOrKeys() }
-
 // copied: SQLite numbers by what is there.
-func (*sqliteDialect) copied(context.Context, *sql.Tx) error { return nil }
+func (*sqliteDialect) copied(context.Context, *sql.Tx, table) error { return nil }
 
 func (s *sqliteDialect) quiet(ctx context.Context) (release func() error, err error) {
 	return s.claim(ctx)

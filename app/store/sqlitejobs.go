@@ -8,10 +8,6 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// jobTime is how River writes times on SQLite: timeString of
-// https://github.com/riverqueue/river/blob/v0.51.1/riverdriver/riversqlite/river_sqlite_driver.go
-const jobTime = "2006-01-02 15:04:05.000"
-
 // sqliteDriver is River's driver for SQLite, which completes jobs together.
 type sqliteDriver struct {
 	riverdriver.Driver[*sql.Tx]
@@ -41,7 +37,7 @@ func (x sqliteExecutor) JobSetStateIfRunningMany(
 			p.ErrData[i] != nil || p.ScheduledAt[i] != nil || p.MetadataDoMerge[i] {
 			return x.Executor.JobSetStateIfRunningMany(ctx, p)
 		}
-		at = max(at, p.FinalizedAt[i].UTC().Format(jobTime))
+		at = max(at, p.FinalizedAt[i].UTC().Format(riverTime))
 	}
 	var ended []int64
 	err = x.db.write(ctx, "complete jobs", func(tx *sql.Tx) error {

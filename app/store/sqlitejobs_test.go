@@ -24,7 +24,7 @@ func TestJobsCompletedTogether(t *testing.T) {
 		s := opened(t)
 		for _, state := range []string{"running", "running", "cancelled", "running"} {
 			if _, err := s.w.Exec(`INSERT INTO river_job (kind, queue, state, args, max_attempts, attempt, finalized_at)
-			VALUES ('delivery', 'deliveries', ?1, '{}', 3, 1, CASE ?1 WHEN 'cancelled' THEN '2026-01-01 00:00:00.000' END)`,
+			VALUES ('deliveries', 'deliveries', ?1, '{}', 3, 1, CASE ?1 WHEN 'cancelled' THEN '2026-01-01 00:00:00.000' END)`,
 				state); err != nil {
 				t.Fatal(err)
 			}

@@ -85,10 +85,7 @@ type (
 	// TrialStore has the techniques on trial in repositories.
 	TrialStore struct{ *DB }
 	// LessonStore has the lessons with their evidence, and finds them by words.
-	LessonStore struct {
-		*DB
-		partWeights sync.Pool // of empty ones, for searches
-	}
+	LessonStore struct{ *DB }
 	// PriorStore has the priors that were imported, and the reports that were shared.
 	PriorStore struct{ *DB }
 	// MemoryStore has the heads of the memory branches.
@@ -121,8 +118,7 @@ type DB struct {
 	writable atomic.Bool // see mayWrite
 	refused  atomic.Pointer[refusal]
 
-	codec codec
-	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
+	jobs *river.Client[*sql.Tx] // inserts jobs, works none
 
 	work   sync.WaitGroup // what runs until Close
 	cancel context.CancelFunc
@@ -139,7 +135,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		DB: db, TaskStore: TaskStore{db}, TranscriptStore: TranscriptStore{db}, CreditStore: CreditStore{db},
 		DeliveryStore: DeliveryStore{DB: db}, DecisionStore: DecisionStore{db}, OutcomeStore: OutcomeStore{db},
 		PolicyStore: PolicyStore{db}, ExperimentStore: ExperimentStore{db}, TrialStore: TrialStore{db},
-		LessonStore: LessonStore{DB: db}, PriorStore: PriorStore{db}, MemoryStore: MemoryStore{db},
+		LessonStore: LessonStore{db}, PriorStore: PriorStore{db}, MemoryStore: MemoryStore{db},
 		InstallationStore: InstallationStore{db}, SetupStore: SetupStore{db}, HaltStore: HaltStore{db},
 		NoticeStore: NoticeStore{db}, PersonStore: PersonStore{db}, RunnerStore: RunnerStore{db}, WriteStore: WriteStore{db},
 	}
@@ -175,9 +171,6 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.codec, err = newCodec(); err != nil {
-		return nil, err
 	}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(s.explain("open the database "+s.named(), err), s.closePools())

@@ -206,7 +206,7 @@ func testDeliveriesTogether(t *testing.T, s *fixture) {
 	}
 	raw := storetest.Raw(t, s.url)
 	if jobs := column(t, raw, `SELECT kind FROM river_job ORDER BY id`); !slices.Equal(jobs,
-		[]string{"delivery", "deliveries"}) {
+		[]string{"deliveries", "deliveries"}) {
 		t.Errorf("the jobs are %v", jobs)
 	}
 	tried, atOnce := map[string]int{}, 0
@@ -318,7 +318,7 @@ func testDeliveriesTogetherCrashed(t *testing.T, s *fixture) {
 	must(t, engine(t, s, h, quick()).Idle(patient(t)))
 	slices.Sort(seen)
 	jobs := column(t, raw, `SELECT kind FROM river_job ORDER BY id`)
-	if !slices.Equal(seen, []string{"b", "c"}) || !slices.Equal(jobs, []string{"deliveries", "delivery", "delivery"}) {
+	if !slices.Equal(seen, []string{"b", "c"}) || !slices.Equal(jobs, []string{"deliveries", "deliveries", "deliveries"}) {
 		t.Errorf("worked on: %v, in %v", seen, jobs)
 	}
 }

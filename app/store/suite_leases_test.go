@@ -223,7 +223,7 @@ func testLeftDelivery(t *testing.T, s *fixture) {
 			t.Fatal("an engine has no beat")
 		}
 	}
-	if got := column(t, storetest.Raw(t, s.url), `SELECT state FROM river_job WHERE kind = 'delivery'`); len(got) != 1 ||
+	if got := column(t, storetest.Raw(t, s.url), `SELECT state FROM river_job WHERE kind = 'deliveries'`); len(got) != 1 ||
 		got[0] != "running" {
 		t.Errorf("the delivery's job is %v", got)
 	}

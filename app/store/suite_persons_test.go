@@ -222,7 +222,7 @@ func testTasksPruned(t *testing.T, s *fixture) {
 	left := named(t, s, string(gone)+"/")
 	for _, cell := range slices.DeleteFunc(append(left, named(t, s, string(gone))...), func(cell string) bool {
 		return strings.HasPrefix(cell, "coder_outcomes.") || strings.HasPrefix(cell, "task_ends.") ||
-			strings.HasPrefix(cell, "river_job.")
+			strings.HasPrefix(cell, "deleted_tasks.") || strings.HasPrefix(cell, "river_job.")
 	}) {
 		t.Errorf("left: %s", cell)
 	}
@@ -232,7 +232,9 @@ func testTasksPruned(t *testing.T, s *fixture) {
 	if alone, _, err := s.TaskEnds(ctx, demo.ID, "bug"); err != nil || alone != (store.TaskCount{Ended: 1, Passed: 1}) {
 		t.Errorf("ends of tasks: %v, %v", alone, err)
 	}
-	// An event about it finds no task, and it can be asked for again.
+	// That it was deleted is known. An event about it finds no task, and it can be asked for again.
+	isDeleted(t, s, gone, true)
+	isDeleted(t, s, open, false)
 	res, err := s.Apply(ctx, gone, sia.Event{ID: "late", At: s.clock.now(), By: anna, Fact: sia.Stop{Reason: "late"}})
 	if must(t, err); res.Ignored == "" {
 		t.Errorf("a late event gave %+v", res)
@@ -242,6 +244,14 @@ func testTasksPruned(t *testing.T, s *fixture) {
 	_, err = s.Apply(ctx, id, again)
 	must(t, err)
 	replayed(t, s, id)
+	isDeleted(t, s, gone, false)
+}
+
+func isDeleted(t *testing.T, s *fixture, id sia.TaskID, want bool) {
+	t.Helper()
+	if got, err := s.Deleted(patient(t), id); err != nil || got != want {
+		t.Errorf("task %s was deleted: %t, %v; want %t", id, got, err, want)
+	}
 }
 
 // Nobody is forgotten who is nobody: an empty login stands in every text, at every place.

@@ -73,7 +73,7 @@ type EventRecord struct {
 // Events is a task's log, oldest first; empty for a task that does not exist.
 func (s *TaskStore) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the events of task %s", id), func(from row) (r EventRecord, err error) {
-		err = from.Scan(&r.Seq, intoJSON{&r.Event}, &r.From, &r.To, &r.Why, &r.Ignored)
+		err = from.Scan(&r.Seq, asJSON{&r.Event}, &r.From, &r.To, &r.Why, &r.Ignored)
 		return r, err
 	}, `SELECT seq, event, from_state, to_state, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
 }
@@ -123,7 +123,7 @@ func scanEffect(from row) (r EffectRecord, err error) {
 
 // scanEffectWith reads more columns, which come after the effect's.
 func scanEffectWith(from row, more ...any) (r EffectRecord, err error) {
-	err = from.Scan(append([]any{intoJSON{&r.Effect}, &r.State, &r.Tries, &r.Error, &r.Cancelled, intoTime{&r.Ended}},
+	err = from.Scan(append([]any{asJSON{&r.Effect}, &r.State, &r.Tries, &r.Error, &r.Cancelled, asMicros{&r.Ended}},
 		more...)...)
 	return r, err
 }
@@ -135,11 +135,10 @@ func (s *TaskStore) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord,
 }
 
 // NextTry is when a pending effect is tried next; zero: it runs, or has not begun.
-func (s *TaskStore) NextTry(ctx context.Context, key string) (time.Time, error) {
-	at := s.due()
-	err := s.r.QueryRowContext(ctx, `SELECT min(scheduled_at) FROM river_job WHERE state IN ('available', 'scheduled')
-		AND id = (SELECT job_id FROM effects WHERE key = ? AND state = ?)`, key, EffectPending).Scan(at)
-	return at.time(), s.explain("look when effect "+key+" is tried next", err)
+func (s *TaskStore) NextTry(ctx context.Context, key string) (at time.Time, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT min(scheduled_at) FROM river_job WHERE state IN ('available', 'scheduled')
+		AND id = (SELECT job_id FROM effects WHERE key = ? AND state = ?)`, key, EffectPending).Scan(jobTime{&at})
+	return at, s.explain("look when effect "+key+" is tried next", err)
 }
 
 // Effect loads one effect; the error wraps [ErrNotFound] when there is none.

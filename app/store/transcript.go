@@ -15,7 +15,7 @@ import (
 // that was cut short, are dropped: the run that goes on is the one that counts.
 func (s *TranscriptStore) AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, number int, turn []byte) error {
 	op := fmt.Sprintf("save turn %d of attempt %d of task %s", number, attempt, id)
-	body, err := s.codec.pack(turn)
+	body, err := pack(turn)
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -47,7 +47,7 @@ func (s *TranscriptStore) turns(
 ) ([]json.RawMessage, error) {
 	op := fmt.Sprintf("load the transcript of attempt %d of task %s", attempt, id)
 	return list(ctx, s.DB, op, func(from row) (turn json.RawMessage, err error) {
-		err = from.Scan(unpacked{s.codec, (*[]byte)(&turn)})
+		err = from.Scan(unpacked{(*[]byte)(&turn)})
 		return turn, err
 	}, query, args...)
 }
@@ -56,7 +56,7 @@ func (s *TranscriptStore) turns(
 // "log"; a text of that kind is replaced.
 func (s *TranscriptStore) SaveText(ctx context.Context, id sia.TaskID, attempt int, kind, text string) error {
 	op := fmt.Sprintf("save the %s of attempt %d of task %s", kind, attempt, id)
-	body, err := s.codec.pack([]byte(text))
+	body, err := pack([]byte(text))
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -70,7 +70,7 @@ func (s *TranscriptStore) Text(ctx context.Context, id sia.TaskID, attempt int, 
 	op := fmt.Sprintf("load the %s of attempt %d of task %s", kind, attempt, id)
 	var body []byte
 	err := s.r.QueryRowContext(ctx, `SELECT body FROM texts WHERE task_id = ? AND attempt = ? AND kind = ?`, id, attempt,
-		kind).Scan(unpacked{s.codec, &body})
+		kind).Scan(unpacked{&body})
 	return string(body), s.explain(op, orNotFound(err))
 }
 

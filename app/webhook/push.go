@@ -16,6 +16,8 @@ import (
 type Memory interface {
 	// Edited reads a repository's memory branch after somebody pushed to it.
 	Edited(ctx context.Context, installation int64, repo sia.Repo, by sia.Actor) error
+	// Restore rebuilds the task of an issue when it was deleted from the database.
+	Restore(ctx context.Context, installation int64, repo sia.Repo, issue int) error
 }
 
 // settingsFile is where a repository keeps its settings.

@@ -285,7 +285,7 @@ func (t *taking) begin(ctx context.Context) (ended bool, err error) {
 	}
 	t.intent.Event.Fact = start
 	t.targets = []target{{task: sia.NewTaskID(t.intent.Repo.ID, start.Issue), event: t.intent.Event}}
-	return false, nil
+	return false, t.Memory.Restore(ctx, t.intent.Installation, t.intent.Repo, start.Issue)
 }
 
 // apply applies the event to its tasks; a command without one is answered.
