@@ -71,6 +71,9 @@ func (r *looseReader) take(c byte) bool {
 	return true
 }
 
+// maxDepth bounds how deep JSON is nested that a model writes.
+const maxDepth = 64
+
 // quoteToken is what Gemma has for a quote.
 const quoteToken = `<|"|>`
 
@@ -162,6 +165,11 @@ func (r *looseReader) word() string {
 		r.at++
 	}
 	return r.text[from:r.at]
+}
+
+// isLiteralByte reports whether c can stand in a number or in true, false and null.
+func isLiteralByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
 // literal reads a number, or true, false and null.

@@ -143,7 +143,7 @@ func (e *eventReader) nextLine() ([]byte, error) {
 			return piece, err
 		}
 		if room := cap(e.line) - len(e.line); room < len(piece) {
-			e.line = append(make([]byte, 0, 4*cap(e.line)+len(piece)), e.line...)
+			e.line = append(make([]byte, 0, 3*cap(e.line)+len(piece)), e.line...)
 		}
 		if e.line = append(e.line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
 			return e.line, err

@@ -278,10 +278,7 @@ func (r *textReader) arguments(
 			return "", n, fmt.Errorf("the argument %s of %s has no end", m[1], tool)
 		}
 		key := strings.TrimSpace(m[1])
-		args[key], err = asKind(strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n"), kinds[key])
-		if err != nil {
-			return "", n, err
-		}
+		args[key] = asKind(strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n"), kinds[key])
 		n = len(body) - len(in) + len(value) + more
 	}
 	b, err := json.Marshal(args)
@@ -306,11 +303,11 @@ func kindsOf(schema json.RawMessage) map[string]any {
 }
 
 // asKind is a value that came as text: JSON, where that is wanted and it is some.
-func asKind(value string, kind any) (json.RawMessage, error) {
+func asKind(value string, kind any) json.RawMessage {
 	if kind != nil && kind != "string" {
 		if raw, n, err := readLoose(value, true); err == nil && strings.TrimLeft(value[n:], space) == "" {
-			return json.RawMessage(raw), nil
+			return json.RawMessage(raw)
 		}
 	}
-	return quoted(value)
+	return json.RawMessage(marshaled(value))
 }
