@@ -218,11 +218,9 @@ func (t *trial) adopt(form, weaker string) bool {
 
 // part takes something away from this conversation alone; it reports false when that was so already.
 func (t *trial) part(from *bool) bool {
-	if *from {
-		return false
-	}
+	was := *from
 	*from = true
-	return true
+	return !was
 }
 
 // use changes to another dialect.

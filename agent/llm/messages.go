@@ -35,11 +35,7 @@ func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error)
 	ids := wireIDs(req.Messages, maker, l)
 	system := ""
 	var turns []map[string]any
-	messages := req.inWords(l)
-	if l.wants(formMergedTurns) {
-		messages = mergedTurns(messages)
-	}
-	for i, m := range messages {
+	for i, m := range arranged(req.inWords(l), l) {
 		if i == 0 && m.Role == RoleSystem {
 			system = m.Content
 			continue
