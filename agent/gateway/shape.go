@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,45 +153,65 @@ func kinds(of map[string]shape) shape {
 
 func isNull(v json.RawMessage) bool { return string(v) == "null" }
 
-// maxValues bounds the values in a request, and the names. Each takes memory beyond its bytes.
-const maxValues = 150_000
+// maxValues bounds the values in a request. Each takes memory beyond its bytes.
+const maxValues = 250_000
 
 // checkJSON refuses what is no JSON, what has too many values, and an object that has a
 // name twice: two readers of it need not choose the same.
 func checkJSON(b []byte) error {
-	if !json.Valid(b) { // or nested too deep
+	if !json.Valid(b) {
 		var v json.RawMessage
 		return json.Unmarshal(b, &v)
 	}
-	return checkValue(json.NewDecoder(bytes.NewReader(b)), new(int))
+	type container struct {
+		names map[string]bool // nil: a list
+		name  bool            // a name comes next
+	}
+	var open []container
+	values := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{':
+			open = append(open, container{map[string]bool{}, true})
+		case '[':
+			open = append(open, container{})
+		case '}', ']':
+			open = open[:len(open)-1]
+		case ',':
+			in := &open[len(open)-1]
+			in.name = in.names != nil
+		case '"':
+			end := literalEnd(b, i)
+			if len(open) > 0 && open[len(open)-1].name {
+				in := &open[len(open)-1]
+				in.name = false
+				var name string
+				if err := json.Unmarshal(b[i:end], &name); err != nil {
+					return err
+				}
+				if in.names[name] {
+					return fmt.Errorf("it names %.100q twice", name)
+				}
+				in.names[name] = true
+			}
+			i = end - 1
+			continue
+		default:
+			continue
+		}
+		if values++; values > maxValues {
+			return fmt.Errorf("it has more than %d values", maxValues)
+		}
+	}
+	return nil
 }
 
-// checkValue reads a value. values counts those that were read so far, and their names.
-func checkValue(d *json.Decoder, values *int) error {
-	if *values++; *values > maxValues {
-		return fmt.Errorf("it has more than %d values", maxValues)
-	}
-	begin, err := d.Token()
-	if err != nil || begin != json.Delim('{') && begin != json.Delim('[') {
-		return err
-	}
-	names := map[json.Token]bool{}
-	for d.More() {
-		if begin == json.Delim('{') {
-			name, err := d.Token()
-			switch {
-			case err != nil:
-				return err
-			case names[name]:
-				return fmt.Errorf("it names %.100q twice", name)
-			}
-			names[name] = true
-			*values++
-		}
-		if err := checkValue(d, values); err != nil {
-			return err
+// literalEnd is where the string literal that begins at i ends; the JSON is valid.
+func literalEnd(b []byte, i int) int {
+	for i++; b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
 		}
 	}
-	_, err = d.Token()
-	return err
+	return i + 1
 }
