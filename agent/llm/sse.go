@@ -43,7 +43,7 @@ func (e *eventReader) nextData() ([]byte, error) {
 	e.ahead = nil
 	for {
 		line, err := e.nextLine()
-		text := withoutEnd(line)
+		text := bytes.TrimRight(line, "\r\n")
 		if e.read == len(line) { // the first line may begin with a byte order mark
 			text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 		}
@@ -104,14 +104,6 @@ func (e *eventReader) endsHere() bool {
 	}
 	next, err := e.in.Peek(1)
 	return err == nil && next[0] == e.end
-}
-
-// withoutEnd is a line without its end.
-func withoutEnd(line []byte) []byte {
-	for n := len(line); n > 0 && (line[n-1] == '\n' || line[n-1] == '\r'); n-- {
-		line = line[:n-1]
-	}
-	return line
 }
 
 // isEventField reports whether a line is a comment or a field other than data.

@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,13 +20,9 @@ const (
 	maxWhy       = 240              // characters of the reasons for one file
 )
 
-//go:embed locate.md
-var locateDescription string
-
 // LocateTool ranks the files where a change is likely to belong.
 func LocateTool() Tool {
-	return Tool{Name: NameLocate, Description: locateDescription, Call: taking(locateArgs{}, callLocate),
-		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)}
+	return newTool(NameLocate, locateArgs{}, callLocate, `{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)
 }
 
 type locateArgs struct {

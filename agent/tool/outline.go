@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -19,16 +17,12 @@ const (
 	maxOutlined = 5000 // files
 )
 
-//go:embed outline.md
-var outlineDescription string
-
 // OutlineTool shows what is defined in files.
 func OutlineTool() Tool {
-	return Tool{Name: NameOutline, Description: outlineDescription, Call: taking(outlineArgs{}, callOutline),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameOutline, outlineArgs{}, callOutline, `{"type":"object","properties":{
 "path":{"type":"string","description":"file or directory; default ."},
 "match":{"type":"string","description":"RE2 expression; only names that match"},
-"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)}
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)
 }
 
 type outlineArgs struct {

@@ -63,10 +63,7 @@ func (k *kept) saveImports() error {
 	if !k.more {
 		return nil
 	}
-	b, err := json.Marshal(k.imports)
-	if err != nil {
-		return fmt.Errorf("keep imports: %w", err)
-	}
+	b, _ := json.Marshal(k.imports) // texts
 	k.more = false
 	return k.write(k.importsFile(), b)
 }
@@ -105,10 +102,7 @@ func (k *kept) load(key string) map[string]groupRun {
 }
 
 func (k *kept) save(key string, runs map[string]groupRun) error {
-	b, err := json.Marshal(runs)
-	if err != nil {
-		return fmt.Errorf("keep results: %w", err)
-	}
+	b, _ := json.Marshal(runs) // texts, numbers and booleans
 	return k.write(key, b)
 }
 
