@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"time"
 
@@ -117,7 +118,7 @@ func (w *workTree) Files(ctx context.Context) (out []locate.File, err error) {
 		if e.mode.IsRegular() {
 			out = append(out, locate.File{Path: e.path, Size: e.size})
 		}
-		return !isVendored(e.path) || !e.mode.IsDir(), nil
+		return !e.mode.IsDir() || !locate.IsForeign(path.Base(e.path)), nil
 	})
 	if w.cut = errors.Is(err, errMany); w.cut { // fewer are enough to rank
 		err = nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/tool/symbol"
 )
 
@@ -63,7 +64,7 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 			case o.full:
 				return false, errStop
 			case !e.mode.IsRegular():
-				return !isVendored(e.path), nil
+				return !locate.IsForeign(path.Base(e.path)), nil
 			case !symbol.Knows(e.path) || e.size > MaxFile:
 				return true, nil
 			}
@@ -80,15 +81,6 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 		}
 	}
 	return Result{Text: cutResult(o.pageText(), MaxResult)}, nil
-}
-
-// isVendored reports whether a directory holds other people's code.
-func isVendored(p string) bool {
-	switch path.Base(p) {
-	case "node_modules", "vendor", "third_party", "dist", "__pycache__":
-		return true
-	}
-	return false
 }
 
 // outlinePage is one outline under way.
