@@ -78,8 +78,16 @@ type wireUsage struct {
 	Output     wireNumber `json:"output_tokens"`
 	Total      wireNumber `json:"total_tokens"`
 	wireCached
-	PromptDetails wireCached `json:"prompt_tokens_details"`
-	InputDetails  wireCached `json:"input_tokens_details"`
+	PromptDetails     wireCached   `json:"prompt_tokens_details"`
+	InputDetails      wireCached   `json:"input_tokens_details"`
+	CompletionDetails wireThinking `json:"completion_tokens_details"`
+	OutputDetails     wireThinking `json:"output_tokens_details"`
+}
+
+// wireThinking is the part of an output that is reasoning, which some count nowhere else
+// (https://github.com/router-for-me/CLIProxyAPI/issues/5733).
+type wireThinking struct {
+	Reasoning wireNumber `json:"reasoning_tokens"`
 }
 
 // wireCached is what is cached of a prompt. It has several names: OpenAI's and OpenRouter's, DeepSeek's, Moonshot's,
@@ -96,7 +104,8 @@ type wireCached struct {
 // tokens is the usage as it was counted. Reasoning that xAI and Gemini count beside the output of chat completions is
 // output (https://docs.x.ai/docs/guides/reasoning).
 func (w wireUsage) tokens() (u Usage) {
-	u.Input, u.Output = int(w.Input), int(max(w.Completion, w.Output))
+	u.Input = int(w.Input)
+	u.Output = int(max(w.Completion, w.Output, w.CompletionDetails.Reasoning, w.OutputDetails.Reasoning))
 	if w.Prompt > 0 {
 		u.Input, u.Output = int(w.Prompt), max(u.Output, int(w.Total-w.Prompt))
 	}
