@@ -220,7 +220,7 @@ const leastCut = 2000
 
 // CutAdvice says what to do about an answer that was cut off, where SIA allowed so many tokens.
 func CutAdvice(r Response, allowed int) string {
-	if r.Usage.Estimated || r.Usage.Output >= allowed {
+	if r.Usage.Estimated || full(r.Usage.Output, allowed) {
 		return fmt.Sprintf("SIA allows it %d tokens: set max_output of the model higher in the file of --config, "+
 			"or let it reason less", allowed)
 	}
