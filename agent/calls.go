@@ -151,10 +151,7 @@ func canonicalArgs(args string) string {
 	if json.Unmarshal([]byte(args), &v) != nil {
 		return args
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return args
-	}
+	b, _ := json.Marshal(v) // it was read from JSON
 	return string(b)
 }
 

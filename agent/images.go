@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 var (
@@ -15,12 +16,11 @@ var (
 		`!\[[^\]\n]*\]\(\s*<?([^)\s>]*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|<img\b([^>]*)>`)
 	// sourcePattern is the attribute of an img element that matters.
 	sourcePattern = lazyregexp.New(`(?is)\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
-	fencePattern  = lazyregexp.New("^ {0,3}(```+|~~~+)")
 )
 
 // imagesAsLinks turns the images in a Markdown text into links, and counts them. Their
 // alternative text is left out: people see the image. What stands in code stays as it is.
-func imagesAsLinks(text string) (string, int) {
+func imagesAsLinks(markdown string) (string, int) {
 	var out, prose strings.Builder
 	n := 0
 	flush := func() {
@@ -34,19 +34,15 @@ func imagesAsLinks(text string) (string, int) {
 		prose.Reset()
 	}
 	open := "" // the fence of the code block that the line is in
-	for line := range strings.Lines(text) {
-		mark := ""
-		if m := fencePattern.FindStringSubmatch(line); m != nil {
-			mark = m[1]
-		}
+	for line := range strings.Lines(markdown) {
 		switch {
-		case open == "" && mark == "":
-			prose.WriteString(line)
-			continue
 		case open == "":
+			if open = text.OpensFence(line); open == "" {
+				prose.WriteString(line)
+				continue
+			}
 			flush()
-			open = mark
-		case strings.HasPrefix(mark, open) && strings.TrimSpace(line) == mark:
+		case text.ClosesFence(line, open):
 			open = ""
 		}
 		out.WriteString(line)

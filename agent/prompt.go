@@ -172,11 +172,8 @@ func joinSections(sections []promptSection) string {
 // fileSections put files into the context: the ones that the brief names, or else a
 // listing of the repository's first two levels.
 func fileSections(ctx context.Context, in Input, env tool.Env) (sections []promptSection, notes []string) {
-	look := func(t tool.Tool, args any) (string, error) {
-		b, err := json.Marshal(args)
-		if err != nil {
-			return "", err
-		}
+	look := func(t tool.Tool, args map[string]any) (string, error) {
+		b, _ := json.Marshal(args) // texts and numbers
 		r, err := t.Call(ctx, env, b)
 		return r.Text, err
 	}

@@ -281,41 +281,19 @@ func Tidy(cache string, now func() time.Time, log *slog.Logger) {
 
 // pruneSetups removes the results of setup that were not used for longest, and those that were not used for 30 days.
 func (s *runnerFactory) pruneSetups() {
-	setups := filepath.Join(s.cacheDir, setupsFolder)
-	marks, _ := fs.Glob(os.DirFS(setups), "*/"+readyFile) // the folder's own name is no pattern
-	type used struct {
-		dir string
-		at  time.Time
-	}
-	var all []used
-	for _, m := range marks {
-		if st, err := os.Stat(filepath.Join(setups, m)); err == nil {
-			all = append(all, used{filepath.Join(setups, filepath.Dir(m)), st.ModTime()})
-		}
-	}
-	slices.SortFunc(all, func(a, b used) int { return b.at.Compare(a.at) })
-	for i, u := range all {
-		unused := s.now().Sub(u.at)
-		if unused < keepAtLeast || i < keepSetups && unused < keepAtMost {
-			continue
-		}
-		if err := sandbox.RemoveAll(u.dir); err != nil {
-			s.log.Warn("setup left behind", "error", err)
-		}
+	err := sandbox.Prune(filepath.Join(s.cacheDir, setupsFolder), "*", s.now(), func(newer int, unused time.Duration) bool {
+		return unused >= keepAtMost || newer >= keepSetups && unused >= keepAtLeast
+	})
+	if err != nil {
+		s.log.Warn("setup left behind", "error", err)
 	}
 }
 
 // pruneBuilds removes the folders of attempts that ended with their process: nobody else does.
 func (s *runnerFactory) pruneBuilds() {
-	builds := filepath.Join(s.cacheDir, buildsFolder)
-	left, _ := fs.Glob(os.DirFS(builds), "build-*") // the folder's own name is no pattern
-	for _, name := range left {
-		dir := filepath.Join(builds, name)
-		if st, err := os.Stat(dir); err != nil || s.now().Sub(st.ModTime()) < buildsWithin {
-			continue
-		}
-		if err := sandbox.RemoveAll(dir); err != nil {
-			s.log.Warn("old build folder left behind", "error", err)
-		}
+	err := sandbox.Prune(filepath.Join(s.cacheDir, buildsFolder), "build-*", s.now(),
+		func(_ int, unused time.Duration) bool { return unused >= buildsWithin })
+	if err != nil {
+		s.log.Warn("old build folder left behind", "error", err)
 	}
 }

@@ -142,9 +142,12 @@ func (w *attemptRunner) findKept(in Input) (ready bool, err error) {
 		return false, err
 	}
 	w.kept = filepath.Join(w.factory.cacheDir, setupsFolder, key)
+	if _, err := os.Stat(filepath.Join(w.kept, readyFile)); err != nil {
+		return false, nil //nolint:nilerr // it is made then
+	}
 	now := w.factory.now()
-	err = os.Chtimes(filepath.Join(w.kept, readyFile), now, now) // one that is pruned too early is made again
-	return err == nil, nil
+	_ = os.Chtimes(w.kept, now, now) // one that is pruned too early is made again
+	return true, nil
 }
 
 // addStdlib gives the runner the compiled standard library of Go, where the tree has a module. It is a copy: nothing

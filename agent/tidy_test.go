@@ -17,11 +17,7 @@ func TestTidyRemovesUnusedSetups(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		ready := filepath.Join(dir, readyFile)
-		if err := os.WriteFile(ready, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(ready, now.Add(-unused), now.Add(-unused)); err != nil {
+		if err := os.Chtimes(dir, now.Add(-unused), now.Add(-unused)); err != nil {
 			t.Fatal(err)
 		}
 		return dir

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Bounds of what a transcript for people shows of one text.
@@ -132,20 +133,9 @@ func (c Call) markdown() string {
 	return s + "\n<details><summary>Result</summary>\n\n" + fencedBlock(c.read(), shownResult) + "\n</details>\n"
 }
 
-// fencedBlock is text as a code block. Its fence is longer than any in the text.
-func fencedBlock(text string, most int) string {
-	text = strings.TrimRight(middleOut(secret.Mask(text), most), "\n")
-	longest, run := 0, 0
-	for _, r := range text {
-		if r == '`' {
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
-	}
-	fence := strings.Repeat("`", max(3, longest+1))
-	return fence + "text\n" + text + "\n" + fence + "\n"
+// fencedBlock is a text as a code block.
+func fencedBlock(s string, most int) string {
+	return text.Fence(strings.TrimRight(middleOut(secret.Mask(s), most), "\n")) + "\n"
 }
 
 // wordsBlock is what an agent said, as it said it, in a block quote. As Markdown, some of it would not be seen, or be

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -29,9 +30,9 @@ type ModelMemory struct {
 	path string // "": nothing is kept
 	log  *slog.Logger
 
-	mu    sync.Mutex
-	known modelsFile
-	mine  modelsFile // what this process learned: other processes keep theirs in the same file
+	mu        sync.Mutex
+	known     modelsFile
+	unwritten modelsFile // that this process learned: other processes keep theirs in the same file
 }
 
 // modelsFile is what is kept.
@@ -58,7 +59,7 @@ func NewModelMemory(dir string, log *slog.Logger) *ModelMemory {
 		m.change(func() {
 			for key, l := range all {
 				if !reflect.DeepEqual(l, m.known.Learned[key]) {
-					put(&m.mine.Learned, key, l)
+					put(&m.unwritten.Learned, key, l)
 				}
 			}
 			m.known.Learned = all
@@ -100,7 +101,7 @@ func (m *ModelMemory) Probed() map[string]llm.Probed {
 func (m *ModelMemory) keepProbed(key string, p llm.Probed) {
 	m.change(func() {
 		put(&m.known.Probed, key, p)
-		put(&m.mine.Probed, key, p)
+		put(&m.unwritten.Probed, key, p)
 	})
 }
 
@@ -111,25 +112,39 @@ func (m *ModelMemory) change(f func()) {
 	if m.path == "" {
 		return
 	}
+	if err := m.write(); err != nil {
+		m.log.Warn("what was learned of models is not kept", "file", m.path, "error", err)
+		return
+	}
+	m.unwritten = modelsFile{}
+}
+
+// write puts what is not written beside what the file keeps by now.
+func (m *ModelMemory) write() error {
+	if err := os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(m.path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()                                 // it is no longer held then
+	_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_EX) // where it can't be held, two that write at once are seldom
 	kept, err := m.read()
 	if err != nil { // it is written anew
 		kept = m.known
 	}
-	for key, l := range m.mine.Learned {
+	for key, l := range m.unwritten.Learned {
 		put(&kept.Learned, key, l)
 	}
-	for key, p := range m.mine.Probed {
+	for key, p := range m.unwritten.Probed {
 		put(&kept.Probed, key, p)
 	}
 	b, err := json.MarshalIndent(kept, "", "  ")
 	if err != nil {
-		err = fmt.Errorf("encode what was learned of models: %w", err)
-	} else if err = os.MkdirAll(filepath.Dir(m.path), 0o700); err == nil {
-		err = atomicfile.Replace(m.path, append(b, '\n'), 0o600)
+		return fmt.Errorf("encode what was learned of models: %w", err)
 	}
-	if err != nil {
-		m.log.Warn("what was learned of models is not kept", "file", m.path, "error", err)
-	}
+	return atomicfile.Replace(m.path, append(b, '\n'), 0o600)
 }
 
 // probedFor is how long what a conversation with a model showed is believed, so that a server

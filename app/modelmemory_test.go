@@ -1,18 +1,41 @@
 package app
 
 import (
+	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// What two processes learn at the same time is kept, of either.
-func TestModelMemoryOfTwo(t *testing.T) {
+// What several processes learn at the same time is kept, of each.
+func TestModelMemoryOfSeveral(t *testing.T) {
+	const processes, each = 8, 12
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for p := range processes {
+		m := NewModelMemory(dir, nil)
+		all.Go(func() {
+			for n := range each {
+				key := fmt.Sprintf("%d %d", p, n)
+				m.keepProbed(key, llm.Probed{Name: key})
+			}
+		})
+	}
+	all.Wait()
+	if got := NewModelMemory(dir, nil).Probed(); len(got) != processes*each {
+		t.Errorf("kept %d of %d", len(got), processes*each)
+	}
+}
+
+// What another process learned later of the same model stays.
+func TestModelMemoryKeepsWhatIsNewer(t *testing.T) {
 	dir := t.TempDir()
 	one, two := NewModelMemory(dir, nil), NewModelMemory(dir, nil)
-	one.keepProbed("a", llm.Probed{Name: "a"})
-	two.keepProbed("b", llm.Probed{Name: "b"})
-	if got := NewModelMemory(dir, nil).Probed(); len(got) != 2 {
-		t.Errorf("kept %v", got)
+	one.keepProbed("a", llm.Probed{Advice: "old"})
+	two.keepProbed("a", llm.Probed{Advice: "new"})
+	one.keepProbed("b", llm.Probed{})
+	if got := NewModelMemory(dir, nil).Probed(); got["a"].Advice != "new" || len(got) != 2 {
+		t.Errorf("kept %+v", got)
 	}
 }

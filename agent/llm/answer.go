@@ -19,6 +19,9 @@ const (
 // errTooMuch is an answer that exceeds one of the bounds. Asking again would not help.
 var errTooMuch = errors.New("the answer is more than one may be")
 
+// errMuchReasoning is one with more reasoning than is kept.
+var errMuchReasoning = fmt.Errorf("%w: its reasoning has over %d KiB", errTooMuch, maxOpaqueBytes>>10)
+
 // answerReader puts an answer together as it comes in one of the dialects.
 type answerReader interface {
 	// event takes one event of a stream; done says that nothing follows.
@@ -98,17 +101,32 @@ func (c *partialCall) add(piece []byte) error {
 	return grow(&c.args, piece, maxCallBytes, "a tool call")
 }
 
-// keep keeps an opaque part; a nil one is none.
-func (a *answer) keep(p OpaquePart) error {
-	if p.Raw == "" {
-		return nil
+// keep keeps opaque parts; one without content is none.
+func (a *answer) keep(parts ...OpaquePart) error {
+	for _, p := range parts {
+		if p.Raw == "" {
+			continue
+		}
+		if a.opaqueBytes += len(p.Raw); a.opaqueBytes > maxOpaqueBytes {
+			return errMuchReasoning
+		}
+		a.begun = true
+		a.opaque = append(a.opaque, p)
 	}
-	if a.opaqueBytes += len(p.Raw); a.opaqueBytes > maxOpaqueBytes {
-		return fmt.Errorf("%w: its reasoning has over %d KiB", errTooMuch, maxOpaqueBytes>>10)
-	}
-	a.begun = true
-	a.opaque = append(a.opaque, p)
 	return nil
+}
+
+// count takes over usage. Some servers count in each event, and the last count holds.
+func (a *answer) count(w wireUsage) {
+	if u := w.tokens().sane(); u.Input > 0 {
+		a.usage = &u
+	}
+}
+
+// think adds a piece of what the model thinks to a part of it.
+func (a *answer) think(to *strings.Builder, piece []byte) error {
+	a.begun, a.thought = a.begun || len(piece) > 0, a.thought+len(piece)
+	return grow(to, piece, maxTextBytes, "its reasoning")
 }
 
 // visible is how many parts that are no opaque ones have come.

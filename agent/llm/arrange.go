@@ -105,11 +105,7 @@ func (t ToolSpec) parameters(l Learned) json.RawMessage {
 		return t.Parameters
 	}
 	dropKeywords(schema, without)
-	plain, err := json.Marshal(schema)
-	if err != nil {
-		return t.Parameters
-	}
-	return plain
+	return json.RawMessage(marshaled(schema))
 }
 
 // dropKeywords takes keywords, in lower case, out of a schema. What stands below properties

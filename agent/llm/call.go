@@ -42,8 +42,9 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		lost = lost.Add(resp.Lost)
 		resp.Lost = lost
 		if err == nil {
-			full := resp.CutInThought() && (resp.Usage.Estimated || resp.Usage.Output >= t.asked) // not an endpoint's own limit
-			if full && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formLongThoughts, "") {
+			// An endpoint's own limit is lower.
+			cut := resp.CutInThought() && (resp.Usage.Estimated || full(resp.Usage.Output, t.asked))
+			if cut && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formLongThoughts, "") {
 				c.log.InfoContext(ctx, "model thinks longer than its answers may be; they may be longer from now on",
 					"was", t.asked, "max_output", c.grown)
 			}

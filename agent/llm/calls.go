@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -153,13 +152,10 @@ func typedArguments(args string, schema json.RawMessage) string {
 			fields[name], changed = json.RawMessage(one), true
 		}
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if !changed || enc.Encode(fields) != nil {
+	if !changed {
 		return args
 	}
-	return strings.TrimSpace(b.String())
+	return marshaled(fields)
 }
 
 // isOne reports whether a text is exactly a number, or true or false, and a schema wants that and no text.

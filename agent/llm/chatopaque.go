@@ -3,104 +3,94 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 )
 
-// opaqueFields are the fields of a message that are opaque: DeepSeek's and vLLM's, Ollama's
-// and OpenRouter's, Copilot's, OpenRouter's, Gemini's, and LiteLLM's.
-var opaqueFields = map[string]bool{"reasoning_content": true, "reasoning": true, "reasoning_text": true,
-	"reasoning_details": true, "extra_content": true, "thinking_blocks": true, "provider_specific_fields": true}
+// chatOpaque are the fields of a message that are opaque: DeepSeek's and vLLM's, Ollama's and OpenRouter's, Copilot's,
+// OpenRouter's, and LiteLLM's.
+type chatOpaque struct {
+	ReasoningContent wireText          `json:"reasoning_content"`
+	Reasoning        wireText          `json:"reasoning"`
+	ReasoningText    wireText          `json:"reasoning_text"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	ThinkingBlocks   []json.RawMessage `json:"thinking_blocks"`
+	chatExtra
+}
 
-// opaqueField takes over a piece of an opaque field of the message.
-func (r *chatReader) opaqueField(s *scanner, name string) {
-	switch s.peek() {
-	case '"':
-		piece := r.piece(s)
-		if len(piece) == 0 && r.words[name] == nil {
-			return
+// chatExtra are objects that are opaque, of a message or of a call: Gemini's, and LiteLLM's.
+type chatExtra struct {
+	ExtraContent json.RawMessage `json:"extra_content"`
+	Specific     json.RawMessage `json:"provider_specific_fields"`
+}
+
+// parts are the objects, of the message or, with at, of one of its calls.
+func (e chatExtra) parts(at int) (parts []OpaquePart) {
+	for _, p := range []OpaquePart{{At: at, Name: "extra_content", Raw: string(e.ExtraContent)},
+		{At: at, Name: "provider_specific_fields", Raw: string(e.Specific)}} {
+		if strings.HasPrefix(p.Raw, "{") {
+			parts = append(parts, p)
 		}
-		if r.words == nil {
-			r.words = map[string]*strings.Builder{}
-		}
-		if r.words[name] == nil {
-			r.words[name] = &strings.Builder{}
-		}
-		r.begun, r.thought = true, r.thought+len(piece)
-		r.check(grow(r.words[name], piece, maxTextBytes, "its reasoning"))
-	case '[':
-		s.items(func(int) {
-			if raw := s.kept(); raw != nil {
-				if r.lists == nil {
-					r.lists = map[string][]json.RawMessage{}
-				}
-				if r.opaqueBytes += len(raw); r.opaqueBytes > maxOpaqueBytes {
-					r.check(fmt.Errorf("%w: its reasoning has over %d KiB", errTooMuch, maxOpaqueBytes>>10))
-					return
-				}
-				r.begun = true
-				r.lists[name] = append(r.lists[name], raw)
-			}
-		})
-	case '{':
-		if r.values == nil {
-			r.values = map[string]json.RawMessage{}
-		}
-		if raw := s.kept(); raw != nil && len(raw) <= maxTextBytes {
-			r.values[name] = raw
-		}
-	default:
-		s.skip()
 	}
+	return parts
+}
+
+// The names of opaque fields that are texts, which come in pieces, and of those that are lists.
+var (
+	opaqueTexts = [...]string{"reasoning", "reasoning_content", "reasoning_text"}
+	opaqueLists = [...]string{"reasoning_details", "thinking_blocks"}
+)
+
+// takeOpaque takes over pieces of the opaque fields of a message.
+func (r *chatReader) takeOpaque(o chatOpaque) error {
+	for i, piece := range [len(opaqueTexts)]wireText{o.Reasoning, o.ReasoningContent, o.ReasoningText} {
+		if err := r.think(&r.texts[i], piece); err != nil {
+			return err
+		}
+	}
+	for i, pieces := range [len(opaqueLists)][]json.RawMessage{o.ReasoningDetails, o.ThinkingBlocks} {
+		for _, p := range pieces {
+			if r.opaqueBytes += len(p); r.opaqueBytes > maxOpaqueBytes {
+				return errMuchReasoning
+			}
+			r.begun = true
+			r.lists[i] = append(r.lists[i], p)
+		}
+	}
+	if isSet(o.ExtraContent) {
+		r.extra.ExtraContent = o.ExtraContent
+	}
+	if isSet(o.Specific) {
+		r.extra.Specific = o.Specific
+	}
+	return nil
 }
 
 // finishOpaque puts the opaque fields of the message together.
 func (r *chatReader) finishOpaque() error {
-	if err := r.takeThink(); err != nil {
-		return err
-	}
-	for _, name := range []string{"reasoning", "reasoning_content", "reasoning_text"} {
-		if b := r.words[name]; b != nil {
-			raw, err := quoted(b.String())
-			if err != nil {
-				return err
-			}
-			if err := r.keep(OpaquePart{Name: name, Raw: string(raw)}); err != nil {
-				return err
-			}
+	parts := append(r.extra.parts(0), r.takeThink())
+	for i, name := range opaqueTexts {
+		if text := r.texts[i].String(); text != "" {
+			parts = append(parts, OpaquePart{Name: name, Raw: marshaled(wellFormed(text))})
 		}
 	}
-	for _, name := range []string{"reasoning_details", "thinking_blocks"} {
-		if list := mergedDetails(r.lists[name]); len(list) > 0 {
-			raw, err := json.Marshal(list)
-			if err != nil {
-				return err
-			}
-			r.opaque = append(r.opaque, OpaquePart{Name: name, Raw: string(raw)})
-		}
-	}
-	for _, name := range []string{"extra_content", "provider_specific_fields"} {
-		if err := r.keep(OpaquePart{Name: name, Raw: string(r.values[name])}); err != nil {
-			return err
+	for i, name := range opaqueLists {
+		if list := mergedDetails(r.lists[i]); len(list) > 0 {
+			r.opaque = append(r.opaque, OpaquePart{Name: name, Raw: marshaled(list)}) // counted as it came
 		}
 	}
 	if r.thinking.Len() > 0 {
-		raw, err := json.Marshal(map[string]any{"type": "thinking",
-			"thinking": []any{map[string]any{"type": "text", "text": r.thinking.String()}}})
-		if err != nil {
-			return err
-		}
-		return r.keep(OpaquePart{Name: opaqueContent, Raw: string(raw)})
+		parts = append(parts, OpaquePart{Name: opaqueContent, Raw: marshaled(map[string]any{"type": "thinking",
+			"thinking": []any{map[string]any{"type": "text", "text": r.thinking.String()}}})})
 	}
-	return nil
+	return r.keep(parts...)
 }
 
 // takeThink takes what a model thought out of its words, where the server leaves it there. The
 // beginning may be missing: it stands in the prompt of some models
 // (https://github.com/MiniMax-AI/MiniMax-M2). An object or a block of code is no thought: the mark
 // stands within it.
-func (r *chatReader) takeThink() error {
+func (r *chatReader) takeThink() (p OpaquePart) {
 	const begin, end = "<think>", "</think>"
 	text := r.text.String()
 	at, first := strings.Index(text, end), strings.Index(text, begin)
@@ -108,7 +98,7 @@ func (r *chatReader) takeThink() error {
 	switch {
 	case first >= 0 && strings.TrimSpace(text[:first]) != "", at < 0 && first < 0, at >= 0 && first > at,
 		first < 0 && (strings.HasPrefix(said, "{") || strings.HasPrefix(said, "```")):
-		return nil
+		return p
 	case at < 0: // it was cut off in its thought
 		at = len(text)
 	default:
@@ -117,19 +107,13 @@ func (r *chatReader) takeThink() error {
 	for at < len(text) && (text[at] == '\n' || text[at] == ' ') {
 		at++
 	}
-	raw, err := quoted(text[:at])
-	if err != nil {
-		return err
-	}
 	r.text.Reset()
+	r.text.WriteString(text[at:])
 	r.thought += at
-	if err := r.addText([]byte(text[at:])); err != nil {
-		return err
-	}
-	return r.keep(OpaquePart{Name: opaqueThink, Raw: string(raw)})
+	return OpaquePart{Name: opaqueThink, Raw: marshaled(wellFormed(text[:at]))}
 }
 
-// unquoted is the text that quoted made JSON of.
+// unquoted is the text that marshaled made JSON of.
 func unquoted(raw string) (text string) {
 	if json.Unmarshal([]byte(raw), &text) != nil {
 		return ""
@@ -137,15 +121,15 @@ func unquoted(raw string) (text string) {
 	return text
 }
 
-// quoted is a text as JSON, with its characters as they are.
-func quoted(text string) (json.RawMessage, error) {
+// marshaled is JSON of a value that has nothing but what JSON has, with its characters as they are.
+func marshaled(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(wellFormed(text)); err != nil {
-		return nil, err
+	if err := enc.Encode(v); err != nil {
+		panic(err)
 	}
-	return bytes.TrimSpace(b.Bytes()), nil
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // mergedDetails joins the pieces of details that were streamed: those that follow one
@@ -161,7 +145,7 @@ func mergedDetails(pieces []json.RawMessage) (list []map[string]any) {
 	}
 	for _, raw := range pieces {
 		var d map[string]any
-		if json.Unmarshal(raw, &d) != nil {
+		if json.Unmarshal(raw, &d) != nil || d == nil {
 			continue
 		}
 		index, indexed := d["index"]

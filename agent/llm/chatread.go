@@ -1,27 +1,88 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
+
+// chatChunk is a chunk of a stream, or a whole answer.
+type chatChunk struct {
+	Choices  []chatChoice
+	Usage    wireUsage
+	Provider string
+	Object   string // "error" of one
+	Error    json.RawMessage
+	Errors   json.RawMessage
+	Message  json.RawMessage // of an error, where there are no choices
+	BaseResp struct {        // MiniMax's, also of answers that are none of errors
+		Status wireNumber `json:"status_code"`
+	} `json:"base_resp"`
+}
+
+// chatChoice is a choice of a chunk, or of a whole answer. More than one is never asked for,
+// but Copilot puts each call into one of its own
+// (https://github.com/karthink/gptel/pull/1284). Moonshot's usage stands in it. Perplexity
+// sends the message so far beside each piece
+// (https://github.com/open-webui/open-webui/issues/9927), and some servers end with it.
+type chatChoice struct {
+	Index  wireNumber
+	Finish string `json:"finish_reason"`
+	// OpenRouter's; it alone may say of a failure (https://github.com/OleksandrChekhovskyi/hax/pull/15)
+	NativeFinish   string `json:"native_finish_reason"`
+	Delta, Message *chatMessage
+	Usage          wireUsage
+}
+
+// chatMessage is a delta or a message.
+type chatMessage struct {
+	Content  wireContent
+	Refusal  wireText
+	Calls    []chatCall    `json:"tool_calls"`
+	Function *chatFunction `json:"function_call"` // of before there were tools
+	chatOpaque
+}
+
+// wireContent is words, which some servers send as a list of blocks
+// (https://github.com/HKUDS/nanobot/issues/2494). Mistral's thinking blocks are opaque
+// (https://docs.mistral.ai/capabilities/reasoning/).
+type wireContent struct{ text, thinking []byte }
+
+// UnmarshalJSON passes over what is neither.
+func (c *wireContent) UnmarshalJSON(b []byte) error {
+	if b[0] != '[' {
+		return (*wireText)(&c.text).UnmarshalJSON(b)
+	}
+	var blocks []any
+	_ = json.Unmarshal(b, &blocks) // it is valid
+	for _, one := range blocks {
+		block, _ := one.(map[string]any)
+		c.text = append(append(c.text, textOf(one)...), textOf(block["text"])...)
+		c.thinking = append(c.thinking, textOf(block["thinking"])...)
+		parts, _ := block["thinking"].([]any)
+		for _, part := range parts {
+			part, _ := part.(map[string]any)
+			c.thinking = append(c.thinking, textOf(part["text"])...)
+		}
+	}
+	return nil
+}
+
+func textOf(v any) string {
+	s, _ := v.(string)
+	return s
+}
 
 // chatReader reads answers of chat completions, also those that keep to the protocol
 // loosely.
 type chatReader struct {
 	answer
 	byIndex  map[int]*partialCall
-	words    map[string]*strings.Builder // opaque fields that are texts and come in pieces
-	lists    map[string][]json.RawMessage
-	values   map[string]json.RawMessage
+	texts    [len(opaqueTexts)]strings.Builder
+	lists    [len(opaqueLists)][]json.RawMessage
+	extra    chatExtra
 	thinking strings.Builder // of content blocks
-	fault    error
-	buf      []byte
-	s        scanner
-	pieces   int      // of arguments in the chunk that is read
-	last     struct { // of them, and where it stands
-		call      *partialCall
-		from, end int
-	}
+	grown    []*partialCall  // whose arguments the chunk that is read goes on with
 }
 
 // volume grows with everything that a chunk adds but arguments.
@@ -34,12 +95,12 @@ func (r *chatReader) got() *answer { return &r.answer }
 // event reads one chunk.
 func (r *chatReader) event(data []byte) (done bool, err error) {
 	before := r.volume()
-	r.pieces, r.like.call = 0, nil
+	r.grown, r.like.call = r.grown[:0], nil
 	if err := r.read(data); err != nil {
 		return false, err
 	}
-	if r.pieces == 1 && r.volume() == before {
-		r.like.remember(data, r.last.call, r.last.from, r.last.end)
+	if len(r.grown) == 1 && r.volume() == before {
+		r.like.remember(data, "arguments", r.grown[0])
 	}
 	return false, nil
 }
@@ -66,172 +127,67 @@ func (r *chatReader) end() error {
 
 // read reads a chunk, or a whole answer.
 func (r *chatReader) read(data []byte) error {
-	r.s = scanner{b: data}
-	s := &r.s
-	if s.peek() == '[' { // Gemini wraps an error in a list
-		if said := saidIn(data); said.any() {
+	var c chatChunk
+	if err := decodeWire(data, &c); err != nil {
+		if said := saidIn(data); said.any() { // Gemini wraps an error in a list
 			return &saidError{said}
 		}
+		return err
 	}
-	if s.peek() != '{' {
-		return errNotProtocol
-	}
-	failed, choices, message := false, false, false
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "choices":
-			choices = true
-			s.items(func(int) { r.choice(s) })
-		case "message":
-			message = true
-		case "usage":
-			r.count(s)
-		case "error", "errors":
-			failed = failed || s.peek() != 'n' && string(s.raw()) != "[]"
-		case "object":
-			failed = failed || string(s.word()) == "error"
-		case "base_resp": // MiniMax's, also of answers that are none of errors
-			s.fields(func(key []byte) {
-				if string(key) == "status_code" {
-					failed = failed || s.number() != 0
-				}
-			})
-		case "provider":
-			r.gateway = s.str()
+	r.gateway = cmp.Or(c.Provider, r.gateway)
+	r.count(c.Usage)
+	for _, one := range c.Choices {
+		if err := r.choice(one); err != nil {
+			return err
 		}
-	})
-	switch {
-	case failed, message && !choices:
+	}
+	if isSet(c.Error) || isSet(c.Errors) || c.Object == "error" || c.BaseResp.Status != 0 ||
+		isSet(c.Message) && c.Choices == nil {
 		return &saidError{saidIn(data)}
-	case r.fault != nil:
-		return r.fault
-	case s.bad:
-		return errNotProtocol
 	}
 	return nil
 }
 
-// count takes over usage. Some servers count in each chunk, and the last count holds.
-func (r *chatReader) count(s *scanner) {
-	if s.peek() == 'n' {
-		s.skip()
-	} else if u := readUsage(s).sane(); u.Input > 0 {
-		r.usage = &u
+// choice reads a choice.
+func (r *chatReader) choice(c chatChoice) error {
+	if c.Finish != "" && failures[r.finish] == "" {
+		r.finish = c.Finish
 	}
-}
-
-// choice reads a choice of a chunk, or of a whole answer. More than one is never asked for,
-// but Copilot puts each call into one of its own
-// (https://github.com/karthink/gptel/pull/1284). Moonshot's usage stands in it. Perplexity
-// sends the message so far beside each piece
-// (https://github.com/open-webui/open-webui/issues/9927), and some servers end with it.
-func (r *chatReader) choice(s *scanner) {
-	var delta, message scanner
-	first := true
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "index":
-			first = s.number() == 0
-		case "finish_reason":
-			if f := s.str(); f != "" && failures[r.finish] == "" {
-				r.finish = f
-			}
-		case "native_finish_reason": // OpenRouter's; it alone may say of a failure
-			// (https://github.com/OleksandrChekhovskyi/hax/pull/15)
-			if f := strings.ToLower(s.str()); failures[f] != "" {
-				r.finish = f
-			}
-		case "delta":
-			delta = *s
-			s.skip()
-		case "message":
-			message = *s
-			s.skip()
-		case "usage":
-			r.count(s)
-		}
-	})
-	switch {
-	case delta.b != nil:
-		r.message(&delta, first)
-	case message.b != nil && (!r.begun || !first):
-		r.message(&message, first)
+	if f := strings.ToLower(c.NativeFinish); failures[f] != "" {
+		r.finish = f
 	}
+	r.count(c.Usage)
+	switch first := c.Index == 0; {
+	case c.Delta != nil:
+		return r.message(c.Delta, first)
+	case c.Message != nil && (!r.begun || !first):
+		return r.message(c.Message, first)
+	}
+	return nil
 }
 
 // message reads a delta or a message; only the first of an answer has its words.
-func (r *chatReader) message(s *scanner, first bool) {
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "content":
-			if !first {
-				s.skip()
-				return
-			}
-			r.content(s)
-		case "refusal":
-			r.check(r.addRefusal(r.piece(s)))
-		case "tool_calls":
-			s.items(func(int) { r.call(s) })
-		case "function_call": // of before there were tools
-			if s.peek() == '{' {
-				r.function(s, r.callOf(callPiece{numbered: true}))
-			}
-		default:
-			if opaqueFields[string(key)] {
-				r.opaqueField(s, string(key))
-			}
+func (r *chatReader) message(m *chatMessage, first bool) error {
+	if first {
+		if err := r.addText(m.Content.text); err != nil {
+			return err
 		}
-	})
-}
-
-func (r *chatReader) check(err error) {
-	if r.fault == nil {
-		r.fault = err
-	}
-}
-
-// piece is the text of a string, valid until the next.
-func (r *chatReader) piece(s *scanner) []byte {
-	r.buf = s.text(r.buf[:0])
-	return r.buf
-}
-
-// content reads the words, which some servers send as a list of blocks
-// (https://github.com/HKUDS/nanobot/issues/2494). Mistral's thinking blocks are opaque
-// (https://docs.mistral.ai/capabilities/reasoning/).
-func (r *chatReader) content(s *scanner) {
-	if s.peek() != '[' {
-		r.check(r.addText(r.piece(s)))
-		return
-	}
-	s.items(func(int) {
-		if s.peek() == '"' {
-			r.check(r.addText(r.piece(s)))
-			return
+		if err := r.think(&r.thinking, m.Content.thinking); err != nil {
+			return err
 		}
-		s.fields(func(key []byte) {
-			switch string(key) {
-			case "text":
-				r.check(r.addText(r.piece(s)))
-			case "thinking":
-				if s.peek() == '"' {
-					r.think(r.piece(s))
-					return
-				}
-				s.items(func(int) {
-					s.fields(func(key []byte) {
-						if string(key) == "text" {
-							r.think(r.piece(s))
-						}
-					})
-				})
-			}
-		})
-	})
-}
-
-func (r *chatReader) think(piece []byte) {
-	r.begun, r.thought = true, r.thought+len(piece)
-	r.check(grow(&r.thinking, piece, maxTextBytes, "its reasoning"))
+	}
+	if err := r.addRefusal(m.Refusal); err != nil {
+		return err
+	}
+	for _, c := range m.Calls {
+		if err := r.call(c); err != nil {
+			return err
+		}
+	}
+	if m.Function != nil {
+		if err := r.call(chatCall{Index: new(wireNumber), Function: *m.Function}); err != nil {
+			return err
+		}
+	}
+	return r.takeOpaque(m.chatOpaque)
 }

@@ -55,8 +55,14 @@ func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, mo
 	if a.usage != nil {
 		resp.Usage = *a.usage
 	}
-	if resp.Usage.Input == 0 { // an endpoint that does not count must not look free
-		resp.Usage = Usage{Input: req.Tokens(), Output: a.estimatedOutput(), Estimated: true}
+	// An endpoint that does not count must not look free.
+	if u := &resp.Usage; u.Input == 0 {
+		*u = Usage{Input: req.Tokens(), Output: a.estimatedOutput(), Estimated: true}
+	} else if u.Output == 0 && a.begun {
+		u.Output, u.Estimated = a.estimatedOutput(), true
+	}
+	if resp.Finish == FinishStop && resp.unsaid() && full(resp.Usage.Output, most) {
+		resp.Finish = FinishLength // https://github.com/vllm-project/vllm/issues/24184
 	}
 	resp.Usage.USD = c.cfg.Price.Cost(resp.Usage)
 	if len(resp.Message.ToolCalls) > 0 || len(a.opaque) > 0 {
@@ -88,13 +94,16 @@ func (c *Client) fullWindow(resp Response, a *answer, most int) bool {
 	if a.finish == "model_context_window_exceeded" {
 		return true
 	}
-	empty := resp.Message.Content == "" && len(resp.Message.ToolCalls) == 0
 	if a.usage == nil {
-		return empty && !a.begun
+		return resp.unsaid() && !a.begun
 	}
-	u := *a.usage
-	return u.Output == 0 && empty || u.Output < most && u.Input+u.Output >= c.Window()*99/100
+	u := resp.Usage
+	return u.Output == 0 && resp.unsaid() || u.Output < most && u.Input+u.Output >= c.Window()*99/100
 }
+
+// full reports whether an answer has as many tokens as it might, or nearly: some count a little less
+// (https://github.com/BerriAI/litellm-docs/pull/559).
+func full(output, most int) bool { return most > 0 && output >= most*9/10 }
 
 // cutShort reports whether an answer has as many tokens as it might, and ends in the midst
 // of a call. Ollama and others call that "stop" or "tool_calls".

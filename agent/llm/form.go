@@ -18,14 +18,21 @@ var (
 	obfuscation    = []byte(`"obfuscation":"`)
 )
 
-// remember keeps the form of an event. data[from:end] is the piece of call's arguments in it.
-func (f *eventForm) remember(data []byte, call *partialCall, from, end int) {
-	if f.call = call; from > end || end > len(data) {
-		f.call = nil
+// remember keeps the form of an event. A field of it holds a piece of call's arguments, and nothing else of it counts.
+func (f *eventForm) remember(data []byte, field string, call *partialCall) {
+	f.call = nil
+	_, rest, _ := bytes.Cut(data, []byte(`"`+field+`"`))
+	rest = bytes.TrimLeft(rest, ": ")
+	if len(rest) == 0 || rest[0] != '"' {
 		return
 	}
-	f.head, f.tail = append(f.head[:0], data[:from]...), append(f.tail[:0], withoutPadding(data[end:])...)
-	f.after = nil
+	n := literalLength(rest[1:])
+	if n < 0 {
+		return
+	}
+	f.call, f.after = call, nil
+	f.head = append(f.head[:0], data[:len(data)-len(rest)+1]...)
+	f.tail = append(f.tail[:0], withoutPadding(rest[1+n:])...)
 	if i := bytes.Index(f.head, sequenceNumber); i >= 0 {
 		rest := f.head[i+len(sequenceNumber):]
 		f.head, f.after = f.head[:len(f.head)-len(rest)], bytes.TrimLeft(rest, "0123456789")
@@ -70,12 +77,11 @@ func (f *eventForm) piece(data []byte) ([]byte, bool) {
 		}
 		at += len(f.after)
 	}
-	s := scanner{b: data, at: at - 1} // at the quote
-	lit := s.literal()
-	if s.bad {
+	n := literalLength(data[at:])
+	if n < 0 {
 		return nil, false
 	}
-	tail := data[s.at-1:]
+	lit, tail := data[at:at+n], data[at+n:]
 	if !bytes.HasPrefix(tail, f.tail) {
 		return nil, false
 	}
@@ -89,4 +95,20 @@ func (f *eventForm) piece(data []byte) ([]byte, bool) {
 func isPadding(rest []byte) bool {
 	return bytes.HasSuffix(rest, []byte(`"}`)) && bytes.IndexByte(rest, '"') == len(rest)-2 &&
 		bytes.IndexByte(rest, '\\') < 0
+}
+
+// literalLength is how long a string literal is that has begun, up to its closing quote; -1 where there is none.
+func literalLength(b []byte) int {
+	if n := bytes.IndexByte(b, '"'); n < 0 || bytes.IndexByte(b[:n], '\\') < 0 {
+		return n
+	}
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return -1
 }

@@ -129,7 +129,9 @@ var lessons = []lesson{
 	// https://docs.litellm.ai/docs/reasoning_content
 	{in: inChat, pattern: `provider_specific_fields`, form: "without provider_specific_fields"},
 	// https://github.com/livekit/agents/issues/5084
-	{in: inChat, pattern: `reasoning.?(?:effort|value)|\bthink(?:ing)?\b`, learn: (*trial).learnEffort},
+	{in: inChat, pattern: `reasoning.?(?:effort|value)|\bthink(?:ing)?(?:\b|_)`, learn: (*trial).learnEffort},
+	// https://github.com/nguyenphutrong/quotio/issues/287
+	{pattern: `\blevel .?\w+.? not supported`, learn: (*trial).learnEffort},
 	// https://github.com/earendil-works/pi/issues/8381
 	{in: inResponses, pattern: `reasoning`, learn: (*trial).learnEffort},
 	// https://console.groq.com/docs/reasoning
@@ -218,11 +220,9 @@ func (t *trial) adopt(form, weaker string) bool {
 
 // part takes something away from this conversation alone; it reports false when that was so already.
 func (t *trial) part(from *bool) bool {
-	if *from {
-		return false
-	}
+	was := *from
 	*from = true
-	return true
+	return !was
 }
 
 // use changes to another dialect.
@@ -329,15 +329,15 @@ var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
 
 // listBegins is what endpoints write before the efforts that there are, which not all of them quote.
 var listBegins = lazyregexp.New(
-	`\b(?:valid|supported|allowed) (?:\w+ )?(?:levels?|values?|efforts?|options?)\b|\bone of\b|\bmust be\b`)
+	`\b(?:valid|supported|allowed) (?:\w+ )?(?:levels?|values?|efforts?|options?|types?)\b|\bone of\b|\bmust be\b`)
 
 var (
 	quotedWord = lazyregexp.New("[\"'`](\\w+)[\"'`]")
 	plainWord  = lazyregexp.New(`\w+`)
 )
 
-// learnEffort asks for the highest effort that the words name and that is no higher than the one refused, or else
-// leaves it to the model's default. It says nothing of other efforts.
+// learnEffort asks for the highest effort that the words name and that is lower than the one refused, or else for the
+// next higher one, or else leaves it to the model's default. It says nothing of other efforts.
 func (t *trial) learnEffort(words string) bool {
 	refused := t.l.effort(t.effort)
 	if refused == "" {
@@ -350,10 +350,12 @@ func (t *trial) learnEffort(words string) bool {
 	if at := listBegins.FindStringIndex(words); at != nil {
 		named = append(named, plainWord.FindAllString(words[at[1]:], 64)...)
 	}
-	for i := slices.Index(efforts, refused) - 1; i >= 0; i-- {
-		e := efforts[i]
-		if slices.Contains(named, e) {
-			return t.adopt(formEffort+refused+formAs+e, "")
+	at := slices.Index(efforts, refused) // -1: none
+	instead := slices.Clone(efforts[:max(at, 0)])
+	slices.Reverse(instead)
+	for _, e := range append(instead, efforts[at+1:]...) {
+		if slices.Contains(named, e) && t.adopt(formEffort+refused+formAs+e, "") {
+			return true
 		}
 	}
 	return t.adopt("without "+formEffort+refused, "")

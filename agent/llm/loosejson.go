@@ -34,14 +34,7 @@ func readLoose(body string, cut bool) (value string, n int, err error) {
 	return string(r.out), r.at, r.err
 }
 
-// looseError says where a text stops being JSON, and why.
-type looseError struct {
-	at        int
-	near, why string
-}
-
-func (e *looseError) Error() string { return fmt.Sprintf("%s, at byte %d, %s", e.why, e.at, e.near) }
-
+// fail says where the text stops being JSON, and why.
 func (r *looseReader) fail(why string) {
 	if r.err != nil {
 		return
@@ -50,7 +43,7 @@ func (r *looseReader) fail(why string) {
 	if r.at < len(r.text) {
 		near = fmt.Sprintf("before %q", text.Clip(text.OneLine(r.text[r.at:min(r.at+200, len(r.text))]), 20))
 	}
-	r.err = &looseError{r.at, near, why}
+	r.err = fmt.Errorf("%s, at byte %d, %s", why, r.at, near)
 }
 
 // peek is the next byte that is no white space; 0 at the end.
@@ -70,6 +63,9 @@ func (r *looseReader) take(c byte) bool {
 	r.at++
 	return true
 }
+
+// maxDepth bounds how deep JSON is nested that a model writes.
+const maxDepth = 64
 
 // quoteToken is what Gemma has for a quote.
 const quoteToken = `<|"|>`
@@ -162,6 +158,11 @@ func (r *looseReader) word() string {
 		r.at++
 	}
 	return r.text[from:r.at]
+}
+
+// isLiteralByte reports whether c can stand in a number or in true, false and null.
+func isLiteralByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
 // literal reads a number, or true, false and null.

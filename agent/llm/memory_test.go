@@ -43,26 +43,55 @@ func TestAnotherEffort(t *testing.T) {
 	}
 }
 
-// Efforts that an endpoint names without quotes are read as well, after the words that begin their list.
-func TestEffortsWithoutQuotes(t *testing.T) {
-	for _, words := range []string{
-		`reasoning effort level "max" not supported, valid levels: low, medium, high, xhigh`,
-		"Invalid reasoning effort: max. Supported values: low, medium, high, xhigh",
-		"reasoning_effort must be one of [low, medium, high, xhigh], got max",
+// What endpoints really say of an effort that they refuse, and which is asked for then. Where none is as low as the one
+// that is wanted, it is the next one, for what a model does by itself may be much more.
+func TestRefusedEfforts(t *testing.T) {
+	for _, c := range []struct {
+		source, wanted, words string
+		status                int
+		want                  any // nil: the model's default
+	}{
+		{"https://github.com/nguyenphutrong/quotio/issues/287", "max",
+			`level "max" not supported, valid levels: low, medium, high, xhigh`, 400, "xhigh"},
+		{"https://github.com/router-for-me/CLIProxyAPI/pull/1798", "medium",
+			`level "medium" not supported, valid levels: low, high`, 400, "low"},
+		{"https://github.com/immersive-translate/immersive-translate/issues/3797", "minimal",
+			`level "minimal" not supported, valid levels: low, medium, high`, 400, "low"},
+		{"https://github.com/router-for-me/CLIProxyAPI/issues/1307", "xhigh",
+			"1 validation error for `reasoning_effort`: expected one of `'low' | 'medium' | 'high'`, received `'xhigh'`", 400,
+			"high"},
+		{"https://github.com/router-for-me/CLIProxyAPI/issues/1572", "xhigh",
+			`1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), 'msg': "Input should be ` +
+				`'low', 'medium' or 'high'", 'input': 'xhigh', 'ctx': {'expected': "'low', 'medium' or 'high'"}}`, 400, "high"},
+		{"https://github.com/ls1intum/edutelligence/issues/749", "high",
+			"Unexpected reasoning effort high. Supported types are xhigh (default), medium, and low.", 500, "medium"},
+		{"https://github.com/liliMozi/openhanako/issues/2092", "medium", "Unsupported value: 'reasoning_effort' does not " +
+			"support 'medium' with this model. Supported values are: 'low', 'high', and 'max'.", 400, "low"},
+		{"https://github.com/Kilo-Org/cloud/pull/3807", "none", "Unsupported value: 'reasoning_effort' does not support " +
+			"'none' with this model. Supported values are: 'minimal', 'low', 'medium', and 'high'.", 400, "minimal"},
+		{"https://platform.openai.com/docs/api-reference/chat", "minimal", "Unsupported value: 'reasoning_effort' does not " +
+			"support 'minimal' with this model. Supported values are: 'none', 'low', 'medium', and 'high'.", 400, "low"},
+		{"https://github.com/heyhuynhgiabuu/proxypal/issues/170", "medium",
+			"Thinking level MEDIUM is not supported for this model.", 400, nil},
+		{"https://github.com/jenslys/opencode-gemini-auth/issues/14", "medium", "Unable to submit request because " +
+			"thinking_level MEDIUM is not supported by this model.", 400, nil},
+		{"https://console.groq.com/docs/reasoning", "high", "`reasoning_effort` must be one of `none` or `default`", 400, nil},
 	} {
 		s := flavour.Start(flavour.Flavour{Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
-			if a.Body["reasoning_effort"] == "max" {
-				return http.StatusBadRequest, flavour.Words(words)
+			if a.Body["reasoning_effort"] == c.wanted {
+				return c.status, flavour.Words(c.words)
 			}
 			return 0, ""
 		}})
 		t.Cleanup(s.Close)
-		c := dialTo(t, s, func(c *llm.Config) { c.Reasoning = "max" })
-		if _, err := c.Complete(t.Context(), ask("x")); err != nil {
-			t.Fatal(err)
+		client := dialTo(t, s, func(f *llm.Config) { f.Reasoning = c.wanted })
+		if _, err := client.Complete(t.Context(), ask("x")); err != nil {
+			t.Errorf("%s: %v", c.source, err)
+			continue
 		}
-		if asks := s.Asks(); asks[len(asks)-1].Body["reasoning_effort"] != "xhigh" {
-			t.Errorf("%s: asked for %v", words, asks[len(asks)-1].Body["reasoning_effort"])
+		asks := s.Asks()
+		if got := asks[len(asks)-1].Body["reasoning_effort"]; got != c.want || len(asks) != 2 || len(client.Weaker()) != 1 {
+			t.Errorf("%s: %d requests, the last for %v, want %v; %q", c.source, len(asks), got, c.want, client.Weaker())
 		}
 	}
 }

@@ -82,7 +82,12 @@ func (r Response) Spent() Usage { return r.Usage.Add(r.Lost) }
 
 // CutInThought reports whether the answer was cut off at its length before the model said or called anything.
 func (r Response) CutInThought() bool {
-	return r.Finish == FinishLength && len(r.Message.ToolCalls) == 0 && strings.TrimSpace(r.Message.Content) == ""
+	return r.Finish == FinishLength && r.unsaid()
+}
+
+// unsaid reports whether the answer neither says nor calls anything.
+func (r Response) unsaid() bool {
+	return len(r.Message.ToolCalls) == 0 && strings.TrimSpace(r.Message.Content) == ""
 }
 
 // Usage counts the tokens of one call, or of several.

@@ -1,6 +1,8 @@
 package llm
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -33,11 +35,7 @@ func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error)
 	ids := wireIDs(req.Messages, maker, l)
 	system := ""
 	var turns []map[string]any
-	messages := req.inWords(l)
-	if l.wants(formMergedTurns) {
-		messages = mergedTurns(messages)
-	}
-	for i, m := range messages {
+	for i, m := range arranged(req.inWords(l), l) {
 		if i == 0 && m.Role == RoleSystem {
 			system = m.Content
 			continue
@@ -199,76 +197,79 @@ func markChat(messages []map[string]any) {
 	}
 }
 
+// messagesEvent is an event of a stream.
+type messagesEvent struct {
+	Type  string
+	Index wireNumber
+	Block messageBlock `json:"content_block"`
+	Delta struct {
+		Text, Thinking, Signature wireText
+		Arguments                 wireText `json:"partial_json"`
+		Finish                    string   `json:"stop_reason"`
+	}
+	Message struct{ Usage wireUsage }
+	Usage   wireUsage
+}
+
+// wholeMessage is an answer that came in one piece.
+type wholeMessage struct {
+	Type    string
+	Error   json.RawMessage
+	Finish  string `json:"stop_reason"`
+	Content []messageBlock
+	Usage   wireUsage
+}
+
+// messageBlock is a block of an answer, which may come in pieces.
+type messageBlock struct {
+	Type, ID, Name string
+	Text           wireText
+	Input          wireArguments
+
+	whole     json.RawMessage // of a thought, as it began
+	at        int             // how many visible parts stand before it
+	call      *partialCall
+	thinking  strings.Builder
+	signature strings.Builder
+}
+
+// UnmarshalJSON keeps what goes back word for word.
+func (m *messageBlock) UnmarshalJSON(b []byte) error {
+	type plain messageBlock
+	_ = decodeWire(b, (*plain)(m)) // what is no object has no type
+	if m.Type == "thinking" || m.Type == "redacted_thinking" {
+		m.whole = bytes.Clone(b)
+	}
+	return nil
+}
+
 // messagesReader reads answers of the Messages dialect.
 type messagesReader struct {
 	answer
 	blocks map[int]*messageBlock
 	said   Usage
-	buf    []byte
-}
-
-// messageBlock is a block that comes in pieces.
-type messageBlock struct {
-	kind      string
-	call      *partialCall
-	thinking  strings.Builder
-	signature strings.Builder
-	whole     json.RawMessage // as it began
-	at        int
 }
 
 func (r *messagesReader) got() *answer { return &r.answer }
 
 // event reads one event.
 func (r *messagesReader) event(data []byte) (done bool, err error) {
-	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false, errNotProtocol
+	var e messagesEvent
+	if err := decodeWire(data, &e); err != nil {
+		return false, err
 	}
-	var kind, block, message, usage []byte
-	var delta scanner
-	index := 0
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "type":
-			kind = s.word()
-		case "index":
-			index = s.number()
-		case "content_block":
-			block = s.raw()
-		case "delta":
-			delta = s
-			s.skip()
-		case "message":
-			message = s.raw()
-		case "usage":
-			usage = s.raw()
-		}
-	})
-	if s.bad {
-		return false, errNotProtocol
-	}
-	switch string(kind) {
+	switch e.Type {
 	case "message_start":
-		m := scanner{b: message}
-		m.fields(func(key []byte) {
-			if string(key) == "usage" {
-				r.count(m.raw())
-			}
-		})
+		r.countBeside(e.Message.Usage)
 	case "content_block_start":
-		return false, r.start(block, index)
+		return false, r.start(&e.Block, int(e.Index))
 	case "content_block_delta":
-		return false, r.delta(&delta, index)
+		return false, r.delta(data, e)
 	case "content_block_stop":
-		return false, r.stop(index)
+		return false, r.stop(int(e.Index))
 	case "message_delta":
-		r.count(usage)
-		delta.fields(func(key []byte) {
-			if string(key) == "stop_reason" {
-				r.finish = delta.str()
-			}
-		})
+		r.countBeside(e.Usage)
+		r.finish = cmp.Or(e.Delta.Finish, r.finish)
 	case "message_stop":
 		return true, r.end()
 	case "error":
@@ -292,46 +293,35 @@ func (r *messagesReader) end() error {
 
 // whole reads an answer that came in one piece.
 func (r *messagesReader) whole(body []byte) error {
-	s := scanner{b: body}
-	var kind string
-	var fault error
-	content, failed := false, false
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "type":
-			kind = s.str()
-		case "error":
-			failed = failed || s.peek() != 'n'
-		case "stop_reason":
-			r.finish = s.str()
-		case "usage":
-			r.count(s.raw())
-		case "content":
-			content = true
-			s.items(func(n int) {
-				if fault == nil {
-					if fault = r.start(s.raw(), n); fault == nil {
-						fault = r.stop(n)
-					}
-				}
-			})
-		}
-	})
+	var m wholeMessage
+	if err := decodeWire(body, &m); err != nil {
+		return err
+	}
 	switch {
-	case failed, kind == "error":
+	case isSet(m.Error), m.Type == "error":
 		return &saidError{saidIn(body)}
-	case s.bad, !content:
+	case m.Content == nil:
 		return errNotProtocol
 	}
-	r.ended = true
-	return fault
+	r.finish, r.ended = m.Finish, true
+	r.countBeside(m.Usage)
+	for n := range m.Content {
+		err := r.start(&m.Content[n], n)
+		if err == nil {
+			err = r.stop(n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// count takes over usage. Later events say what changed, and leave out what did not. What was
+// countBeside takes over usage. Later events say what changed, and leave out what did not. What was
 // read from the cache and written to it is counted beside the input
 // (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
-func (r *messagesReader) count(raw []byte) {
-	u := readUsage(&scanner{b: raw})
+func (r *messagesReader) countBeside(w wireUsage) {
+	u := w.tokens()
 	r.said.Input, r.said.Output = max(r.said.Input, u.Input), max(r.said.Output, u.Output)
 	r.said.CachedInput, r.said.CacheWrite = max(r.said.CachedInput, u.CachedInput), max(r.said.CacheWrite, u.CacheWrite)
 	all := r.said
@@ -342,25 +332,7 @@ func (r *messagesReader) count(raw []byte) {
 }
 
 // start begins a block; one of a whole answer is complete with that.
-func (r *messagesReader) start(raw []byte, index int) error {
-	s := scanner{b: raw}
-	b := &messageBlock{}
-	var id, name string
-	var input, text []byte
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "type":
-			b.kind = s.str()
-		case "id":
-			id = s.str()
-		case "name":
-			name = s.str()
-		case "input":
-			input = s.raw()
-		case "text":
-			text = s.text(nil)
-		}
-	})
+func (r *messagesReader) start(b *messageBlock, index int) (err error) {
 	if r.blocks == nil {
 		r.blocks = map[int]*messageBlock{}
 	}
@@ -368,52 +340,36 @@ func (r *messagesReader) start(raw []byte, index int) error {
 		return errTooMuch
 	}
 	r.blocks[index] = b
-	switch b.kind {
+	switch b.Type {
 	case "text":
-		return r.addText(text)
+		return r.addText(b.Text)
 	case "tool_use":
-		call, err := r.newCall(id, name)
-		if err != nil {
-			return err
+		if b.call, err = r.newCall(b.ID, b.Name); err == nil && string(b.Input) != "{}" {
+			err = b.call.add(b.Input)
 		}
-		if b.call = call; len(input) > 0 && string(input) != "{}" && input[0] == '{' {
-			return call.add(input)
-		}
+		return err
 	case "thinking", "redacted_thinking":
-		whole := scanner{b: raw}
-		b.at, b.whole = r.visible(), whole.kept()
-		r.begun = true
+		b.at, r.begun = r.visible(), true
 	}
 	return nil
 }
 
 // delta adds a piece to a block.
-func (r *messagesReader) delta(s *scanner, index int) error {
-	b := r.blocks[index]
-	if b == nil {
-		return nil
+func (r *messagesReader) delta(data []byte, e messagesEvent) error {
+	b := r.blocks[int(e.Index)]
+	switch d := e.Delta; {
+	case b == nil:
+	case d.Text != nil:
+		return r.addText(d.Text)
+	case d.Arguments != nil && b.call != nil:
+		r.like.remember(data, "partial_json", b.call)
+		return b.call.add(d.Arguments)
+	case d.Thinking != nil:
+		return r.think(&b.thinking, d.Thinking)
+	case d.Signature != nil:
+		return grow(&b.signature, d.Signature, maxTextBytes, "its reasoning")
 	}
-	var fault error
-	s.fields(func(key []byte) {
-		k, from := string(key), s.at+1
-		switch k {
-		case "text", "partial_json", "thinking", "signature":
-			r.buf = s.text(r.buf[:0])
-		}
-		switch {
-		case k == "text":
-			fault = r.addText(r.buf)
-		case k == "partial_json" && b.call != nil:
-			r.like.remember(s.b, b.call, from, s.at-1)
-			fault = b.call.add(r.buf)
-		case k == "thinking":
-			r.thought += len(r.buf)
-			fault = grow(&b.thinking, r.buf, maxTextBytes, "its reasoning")
-		case k == "signature":
-			fault = grow(&b.signature, r.buf, maxTextBytes, "its reasoning")
-		}
-	})
-	return fault
+	return nil
 }
 
 // stop ends a block. A thinking block is put together as it would have come in one piece.
@@ -423,27 +379,17 @@ func (r *messagesReader) stop(index int) error {
 	if b == nil || b.whole == nil {
 		return nil
 	}
-	raw := b.whole
-	if b.kind == "thinking" && b.thinking.Len()+b.signature.Len() > 0 {
-		var block map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &block); err != nil {
-			return errNotProtocol
-		}
+	raw := string(b.whole)
+	if b.Type == "thinking" && b.thinking.Len()+b.signature.Len() > 0 {
+		block := map[string]json.RawMessage{}
+		_ = json.Unmarshal(b.whole, &block) // it is an object
 		for name, text := range map[string]string{"thinking": b.thinking.String(), "signature": b.signature.String()} {
-			if text == "" { // it came with the block, or there is none
-				continue
+			if text != "" { // else it came with the block, or there is none
+				block[name] = json.RawMessage(marshaled(wellFormed(text)))
 			}
-			v, err := quoted(text)
-			if err != nil {
-				return err
-			}
-			block[name] = v
 		}
-		var err error
-		if raw, err = json.Marshal(block); err != nil {
-			return err
-		}
+		raw = marshaled(block)
 	}
 	b.whole = nil
-	return r.keep(OpaquePart{At: b.at, Raw: string(raw)})
+	return r.keep(OpaquePart{At: b.at, Raw: raw})
 }

@@ -67,34 +67,22 @@ func (o *Opaque) of(maker string) (parts []OpaquePart) {
 	return parts
 }
 
-// wireIDLength is how long an id of a tool call is that every endpoint takes: Mistral's
-// wants nine letters or digits (https://github.com/anomalyco/opencode/issues/1680).
-const wireIDLength = 9
+// isWireID is an id of a tool call that every endpoint takes: Mistral's wants nine letters or digits
+// (https://github.com/anomalyco/opencode/issues/1680).
+var isWireID = lazyregexp.New(`^[0-9A-Za-z]{9}$`)
 
 // wireID is an id that every endpoint takes, the same for the same id.
 func wireID(id string) string {
-	if isWireID(id) {
+	if isWireID.MatchString(id) {
 		return id
 	}
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	sum := sha256.Sum256([]byte(id))
 	var b strings.Builder
-	for _, x := range sum[:wireIDLength] {
+	for _, x := range sum[:9] {
 		b.WriteByte(letters[int(x)%len(letters)])
 	}
 	return b.String()
-}
-
-func isWireID(id string) bool {
-	if len(id) != wireIDLength {
-		return false
-	}
-	for i := range len(id) {
-		if c := id[i]; (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
 }
 
 // notInNames is what names of tools may not have.

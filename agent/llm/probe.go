@@ -91,20 +91,19 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	req := Request{Tools: append(slices.Clone(tools), probeTool), Messages: []Message{
 		{Role: RoleSystem, Content: probeSystem(tools)},
 		{Role: RoleUser, Content: "Call look_up with the keys alpha and beta, both at once. Then say their values."}}}
+	ask := func(req Request) (Response, error) {
+		resp, err := c.Complete(ctx, req)
+		p.Usage = p.Usage.Add(resp.Spent())
+		return resp, err
+	}
 	allowed := c.MaxOutput()
-	first, err := c.Complete(ctx, req)
-	p.Usage = p.Usage.Add(first.Spent())
+	first, err := ask(req)
+	if first.CutInThought() && c.MaxOutput() > allowed { // it may be longer from now on
+		first, err = ask(req)
+	}
 	if err != nil {
 		p.Advice = c.adviceOf(ctx, err)
 		return p
-	}
-	if first.CutInThought() && c.MaxOutput() > allowed { // it may be longer from now on
-		first, err = c.Complete(ctx, req)
-		p.Usage = p.Usage.Add(first.Spent())
-		if err != nil {
-			p.Advice = c.adviceOf(ctx, err)
-			return p
-		}
 	}
 	if len(first.Message.ToolCalls) == 0 {
 		p.Advice = uncalled(first, c.MaxOutput())
@@ -120,8 +119,7 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	for _, call := range first.Message.ToolCalls {
 		req.Messages = append(req.Messages, Message{Role: RoleTool, ToolCallID: call.ID, Content: "42"})
 	}
-	second, err := c.Complete(ctx, req)
-	p.Usage = p.Usage.Add(second.Spent())
+	second, err := ask(req)
 	if err != nil {
 		p.Advice = c.adviceOf(ctx, err)
 		return p
@@ -134,16 +132,14 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	}
 	p.Cached = second.Usage.CachedInput > 0
 	if !p.Cached && second.Usage.CacheWrite > 0 { // the endpoint was found to take cache marks only now
-		again, err := c.Complete(ctx, req)
-		p.Usage = p.Usage.Add(again.Spent())
+		again, err := ask(req)
 		p.Cached = err == nil && again.Usage.CachedInput > 0
 	}
 	forgetful := c.forgetful(req)
 	p.ReasoningKept = first.Message.Opaque != nil && len(first.Message.Opaque.of(c.maker(c.Protocol()))) > 0 && !forgetful
-	third, err := c.Complete(ctx, Request{Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
+	third, err := ask(Request{Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
 		{Role: RoleUser, Content: `Answer with {"ok": "yes"}, unless your answer is held to another form.`}},
 		Schema: &probeSchema})
-	p.Usage = p.Usage.Add(third.Spent())
 	p.Strict = c.held(third, err)
 	p.Advice = strings.TrimSpace(p.Advice + " " + c.unseenAdvice(p, forgetful))
 	return p
@@ -224,7 +220,7 @@ const leastCut = 2000
 
 // CutAdvice says what to do about an answer that was cut off, where SIA allowed so many tokens.
 func CutAdvice(r Response, allowed int) string {
-	if r.Usage.Estimated || r.Usage.Output >= allowed {
+	if r.Usage.Estimated || full(r.Usage.Output, allowed) {
 		return fmt.Sprintf("SIA allows it %d tokens: set max_output of the model higher in the file of --config, "+
 			"or let it reason less", allowed)
 	}

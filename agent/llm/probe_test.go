@@ -168,12 +168,55 @@ func TestLongThoughts(t *testing.T) {
 				return ""
 			},
 			Usage: func(b flavour.Bill) map[string]any {
-				return map[string]any{"prompt_tokens": b.Input, "completion_tokens": b.Output + cut}
+				return map[string]any{"prompt_tokens": b.Input, "completion_tokens": b.Output + cut - cut/50}
 			}})
 		t.Cleanup(s.Close)
 		got := dialTo(t, s, func(f *llm.Config) { f.MaxOutput = c.configured }).Probe(t.Context(), nil)
 		if got.Usable != c.works || !strings.Contains(got.Advice, c.want) {
 			t.Errorf("thinks %d, configured %d: usable %v, %q", c.thinks, c.configured, got.Usable, got.Advice)
+		}
+	}
+}
+
+// Endpoints say in several ways that an answer was cut while the model thought: some count a little less than the limit,
+// only the reasoning or nothing, some call it "stop". Each gives it more room; none is a window that is full. An answer
+// that the endpoint cuts at a limit of its own, or that is just empty, gives none.
+func TestCutInThought(t *testing.T) {
+	for _, c := range []struct {
+		what, finish  string
+		output, hides int // tokens that are counted as output, and as reasoning; -1: nothing is counted
+		thinks        int // tokens that are seen
+		full, fails   bool
+	}{
+		{"the whole limit", "length", 8192, 8192, 0, true, false},
+		{"https://github.com/BerriAI/litellm-docs/pull/559", "length", 8020, 0, 0, true, false},
+		{"https://github.com/router-for-me/CLIProxyAPI/issues/5733", "length", 0, 8192, 0, true, false},
+		{"reasoning that is not counted", "length", 0, 0, 9000, true, false},
+		{"https://github.com/kekzl/imp/issues/1442", "stop", 8192, 0, 0, true, false},
+		{"https://github.com/vllm-project/vllm/issues/24184", "stop", -1, 0, 9000, true, false},
+		{"an endpoint's own limit", "length", 4096, 4000, 0, false, false},
+		{"an empty answer", "stop", 7, 0, 0, false, false},
+		{"a full window", "length", 0, 0, 0, false, true},
+	} {
+		s := flavour.Start(flavour.Flavour{
+			Say: func(flavour.Ask) flavour.Turn { return flavour.Turn{} },
+			Message: func(m map[string]any) string {
+				m["reasoning_content"] = strings.Repeat("hmm ", c.thinks)
+				return c.finish
+			},
+			Usage: func(b flavour.Bill) map[string]any {
+				if c.output < 0 {
+					return nil
+				}
+				return map[string]any{"prompt_tokens": b.Input, "completion_tokens": c.output,
+					"completion_tokens_details": map[string]any{"reasoning_tokens": c.hides}}
+			}})
+		t.Cleanup(s.Close)
+		client := dialTo(t, s)
+		resp, err := client.Complete(t.Context(), ask("x"))
+		if full := client.MaxOutput() > llm.DefaultMaxOutput; full != c.full || (err != nil) != c.fails ||
+			c.full != (resp.CutInThought() && resp.Usage.Output > 8000) {
+			t.Errorf("%s: more room %v; %+v, %v", c.what, full, resp, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -123,6 +124,51 @@ func responsesItems(m Message, maker string, ids func(string) string, l Learned)
 	return items
 }
 
+// responsesEvent is an event of a stream.
+type responsesEvent struct {
+	Type      string
+	Index     wireNumber `json:"output_index"`
+	Item      outputItem
+	ItemID    string `json:"item_id"`
+	Response  wholeResponse
+	Delta     wireText
+	Arguments wireText
+}
+
+// wholeResponse is an answer that came in one piece, or what the last event says of it.
+type wholeResponse struct {
+	Status     string
+	Error      json.RawMessage
+	Incomplete struct{ Reason string } `json:"incomplete_details"`
+	Output     []outputItem
+	Usage      wireUsage
+}
+
+// outputItem is an item of an answer.
+type outputItem struct {
+	Type      string
+	ID        string // of the item
+	CallID    string `json:"call_id"` // some servers leave it out
+	Name      string
+	Arguments wireArguments
+	Phase     json.RawMessage // of a message
+	Content   []struct {      // likewise; that of reasoning is no output_text
+		Type    string
+		Text    wireText
+		Refusal wireText
+	}
+	whole []byte // of reasoning, as it stands
+}
+
+// UnmarshalJSON keeps what goes back word for word.
+func (o *outputItem) UnmarshalJSON(b []byte) error {
+	type plain outputItem
+	if _ = decodeWire(b, (*plain)(o)); o.Type == "reasoning" { // what is no object has no type
+		o.whole = bytes.Clone(b)
+	}
+	return nil
+}
+
 // responsesReader reads answers of the Responses dialect. What belongs together is told by the
 // index of the item; where a server leaves it out, or gives it to several
 // (https://github.com/lemonade-sdk/lemonade/issues/3607,
@@ -133,7 +179,6 @@ type responsesReader struct {
 	byItem   map[string]*partialCall // and by its id
 	texts    map[int]bool            // items with words that arrive in pieces
 	done     map[string]int          // how many items of each kind came whole
-	buf      []byte
 }
 
 func (r *responsesReader) got() *answer { return &r.answer }
@@ -141,64 +186,43 @@ func (r *responsesReader) got() *answer { return &r.answer }
 // event reads one event. The last holds the usage, and with most endpoints the whole
 // answer once more.
 func (r *responsesReader) event(data []byte) (done bool, err error) {
-	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false, errNotProtocol
+	var e responsesEvent
+	if err := decodeWire(data, &e); err != nil {
+		return false, err
 	}
-	var kind, item, id, response, delta []byte
-	index, from, end := 0, 0, 0
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "type":
-			kind = s.word()
-		case "output_index":
-			index = s.number()
-		case "item":
-			item = s.raw()
-		case "item_id":
-			id = s.word()
-		case "response":
-			response = s.raw()
-		case "delta", "arguments":
-			if s.peek() == '"' {
-				from = s.at + 1
-				r.buf = s.text(r.buf[:0])
-				delta, end = r.buf, s.at-1
-			}
+	index := int(e.Index)
+	switch e.Type {
+	case "response.output_item.added": // the arguments of a call follow in pieces
+		if e.Item.Type == "function_call" {
+			_, err = r.callFor(e.Item, index)
 		}
-	})
-	if s.bad {
-		return false, errNotProtocol
-	}
-	switch string(kind) {
-	case "response.output_item.added":
-		return false, r.added(item, index)
+		return false, err
 	case "response.output_text.delta":
 		if r.texts == nil {
 			r.texts = map[int]bool{}
 		}
 		r.texts[index] = true
-		return false, r.addText(delta)
+		return false, r.addText(e.Delta)
 	case "response.refusal.delta":
-		return false, r.addRefusal(delta)
+		return false, r.addRefusal(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		r.begun, r.thought = true, r.thought+len(delta)
+		r.begun, r.thought = true, r.thought+len(e.Delta)
 		return false, nil
 	case "response.function_call_arguments.delta":
-		if call := r.callOf(id, index); call != nil && !call.closed {
-			r.like.remember(data, call, from, end)
-			return false, call.add(delta)
+		if call := r.callOf(e.ItemID, index); call != nil && !call.closed {
+			r.like.remember(data, "delta", call)
+			return false, call.add(e.Delta)
 		}
 		return false, nil
 	case "response.function_call_arguments.done": // some send nothing else of them
-		if call := r.callOf(id, index); call != nil && call.args.Len() == 0 {
-			return false, call.add(delta)
+		if call := r.callOf(e.ItemID, index); call != nil && call.args.Len() == 0 {
+			return false, call.add(e.Arguments)
 		}
 		return false, nil
 	case "response.output_item.done":
-		return false, r.item(r.head(item), item, index)
+		return false, r.item(e.Item, index)
 	case "response.completed", "response.done", "response.incomplete", "response.failed", "response.cancelled":
-		return true, r.response(response)
+		return true, r.response(e.Response, data)
 	case "error":
 		return true, &saidError{saidIn(data)}
 	case "":
@@ -210,15 +234,12 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 }
 
 // callOf is the call of an item.
-func (r *responsesReader) callOf(id []byte, index int) *partialCall {
-	if call := r.byItem[string(id)]; call != nil {
+func (r *responsesReader) callOf(id string, index int) *partialCall {
+	if call := r.byItem[id]; call != nil {
 		return call
 	}
 	return r.byOutput[index]
 }
-
-// whole reads an answer that came in one piece.
-func (r *responsesReader) whole(body []byte) error { return r.response(body) }
 
 // end ends the answer.
 func (r *responsesReader) end() error {
@@ -228,122 +249,68 @@ func (r *responsesReader) end() error {
 	return nil
 }
 
-// response reads a whole response, or what the last event says of it.
-func (r *responsesReader) response(body []byte) error {
-	s := scanner{b: body}
-	if s.peek() != '{' {
+// whole reads an answer that came in one piece.
+func (r *responsesReader) whole(body []byte) error {
+	var all wholeResponse
+	if err := decodeWire(body, &all); err != nil {
+		return err
+	}
+	return r.response(all, body)
+}
+
+// response takes over a whole response, which stands in data.
+func (r *responsesReader) response(all wholeResponse, data []byte) error {
+	switch {
+	case isSet(all.Error), all.Status == "failed":
+		return &saidError{saidIn(data)}
+	case all.Output == nil && all.Status == "":
 		return errNotProtocol
 	}
-	var status, reason string
-	var fault error
-	failed, hasOutput := false, false
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "status":
-			status = s.str()
-		case "error":
-			failed = failed || s.peek() != 'n'
-		case "incomplete_details":
-			s.fields(func(key []byte) {
-				if string(key) == "reason" {
-					reason = s.str()
-				}
-			})
-		case "output":
-			hasOutput = true
-			fault = r.output(&s)
-		case "usage":
-			if u := readUsage(&s).sane(); u.Input > 0 {
-				r.usage = &u
-			}
-		}
-	})
-	switch {
-	case failed, status == "failed":
-		return &saidError{saidIn(body)}
-	case s.bad, !hasOutput && status == "":
-		return errNotProtocol
-	case fault != nil:
-		return fault
+	r.count(all.Usage)
+	if err := r.output(all.Output); err != nil {
+		return err
 	}
 	r.ended = true
-	r.finish = FinishStop
-	if len(r.calls) > 0 {
+	switch {
+	case all.Status == "incomplete" && all.Incomplete.Reason == "content_filter":
+		r.finish = FinishContentFilter
+	case all.Status == "incomplete":
+		r.finish = FinishLength
+	case len(r.calls) > 0:
 		r.finish = FinishToolCalls
-	}
-	if status == "incomplete" {
-		if r.finish = FinishLength; reason == "content_filter" {
-			r.finish = FinishContentFilter
-		}
+	default:
+		r.finish = FinishStop
 	}
 	return nil
 }
 
 // output reads the items that the last event lists, without those that came before.
-func (r *responsesReader) output(s *scanner) (fault error) {
+func (r *responsesReader) output(items []outputItem) error {
 	came, listed := maps.Clone(r.done), map[string]int{}
-	s.items(func(n int) {
-		raw := s.raw()
-		o := r.head(raw)
-		if listed[o.kind]++; fault != nil || o.kind != "function_call" && listed[o.kind] <= came[o.kind] {
-			return
+	for n, o := range items {
+		if listed[o.Type]++; o.Type != "function_call" && listed[o.Type] <= came[o.Type] ||
+			o.Type == "message" && came[o.Type] == 0 && r.text.Len()+r.refusal.Len() > 0 { // it came in pieces
+			continue
 		}
-		if o.kind == "message" && came[o.kind] == 0 && r.text.Len()+r.refusal.Len() > 0 {
-			return // it came in pieces
+		if err := r.item(o, n); err != nil {
+			return err
 		}
-		fault = r.item(o, raw, n)
-	})
-	return fault
-}
-
-// outputItem is an item of an answer as far as it is read.
-type outputItem struct {
-	kind, id, own, name string // own is the item's id, id the call's
-	phase               []byte // of a message
-}
-
-// head reads what tells items apart. Some servers leave call_id out.
-func (r *responsesReader) head(raw []byte) (o outputItem) {
-	s := scanner{b: raw}
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "type":
-			o.kind = s.str()
-		case "call_id":
-			o.id = s.str()
-		case "id":
-			o.own = s.str()
-		case "name":
-			o.name = s.str()
-		case "phase":
-			o.phase = s.kept()
-		}
-	})
-	o.id = cmp.Or(o.id, o.own)
-	return o
-}
-
-// added begins a call: its arguments follow in pieces.
-func (r *responsesReader) added(raw []byte, index int) error {
-	o := r.head(raw)
-	if o.kind != "function_call" {
-		return nil
 	}
-	_, err := r.callFor(o, index)
-	return err
+	return nil
 }
 
 // callFor is the call of an item, which begins with it unless it has begun.
 func (r *responsesReader) callFor(o outputItem, index int) (*partialCall, error) {
+	id := cmp.Or(o.CallID, o.ID)
 	for _, call := range r.calls {
-		if o.id != "" && call.id == o.id {
+		if id != "" && call.id == id {
 			return call, nil
 		}
 	}
-	if call := r.byOutput[index]; call != nil && o.id == "" {
+	if call := r.byOutput[index]; call != nil && id == "" {
 		return call, nil
 	}
-	call, err := r.newCall(o.id, o.name)
+	call, err := r.newCall(id, o.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -351,100 +318,67 @@ func (r *responsesReader) callFor(o outputItem, index int) (*partialCall, error)
 		r.byOutput, r.byItem = map[int]*partialCall{}, map[string]*partialCall{}
 	}
 	r.byOutput[index] = call
-	if o.own != "" {
-		r.byItem[o.own] = call
+	if o.ID != "" {
+		r.byItem[o.ID] = call
 	}
 	return call, nil
 }
 
 // item reads an item that is whole. Its pieces that came before are replaced or passed over.
-func (r *responsesReader) item(o outputItem, raw []byte, index int) error {
+func (r *responsesReader) item(o outputItem, index int) error {
 	if r.done == nil {
 		r.done = map[string]int{}
 	}
-	r.done[o.kind]++
-	s := scanner{b: raw}
-	switch o.kind {
+	r.done[o.Type]++
+	switch o.Type {
 	case "message":
-		inPieces := r.texts[index]
-		delete(r.texts, index)
-		if o.phase != nil {
-			at := r.visible()
-			if inPieces { // its words are here already
-				at--
-			}
-			if err := r.keep(OpaquePart{At: max(0, at), Name: opaquePhase, Raw: string(o.phase)}); err != nil {
-				return err
-			}
-		}
-		var fault error
-		s.fields(func(key []byte) {
-			if string(key) == "content" && !inPieces {
-				s.items(func(int) {
-					if err := r.contentPart(&s); fault == nil {
-						fault = err
-					}
-				})
-			}
-		})
-		r.flowing = false
-		return fault
+		return r.message(o, index)
 	case "function_call":
-		err := r.wholeCall(&s, o, index)
-		r.flowing = false
-		return err
+		call, err := r.callFor(o, index)
+		if err != nil {
+			return err
+		}
+		call.closed, r.flowing = true, false
+		if n := len(o.Arguments); n > 0 && n != call.args.Len() { // else they came in pieces
+			call.args.Reset()
+			return call.add(o.Arguments)
+		}
 	case "reasoning":
-		kept := s.kept()
-		r.thought += len(kept)
-		return r.keep(OpaquePart{At: r.visible(), Raw: string(kept)})
+		r.thought += len(o.whole)
+		return r.keep(OpaquePart{At: r.visible(), Raw: string(o.whole)})
 	}
 	return nil
 }
 
-// wholeCall takes over a call's arguments, unless they came in pieces.
-func (r *responsesReader) wholeCall(s *scanner, o outputItem, index int) error {
-	call, err := r.callFor(o, index)
-	if err != nil {
-		return err
+// message reads a message that is whole. Its words may be here already.
+func (r *responsesReader) message(o outputItem, index int) error {
+	inPieces := r.texts[index]
+	delete(r.texts, index)
+	if isSet(o.Phase) {
+		at := r.visible()
+		if inPieces {
+			at--
+		}
+		if err := r.keep(OpaquePart{At: max(0, at), Name: opaquePhase, Raw: string(o.Phase)}); err != nil {
+			return err
+		}
 	}
-	call.closed = true
-	s.fields(func(key []byte) {
-		if string(key) != "arguments" {
-			return
+	for _, part := range o.Content {
+		if inPieces {
+			break
 		}
-		args := r.buf[:0]
-		if s.peek() == '{' {
-			args = s.raw()
-		} else {
-			args = s.text(args)
-			r.buf = args
+		var err error
+		switch part.Type {
+		case "output_text", "text":
+			err = r.addText(part.Text)
+		case "refusal":
+			err = r.addRefusal(part.Refusal)
 		}
-		if len(args) > 0 && call.args.Len() != len(args) {
-			call.args.Reset()
-			err = call.add(args)
+		if err != nil {
+			return err
 		}
-	})
-	return err
-}
-
-// contentPart reads a part of a message's content. That of reasoning is no output_text.
-func (r *responsesReader) contentPart(s *scanner) error {
-	var kind string
-	var text []byte
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "type":
-			kind = s.str()
-		case "text", "refusal":
-			text = s.text(nil)
-		}
-	})
-	switch kind {
-	case "output_text", "text":
-		return r.addText(text)
-	case "refusal":
-		return r.addRefusal(text)
 	}
+	r.flowing = false
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (e *eventReader) nextData() ([]byte, error) {
 	e.ahead = nil
 	for {
 		line, err := e.nextLine()
-		text := withoutEnd(line)
+		text := bytes.TrimRight(line, "\r\n")
 		if e.read == len(line) { // the first line may begin with a byte order mark
 			text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 		}
@@ -106,14 +106,6 @@ func (e *eventReader) endsHere() bool {
 	return err == nil && next[0] == e.end
 }
 
-// withoutEnd is a line without its end.
-func withoutEnd(line []byte) []byte {
-	for n := len(line); n > 0 && (line[n-1] == '\n' || line[n-1] == '\r'); n-- {
-		line = line[:n-1]
-	}
-	return line
-}
-
 // isEventField reports whether a line is a comment or a field other than data.
 func isEventField(line []byte) bool {
 	for _, p := range []string{":", "event:", "id:", "retry:"} {
@@ -143,7 +135,7 @@ func (e *eventReader) nextLine() ([]byte, error) {
 			return piece, err
 		}
 		if room := cap(e.line) - len(e.line); room < len(piece) {
-			e.line = append(make([]byte, 0, 4*cap(e.line)+len(piece)), e.line...)
+			e.line = append(make([]byte, 0, 3*cap(e.line)+len(piece)), e.line...)
 		}
 		if e.line = append(e.line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
 			return e.line, err

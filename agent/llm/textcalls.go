@@ -27,8 +27,8 @@ type textCall struct{ name, args string }
 var textForms = []textForm{
 	{"<tool_call>", "</tool_call>", (*textReader).tagged},
 	{"<tools>", "</tools>", (*textReader).objects},
-	{"<function=", "</function>", (*textReader).function},
-	{"<invoke name=", "</invoke>", (*textReader).invoke},
+	{"<function=", "</function>", inTags(qwenArguments, "</function>")},
+	{"<invoke name=", "</invoke>", inTags(invokeArguments, "</invoke>")},
 	{"<|tool_call_begin|>", "<|tool_call_end|>", (*textReader).named},
 	{"<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", (*textReader).named},
 	{toFunctions, "<|call|>", (*textReader).named},

@@ -20,7 +20,7 @@ func (r *textReader) tagged(body string) (calls []textCall, n int, err error) {
 	n = len(body) - len(in)
 	const function, endFunction = "<function=", "</function>"
 	if rest, is := strings.CutPrefix(in, function); is {
-		calls, m, err := r.function(rest)
+		calls, m, err := inTags(qwenArguments, endFunction)(r, rest)
 		n += len(function) + m
 		if rest, is := strings.CutPrefix(strings.TrimLeft(body[n:], space), endFunction); is {
 			n = len(body) - len(rest)
@@ -90,8 +90,7 @@ func (r *textReader) object(body string) (calls []textCall, n int, err error) {
 	if in := strings.TrimLeft(body[1:], space); body[0] == '[' && pythonCall.MatchString(in[:min(len(in), maxHead)]) {
 		return r.pythonList(body)
 	}
-	value, n, err := readLoose(body, r.cut)
-	r.left -= n
+	value, n, err := r.loose(body)
 	if err != nil {
 		return nil, n, err
 	}
@@ -125,33 +124,29 @@ func callObject(raw []byte) textCall {
 	return textCall{v.Name, plainArguments(string(v.Arguments), false)}
 }
 
-// function reads name>{…} and name><parameter=key>value</parameter>….
-func (r *textReader) function(body string) (calls []textCall, n int, err error) {
-	name, in, is := strings.Cut(body[:min(len(body), maxHead)], ">")
-	if !is {
-		return nil, 0, errNoName
-	}
-	n = len(name) + 1
-	name = strings.Trim(name, "\"' ")
-	if in = strings.TrimLeft(in, space); strings.HasPrefix(in, "{") {
-		args, m, err := readLoose(body[n:], r.cut)
-		r.left -= m
+// inTags reads a name, > and arguments: an object, or each between tags of its own.
+func inTags(marks argumentMarks, end string) func(r *textReader, body string) ([]textCall, int, error) {
+	return func(r *textReader, body string) (calls []textCall, n int, err error) {
+		name, in, is := strings.Cut(body[:min(len(body), maxHead)], ">")
+		if !is {
+			return nil, 0, errNoName
+		}
+		n = len(name) + 1
+		name = strings.Trim(name, "\"' ")
+		if strings.HasPrefix(strings.TrimLeft(in, space), "{") {
+			args, m, err := r.loose(body[n:])
+			return oneCall(name, args, n+m, err)
+		}
+		args, m, err := r.arguments(name, body[n:], marks, end)
 		return oneCall(name, args, n+m, err)
 	}
-	args, m, err := r.arguments(name, body[n:], qwenArguments, "</function>")
-	return oneCall(name, args, n+m, err)
 }
 
-// invoke reads "name"><parameter name="key">value</parameter>….
-func (r *textReader) invoke(body string) (calls []textCall, n int, err error) {
-	name, _, is := strings.Cut(body[:min(len(body), maxHead)], ">")
-	if !is {
-		return nil, 0, errNoName
-	}
-	n = len(name) + 1
-	name = strings.Trim(name, "\"' ")
-	args, m, err := r.arguments(name, body[n:], invokeArguments, "</invoke>")
-	return oneCall(name, args, n+m, err)
+// loose reads the value that a text begins with, as readLoose does.
+func (r *textReader) loose(body string) (value string, n int, err error) {
+	value, n, err = readLoose(body, r.cut)
+	r.left -= n
+	return value, n, err
 }
 
 // called reads call:name{key:value,…}, as Gemma writes it; a text stands between quotes or
@@ -221,8 +216,7 @@ func (r *textReader) named(body string) (calls []textCall, n int, err error) {
 	if !strings.HasPrefix(body[n:], "{") {
 		return nil, n, errNoObject
 	}
-	args, k, err := readLoose(body[n:], r.cut)
-	r.left -= k
+	args, k, err := r.loose(body[n:])
 	return oneCall(m[1], args, n+k, err)
 }
 
@@ -278,10 +272,7 @@ func (r *textReader) arguments(
 			return "", n, fmt.Errorf("the argument %s of %s has no end", m[1], tool)
 		}
 		key := strings.TrimSpace(m[1])
-		args[key], err = asKind(strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n"), kinds[key])
-		if err != nil {
-			return "", n, err
-		}
+		args[key] = asKind(strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n"), kinds[key])
 		n = len(body) - len(in) + len(value) + more
 	}
 	b, err := json.Marshal(args)
@@ -306,11 +297,11 @@ func kindsOf(schema json.RawMessage) map[string]any {
 }
 
 // asKind is a value that came as text: JSON, where that is wanted and it is some.
-func asKind(value string, kind any) (json.RawMessage, error) {
+func asKind(value string, kind any) json.RawMessage {
 	if kind != nil && kind != "string" {
 		if raw, n, err := readLoose(value, true); err == nil && strings.TrimLeft(value[n:], space) == "" {
-			return json.RawMessage(raw), nil
+			return json.RawMessage(raw)
 		}
 	}
-	return quoted(value)
+	return json.RawMessage(marshaled(value))
 }

@@ -68,16 +68,19 @@ func isTest(p string) bool {
 	return tamper.IsTest(p) && (path.Ext(p) != ".rs" || slices.Contains(strings.Split(path.Dir(p), "/"), "tests"))
 }
 
+// IsForeign reports whether a folder of this name holds other people's code, or what a program made.
+func IsForeign(folder string) bool {
+	switch folder {
+	case "node_modules", "vendor", "third_party", "dist", "__pycache__":
+		return true
+	}
+	return false
+}
+
 // isForeign reports whether a file is other people's code, or made by a program.
 func isForeign(p string) bool {
-	for part := range strings.SplitSeq(path.Dir(p), "/") {
-		switch part {
-		case "node_modules", "vendor", "third_party", "dist", "__pycache__":
-			return true
-		}
-	}
 	name := path.Base(p)
-	return strings.Contains(name, ".min.") || strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, "_pb2.py") ||
+	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), IsForeign) || strings.Contains(name, ".min.") || strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, "_pb2.py") ||
 		strings.HasSuffix(name, ".d.ts")
 }
 

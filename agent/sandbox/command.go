@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -82,23 +83,11 @@ func DefaultLimits() Limits {
 
 // withDefaults fills l's zero fields in from d.
 func (l Limits) withDefaults(d Limits) Limits {
-	fillZero(&l.Time, d.Time)
-	fillZero(&l.CPU, d.CPU)
-	fillZero(&l.Memory, d.Memory)
-	fillZero(&l.Processes, d.Processes)
-	fillZero(&l.OpenFiles, d.OpenFiles)
-	fillZero(&l.FileSize, d.FileSize)
-	fillZero(&l.Temp, d.Temp)
-	fillZero(&l.Disk, d.Disk)
-	fillZero(&l.Files, d.Files)
-	fillZero(&l.Output, d.Output)
-	fillZero(&l.Printed, d.Printed)
-	return l
-}
-
-func fillZero[T ~int | ~int64](v *T, d T) {
-	if *v <= 0 {
-		*v = d
+	return Limits{
+		Time: cmp.Or(l.Time, d.Time), CPU: cmp.Or(l.CPU, d.CPU), Memory: cmp.Or(l.Memory, d.Memory),
+		Processes: cmp.Or(l.Processes, d.Processes), OpenFiles: cmp.Or(l.OpenFiles, d.OpenFiles),
+		FileSize: cmp.Or(l.FileSize, d.FileSize), Temp: cmp.Or(l.Temp, d.Temp), Disk: cmp.Or(l.Disk, d.Disk),
+		Files: cmp.Or(l.Files, d.Files), Output: cmp.Or(l.Output, d.Output), Printed: cmp.Or(l.Printed, d.Printed),
 	}
 }
 

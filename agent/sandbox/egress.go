@@ -168,11 +168,7 @@ func (s *Sandbox) throughForward(c Command) (Command, error) {
 		argv = append(argv, landlockOption(c))
 	}
 	if len(c.Servers) > 0 {
-		option, err := serversOption(c)
-		if err != nil {
-			return c, err
-		}
-		argv = append(argv, option)
+		argv = append(argv, serversOption(c))
 	}
 	if c.Shell != "" {
 		c.Argv = append(append([]string(nil), s.shell...), c.Shell)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -18,8 +19,7 @@ type boundedOutput struct {
 	pass io.Writer
 
 	head  []byte
-	tail  []byte // ring, once full
-	next  int    // where the ring goes on
+	tail  []byte // the last keep bytes are kept; those before them go when there are as many again
 	total int64
 }
 
@@ -29,49 +29,30 @@ func newOutput(keep int, most int64, pass io.Writer) *boundedOutput {
 
 // Write takes p, or what is still allowed of it.
 func (o *boundedOutput) Write(p []byte) (int, error) {
-	n, over := len(p), false
-	if left := o.most - o.total; int64(n) > left {
-		n, over = int(left), true
-	}
-	part := p[:n]
-	o.total += int64(n)
+	part := p[:min(int64(len(p)), o.most-o.total)]
+	o.total += int64(len(part))
 	if o.pass != nil {
 		if _, err := o.pass.Write(part); err != nil {
 			return 0, fmt.Errorf("pass output on: %w", err)
 		}
 	}
-	if room := o.keep - len(o.head); room > 0 {
-		k := min(room, len(part))
-		o.head = append(o.head, part[:k]...)
-		part = part[k:]
+	first := min(o.keep-len(o.head), len(part))
+	o.head = append(o.head, part[:first]...)
+	if o.tail = append(o.tail, part[first:]...); len(o.tail) > 2*o.keep {
+		o.tail = append(o.tail[:0], o.tail[len(o.tail)-o.keep:]...)
 	}
-	if len(part) > o.keep {
-		part = part[len(part)-o.keep:]
+	if len(part) < len(p) {
+		return len(part), errPrinted
 	}
-	if room := o.keep - len(o.tail); room > 0 {
-		k := min(room, len(part))
-		o.tail = append(o.tail, part[:k]...)
-		part = part[k:]
-	}
-	for len(part) > 0 {
-		k := copy(o.tail[o.next:], part)
-		o.next = (o.next + k) % o.keep
-		part = part[k:]
-	}
-	if over {
-		return n, errPrinted
-	}
-	return n, nil
+	return len(p), nil
 }
 
 // bytes is what was kept, cut at whole characters.
 func (o *boundedOutput) bytes() []byte {
-	tail := append(append([]byte(nil), o.tail[o.next:]...), o.tail[:o.next]...)
-	missing := o.total - int64(len(o.head)) - int64(len(tail))
-	if missing <= 0 {
-		return append(append([]byte(nil), o.head...), tail...)
+	head, tail := o.head, o.tail[max(0, len(o.tail)-o.keep):]
+	if o.total == int64(len(head)+len(tail)) {
+		return slices.Concat(head, tail)
 	}
-	head := o.head
 	for i := 0; i < utf8.UTFMax && len(head) > 0; i++ {
 		if r, size := utf8.DecodeLastRune(head); r != utf8.RuneError || size != 1 {
 			break
@@ -81,7 +62,6 @@ func (o *boundedOutput) bytes() []byte {
 	for i := 0; i < utf8.UTFMax && len(tail) > 0 && !utf8.RuneStart(tail[0]); i++ {
 		tail = tail[1:]
 	}
-	missing = o.total - int64(len(head)) - int64(len(tail))
-	gap := fmt.Sprintf("\n[%d bytes of output left out]\n", missing)
-	return append(append(append([]byte(nil), head...), gap...), tail...)
+	gap := fmt.Sprintf("\n[%d bytes of output left out]\n", o.total-int64(len(head)+len(tail)))
+	return slices.Concat(head, []byte(gap), tail)
 }

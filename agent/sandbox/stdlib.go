@@ -69,7 +69,12 @@ func (s *Sandbox) buildStdlib(ctx context.Context, at string) (_ string, err err
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return "", err
 	}
-	s.pruneStdlibs(time.Now())
+	// Those of programs that are gone, and what killed processes left.
+	if err := Prune(filepath.Dir(at), "*", time.Now(), func(_ int, unused time.Duration) bool {
+		return unused >= stdlibKeep
+	}); err != nil {
+		s.options.Logger.Warn("old standard libraries left behind", "error", err)
+	}
 	dir, err := os.MkdirTemp(filepath.Dir(at), "new-*")
 	if err != nil {
 		return "", err
@@ -105,21 +110,4 @@ func (s *Sandbox) buildStdlib(ctx context.Context, at string) (_ string, err err
 		return "", err
 	}
 	return at, nil
-}
-
-// pruneStdlibs removes those of programs that are gone, and what killed processes left.
-func (s *Sandbox) pruneStdlibs(now time.Time) {
-	entries, err := os.ReadDir(s.options.Stdlib)
-	if err != nil {
-		s.options.Logger.Warn("old standard libraries left behind", "error", err)
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || now.Sub(info.ModTime()) < stdlibKeep {
-			continue
-		}
-		if err := RemoveAll(filepath.Join(s.options.Stdlib, e.Name())); err != nil {
-			s.options.Logger.Warn("old standard library left behind", "error", err)
-		}
-	}
 }

@@ -55,15 +55,10 @@ func withoutVersion(lock []byte) []byte {
 	delete(all, "version")
 	var packages map[string]json.RawMessage
 	if json.Unmarshal(all["packages"], &packages) == nil {
-		delete(packages, "") // package.json says the same
-		if rest, err := json.Marshal(packages); err == nil {
-			all["packages"] = rest
-		}
+		delete(packages, "")                        // package.json says the same
+		all["packages"], _ = json.Marshal(packages) // it was read from JSON
 	}
-	out, err := json.Marshal(all)
-	if err != nil {
-		return lock
-	}
+	out, _ := json.Marshal(all) // likewise
 	return out
 }
 

@@ -473,22 +473,6 @@ func (r *Runner) TrimCache(ctx context.Context) error {
 // TrimDeps removes what was fetched for states of the manifests that were not run for the longest time. Nothing may run
 // meanwhile.
 func (r *Runner) TrimDeps() error {
-	entries, err := os.ReadDir(r.deps(""))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("look for old dependencies: %w", err)
-	}
-	used := map[string]time.Time{} // of one state of the manifests; other folders serve all
-	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && strings.Contains(e.Name(), "-") {
-			used[e.Name()] = info.ModTime()
-		}
-	}
-	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return used[b].Compare(used[a]) })
-	for _, name := range names[min(len(names), maxDeps):] {
-		if err := sandbox.RemoveAll(r.deps(name)); err != nil {
-			return fmt.Errorf("remove old dependencies: %w", err)
-		}
-	}
-	return nil
+	// A folder of one state has a dash in its name; others serve all.
+	return sandbox.Prune(r.deps(""), "*-*", r.Now(), func(newer int, _ time.Duration) bool { return newer >= maxDeps })
 }

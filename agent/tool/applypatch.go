@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,15 +19,11 @@ const (
 	gitRegular = 0o100000
 )
 
-//go:embed applypatch.md
-var patchDescription string
-
 // PatchTool applies a unified diff, all of it or nothing.
 func PatchTool() Tool {
-	return Tool{Name: NamePatch, Description: patchDescription, Call: taking(patchArgs{}, callPatch),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NamePatch, patchArgs{}, callPatch, `{"type":"object","properties":{
 "patch":{"type":"string"}},
-"required":["patch"]}`)}
+"required":["patch"]}`)
 }
 
 type patchArgs struct {

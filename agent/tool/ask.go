@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,18 +13,14 @@ import (
 // maxOption bounds one option, in bytes.
 const maxOption = 300
 
-//go:embed ask.md
-var askDescription string
-
 // AskTool puts one question to a person and ends the attempt.
 func AskTool() Tool {
-	return Tool{Name: NameAsk, Description: askDescription, Call: taking(askArgs{}, callAsk),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameAsk, askArgs{}, callAsk, `{"type":"object","properties":{
 "question":{"type":"string","description":"one question, answerable by choosing"},
 "why":{"type":"string","description":"what in the task is ambiguous, and what depends on it"},
 "options":{"type":"array","minItems":2,"maxItems":4,"items":{"type":"string"},
 "description":"possible answers, the fastest to carry out first"}},
-"required":["question","why","options"]}`)}
+"required":["question","why","options"]}`)
 }
 
 type askArgs struct {

@@ -2,20 +2,14 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 )
 
-//go:embed delete.md
-var deleteDescription string
-
 // DeleteTool removes one file, or an empty directory.
 func DeleteTool() Tool {
-	return Tool{Name: NameDelete, Description: deleteDescription, Call: taking(deleteArgs{}, callDelete),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameDelete, deleteArgs{}, callDelete, `{"type":"object","properties":{
 "path":{"type":"string","description":"file or empty directory"}},
-"required":["path"]}`)}
+"required":["path"]}`)
 }
 
 type deleteArgs struct {

@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,15 +10,12 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-//go:embed divide.md
-var divideDescription string
-
 // DivideTool says in which parts a task is done, at most so many, and ends the run. It takes the place of
 // [ProposeTool] where no person is asked.
 func DivideTool(most int) Tool {
-	return Tool{Name: NamePropose, Description: divideDescription,
-		Call: taking(divideArgs{}, func(_ context.Context, _ Env, a divideArgs) (Result, error) { return a.divide(most) }),
-		Schema: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{
+	t := newTool("divide", divideArgs{},
+		func(_ context.Context, _ Env, a divideArgs) (Result, error) { return a.divide(most) },
+		fmt.Sprintf(`{"type":"object","properties":{
 "summary":{"type":"string","description":"how the task is taken apart, and why like this"},
 "parts":{"type":"array","minItems":2,"maxItems":%d,"items":{"type":"object","properties":{
 "do":{"type":"string","description":"what to do, with the files and functions that it touches"},
@@ -30,7 +25,9 @@ func DivideTool(most int) Tool {
 "needs":{"type":"array","items":{"type":"integer","minimum":1},`+
 			`"description":"numbers of the earlier parts that it rests on"}},
 "required":["do","done_when","check"]}}},
-"required":["summary","parts"]}`, most))}
+"required":["summary","parts"]}`, most))
+	t.Name = NamePropose
+	return t
 }
 
 type divideArgs struct {

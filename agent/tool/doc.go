@@ -1,5 +1,5 @@
 // Package tool holds the coding agent's tools: one file each, with the
-// description that the model reads in a Markdown file of the same name.
+// description that the model reads in a Markdown file of the tool's name.
 //
 // Concepts:
 //

@@ -2,26 +2,20 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 )
 
-//go:embed edit.md
-var editDescription string
-
 // EditTool replaces one piece of text in a file.
 func EditTool() Tool {
-	return Tool{Name: NameEdit, Description: editDescription, Call: taking(editArgs{}, callEdit),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameEdit, editArgs{}, callEdit, `{"type":"object","properties":{
 "path":{"type":"string"},
 "old":{"type":"string",
 "description":"text to replace, without line numbers"},
 "new":{"type":"string","description":"text in its place; empty deletes"},
 "all":{"type":"boolean","description":"replace every occurrence; default false"}},
-"required":["path","old","new"]}`)}
+"required":["path","old","new"]}`)
 }
 
 type editArgs struct {

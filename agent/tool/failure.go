@@ -1,15 +1,11 @@
 package tool
 
 import (
+	"bufio"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
-
-//go:embed failure.md
-var failureDescription string
 
 // FailedCheck is a check that failed on an earlier attempt.
 type FailedCheck struct {
@@ -20,10 +16,9 @@ type FailedCheck struct {
 
 // FailureTool shows what failing checks of the last attempt printed.
 func FailureTool() Tool {
-	return Tool{Name: NameFailure, Description: failureDescription, Call: taking(failureArgs{Start: 1}, callFailure),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameFailure, failureArgs{Start: 1}, callFailure, `{"type":"object","properties":{
 "check":{"type":"string","description":"name of the check"},
-"start":{"type":"integer","minimum":1,"description":"first line; default 1"}}}`)}
+"start":{"type":"integer","minimum":1,"description":"first line; default 1"}}}`)
 }
 
 type failureArgs struct {
@@ -32,7 +27,7 @@ type failureArgs struct {
 }
 
 // callFailure shows one page of a check, or lists the checks.
-func callFailure(_ context.Context, env Env, a failureArgs) (Result, error) {
+func callFailure(ctx context.Context, env Env, a failureArgs) (Result, error) {
 	var names []string
 	for _, f := range env.Failures {
 		names = append(names, quotePath(f.Name))
@@ -43,13 +38,13 @@ func callFailure(_ context.Context, env Env, a failureArgs) (Result, error) {
 	case len(env.Failures) == 0:
 		return Result{}, fmt.Errorf("no check failed on an earlier attempt")
 	case a.Check == "" && len(env.Failures) == 1:
-		return failurePage(env.Failures[0], a.Start)
+		return failurePage(ctx, env.Failures[0], a.Start)
 	case a.Check == "":
 		return Result{Text: listFailures(env.Failures)}, nil
 	}
 	for _, f := range env.Failures {
 		if f.Name == a.Check || shownName(f) == a.Check {
-			return failurePage(f, a.Start)
+			return failurePage(ctx, f, a.Start)
 		}
 	}
 	return Result{}, fmt.Errorf("no check called %s failed; these did: %s", quotePath(a.Check), strings.Join(names, ", "))
@@ -59,7 +54,7 @@ func callFailure(_ context.Context, env Env, a failureArgs) (Result, error) {
 func listFailures(all []FailedCheck) string {
 	var b strings.Builder
 	for _, f := range all {
-		fmt.Fprintf(&b, "%s: %s, %d lines\n", shownName(f), strings.ReplaceAll(f.Class, "_", " "), len(splitLines(f.Text)))
+		fmt.Fprintf(&b, "%s: %s, %d lines\n", shownName(f), strings.ReplaceAll(f.Class, "_", " "), len(splitEnds(strings.TrimRight(f.Text, "\r\n"))))
 	}
 	b.WriteString("[name one of them in check]\n")
 	return cutResult(b.String(), MaxResult)
@@ -72,36 +67,16 @@ func shownName(f FailedCheck) string {
 }
 
 // failurePage shows lines of a failure from start on.
-func failurePage(f FailedCheck, start int) (Result, error) {
-	all := splitLines(f.Text)
-	if start > max(1, len(all)) {
-		return Result{}, fmt.Errorf("what %s printed has %d lines; start %d is beyond its end", quotePath(f.Name), len(all),
-			start)
+func failurePage(ctx context.Context, f FailedCheck, start int) (Result, error) {
+	in := bufio.NewReader(strings.NewReader(strings.TrimRight(f.Text, "\r\n")))
+	page, n, _, err := numberedLines(ctx, in, start, pageLines)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case page == "" && start > 1:
+		return Result{}, fmt.Errorf("what %s printed has %d lines; start %d is beyond its end", quotePath(f.Name), n, start)
+	case page == "":
+		page = "[it printed nothing that tells why]\n"
 	}
-	var b strings.Builder
-	for i, line := range all[min(start-1, len(all)):] {
-		n := start + i
-		text, _ := showHidden(cutLine(line))
-		if i == pageLines || b.Len()+len(text) > MaxResult-400 && i > 0 {
-			fmt.Fprintf(&b, "[more lines; go on with start %d]\n", n)
-			break
-		}
-		fmt.Fprintf(&b, "%6d\t%s\n", n, text)
-	}
-	if b.Len() == 0 {
-		b.WriteString("[it printed nothing that tells why]\n")
-	}
-	return Result{Text: cutResult(b.String(), MaxResult)}, nil
-}
-
-// splitLines are the lines of a text, without an end.
-func splitLines(text string) []string {
-	if text = strings.TrimRight(strings.ToValidUTF8(text, "\uFFFD"), "\r\n"); text == "" {
-		return nil
-	}
-	list := strings.Split(text, "\n")
-	for i, l := range list {
-		list[i] = strings.TrimSuffix(l, "\r")
-	}
-	return list
+	return Result{Text: cutResult(page, MaxResult)}, nil
 }

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +9,6 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 )
-
-//go:embed finish.md
-var finishDescription string
 
 // FinishTool ends the attempt.
 func FinishTool() Tool {
@@ -38,8 +34,8 @@ func FinishTestTool() Tool {
 }
 
 func finishing(test bool, schema string) Tool {
-	return Tool{Name: NameFinish, Description: finishDescription, Schema: json.RawMessage(schema),
-		Call: taking(finishArgs{}, func(_ context.Context, _ Env, a finishArgs) (Result, error) { return a.finish(test) })}
+	return newTool(NameFinish, finishArgs{},
+		func(_ context.Context, _ Env, a finishArgs) (Result, error) { return a.finish(test) }, schema)
 }
 
 type finishArgs struct {

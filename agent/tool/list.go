@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -12,16 +10,12 @@ import (
 // pageEntries is how many entries list shows at once.
 const pageEntries = 300
 
-//go:embed list.md
-var listDescription string
-
 // ListTool shows what is in a directory.
 func ListTool() Tool {
-	return Tool{Name: NameList, Description: listDescription, Call: taking(listArgs{Depth: 1}, callList),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameList, listArgs{Depth: 1}, callList, `{"type":"object","properties":{
 "path":{"type":"string","description":"relative to the repository's root; default ."},
 "depth":{"type":"integer","minimum":1,"maximum":6,"description":"levels to show; default 1"},
-"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)}
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)
 }
 
 type listArgs struct {

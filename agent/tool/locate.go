@@ -2,11 +2,10 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"time"
 
@@ -22,13 +21,9 @@ const (
 	maxWhy       = 240              // characters of the reasons for one file
 )
 
-//go:embed locate.md
-var locateDescription string
-
 // LocateTool ranks the files where a change is likely to belong.
 func LocateTool() Tool {
-	return Tool{Name: NameLocate, Description: locateDescription, Call: taking(locateArgs{}, callLocate),
-		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)}
+	return newTool(NameLocate, locateArgs{}, callLocate, `{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)
 }
 
 type locateArgs struct {
@@ -123,7 +118,7 @@ func (w *workTree) Files(ctx context.Context) (out []locate.File, err error) {
 		if e.mode.IsRegular() {
 			out = append(out, locate.File{Path: e.path, Size: e.size})
 		}
-		return !isVendored(e.path) || !e.mode.IsDir(), nil
+		return !e.mode.IsDir() || !locate.IsForeign(path.Base(e.path)), nil
 	})
 	if w.cut = errors.Is(err, errMany); w.cut { // fewer are enough to rank
 		err = nil

@@ -2,14 +2,13 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
 	"regexp"
 	"strings"
 
+	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/tool/symbol"
 )
 
@@ -19,16 +18,12 @@ const (
 	maxOutlined = 5000 // files
 )
 
-//go:embed outline.md
-var outlineDescription string
-
 // OutlineTool shows what is defined in files.
 func OutlineTool() Tool {
-	return Tool{Name: NameOutline, Description: outlineDescription, Call: taking(outlineArgs{}, callOutline),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameOutline, outlineArgs{}, callOutline, `{"type":"object","properties":{
 "path":{"type":"string","description":"file or directory; default ."},
 "match":{"type":"string","description":"RE2 expression; only names that match"},
-"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)}
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)
 }
 
 type outlineArgs struct {
@@ -69,7 +64,7 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 			case o.full:
 				return false, errStop
 			case !e.mode.IsRegular():
-				return !isVendored(e.path), nil
+				return !locate.IsForeign(path.Base(e.path)), nil
 			case !symbol.Knows(e.path) || e.size > MaxFile:
 				return true, nil
 			}
@@ -86,15 +81,6 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 		}
 	}
 	return Result{Text: cutResult(o.pageText(), MaxResult)}, nil
-}
-
-// isVendored reports whether a directory holds other people's code.
-func isVendored(p string) bool {
-	switch path.Base(p) {
-	case "node_modules", "vendor", "third_party", "dist", "__pycache__":
-		return true
-	}
-	return false
 }
 
 // outlinePage is one outline under way.

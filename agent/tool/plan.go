@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +13,6 @@ const (
 	maxStep  = 300 // bytes of one step
 )
 
-//go:embed plan.md
-var planDescription string
-
 // planStep is one step of the agent's plan. Status is pending, doing or done.
 type planStep struct {
 	Do     string `json:"do"`
@@ -26,12 +21,11 @@ type planStep struct {
 
 // PlanTool records what the agent intends and how far it is. It changes nothing.
 func PlanTool() Tool {
-	return Tool{Name: NamePlan, Description: planDescription, Call: taking(planArgs{}, callPlan),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NamePlan, planArgs{}, callPlan, `{"type":"object","properties":{
 "steps":{"type":"array","minItems":1,"maxItems":30,"items":{"type":"object","properties":{
 "do":{"type":"string"},"status":{"type":"string","enum":["pending","doing","done"]}},
 "required":["do","status"]}}},
-"required":["steps"]}`)}
+"required":["steps"]}`)
 }
 
 type planArgs struct {

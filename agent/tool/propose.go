@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,14 +16,10 @@ const (
 	maxProposal = 500 // bytes of a step's do, and of its done_when
 )
 
-//go:embed propose.md
-var proposeDescription string
-
 // ProposeTool puts a plan to a person and ends the attempt. It is for attempts that
 // make a plan, and for no others: [DefaultTools] leaves it out.
 func ProposeTool() Tool {
-	return Tool{Name: NamePropose, Description: proposeDescription, Call: taking(proposeArgs{}, callPropose),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NamePropose, proposeArgs{}, callPropose, `{"type":"object","properties":{
 "summary":{"type":"string",
 "description":"what will be done and why like this, what will not be done, and what is uncertain"},
 "steps":{"type":"array","minItems":1,"maxItems":12,"items":{"type":"object","properties":{
@@ -33,7 +27,7 @@ func ProposeTool() Tool {
 "done_when":{"type":"string",
 "description":"how one can tell that it is done: a test, a command, something that can be seen"}},
 "required":["do","done_when"]}}},
-"required":["summary","steps"]}`)}
+"required":["summary","steps"]}`)
 }
 
 type proposeArgs struct {

@@ -3,8 +3,6 @@ package tool
 import (
 	"bufio"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,17 +15,13 @@ const (
 	maxLine   = 2000 // bytes of a line that are shown
 )
 
-//go:embed read.md
-var readDescription string
-
 // ReadTool shows lines of a file.
 func ReadTool() Tool {
-	return Tool{Name: NameRead, Description: readDescription, Call: taking(readArgs{Start: 1, Lines: pageLines}, callRead),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameRead, readArgs{Start: 1, Lines: pageLines}, callRead, `{"type":"object","properties":{
 "path":{"type":"string","description":"relative to the repository's root"},
 "start":{"type":"integer","minimum":1,"description":"first line; default 1"},
 "lines":{"type":"integer","minimum":1,"maximum":400}},
-"required":["path"]}`)}
+"required":["path"]}`)
 }
 
 type readArgs struct {
@@ -57,27 +51,45 @@ func callRead(ctx context.Context, env Env, a readArgs) (Result, error) {
 	if head, _ := in.Peek(8000); isBinary(head) {
 		return Result{}, fmt.Errorf("%s is a binary file of %d bytes", quotePath(p), st.Size())
 	}
+	page, n, hidden, err := numberedLines(ctx, in, a.Start, a.Lines)
+	switch {
+	case ctx.Err() != nil:
+		return Result{}, context.Cause(ctx)
+	case err != nil:
+		return Result{}, pathError("read", p, err)
+	case page == "":
+		return Result{}, fmt.Errorf("%s has %d lines; start %d is beyond its end", quotePath(p), n, a.Start)
+	}
+	if hidden {
+		page += "[characters that can't be seen are shown as ⟦U+…⟧; edit understands them in this form]\n"
+	}
+	return Result{Text: cutResult(page, MaxResult)}, nil
+}
+
+// numberedLines are lines of a text from start on, so many at most, and n how many of the text were read. hidden says
+// that characters that can't be seen are shown in visible form.
+func numberedLines(
+	ctx context.Context, in *bufio.Reader, start, most int,
+) (page string, n int, hidden bool, err error) {
 	var b strings.Builder
-	hidden := false
-	n := 0
 	for {
 		if n%1000 == 0 && ctx.Err() != nil {
-			return Result{}, context.Cause(ctx)
+			return "", n, false, context.Cause(ctx)
 		}
 		line, cut, err := readLine(in)
 		if errors.Is(err, io.EOF) {
-			break
+			return b.String(), n, hidden, nil
 		}
 		if err != nil {
-			return Result{}, pathError("read", p, err)
+			return "", n, false, err
 		}
-		if n++; n < a.Start {
+		if n++; n < start {
 			continue
 		}
 		text, h := showHidden(strings.ToValidUTF8(line, "\uFFFD"))
-		if n >= a.Start+a.Lines || b.Len()+len(text) > MaxResult-400 {
+		if n >= start+most || b.Len()+len(text) > MaxResult-400 {
 			fmt.Fprintf(&b, "[more lines; go on with start %d]\n", n)
-			break
+			return b.String(), n, hidden, nil
 		}
 		hidden = hidden || h
 		if cut {
@@ -85,13 +97,6 @@ func callRead(ctx context.Context, env Env, a readArgs) (Result, error) {
 		}
 		fmt.Fprintf(&b, "%6d\t%s\n", n, text)
 	}
-	if b.Len() == 0 {
-		return Result{}, fmt.Errorf("%s has %d lines; start %d is beyond its end", quotePath(p), n, a.Start)
-	}
-	if hidden {
-		b.WriteString("[characters that can't be seen are shown as ⟦U+…⟧; edit understands them in this form]\n")
-	}
-	return Result{Text: cutResult(b.String(), MaxResult)}, nil
 }
 
 // readLine reads one line without its end, keeping at most maxLine bytes of it.

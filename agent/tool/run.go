@@ -2,8 +2,6 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,16 +24,12 @@ const (
 	maxChanged  = 500 // changed paths that are shown
 )
 
-//go:embed run.md
-var runDescription string
-
 // RunTool runs a shell command.
 func RunTool() Tool {
-	return Tool{Name: NameRun, Description: runDescription, Call: taking(runArgs{Seconds: runSeconds}, callRun),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameRun, runArgs{Seconds: runSeconds}, callRun, `{"type":"object","properties":{
 "command":{"type":"string","description":"shell command line"},
 "seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which it is stopped; default 120"}},
-"required":["command"]}`)}
+"required":["command"]}`)
 }
 
 type runArgs struct {

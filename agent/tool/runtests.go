@@ -3,8 +3,6 @@ package tool
 import (
 	"bytes"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,14 +12,10 @@ import (
 	"github.com/sia-bot/sia/sia/project"
 )
 
-//go:embed runtests.md
-var testDescription string
-
 // TestTool runs the repository's tests.
 func TestTool() Tool {
-	return Tool{Name: NameTest, Description: testDescription, Call: taking(testArgs{Seconds: testSeconds}, callTest),
-		Schema: json.RawMessage(`{"type":"object","properties":{
-"seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which they are stopped; default 600"}}}`)}
+	return newTool(NameTest, testArgs{Seconds: testSeconds}, callTest, `{"type":"object","properties":{
+"seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which they are stopped; default 600"}}}`)
 }
 
 type testArgs struct {

@@ -3,8 +3,6 @@ package tool
 import (
 	"bytes"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,13 +24,9 @@ const (
 	maxSearchOne = MaxFile   // larger files are passed over
 )
 
-//go:embed search.md
-var searchDescription string
-
 // SearchTool finds lines that match a regular expression.
 func SearchTool() Tool {
-	return Tool{Name: NameSearch, Description: searchDescription, Call: taking(searchArgs{}, callSearch),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameSearch, searchArgs{}, callSearch, `{"type":"object","properties":{
 "pattern":{"type":"string",
 "description":"RE2 expression; (?i) at its beginning ignores case"},
 "path":{"type":"string","description":"file or directory to search; default ."},
@@ -40,7 +34,7 @@ func SearchTool() Tool {
 "context":{"type":"integer","minimum":0,"maximum":10,
 "description":"lines before and after"},
 "skip":{"type":"integer","minimum":0,"description":"for the next page"}},
-"required":["pattern"]}`)}
+"required":["pattern"]}`)
 }
 
 type searchArgs struct {

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,17 +56,24 @@ type Tool struct {
 	Call func(ctx context.Context, env Env, args json.RawMessage) (Result, error)
 }
 
-// taking is the Call of a tool that does f with its arguments; those that are left out are as in defaults.
-func taking[A any](
-	defaults A, f func(context.Context, Env, A) (Result, error),
-) func(context.Context, Env, json.RawMessage) (Result, error) {
-	return func(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-		a := defaults
-		if err := decodeArgs(args, &a); err != nil {
-			return Result{}, err
-		}
-		return f(ctx, env, a)
+//go:embed *.md
+var descriptions embed.FS
+
+// newTool is a tool that does f with its arguments; those that are left out are as in defaults. The file of its name
+// describes it.
+func newTool[A any](name string, defaults A, f func(context.Context, Env, A) (Result, error), schema string) Tool {
+	about, err := descriptions.ReadFile(name + ".md")
+	if err != nil {
+		panic(err)
 	}
+	return Tool{Name: name, Description: string(about), Schema: json.RawMessage(schema),
+		Call: func(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+			a := defaults
+			if err := decodeArgs(args, &a); err != nil {
+				return Result{}, err
+			}
+			return f(ctx, env, a)
+		}}
 }
 
 // Env is what a call may touch.

@@ -2,24 +2,18 @@ package tool
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 )
 
-//go:embed write.md
-var writeDescription string
-
 // WriteTool creates a file, or replaces all of it.
 func WriteTool() Tool {
-	return Tool{Name: NameWrite, Description: writeDescription, Call: taking(writeArgs{}, callWrite),
-		Schema: json.RawMessage(`{"type":"object","properties":{
+	return newTool(NameWrite, writeArgs{}, callWrite, `{"type":"object","properties":{
 "path":{"type":"string"},
 "content":{"type":"string","description":"the whole text"}},
-"required":["path","content"]}`)}
+"required":["path","content"]}`)
 }
 
 type writeArgs struct {
@@ -60,11 +54,7 @@ func callWrite(_ context.Context, env Env, a writeArgs) (Result, error) {
 	if err := replaceFile(env.Root, p, []byte(content), mode); err != nil {
 		return Result{}, err
 	}
-	lines := strings.Count(content, "\n")
-	if content != "" && !strings.HasSuffix(content, "\n") {
-		lines++
-	}
-	return Result{Text: fmt.Sprintf("%s %s, %d lines\n", did, p, lines), Changed: []string{p}}, nil
+	return Result{Text: fmt.Sprintf("%s %s, %d lines\n", did, p, len(splitEnds(content))), Changed: []string{p}}, nil
 }
 
 // withMark is a file's new content with the byte order mark that it had. A model that writes a file anew has no reason

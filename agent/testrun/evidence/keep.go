@@ -1,18 +1,15 @@
 package evidence
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/app/atomicfile"
 )
@@ -66,10 +63,7 @@ func (k *kept) saveImports() error {
 	if !k.more {
 		return nil
 	}
-	b, err := json.Marshal(k.imports)
-	if err != nil {
-		return fmt.Errorf("keep imports: %w", err)
-	}
+	b, _ := json.Marshal(k.imports) // texts
 	k.more = false
 	return k.write(k.importsFile(), b)
 }
@@ -108,30 +102,11 @@ func (k *kept) load(key string) map[string]groupRun {
 }
 
 func (k *kept) save(key string, runs map[string]groupRun) error {
-	b, err := json.Marshal(runs)
-	if err != nil {
-		return fmt.Errorf("keep results: %w", err)
-	}
+	b, _ := json.Marshal(runs) // texts, numbers and booleans
 	return k.write(key, b)
 }
 
 // prune removes the oldest results.
 func (k *kept) prune() error {
-	names, err := fs.Glob(os.DirFS(k.dir), "*.json") // the folder's own name is no pattern
-	if err != nil || len(names) <= maxKept {
-		return err
-	}
-	age := map[string]time.Time{}
-	for _, n := range names {
-		if st, err := os.Stat(filepath.Join(k.dir, n)); err == nil {
-			age[n] = st.ModTime()
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(age[a].Compare(age[b]), cmp.Compare(a, b)) })
-	for _, n := range names[:len(names)-maxKept] {
-		if err := os.Remove(filepath.Join(k.dir, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove old results: %w", err)
-		}
-	}
-	return nil
+	return sandbox.Prune(k.dir, "*.json", time.Now(), func(newer int, _ time.Duration) bool { return newer >= maxKept })
 }
