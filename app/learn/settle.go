@@ -160,7 +160,7 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 			continue
 		}
 		credit := 0.0
-		if came != cameUntried {
+		if came == cameResolved || came == cameFailed {
 			credit = y - expected
 		}
 		if err := d.store.SettleDecision(ctx, dec.ID, came, credit); err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -183,12 +183,14 @@ func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
 		switch {
 		case a.Number < d.Attempt || a.Number == d.Attempt && !same: // made before
 		case own && t.Solved(a): // as in [Results]
-			return cameUntried, 0
+			return cameUncounted, 0
 		case a.Outcome == sia.AttemptPass:
 			return cameResolved, 1
 		case a.Outcome == sia.AttemptFail:
 			return cameFailed, 0
-		case a.Outcome == sia.AttemptUnchanged, own && a.Outcome != "": // nobody judged it
+		case own && a.Outcome != "":
+			return cameUncounted, 0
+		case a.Outcome == sia.AttemptUnchanged:
 			return cameUntried, 0
 		}
 	}
