@@ -96,12 +96,26 @@ func (f *File) unreadable(err error) {
 
 // Word is the value of a key of the file's own, as it is written; empty where it has no such key.
 func (f *File) Word(key string) string {
-	for _, v := range Entries(f.body) {
-		if t := v.Value.GetToken(); t != nil && v.Key.GetToken().Value == key {
-			return t.Value
-		}
+	if v := f.own(key); v != nil && v.Value.GetToken() != nil {
+		return v.Value.GetToken().Value
 	}
 	return ""
+}
+
+// IsList reports whether a list stands at a key of the file's own.
+func (f *File) IsList(key string) bool {
+	v := f.own(key)
+	return v != nil && v.Value.Type() == ast.SequenceType
+}
+
+// own is the file's own entry of a key; nil where it has none.
+func (f *File) own(key string) *ast.MappingValueNode {
+	for _, v := range Entries(f.body) {
+		if v.Key.GetToken().Value == key {
+			return v
+		}
+	}
+	return nil
 }
 
 // Line is where a key that was read stands; false where the file leaves it out.
@@ -126,10 +140,8 @@ func (f *File) nearestKey(path string) *token.Token {
 		}
 		at = at[:max(0, strings.LastIndexByte(at, '.'))]
 	}
-	for _, v := range Entries(f.body) { // it was not read
-		if t := v.Key.GetToken(); t.Value == path {
-			return t
-		}
+	if v := f.own(path); v != nil { // it was not read
+		return v.Key.GetToken()
 	}
 	return nil
 }

@@ -42,7 +42,11 @@ func (f *File) Into(into any, want func(path string) Want) {
 func fieldsOf(of reflect.Value, path string, want func(string) Want) (fields []field) {
 	if sections, ok := of.Interface().(map[string]any); ok {
 		for _, key := range slices.Sorted(maps.Keys(sections)) {
-			fields = append(fields, field{key: key, at: reflect.ValueOf(sections[key]).Elem()})
+			f := field{key: key, at: reflect.ValueOf(sections[key]).Elem()}
+			if want != nil {
+				f.want = want(key)
+			}
+			fields = append(fields, f)
 		}
 		return fields
 	}
