@@ -84,7 +84,9 @@ func (t *Technique) read(f *yamlfile.File) {
 	}
 }
 
-func oneLine(s string, most int) bool { return s != "" && len(s) <= most && !strings.ContainsAny(s, "\r\n") }
+func oneLine(s string, most int) bool {
+	return s != "" && len(s) <= most && !strings.ContainsAny(s, "\r\n")
+}
 
 // splitFile takes a file apart below its front matter. Line ends may be CRLF.
 func splitFile(file []byte) (head, body []byte, ok bool) {
