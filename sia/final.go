@@ -74,7 +74,9 @@ func (r *FinalReview) Silent() bool {
 }
 
 // Tells reports whether there is something to say about the review of a head.
-func (r *FinalReview) Tells(head SHA) bool { return r.Of(head) && r.Done && (r.Why != "" || !r.Silent()) }
+func (r *FinalReview) Tells(head SHA) bool {
+	return r.Of(head) && r.Done && (r.Why != "" || !r.Silent())
+}
 
 // Count is how many demands are in a state.
 func (r FinalReview) Count(state DemandState) (n int) {
