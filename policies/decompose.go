@@ -66,7 +66,7 @@ func (d *Decompose) Sections() map[string]any {
 	return map[string]any{"parameters": &d.Parameters, "prompt": &d.Prompt}
 }
 
-// Check implements body.
+// Check implements checked.
 func (d *Decompose) Check() (wrong []invalid.Problem) {
 	if len(d.Prompt) > maxPrompt {
 		wrong = append(wrong, invalid.Problem{Path: "prompt",

@@ -49,7 +49,7 @@ func (e *Escalate) Sections() map[string]any {
 	return map[string]any{"parameters": &e.Parameters, "rules": &e.Rules}
 }
 
-// Check implements body.
+// Check implements checked.
 func (e *Escalate) Check() (wrong []invalid.Problem) {
 	for i, s := range e.Rules.Triggers {
 		path := fmt.Sprintf("rules.triggers.%d", i+1)

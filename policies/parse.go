@@ -20,11 +20,7 @@ var policyName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,59}$`)
 // Reading is strict: an error is an *[invalid.File]; its problems have line, column and
 // what was probably meant. name is the file's, for messages.
 func Parse(name string, source []byte) (Policy, error) {
-	base, err := ShippedSet()
-	if err != nil {
-		return Policy{}, err
-	}
-	return parse(name, source, base)
+	return parse(name, source, ShippedSet())
 }
 
 // parse reads a policy file on top of the policy of base that fits every context; base may be nil.
@@ -32,33 +28,26 @@ func parse(name string, source []byte, base *Set) (p Policy, err error) {
 	p.Source = string(bytes.TrimPrefix(source, []byte("\ufeff"))) // the byte-order mark that some editors put first
 	f := yamlfile.Parse(source, yamlfile.Form{Key: "key", Most: maxFile})
 	if len(f.Problems) == 0 {
-		err = p.read(f, base)
+		p.read(f, base)
 	}
-	if err == nil && len(f.Problems) > 0 {
-		err = &invalid.File{Name: name, Problems: f.Problems}
-	}
-	if err != nil {
-		return Policy{}, err
+	if len(f.Problems) > 0 {
+		return Policy{}, &invalid.File{Name: name, Problems: f.Problems}
 	}
 	return p, nil
 }
 
 // read reads what a policy decides by, and notes in its file what is wrong with it.
-func (p *Policy) read(f *yamlfile.File, base *Set) error {
+func (p *Policy) read(f *yamlfile.File, base *Set) {
 	p.Decision = Type(f.Word("decision"))
 	empty, known := bodies[p.Decision]
 	if !known {
 		names := plainWords(Types())
 		f.Note("decision", text.Nearest(string(p.Decision), names), "want one of %s", strings.Join(names, ", "))
-		return nil
+		return
 	}
 	p.body = empty()
 	if base != nil { // what the file leaves out
-		shipped, err := base.For(p.Decision, Context{})
-		if err != nil {
-			return err
-		}
-		reflect.ValueOf(p.body).Elem().Set(reflect.ValueOf(shipped.body).Elem())
+		reflect.ValueOf(p.body).Elem().Set(reflect.ValueOf(base.For(p.Decision, Context{}).body).Elem())
 	}
 	sections := p.body.Sections()
 	for key, at := range map[string]any{"decision": &p.Decision, "name": &p.Name, "version": &p.Version,
@@ -73,10 +62,13 @@ func (p *Policy) read(f *yamlfile.File, base *Set) error {
 	case p.Version < 1:
 		f.Note("version", "", "want a whole number from 1; raise it when you change the file")
 	}
-	for _, wrong := range append(p.Selector.check("selector"), p.body.Check()...) {
-		f.Note(wrong.Path, wrong.Nearest, "%s", wrong.Message)
+	wrong := p.Selector.check("selector")
+	if body, ok := p.body.(checked); ok {
+		wrong = append(wrong, body.Check()...)
 	}
-	return nil
+	for _, w := range wrong {
+		f.Note(w.Path, w.Nearest, "%s", w.Message)
+	}
 }
 
 func plainWords[S ~string](words []S) []string {

@@ -61,7 +61,7 @@ func (p *Recover) Sections() map[string]any {
 	return map[string]any{"parameters": &p.Parameters, "rules": &p.Rules}
 }
 
-// Check implements body.
+// Check implements checked.
 func (p *Recover) Check() (wrong []invalid.Problem) {
 	actions := func(path string, scores map[string]float64) {
 		for _, action := range slices.Sorted(maps.Keys(scores)) {

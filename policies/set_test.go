@@ -9,15 +9,6 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-func shipped(t *testing.T) *policies.Set {
-	t.Helper()
-	s, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // parsed is a policy file of a repository's own.
 func parsed(t *testing.T, source string) policies.Policy {
 	t.Helper()
@@ -29,12 +20,9 @@ func parsed(t *testing.T, source string) policies.Policy {
 }
 
 func TestShippedPolicies(t *testing.T) {
-	s := shipped(t)
+	s := policies.ShippedSet()
 	for _, typ := range policies.Types() {
-		p, err := s.For(typ, policies.Context{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := s.For(typ, policies.Context{})
 		if p.Layer != policies.Shipped || p.Reasoning == "" || !strings.HasPrefix(p.ID(), p.Name+"/1@") {
 			t.Errorf("the shipped policy for %s is %s of the layer %s", typ, p.ID(), p.Layer)
 		}
@@ -43,10 +31,7 @@ func TestShippedPolicies(t *testing.T) {
 
 func TestOneThresholdIsOverridden(t *testing.T) {
 	own := parsed(t, "decision: escalate\nname: soon\nversion: 3\nparameters: {threshold: 0.2}\n")
-	base, err := shipped(t).For(policies.TypeEscalate, policies.Context{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := policies.ShippedSet().For(policies.TypeEscalate, policies.Context{})
 	got, want := own.Escalate(), base.Escalate()
 	want.Parameters.Threshold = 0.2
 	if got.Parameters != want.Parameters || got.Rules.MinFailures != want.Rules.MinFailures {
@@ -62,14 +47,14 @@ func TestOneThresholdIsOverridden(t *testing.T) {
 		r["flaky-check"]["error-pattern-recognition"] != 1 {
 		t.Errorf("the ranks are %v, want one changed", r)
 	}
-	if base, _ = shipped(t).For(policies.TypeRecover, policies.Context{}); base.Recover().Parameters.Base["retry"] == 2 {
+	if base = policies.ShippedSet().For(policies.TypeRecover, policies.Context{}); base.Recover().Parameters.Base["retry"] == 2 {
 		t.Error("a repository's file changed what is shipped")
 	}
 }
 
 func TestMostSpecificPolicyHolds(t *testing.T) {
 	const file = "decision: escalate\nversion: 1\nname: "
-	s := shipped(t).
+	s := policies.ShippedSet().
 		With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}")).
 		With(policies.Repository, parsed(t, file+"b-all"), parsed(t, file+"a-all"),
 			parsed(t, file+"docs\nselector: {kind: [docs]}"))
@@ -84,19 +69,18 @@ func TestMostSpecificPolicyHolds(t *testing.T) {
 		{"ties go by name", policies.Context{}, "a-all"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := s.For(policies.TypeEscalate, tt.in)
-			if err != nil || p.Name != tt.want {
-				t.Errorf("got %s, %v; want %s", p.Name, err, tt.want)
+			if p := s.For(policies.TypeEscalate, tt.in); p.Name != tt.want {
+				t.Errorf("got %s, want %s", p.Name, tt.want)
 			}
 		})
 	}
-	only := shipped(t).With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}"))
-	p, err := only.For(policies.TypeEscalate, policies.Context{Language: "Go", Task: policies.Features{Kind: "bug"}})
-	if err != nil || p.Name != "owners" {
-		t.Errorf("got %s, %v; want the owner's policy", p.Name, err)
+	only := policies.ShippedSet().With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}"))
+	p := only.For(policies.TypeEscalate, policies.Context{Language: "Go", Task: policies.Features{Kind: "bug"}})
+	if p.Name != "owners" {
+		t.Errorf("got %s, want the owner's policy", p.Name)
 	}
-	if p, err := only.For(policies.TypeEscalate, policies.Context{Language: "java"}); err != nil || p.Name != "escalate" {
-		t.Errorf("got %s, %v; want the shipped policy, for the owner's does not fit", p.Name, err)
+	if p := only.For(policies.TypeEscalate, policies.Context{Language: "java"}); p.Name != "escalate" {
+		t.Errorf("got %s, want the shipped policy, for the owner's does not fit", p.Name)
 	}
 }
 

@@ -1,7 +1,5 @@
 package policies
 
-import "github.com/sia-bot/sia/sia/invalid"
-
 // Rerun is by what it is weighed whether red checks are run again once: what is believed
 // of checks and attempts before any was seen (package gate has the rule).
 type Rerun struct {
@@ -20,9 +18,6 @@ type RerunParameters struct {
 func (p *Rerun) Sections() map[string]any {
 	return map[string]any{"parameters": &p.Parameters}
 }
-
-// Check implements body.
-func (p *Rerun) Check() []invalid.Problem { return nil }
 
 // Interrupt is by what it is predicted that an attempt gets nowhere: the weights of a
 // logistic hazard before anything was learned (package stuck has the rule).
@@ -45,6 +40,3 @@ type InterruptParameters struct {
 func (p *Interrupt) Sections() map[string]any {
 	return map[string]any{"parameters": &p.Parameters}
 }
-
-// Check implements body.
-func (p *Interrupt) Check() []invalid.Problem { return nil }

@@ -96,12 +96,9 @@ func TestPartsAreDecided(t *testing.T) {
 			}
 		})
 	}
-	set, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := policies.ShippedSet()
 	f := sia.Effect{Part: 3, Question: sia.DecideRecover}
-	if _, _, err = decider(t, database(t)).Decide(t.Context(), set, inParts(once), f, "go", two); err == nil {
+	if _, _, err := decider(t, database(t)).Decide(t.Context(), set, inParts(once), f, "go", two); err == nil {
 		t.Error("something is decided about a part that there is not")
 	}
 }
