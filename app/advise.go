@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/settings"
@@ -18,19 +17,11 @@ import (
 
 // newChooser is what chooses techniques, for attempts and for the page that previews a choice.
 func newChooser(g *deps, c Config) (*learn.Chooser, error) {
-	policy, err := policies.ShippedTechnique()
-	if err != nil {
-		return nil, err
-	}
-	learner, err := bandit.NewLearner(policy)
-	if err != nil {
-		return nil, err
-	}
 	setup, err := setupOf(c)
 	if err != nil {
 		return nil, err
 	}
-	return learn.NewChooser(g.store, learner, setup, g.now), nil
+	return learn.NewChooser(g.store, bandit.NewLearner(policies.ShippedTechnique()), setup, g.now), nil
 }
 
 // assigner says who works.
@@ -48,9 +39,9 @@ type adviser struct {
 	who      assigner
 }
 
-func newAdviser(s *store.Store, set *settings.Files, chooser *learn.Chooser, who assigner) (adviser, error) {
-	library, wrong := technique.LoadLibrary(nil)
-	return adviser{s, set, chooser, library, who}, errors.Join(wrong...)
+func newAdviser(s *store.Store, set *settings.Files, chooser *learn.Chooser, who assigner) adviser {
+	library, _ := technique.LoadLibrary(nil) // which has no file that could be wrong
+	return adviser{s, set, chooser, library, who}
 }
 
 // Assign ranks the coders that may work in a repository for a new task of a kind, by the policy in
@@ -80,11 +71,8 @@ func (a adviser) Advise(ctx context.Context, repo store.Repository, p sia.Patter
 	if err != nil {
 		return nil, "", err
 	}
-	by, err := set.For(policies.TypeTechnique, policies.Context{Owner: repo.Owner, Repository: repo.String(), Attempt: 1,
+	by := set.For(policies.TypeTechnique, policies.Context{Owner: repo.Owner, Repository: repo.String(), Attempt: 1,
 		Failures: 1, Pattern: string(p)})
-	if err != nil {
-		return nil, "", err
-	}
 	return a.chooser.Preview(ctx, repo.Repo, p, a.library, by.Technique())
 }
 

@@ -93,14 +93,8 @@ func newWorker(
 	if err != nil {
 		return nil, by, err
 	}
-	assign, err := policies.ShippedAssign()
-	if err != nil {
-		return nil, by, err
-	}
-	who, err := coder.New(assign.Parameters)
-	if err != nil {
-		return nil, by, err
-	}
+	assign := policies.ShippedAssign()
+	who := coder.New(assign.Parameters)
 	by = assigner{learn.NewDecider(g.store, who, g.evolver, checker.Runs(), g.now), coders}
 	g.tests = evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now)
 	w, err := work.New(work.Deps{
@@ -122,10 +116,7 @@ func sandboxCache(c Config) string { return filepath.Join(c.Dir, "sandbox") }
 
 // newCoders builds those that work on tasks, in a sandbox where there is one.
 func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
-	table, err := policies.ShippedCoders()
-	if err != nil {
-		return out, err
-	}
+	table := policies.ShippedCoders()
 	cache := sandboxCache(c)
 	for _, one := range c.Models.coders() {
 		model, err := one.Model.Chain(one.Name, g.log)

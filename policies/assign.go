@@ -2,7 +2,6 @@ package policies
 
 import (
 	"github.com/sia-bot/sia/policies/coder"
-	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // Assign is by what it is decided who makes an attempt (package coder has the rule).
@@ -12,6 +11,3 @@ type Assign struct {
 
 // Sections implements body.
 func (p *Assign) Sections() map[string]any { return map[string]any{"parameters": &p.Parameters} }
-
-// Check implements body.
-func (p *Assign) Check() []invalid.Problem { return p.Parameters.Check() }

@@ -66,14 +66,13 @@ func (d *Decompose) Sections() map[string]any {
 	return map[string]any{"parameters": &d.Parameters, "prompt": &d.Prompt}
 }
 
-// Check implements body.
-func (d *Decompose) Check() []invalid.Problem {
-	var r invalid.Ranges
-	r.Numbers("parameters", d.Parameters)
+// Check implements checked.
+func (d *Decompose) Check() (wrong []invalid.Problem) {
 	if len(d.Prompt) > maxPrompt {
-		r.Note("prompt", "it has %d bytes; a prompt takes at most %d", len(d.Prompt), maxPrompt)
+		wrong = append(wrong, invalid.Problem{Path: "prompt",
+			Message: fmt.Sprintf("it has %d bytes; a prompt takes at most %d", len(d.Prompt), maxPrompt)})
 	}
-	return r.Problems()
+	return wrong
 }
 
 // Decide says how the work on a task hangs together. What can't be checked here is not taken

@@ -49,21 +49,16 @@ func (e *Escalate) Sections() map[string]any {
 	return map[string]any{"parameters": &e.Parameters, "rules": &e.Rules}
 }
 
-// Check implements body.
-func (e *Escalate) Check() []invalid.Problem {
-	var r invalid.Ranges
-	r.Numbers("parameters", e.Parameters)
-	r.Numbers("rules", e.Rules)
-	for _, s := range e.Rules.Triggers {
-		if s.specific() == 0 {
-			r.Note("rules.triggers", "a trigger without a condition would hold always")
-		}
-	}
-	problems := r.Problems()
+// Check implements checked.
+func (e *Escalate) Check() (wrong []invalid.Problem) {
 	for i, s := range e.Rules.Triggers {
-		problems = append(problems, s.check(fmt.Sprintf("rules.triggers.%d", i+1))...)
+		path := fmt.Sprintf("rules.triggers.%d", i+1)
+		if s.specific() == 0 {
+			wrong = append(wrong, invalid.Problem{Path: path, Message: "a trigger without a condition would hold always"})
+		}
+		wrong = append(wrong, s.check(path)...)
 	}
-	return problems
+	return wrong
 }
 
 // manyFailures is how many failed attempts count in full.

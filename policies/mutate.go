@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
 // Mutation is one change of a policy: of its selector, of one rule or of one parameter.
@@ -79,7 +80,7 @@ func Mutate(p Policy, m Mutation) (Policy, error) {
 
 // written is a YAML file with another value at a path.
 func written(source []byte, path []string, value string) ([]byte, error) {
-	f, err := syntax(source, parser.ParseComments)
+	f, err := yamlfile.Syntax(source, parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func nested(path []string, value string) string {
 // there is one now.
 func rewritten(f *ast.File, path []string, value string, set bool) (out []byte, err error) {
 	defer func() {
-		if p := recover(); p != nil { // as in syntax
+		if p := recover(); p != nil { // as in [yamlfile.Syntax]
 			err = fmt.Errorf("not writable as YAML: %v", p)
 		}
 	}()
@@ -160,7 +161,7 @@ func at(f *ast.File, path []string) (node ast.Node, found bool) {
 			node = list.Values[n-1]
 			continue
 		}
-		values := entries(node)
+		values := yamlfile.Entries(node)
 		i := slices.IndexFunc(values, func(v *ast.MappingValueNode) bool { return v.Key.GetToken().Value == p })
 		if i < 0 {
 			return nil, false

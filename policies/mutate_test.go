@@ -24,15 +24,7 @@ func lines(a, b string) (all []string) {
 
 func shippedOf(t testing.TB, typ Type) Policy {
 	t.Helper()
-	s, err := ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := s.For(typ, Context{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return ShippedSet().For(typ, Context{})
 }
 
 func TestMutate(t *testing.T) {
@@ -122,14 +114,7 @@ func TestMutateOneThingAlone(t *testing.T) {
 func TestMutateChangesOneThing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom(Types()).Draw(t, "type")
-		s, err := ShippedSet()
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := s.For(typ, Context{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := ShippedSet().For(typ, Context{})
 		var paths []string
 		for path := range p.fields() {
 			paths = append(paths, path)

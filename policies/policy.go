@@ -26,10 +26,14 @@ type Policy struct {
 // body is what policies of one type decide by: a *Decompose, *Assign, *Escalate, *Recover, *Rerun,
 // *Interrupt or *bandit.Policy, after the type of decision.
 type body interface {
-	// Check lists what is out of its range, each by its path in the file.
-	Check() []invalid.Problem
 	// Sections are the keys of the file that the body is read from, each with where it is read to.
 	Sections() map[string]any
+}
+
+// checked is a body with fields of which type and range don't say all.
+type checked interface {
+	// Check lists what they don't say, each by its path in the file.
+	Check() []invalid.Problem
 }
 
 // bodies makes the empty body of each type of decision.

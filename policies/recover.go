@@ -3,6 +3,7 @@ package policies
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,8 +37,8 @@ type Recover struct {
 
 // RecoverParameters are the scores of actions before any rule.
 type RecoverParameters struct {
-	Base        map[string]float64 `yaml:"base"`                      // action → score, -5–5; what is left out has 0
-	PartBase    map[string]float64 `yaml:"part_base"`                 // the same, where a part failed
+	Base        map[string]float64 `yaml:"base" range:"-5,5"`         // action → score; what is left out has 0
+	PartBase    map[string]float64 `yaml:"part_base" range:"-5,5"`    // the same, where a part failed
 	PartRetries int                `yaml:"part_retries" range:"0,10"` // runs of a part that may fail and be retried
 	Chance      float64            `yaml:"chance" range:"0,0.2"`      // share of decisions left to chance
 }
@@ -47,12 +48,12 @@ type RecoverParameters struct {
 // attempt that was judged, it does not say of a part that is not done.
 type RecoverRule struct {
 	When    Selector           `yaml:"when"`
-	Bonus   map[string]float64 `yaml:"bonus"`                // action → what is added, -5–5
+	Bonus   map[string]float64 `yaml:"bonus" range:"-5,5"`   // action → what is added
 	Retries int                `yaml:"retries" range:"0,10"` // or re-runs, in a row that are possible; the largest counts
-	Wait    time.Duration      `yaml:"wait"`                 // before the first of them, doubling; the longest counts
+	Wait    time.Duration      `yaml:"wait" range:"0,21600"` // before the first of them, doubling; the longest counts
 }
 
-// maxWait bounds the wait before a retry or a re-run.
+// maxWait bounds the wait before a retry or a re-run, doubled or not.
 const maxWait = 6 * time.Hour
 
 // Sections implements body.
@@ -60,32 +61,23 @@ func (p *Recover) Sections() map[string]any {
 	return map[string]any{"parameters": &p.Parameters, "rules": &p.Rules}
 }
 
-// Check implements body.
-func (p *Recover) Check() []invalid.Problem {
-	var r invalid.Ranges
+// Check implements checked.
+func (p *Recover) Check() (wrong []invalid.Problem) {
 	actions := func(path string, scores map[string]float64) {
-		for action, v := range scores {
+		for _, action := range slices.Sorted(maps.Keys(scores)) {
 			if !slices.Contains(Recoveries(), action) {
-				r.Note(path+"."+action, "there is no such action; there are %s", strings.Join(Recoveries(), ", "))
+				wrong = append(wrong, invalid.Problem{Path: path + "." + action,
+					Message: "there is no such action; there are " + strings.Join(Recoveries(), ", ")})
 			}
-			r.Within(path+"."+action, v, -5, 5)
 		}
 	}
 	actions("parameters.base", p.Parameters.Base)
 	actions("parameters.part_base", p.Parameters.PartBase)
-	r.Numbers("parameters", p.Parameters)
-	for _, rule := range p.Rules {
-		actions("rules.bonus", rule.Bonus)
-		r.Numbers("rules", rule)
-		if rule.Wait < 0 || rule.Wait > maxWait {
-			r.Note("rules.wait", "want a duration from 0s to %s", maxWait)
-		}
-	}
-	problems := r.Problems()
 	for i, rule := range p.Rules {
-		problems = append(problems, rule.When.check(fmt.Sprintf("rules.%d.when", i+1))...)
+		actions(fmt.Sprintf("rules.%d.bonus", i+1), rule.Bonus)
+		wrong = append(wrong, rule.When.check(fmt.Sprintf("rules.%d.when", i+1))...)
 	}
-	return problems
+	return wrong
 }
 
 // Decide says what follows an attempt, or a part, that failed. A repository's setting that

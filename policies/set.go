@@ -3,9 +3,6 @@ package policies
 import (
 	"cmp"
 	"embed"
-	"errors"
-	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"sync"
@@ -41,37 +38,26 @@ type Set struct{ policies []Policy }
 //go:embed defaults/*.yml
 var shipped embed.FS
 
-// shippedSet is read once: it is a part of the program.
-var shippedSet = sync.OnceValues(func() (*Set, error) {
-	files, err := fs.Glob(shipped, "defaults/*.yml")
-	if err != nil {
-		return nil, err
-	}
+// shippedSet is read once: it is a part of the program, and a test reads it.
+var shippedSet = sync.OnceValue(func() *Set {
 	s := &Set{}
-	for _, name := range files {
-		if name == coders {
-			continue
-		}
-		b, err := shipped.ReadFile(name)
+	for _, t := range Types() {
+		name := string(t) + ".yml"
+		b, err := shipped.ReadFile("defaults/" + name)
 		if err != nil {
-			return nil, err
+			panic("policies: " + err.Error())
 		}
-		p, err := parse(path.Base(name), b, nil)
+		p, err := parse(name, b, nil)
 		if err != nil {
-			return nil, fmt.Errorf("the shipped policies: %w", err)
+			panic("policies: " + err.Error())
 		}
 		s.policies = append(s.policies, p)
 	}
-	for _, t := range Types() {
-		if !slices.ContainsFunc(s.policies, func(p Policy) bool { return p.Decision == t && p.Selector.specific() == 0 }) {
-			return nil, fmt.Errorf("the shipped policies: there is none for %s that fits every context", t)
-		}
-	}
-	return s, nil
+	return s
 })
 
-// ShippedSet is the policies as they ship. An error is a defect of the build.
-func ShippedSet() (*Set, error) { return shippedSet() }
+// ShippedSet is the policies as they ship, one for each type of decision, which fits every context.
+func ShippedSet() *Set { return shippedSet() }
 
 // With is the set with more policies of a layer.
 func (s *Set) With(l Layer, more ...Policy) *Set {
@@ -104,24 +90,15 @@ func before(a, b Policy) int {
 	return cmp.Or(int(b.Layer)-int(a.Layer), b.Selector.specific()-a.Selector.specific(), cmp.Compare(a.Name, b.Name))
 }
 
-// errNoPolicy is a set that was not made from the shipped one.
-var errNoPolicy = errors.New("there is no policy that fits, not even a shipped one")
-
 // For is the policy in force for a type of decision in a context: of the highest layer
-// that has one that fits, the most specific; the first by name where they tie. The shipped
-// layer has one for every type that fits all contexts.
-func (s *Set) For(t Type, c Context) (Policy, error) {
-	var best *Policy
-	for i := range s.policies {
-		p := &s.policies[i]
-		if p.Decision == t && p.Selector.Fits(c) && (best == nil || before(*p, *best) < 0) {
+// that has one that fits, the most specific; the first by name where they tie.
+func (s *Set) For(t Type, c Context) (best Policy) {
+	for _, p := range s.policies {
+		if p.Decision == t && p.Selector.Fits(c) && (best.body == nil || before(p, best) < 0) {
 			best = p
 		}
 	}
-	if best == nil {
-		return Policy{}, fmt.Errorf("decide %s: %w", t, errNoPolicy)
-	}
-	return *best, nil
+	return best
 }
 
 // Find is the policy of an id, or of a name where it is the only one.
@@ -142,21 +119,7 @@ func (s *Set) Find(idOrName string) (Policy, bool) {
 }
 
 // ShippedAssign is what the shipped assign policy decides by.
-func ShippedAssign() (Assign, error) {
-	s, err := ShippedSet()
-	if err != nil {
-		return Assign{}, err
-	}
-	p, err := s.For(TypeAssign, Context{})
-	return p.Assign(), err
-}
+func ShippedAssign() Assign { return ShippedSet().For(TypeAssign, Context{}).Assign() }
 
 // ShippedTechnique is what the shipped technique policy decides by.
-func ShippedTechnique() (bandit.Policy, error) {
-	s, err := ShippedSet()
-	if err != nil {
-		return bandit.Policy{}, err
-	}
-	p, err := s.For(TypeTechnique, Context{})
-	return p.Technique(), err
-}
+func ShippedTechnique() bandit.Policy { return ShippedSet().For(TypeTechnique, Context{}).Technique() }

@@ -9,15 +9,6 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-func shipped(t *testing.T) *policies.Set {
-	t.Helper()
-	s, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // parsed is a policy file of a repository's own.
 func parsed(t *testing.T, source string) policies.Policy {
 	t.Helper()
@@ -29,12 +20,9 @@ func parsed(t *testing.T, source string) policies.Policy {
 }
 
 func TestShippedPolicies(t *testing.T) {
-	s := shipped(t)
+	s := policies.ShippedSet()
 	for _, typ := range policies.Types() {
-		p, err := s.For(typ, policies.Context{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := s.For(typ, policies.Context{})
 		if p.Layer != policies.Shipped || p.Reasoning == "" || !strings.HasPrefix(p.ID(), p.Name+"/1@") {
 			t.Errorf("the shipped policy for %s is %s of the layer %s", typ, p.ID(), p.Layer)
 		}
@@ -43,10 +31,7 @@ func TestShippedPolicies(t *testing.T) {
 
 func TestOneThresholdIsOverridden(t *testing.T) {
 	own := parsed(t, "decision: escalate\nname: soon\nversion: 3\nparameters: {threshold: 0.2}\n")
-	base, err := shipped(t).For(policies.TypeEscalate, policies.Context{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := policies.ShippedSet().For(policies.TypeEscalate, policies.Context{})
 	got, want := own.Escalate(), base.Escalate()
 	want.Parameters.Threshold = 0.2
 	if got.Parameters != want.Parameters || got.Rules.MinFailures != want.Rules.MinFailures {
@@ -62,14 +47,14 @@ func TestOneThresholdIsOverridden(t *testing.T) {
 		r["flaky-check"]["error-pattern-recognition"] != 1 {
 		t.Errorf("the ranks are %v, want one changed", r)
 	}
-	if base, _ = shipped(t).For(policies.TypeRecover, policies.Context{}); base.Recover().Parameters.Base["retry"] == 2 {
+	if base = policies.ShippedSet().For(policies.TypeRecover, policies.Context{}); base.Recover().Parameters.Base["retry"] == 2 {
 		t.Error("a repository's file changed what is shipped")
 	}
 }
 
 func TestMostSpecificPolicyHolds(t *testing.T) {
 	const file = "decision: escalate\nversion: 1\nname: "
-	s := shipped(t).
+	s := policies.ShippedSet().
 		With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}")).
 		With(policies.Repository, parsed(t, file+"b-all"), parsed(t, file+"a-all"),
 			parsed(t, file+"docs\nselector: {kind: [docs]}"))
@@ -84,19 +69,18 @@ func TestMostSpecificPolicyHolds(t *testing.T) {
 		{"ties go by name", policies.Context{}, "a-all"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := s.For(policies.TypeEscalate, tt.in)
-			if err != nil || p.Name != tt.want {
-				t.Errorf("got %s, %v; want %s", p.Name, err, tt.want)
+			if p := s.For(policies.TypeEscalate, tt.in); p.Name != tt.want {
+				t.Errorf("got %s, want %s", p.Name, tt.want)
 			}
 		})
 	}
-	only := shipped(t).With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}"))
-	p, err := only.For(policies.TypeEscalate, policies.Context{Language: "Go", Task: policies.Features{Kind: "bug"}})
-	if err != nil || p.Name != "owners" {
-		t.Errorf("got %s, %v; want the owner's policy", p.Name, err)
+	only := policies.ShippedSet().With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}"))
+	p := only.For(policies.TypeEscalate, policies.Context{Language: "Go", Task: policies.Features{Kind: "bug"}})
+	if p.Name != "owners" {
+		t.Errorf("got %s, want the owner's policy", p.Name)
 	}
-	if p, err := only.For(policies.TypeEscalate, policies.Context{Language: "java"}); err != nil || p.Name != "escalate" {
-		t.Errorf("got %s, %v; want the shipped policy, for the owner's does not fit", p.Name, err)
+	if p := only.For(policies.TypeEscalate, policies.Context{Language: "java"}); p.Name != "escalate" {
+		t.Errorf("got %s, want the shipped policy, for the owner's does not fit", p.Name)
 	}
 }
 
@@ -107,13 +91,27 @@ func TestBrokenPolicyFiles(t *testing.T) {
 		{"empty", "", "decision: want one of"},
 		{"another type", "decision: escalat\nname: a\nversion: 1", "own.yml:1:1: decision: want one of decompose, " +
 			"assign, interrupt, rerun, recover, technique, escalate (did you mean escalate?)"},
-		{"a key of nobody's", of("escalate", "selectr: {}"), "own.yml:4:1: selectr: there is no such key; there are " +
-			"decision, name, parameters, reasoning, rules, selector, version (did you mean selector?)"},
+		{"a key of nobody's", of("escalate", "selectr: {}"),
+			"own.yml:4:1: selectr: there is no such key (did you mean selector?)"},
+		{"a key that is near none", of("escalate", "why: {}"), "own.yml:4:1: why: there is no such key; there are " +
+			"decision, name, parameters, reasoning, rules, selector, version"},
 		{"a parameter of nobody's", of("escalate", "parameters:\n  treshold: 1"),
 			"own.yml:5:3: parameters.treshold: there is no such key (did you mean threshold?)"},
 		{"out of range", of("escalate", "parameters:\n  ambiguity: 2"),
-			"own.yml:5:3: parameters.ambiguity: want a number from 0 to 1; this is 2"},
-		{"not a number", of("escalate", "parameters: {ambiguity: much}"), "own.yml:4:25: parameters: cannot unmarshal"},
+			"own.yml:5:14: parameters.ambiguity: want a number from 0 to 1; this is 2"},
+		{"not a number, and a key of nobody's", of("escalate", "parameters: {ambiguity: much, treshold: 1}"),
+			"own.yml:4:25: parameters.ambiguity: want a number from 0 to 1; this is \"much\"\n" +
+				"own.yml:4:31: parameters.treshold: there is no such key (did you mean threshold?)"},
+		{"a list for a number", of("escalate", "rules: {min_failures: [1]}"),
+			"own.yml:4:23: rules.min_failures: want a whole number from 1 to 20; this is a list"},
+		{"a number for a word", of("recover", "selector: {language: [1.20]}"),
+			"own.yml:4:23: selector.language.1: want text; this is 1.20; put quotation marks around it"},
+		{"a word for a list", of("recover", "selector: {language: go}"),
+			"own.yml:4:22: selector.language: want a list, such as [\"one\", \"two\"]; this is \"go\" (did you mean [\"go\"]?)"},
+		{"a word for a section", of("recover", "parameters: 5"), "own.yml:4:13: parameters: want keys, one a line such as " +
+			"`base: "},
+		{"no version at all", "decision: escalate\nname: a\nversion: one",
+			"own.yml:3:10: version: want a whole number; this is \"one\""},
 		{"no name", "decision: escalate\nversion: 1", "own.yml: name: want a name"},
 		{"no version", "decision: escalate\nname: a", "own.yml: version: want a whole number"},
 		{"twice", "decision: escalate\nname: a\nname: b\nversion: 1", "own.yml:3:"},
@@ -121,11 +119,11 @@ func TestBrokenPolicyFiles(t *testing.T) {
 		{"an unknown part", of("recover", "selector: {part: [merg]}"),
 			"own.yml:4:12: selector.part: \"merg\" is none of part, reproduce, merge, mend (did you mean merge?)"},
 		{"an unknown part of a rule", of("recover", "rules:\n  - when: {part: [merge]}\n  - when: {part: [whole]}"),
-			"own.yml:4:1: rules.2.when.part: \"whole\" is none of part, "},
+			"own.yml:6:12: rules.2.when.part: \"whole\" is none of part, "},
 		{"an unknown kind of a trigger", of("escalate", "rules: {triggers: [{kind: [bugs]}]}"),
-			"own.yml:4:9: rules.triggers.1.kind: \"bugs\" is none of bug, "},
+			"own.yml:4:21: rules.triggers.1.kind: \"bugs\" is none of bug, "},
 		{"an unknown class", of("recover", "rules: [{when: {class: [network, test_failed]}}]"),
-			"own.yml:4:1: rules.1.when.class: \"test_failed\" is none of compile_error, "},
+			"own.yml:4:17: rules.1.when.class: \"test_failed\" is none of compile_error, "},
 		{"an unknown pattern", of("recover", "selector: {pattern: [wrongtool]}"),
 			"own.yml:4:12: selector.pattern: \"wrongtool\" is none of interdependent-components, "},
 		{"fewer failures than none", of("escalate", "rules: {triggers: [{failures: -1}]}"),
@@ -135,18 +133,21 @@ func TestBrokenPolicyFiles(t *testing.T) {
 		{"a long prompt", of("decompose", "prompt: "+strings.Repeat("a", 5000)),
 			"own.yml:4:1: prompt: it has 5000 bytes; a prompt takes at most 4096"},
 		{"too many parts", of("decompose", "parameters: {max_parts: 13}"),
-			"parameters.max_parts: want a number from 2 to 12"},
-		{"too many at once", of("assign", "parameters: {race: 9}"), "parameters.race: want a number from 1 to 8"},
+			"parameters.max_parts: want a whole number from 2 to 12; this is 13"},
+		{"too many at once", of("assign", "parameters: {race: 9}"), "parameters.race: want a whole number from 1 to 8"},
 		{"an unknown action", of("recover", "parameters:\n  base: {retri: 1}"),
 			"own.yml:5:10: parameters.base.retri: there is no such action"},
-		{"aliases", "decision: &a escalate\nname: *a\nversion: 1", "policies use no anchors"},
+		{"aliases", "decision: &a escalate\nname: *a\nversion: 1", "decision: want one of decompose"},
+		{"an alias", of("escalate", "reasoning: &a why\nselector: {kind: [*a]}"),
+			"own.yml:4:12: reasoning: want text; this is an alias or anchor, which keys don't use\n" +
+				"own.yml:5:19: selector.kind.1: want text; this is an alias or anchor, which keys don't use"},
 		{"a trigger for everything", of("escalate", "rules: {triggers: [{}]}"),
-			"rules.triggers: a trigger without a condition"},
-		{"a wait", of("recover", "rules: [{wait: 9h}]"), "rules.wait: want a duration"},
+			"rules.triggers.1: a trigger without a condition"},
+		{"a wait", of("recover", "rules: [{wait: 9h}]"), "rules.1.wait: want a duration from 0s to 6h"},
 		{"deep", "decision: " + strings.Repeat("[", 5000), "nested too deeply"},
 		{"large", "reasoning: " + strings.Repeat("a", 70<<10), "at most 65536"},
 		{"no text", "decision: \xff", "not UTF-8"},
-		{"two policies", of("escalate", "---\n") + of("recover", ""), "a second YAML document; a file is one policy"},
+		{"two policies", of("escalate", "---\n") + of("recover", ""), "a second YAML document; want one"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := policies.Parse("own.yml", []byte(tt.source))

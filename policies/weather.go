@@ -1,7 +1,5 @@
 package policies
 
-import "github.com/sia-bot/sia/sia/invalid"
-
 // Rerun is by what it is weighed whether red checks are run again once: what is believed
 // of checks and attempts before any was seen (package gate has the rule).
 type Rerun struct {
@@ -19,13 +17,6 @@ type RerunParameters struct {
 // Sections implements body.
 func (p *Rerun) Sections() map[string]any {
 	return map[string]any{"parameters": &p.Parameters}
-}
-
-// Check implements body.
-func (p *Rerun) Check() []invalid.Problem {
-	var r invalid.Ranges
-	r.Numbers("parameters", p.Parameters)
-	return r.Problems()
 }
 
 // Interrupt is by what it is predicted that an attempt gets nowhere: the weights of a
@@ -48,11 +39,4 @@ type InterruptParameters struct {
 // Sections implements body.
 func (p *Interrupt) Sections() map[string]any {
 	return map[string]any{"parameters": &p.Parameters}
-}
-
-// Check implements body.
-func (p *Interrupt) Check() []invalid.Problem {
-	var r invalid.Ranges
-	r.Numbers("parameters", p.Parameters)
-	return r.Problems()
 }

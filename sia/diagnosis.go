@@ -85,7 +85,7 @@ type Option struct {
 type Verdict string
 
 // The verdicts. ReviewOff: no reviewer is configured; ReviewFailed: it could
-// not be asked, which is said in the comment and does not hold the task up.
+// not be asked, which is told and does not hold the task up.
 const (
 	Approved     Verdict = "approved"
 	Minor        Verdict = "minor"
@@ -94,6 +94,14 @@ const (
 	ReviewOff    Verdict = "off"
 	ReviewFailed Verdict = "unavailable"
 )
+
+// String is the verdict in a word, for people.
+func (v Verdict) String() string {
+	if v == ReviewFailed {
+		return "failed"
+	}
+	return string(v)
+}
 
 // Review is the independent review of a diagnosis.
 type Review struct {

@@ -15,7 +15,7 @@ type FinalReview struct {
 	Demands []Demand `json:"demands,omitempty"`      // of the issue; not those that could not be found in it
 	Remarks []Remark `json:"remarks,omitempty"`      // not those that could not be found in the change
 	Cut     bool     `json:"cut,omitempty"`          // the reviewer was not shown all of the change
-	Why     string   `json:"why,omitempty"`          // why it was not read, for people; empty: it was
+	Why     string   `json:"why,omitempty"`          // why it was not read or not written, for people; empty: it was
 	URL     string   `json:"url,omitempty" mask:"-"` // of the review on the pull request; empty: nothing was written
 }
 
@@ -73,6 +73,11 @@ func (r *FinalReview) Silent() bool {
 		!slices.ContainsFunc(r.Demands, func(d Demand) bool { return d.State != DemandMet })
 }
 
+// Tells reports whether there is something to say about the review of a head.
+func (r *FinalReview) Tells(head SHA) bool {
+	return r.Of(head) && r.Done && (r.Why != "" || !r.Silent())
+}
+
 // Count is how many demands are in a state.
 func (r FinalReview) Count(state DemandState) (n int) {
 	for _, d := range r.Demands {
@@ -100,7 +105,7 @@ func (r *FinalReview) Unmet() string {
 // String is the result in a few words.
 func (r FinalReview) String() string {
 	if r.Why != "" {
-		return "it could not be made: " + r.Why
+		return "failed: " + r.Why
 	}
 	said := "no requirement of the issue is open"
 	if !r.Silent() && len(r.Demands) > 0 {

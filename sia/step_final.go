@@ -35,7 +35,7 @@ func (s *step) finalReviewed() {
 // finalReviewLost goes on without what could not be asked for.
 func (s *step) finalReviewLost(reason string) {
 	if !s.t.Final.Of(s.t.Head) || s.t.Final.Done {
-		s.because("an earlier head could not be reviewed: %s", reason)
+		s.because("the final review of an earlier head failed: %s", reason)
 		return
 	}
 	s.afterFinalReview(FinalReview{SHA: s.t.Head, Why: reason})
@@ -50,7 +50,7 @@ func (s *step) afterFinalReview(r FinalReview) {
 	said := "the reviewer has nothing to say"
 	switch {
 	case r.Why != "":
-		said = "the change could not be reviewed (" + r.Why + ")"
+		said = "the final review " + r.String()
 	case r.URL != "":
 		said = "what the reviewer says stands on the pull request, and decides nothing"
 	}

@@ -36,6 +36,7 @@ const module = "github.com/sia-bot/sia"
 var layers = [][]string{
 	{"sia/lazyregexp"},
 	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
+	{"sia/yamlfile"},
 	{"sia"},
 	{"sia/...", "agent/tool/symbol"},
 	{"agent/locate"},
@@ -161,7 +162,7 @@ func forbidden(from, to string) string {
 		}
 	}
 	for _, a := range alone {
-		if within(from, a) && !within(to, a) && !(slices.Contains(grounded, a) && layer(to) <= layer("sia/text")) {
+		if within(from, a) && !within(to, a) && !(slices.Contains(grounded, a) && layer(to) <= layer("sia/yamlfile")) {
 			return a + " imports nothing of ours, so that it can be read and changed by itself"
 		}
 	}

@@ -31,20 +31,14 @@ func database(t *testing.T) *store.Store {
 // shipped is what the shipped technique policy decides by.
 func shipped(t *testing.T) bandit.Policy {
 	t.Helper()
-	p, err := policies.ShippedTechnique()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := policies.ShippedTechnique()
 	return p
 }
 
 // replica is a worker that has learned nothing yet.
 func replica(t *testing.T, s *store.Store) *Chooser {
 	t.Helper()
-	l, err := bandit.NewLearner(shipped(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := bandit.NewLearner(shipped(t))
 	return NewChooser(s, l, "new", func() time.Time { return time.Unix(1_800_000_000, 0) })
 }
 

@@ -25,20 +25,14 @@ type untried struct{}
 func (untried) For(
 	_ context.Context, _ sia.Task, typ policies.Type, set *policies.Set, c policies.Context,
 ) (policies.Policy, error) {
-	return set.For(typ, c)
+	return set.For(typ, c), nil
 }
 
 // decider is one that has not learned anything yet.
 func decider(t testing.TB, s *store.Store) *Decider {
 	t.Helper()
-	p, err := policies.ShippedAssign()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := coder.New(p.Parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := policies.ShippedAssign()
+	l := coder.New(p.Parameters)
 	return NewDecider(s, l, untried{}, true, func() time.Time { return time.Unix(1_800_000_000, 0) })
 }
 
@@ -73,10 +67,7 @@ func asksOf(
 	t *testing.T, d *Decider, task sia.Task, part int, q sia.DecisionType, coders []coder.Candidate, own ...string,
 ) sia.Decision {
 	t.Helper()
-	set, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := policies.ShippedSet()
 	for _, source := range own {
 		p, err := policies.Parse("own.yml", []byte(source))
 		if err != nil {
@@ -239,10 +230,7 @@ func BenchmarkDecide(b *testing.B) {
 		d.learner.Observe(coder.Outcome{Task: fmt.Sprint(i), Org: fmt.Sprint("org", i%50), Repo: fmt.Sprint(i % 500),
 			Kind: "bug", Coder: two[i%2].Coder, Cost: 5, Resolved: i%3 == 0})
 	}
-	p, err := policies.ShippedAssign()
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := policies.ShippedAssign()
 	by := asked{Context: policies.Context{Task: policies.Read("Crash on empty input", "It crashes.", nil)}}
 	task, times := wanting(1, "fast"), []time.Duration(nil)
 	for b.Loop() {

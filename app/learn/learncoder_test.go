@@ -16,14 +16,8 @@ import (
 func TestAModelThatComesBack(t *testing.T) {
 	tried := func(names ...string) float64 {
 		t.Helper()
-		by, err := policies.ShippedAssign()
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := coder.New(by.Parameters)
-		if err != nil {
-			t.Fatal(err)
-		}
+		by := policies.ShippedAssign()
+		l := coder.New(by.Parameters)
 		agents := map[string][]string{}
 		for i := range 80 {
 			o := store.CoderOutcome{Task: sia.TaskID(fmt.Sprint(i)), Org: "o", Repo: 7, Coder: "a", Resolved: true,

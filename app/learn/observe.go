@@ -13,11 +13,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The outcomes of a decision about a technique.
+// The outcomes of a decision.
 const (
 	cameResolved = "resolved"     // the attempt's checks were green
 	cameFailed   = "not resolved" // they were red, or it ran out of its own time
 	cameUntried  = "not tried"    // the reviewer refused it, or the task went another way
+	// who made an attempt is not judged by it: it was not judged itself, or the task was solved before it began
+	cameUncounted = "not counted"
 )
 
 // changed is what counts are multiplied by when outcomes begin to come from

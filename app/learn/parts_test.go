@@ -96,12 +96,9 @@ func TestPartsAreDecided(t *testing.T) {
 			}
 		})
 	}
-	set, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := policies.ShippedSet()
 	f := sia.Effect{Part: 3, Question: sia.DecideRecover}
-	if _, _, err = decider(t, database(t)).Decide(t.Context(), set, inParts(once), f, "go", two); err == nil {
+	if _, _, err := decider(t, database(t)).Decide(t.Context(), set, inParts(once), f, "go", two); err == nil {
 		t.Error("something is decided about a part that there is not")
 	}
 }
@@ -208,6 +205,9 @@ func TestRacersAreRecorded(t *testing.T) {
 // A decision about a part is settled by the attempt that the part is of; so is the next racer's.
 func TestWhatDecisionsCameTo(t *testing.T) {
 	task := sia.Task{State: sia.Diagnosing, Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail}, {Number: 2}}}
+	passed := sia.Task{State: sia.Passed, Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptAsked},
+		{Number: 2, Outcome: sia.AttemptCheckpoint}, {Number: 3, Outcome: sia.AttemptPass, Head: "a"},
+		{Number: 4, Outcome: sia.AttemptPass, From: "a", Demands: 1}}}
 	for _, tt := range []struct {
 		name string
 		in   sia.Decision
@@ -225,5 +225,14 @@ func TestWhatDecisionsCameTo(t *testing.T) {
 		if came, _ := cameOf(task, tt.in, tt.part); came != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, came, tt.want)
 		}
+	}
+	// Of who makes an attempt, as many decisions have a result as the coders' tries that are counted.
+	var got []string
+	for n := range passed.Attempts {
+		came, _ := cameOf(passed, sia.Decision{Type: sia.DecideAssign, Attempt: n, Choice: "strong"}, false)
+		got = append(got, came)
+	}
+	if d := cmp.Diff([]string{cameUncounted, cameUncounted, cameResolved, cameUncounted}, got); d != "" {
+		t.Error(d)
 	}
 }

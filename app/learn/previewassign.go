@@ -22,14 +22,10 @@ func (d *Decider) PreviewAssign(
 		return nil, "", err
 	}
 	c.Task.Kind = kind
-	p, err := set.For(policies.TypeAssign, c)
-	if err == nil {
-		err = d.catchUp(ctx)
-	}
-	if err != nil {
+	if err := d.catchUp(ctx); err != nil {
 		return nil, "", err
 	}
-	chosen := d.assign(p.Assign(), t, nil, &asked{Context: c}, coders)
+	chosen := d.assign(set.For(policies.TypeAssign, c).Assign(), t, nil, &asked{Context: c}, coders)
 	if len(chosen.options) > 0 && (chosen.answer.Choice == chosen.options[0].Coder || chosen.answer.Choice == "") {
 		why = chosen.answer.Reason // else the words are about a throw of dice that nobody asked for
 	}

@@ -14,10 +14,7 @@ import (
 func TestPreviewAssign(t *testing.T) {
 	s := database(t)
 	d := decider(t, s)
-	set, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := policies.ShippedSet()
 	both := []coder.Candidate{{Coder: "small", Cost: 1}, {Coder: "large", Cost: 3}}
 	first := func(kind policies.Kind) (coder.Option, string) {
 		t.Helper()

@@ -79,28 +79,20 @@ func NewRewind(ctx context.Context, s RewindStore) (*Rewind, error) {
 	var err, errCoders error
 	r.techniques, err = s.OutcomesSince(ctx, 0)
 	r.coders, errCoders = s.CoderOutcomesSince(ctx, 0)
-	return r, errors.Join(err, errCoders, r.forgetTechniques(), r.forgetCoders())
+	r.forgetTechniques()
+	r.forgetCoders()
+	return r, errors.Join(err, errCoders)
 }
 
 // forgetTechniques begins anew with learning techniques, as a server does that starts.
-func (r *Rewind) forgetTechniques() error {
-	p, err := policies.ShippedTechnique()
-	if err != nil {
-		return err
-	}
-	r.technique, err = bandit.NewLearner(p)
+func (r *Rewind) forgetTechniques() {
+	r.technique = bandit.NewLearner(policies.ShippedTechnique())
 	r.seen, r.learned = replay{}, 0
-	return err
 }
 
-func (r *Rewind) forgetCoders() error {
-	p, err := policies.ShippedAssign()
-	if err != nil {
-		return err
-	}
-	r.coder, err = coder.New(p.Parameters)
+func (r *Rewind) forgetCoders() {
+	r.coder = coder.New(policies.ShippedAssign().Parameters)
 	r.agents, r.studied = map[string][]string{}, 0
-	return err
 }
 
 // Decide puts a decision to a policy of its type. Where that can't be done, why says so in
@@ -162,9 +154,7 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 		return a, false, nil
 	}
 	if q.Learned < r.learned {
-		if err := r.forgetTechniques(); err != nil {
-			return a, false, err
-		}
+		r.forgetTechniques()
 	}
 	if err := r.seen.learn(r.technique, r.techniques[r.learned:q.Learned]); err != nil {
 		return a, false, err
@@ -192,9 +182,7 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 		return a, false, nil
 	}
 	if by.Learned < r.studied {
-		if err := r.forgetCoders(); err != nil {
-			return a, false, err
-		}
+		r.forgetCoders()
 	}
 	for ; r.studied < by.Learned; r.studied++ {
 		if err := learnCoder(r.coder, r.agents, r.coders[r.studied]); err != nil {

@@ -36,15 +36,7 @@ func keep(t *testing.T, s *store.Store, p policies.Policy) policies.Policy {
 // inForce is the shipped policy of a type.
 func inForce(t *testing.T, typ policies.Type) policies.Policy {
 	t.Helper()
-	set, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := set.For(typ, policies.Context{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return policies.ShippedSet().For(typ, policies.Context{})
 }
 
 // rewound puts decisions to a policy: what it chooses, or why that can't be said.
@@ -124,14 +116,8 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 func TestCodersAreDecidedAgain(t *testing.T) {
 	s := database(t)
 	by := keep(t, s, inForce(t, policies.TypeAssign))
-	set, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := coder.New(by.Assign().Parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := policies.ShippedSet()
+	l := coder.New(by.Assign().Parameters)
 	now := time.Unix(1_800_000_000, 0)
 	who := NewDecider(s, l, untried{}, true, func() time.Time { return now })
 	two := []coder.Candidate{{Coder: "small", Cost: 2}, {Coder: "big", Cost: 3}}
@@ -163,7 +149,7 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 	}
 	late := logged[0]
 	var question asked
-	err = json.Unmarshal(late.Context, &question)
+	err := json.Unmarshal(late.Context, &question)
 	question.Learned = len(logged) // as if everything had been learned by then
 	if err == nil {
 		late.Context, err = json.Marshal(question)

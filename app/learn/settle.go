@@ -160,7 +160,7 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 			continue
 		}
 		credit := 0.0
-		if came != cameUntried {
+		if came == cameResolved || came == cameFailed {
 			credit = y - expected
 		}
 		if err := d.store.SettleDecision(ctx, dec.ID, came, credit); err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -170,21 +170,26 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 	return nil
 }
 
-// cameOf is the result of a decision: of the first judged attempt after it. It is "" while
-// that is not known, and untried once it never will be. A decision about a part, or about the
+// cameOf is the result of a decision: of the first judged attempt after it, but of who makes an attempt that one's
+// alone. It is "" while that is not known, and untried once it never will be. A decision about a part, or about the
 // checks of the same attempt, led to that one.
 func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
 	if d.Type == sia.DecideAssign && d.Choice == sia.ChooseNobody {
 		return cameUntried, 0
 	}
+	own := d.Type == sia.DecideAssign && !part
 	same := part || d.Type == sia.DecideRecover && (d.Choice == sia.ChooseRerun || d.Choice == sia.ChooseNextRacer)
 	for _, a := range t.Attempts {
 		switch {
 		case a.Number < d.Attempt || a.Number == d.Attempt && !same: // made before
+		case own && t.Solved(a): // as in [Results]
+			return cameUncounted, 0
 		case a.Outcome == sia.AttemptPass:
 			return cameResolved, 1
 		case a.Outcome == sia.AttemptFail:
 			return cameFailed, 0
+		case own && a.Outcome != "":
+			return cameUncounted, 0
 		case a.Outcome == sia.AttemptUnchanged:
 			return cameUntried, 0
 		}

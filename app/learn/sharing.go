@@ -113,8 +113,7 @@ func (x *Sharing) outcomes(ctx context.Context) (out Share, all []priors.Outcome
 	rebuilt, errRebuilt := x.store.RestoredTasks(ctx)
 	techniques, errTechniques := x.store.OutcomesSince(ctx, 0)
 	coders, errCoders := x.store.CoderOutcomesSince(ctx, 0)
-	table, errTable := policies.ShippedCoders()
-	if err := errors.Join(errLanguages, errRebuilt, errTechniques, errCoders, errTable); err != nil {
+	if err := errors.Join(errLanguages, errRebuilt, errTechniques, errCoders); err != nil {
 		return out, nil, err
 	}
 	old := map[sia.TaskID]bool{}
@@ -127,6 +126,7 @@ func (x *Sharing) outcomes(ctx context.Context) (out Share, all []priors.Outcome
 				Technique: string(o.Technique), Resolved: o.Resolved})
 		}
 	}
+	table := policies.ShippedCoders()
 	for _, o := range coders {
 		if open[o.Repo] && !old[o.Task] && len(o.Failed) == 0 {
 			known, _ := table.Of(o.Agent)

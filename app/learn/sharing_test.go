@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	mathrand "math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -47,17 +48,18 @@ func TestThePublicListIsOurs(t *testing.T) {
 			t.Errorf("%s does not ship", k)
 		}
 	}
-	table, err := policies.ShippedCoders()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := policies.ShippedCoders()
 	for _, c := range priors.Coders() {
 		if known, ok := table.Of(c); c != priors.Other && (!ok || known.Name != c) {
 			t.Errorf("the table that ships knows %q as %q", c, known.Name)
 		}
 	}
-	if len(priors.Coders()) != table.Len()+1 {
-		t.Errorf("the table that ships has %d models, and the list %d", table.Len(), len(priors.Coders())-1)
+	source, err := os.ReadFile("../../policies/defaults/coders.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := strings.Count(string(source), "\n  - {name:"); len(priors.Coders()) != rows+1 {
+		t.Errorf("the table that ships has %d models, and the list %d", rows, len(priors.Coders())-1)
 	}
 }
 

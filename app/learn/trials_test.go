@@ -120,14 +120,7 @@ func TestTrialsInTurn(t *testing.T) {
 func TestTrialIsReplayed(t *testing.T) {
 	s := database(t)
 	w := replica(t, s)
-	p, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy, err := p.For(policies.TypeTechnique, policies.Context{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := policies.ShippedSet().For(policies.TypeTechnique, policies.Context{})
 	if err := s.KeepPolicyVersion(t.Context(), policy.ID(), string(policy.Decision), policy.Source); err != nil {
 		t.Fatal(err)
 	}

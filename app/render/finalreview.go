@@ -208,18 +208,17 @@ func doneWords(t sia.Task) string {
 	return said + ", says the reviewer"
 }
 
-// finalLine says in the status comment and the pull request's text that a review stands;
-// empty where none does.
-func finalLine(t sia.Task) string {
+// finalLine says in so many words in the status comment and the pull request's text what a review says, or that it
+// failed; empty where there is nothing to say.
+func finalLine(t sia.Task, words int) string {
 	r := t.Final
-	if !r.Of(t.Head) || r.URL == "" {
+	if !r.Tells(t.Head) && !(r.Of(t.Head) && r.URL != "") {
 		return ""
 	}
-	said := "read against the issue"
-	if r.Why == "" { // else it holds what others say
-		said = r.String()
+	said := "**Final review** (advice only): " + link(few(strings.TrimSuffix(r.String(), "."), words), r.URL)
+	if !strings.HasSuffix(said, "…") {
+		said += "."
 	}
-	said = "**Final review** (advice only): " + link(said, r.URL) + "."
 	if o := t.Omission; o.Stands(t.Head) {
 		said += " " + few(sentenceCase(o.Why), 16) + "."
 	}

@@ -58,6 +58,14 @@ func TestFinalReview(t *testing.T) {
 	task.Final = &r
 	golden(t, "status/reviewed.md", render.Status(task, links, now))
 	golden(t, "pull/reviewed.md", render.PullBody(task, nil, links))
+	task.Final = &sia.FinalReview{SHA: task.Head, Done: true, Why: "the model could not be asked: @ana, HTTP 500"}
+	const failed = "**Final review** (advice only): failed: the model could not be asked: @\u200bana, HTTP 500."
+	for where, text := range map[string]string{"status": render.Status(task, links, now),
+		"pull request": render.PullBody(task, nil, links), "check run": render.CheckRun(task, nil, links).Text} {
+		if !strings.Contains(text, failed) {
+			t.Errorf("the %s does not say that the review failed:\n%s", where, text)
+		}
+	}
 	task.Head = "another"
 	if body := render.Status(task, links, now); strings.Contains(body, "pullrequestreview") {
 		t.Error("the review of an earlier head is shown")

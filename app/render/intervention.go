@@ -70,7 +70,7 @@ func nextLine(t sia.Task, iv sia.Intervention) string {
 	case sia.Rejected:
 		s += " ⚠️ The reviewer rejected this; no better is left."
 	case sia.ReviewFailed:
-		s += " ⚠️ Not reviewed: the reviewer did not answer."
+		s += " ⚠️ Not reviewed: the review failed."
 	default:
 		s += " Not reviewed: that is switched off."
 	}
@@ -350,7 +350,7 @@ func reviewText(r sia.Review) string {
 		s = "❌ **Rejected.** The reviewer would not do this. SIA goes ahead because the alternatives were rejected too; " +
 			"weigh it accordingly."
 	case sia.ReviewFailed:
-		s = "⚠️ **Not reviewed.** The reviewer could not be asked, which does not hold the task up."
+		s = "⚠️ **Not reviewed.** The review failed, which does not hold the task up."
 	default:
 		s = "This repository has the independent review switched off (`sia.reviewer`)."
 	}

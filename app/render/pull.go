@@ -213,7 +213,7 @@ func validation(t sia.Task) string {
 		}
 	}
 	b.WriteString(askedFor(t))
-	if said := finalLine(t); said != "" {
+	if said := finalLine(t, 60); said != "" {
 		b.WriteString("\n" + said + "\n")
 	}
 	return b.String()

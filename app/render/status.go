@@ -108,7 +108,7 @@ func briefProgress(t sia.Task) string {
 	if len(t.Checks) > 0 && t.Head != "" {
 		lines = append(lines, "**Checks:** "+checkLine(t.Checks))
 	}
-	if said := finalLine(t); said != "" {
+	if said := finalLine(t, 12); said != "" {
 		lines = append(lines, said)
 	}
 	return strings.Join(lines, "  \n")

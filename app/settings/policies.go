@@ -28,10 +28,7 @@ func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo)
 	if f.only != nil {
 		return f.only, nil
 	}
-	set, err := policies.ShippedSet()
-	if err != nil {
-		return nil, err
-	}
+	set := policies.ShippedSet()
 	places, err := f.places(ctx, installation, repo)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func (f *Files) Techniques(ctx context.Context, t sia.Task) (_ *technique.Librar
 	}
 	library, broken := technique.LoadLibrary(own.files)
 	for _, err := range broken {
-		faults = append(faults, err.Error())
+		faults = append(faults, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if len(faults) > 0 {
 		warning = "Left out, because it can't be read: " + strings.Join(faults, "; ")

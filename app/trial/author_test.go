@@ -36,15 +36,7 @@ func model(t *testing.T, turns ...scripted.Answer) (*trial.ModelAuthor, *scripte
 
 func escalate(t *testing.T) policies.Policy {
 	t.Helper()
-	set, err := policies.ShippedSet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := set.For(policies.TypeEscalate, policies.Context{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return policies.ShippedSet().For(policies.TypeEscalate, policies.Context{})
 }
 
 // changes is the model's answer.

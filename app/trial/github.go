@@ -127,9 +127,7 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 		return Opened{}, err
 	}
 	c.Diff = unified(was, source)
-	if ships, err := isShipped(x.Present); err != nil {
-		return Opened{}, err
-	} else if ships {
+	if _, ships := policies.ShippedSet().Find(x.Present); ships {
 		was = "" // the file comes with the change
 	}
 	pull, there, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))

@@ -277,18 +277,8 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 // before is the file as it was before a change; empty where the change brought the file, because
 // the version before it ships with SIA.
 func (e *Evolver) before(ctx context.Context, x store.Experiment) (string, error) {
-	if ships, err := isShipped(x.Present); ships || err != nil {
-		return "", err
+	if _, ships := policies.ShippedSet().Find(x.Present); ships {
+		return "", nil
 	}
 	return e.Store.PolicyVersion(ctx, x.Present)
-}
-
-// isShipped reports whether a version of a policy ships with SIA, by its id.
-func isShipped(id string) (bool, error) {
-	set, err := policies.ShippedSet()
-	if err != nil {
-		return false, err
-	}
-	_, ships := set.Find(id)
-	return ships, nil
 }

@@ -26,10 +26,7 @@ func (e *Evolver) For(
 	if err != nil {
 		return policies.Policy{}, err
 	}
-	p, err := set.For(typ, c)
-	if err != nil {
-		return p, err
-	}
+	p := set.For(typ, c)
 	open, err := e.Store.OpenExperiments(ctx, t.Installation, string(typ))
 	if err != nil {
 		return p, err
@@ -60,9 +57,9 @@ func (e *Evolver) drawn(
 	if err != nil {
 		return p, err
 	}
-	changed, err := set.Instead(x.Present, policies.Layer(x.Layer), candidate).For(candidate.Decision, c)
-	if err != nil || p.ID() != x.Present && changed.ID() != x.Candidate {
-		return p, err // it is about neither
+	changed := set.Instead(x.Present, policies.Layer(x.Layer), candidate).For(candidate.Decision, c)
+	if p.ID() != x.Present && changed.ID() != x.Candidate {
+		return p, nil // it is about neither
 	}
 	stands, _, known, err := e.Store.Enrolled(ctx, x.ID, t.ID)
 	if err == nil && !known {

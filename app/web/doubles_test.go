@@ -100,7 +100,7 @@ func (defaults) Assign(_ context.Context, repo store.Repository, kind policies.K
 
 // InForce is what ships.
 func (defaults) InForce(context.Context, store.Repository) (*policies.Set, error) {
-	return policies.ShippedSet()
+	return policies.ShippedSet(), nil
 }
 
 // Mined takes every outcome for known that there is.

@@ -30,6 +30,7 @@ type evidencePage struct {
 	repoChoice
 	Rows    []tallyLine    `json:"tallies"`
 	Choices []sia.Decision `json:"last_choices"` // the newest first
+	Judged  int            `json:"-"`            // of them, those with a result
 	Costs   bool           `json:"-"`            // what a try cost is known
 
 	Pattern  sia.Pattern     `json:"pattern,omitempty"` // that Next is about
@@ -69,8 +70,15 @@ func (s *site) techniques(r *http.Request) (frame, error) {
 			return frame{}, err
 		}
 	}
-	p.Choices, err = s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecideTechnique, lastChoices)
+	err = s.choices(r, &p, sia.DecideTechnique)
 	return frame{Title: "Techniques", Body: p}, err
+}
+
+// choices finds the last choices, and how many of them have a result: those are what the results are counted of.
+func (s *site) choices(r *http.Request, p *evidencePage, typ sia.DecisionType) (err error) {
+	p.Choices, err = s.From.LastDecisions(r.Context(), p.sight, p.Repo, typ, lastChoices)
+	p.Judged = len(s.Advise.Mined(p.Choices))
+	return err
 }
 
 // next finds out what would be tried in the repository for the pattern that is asked about.
@@ -118,7 +126,7 @@ func (s *site) coders(r *http.Request) (frame, error) {
 		}
 	}
 	p.Models = s.Models.Probed()
-	p.Choices, err = s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecideAssign, lastChoices)
+	err = s.choices(r, &p, sia.DecideAssign)
 	return frame{Title: "Coders", Body: p}, err
 }
 

@@ -146,10 +146,7 @@ func (s *site) results(r *http.Request, c repoChoice, typ policies.Type) (line t
 	for _, d := range ds {
 		by[d.Policy] = append(by[d.Policy], d)
 	}
-	shipped, err := policies.ShippedSet()
-	if err != nil {
-		return line, err
-	}
+	shipped := policies.ShippedSet()
 	var own, theirs share
 	for _, id := range slices.Sorted(maps.Keys(by)) {
 		resolved, known := 0, s.Advise.Mined(by[id])

@@ -42,10 +42,7 @@ func TestPoliciesOnPages(t *testing.T) {
 	must(t, s.SettleExperimentTasks(t.Context(), x.ID, rows))
 	must(t, s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "acme"}))
 	must(t, s.UpsertRepository(t.Context(), store.Repository{Repo: x.Place, Installation: 1, DefaultBranch: "main"}))
-	shipped, err := policies.ShippedSet()
-	must(t, err)
-	recover, err := shipped.For(policies.TypeRecover, policies.Context{})
-	must(t, err)
+	recover := policies.ShippedSet().For(policies.TypeRecover, policies.Context{})
 	for i := range 40 {
 		d := sia.Decision{ID: fmt.Sprint("recover", i), Task: "9-12", Repo: 9, Attempt: 1, Type: sia.DecideRecover,
 			Policy: recover.ID(), Choice: "sia", Propensity: 1, Reason: "it pays " + hostile, At: start}

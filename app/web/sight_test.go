@@ -2,12 +2,14 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
@@ -138,6 +140,23 @@ func TestCodersShowModels(t *testing.T) {
 	_, body := ask(t, h, admin(), "GET /coders", "")
 	for _, want := range []string{"gpt-5.4-mini", "responses", `<span class="label good">caching</span>`,
 		"gemma3 does not support tools"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("/coders lacks %q:\n%s", want, body)
+		}
+	}
+}
+
+// A choice without a result is in no tally, and the list says so.
+func TestCodersTellResults(t *testing.T) {
+	s := world(t)
+	all, err := s.LastDecisions(t.Context(), store.SeesAll(), 9, sia.DecideAssign, 10)
+	if err != nil || len(all) < 2 {
+		t.Fatalf("%d choices, %v", len(all), err)
+	}
+	ok(t, s.SettleDecision(t.Context(), all[0].ID, "resolved", 1))
+	_, body := ask(t, pages(t, s, &doer{}), admin(), "GET /coders?repo=9", "")
+	for _, want := range []string{fmt.Sprintf("The last %d choices, 1 of them with a result, and why", len(all)),
+		"· resolved</span>", "· no result yet</span>"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("/coders lacks %q:\n%s", want, body)
 		}

@@ -37,7 +37,7 @@ type ofPolicies struct {
 // set is the policies that may hold. Without a repository it needs no database.
 func (o ofPolicies) set(e *cli.Env) (set *policies.Set, err error) {
 	if o.Repo == "" {
-		return policies.ShippedSet()
+		return policies.ShippedSet(), nil
 	}
 	err = o.with(e, func(s *store.Store) error {
 		r, err := knownRepository(e, s, o.Repo)

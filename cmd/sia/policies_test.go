@@ -39,8 +39,7 @@ func decisions(ts *testscript.TestScript, _ bool, args []string) {
 	defer func() { ts.Check(l.s.Close()) }()
 	_, _, err = l.s.Migrate(ctx)
 	ts.Check(err)
-	l.set, err = policies.ShippedSet()
-	ts.Check(err)
+	l.set = policies.ShippedSet()
 	ts.Check(l.s.UpsertInstallation(ctx, store.Installation{ID: 1, Account: "acme"}))
 	for i, file := range []string{"soon.yml", "again.yml"} {
 		name := [...]string{".github", "bookings"}[i]
@@ -94,8 +93,7 @@ func (l *decisionLog) logDecision(ctx context.Context, d sia.Decision, resolved 
 
 // rules logs what the shipped rules decide in a context.
 func (l *decisionLog) rules(ctx context.Context, issue int, typ policies.Type, c policies.Context, resolved bool) {
-	p, err := l.set.For(typ, c)
-	l.ts.Check(err)
+	p := l.set.For(typ, c)
 	a := p.Escalate().Decide(c)
 	switch typ {
 	case policies.TypeDecompose:
@@ -155,10 +153,8 @@ func (l *decisionLog) oneTask(ctx context.Context) {
 
 // techniques logs what the chooser of a new server decides.
 func (l *decisionLog) techniques(ctx context.Context, n int) {
-	p, err := l.set.For(policies.TypeTechnique, policies.Context{})
-	l.ts.Check(err)
-	learner, err := bandit.NewLearner(p.Technique())
-	l.ts.Check(err)
+	p := l.set.For(policies.TypeTechnique, policies.Context{})
+	learner := bandit.NewLearner(p.Technique())
 	ch := learn.NewChooser(l.s, learner, "models", func() time.Time { return l.now })
 	for i := range n {
 		task := sia.Task{ID: l.begin(ctx, 1000+i), Repo: sia.Repo{ID: 102, Owner: "acme", Name: "bookings"},

@@ -62,15 +62,7 @@ func (c *techniquesCmd) Run(e *cli.Env) error {
 // trialRows are those of one repository. The learner is told all outcomes from the first on, as a
 // server is that starts.
 func trialRows(e *cli.Env, s *store.Store, r sia.Repo) ([]trialRow, error) {
-	p, err := policies.ShippedTechnique()
-	if err != nil {
-		return nil, err
-	}
-	l, err := bandit.NewLearner(p)
-	if err != nil {
-		return nil, err
-	}
-	reports, err := learn.TrialReports(e.Ctx, s, r, l)
+	reports, err := learn.TrialReports(e.Ctx, s, r, bandit.NewLearner(policies.ShippedTechnique()))
 	rows := make([]trialRow, len(reports))
 	for i, t := range reports {
 		rows[i] = trialRow{r.String(), t.Technique, t.State, t.Resolved, t.Tried, t.Better, technique.FilePath(t.Technique)}

@@ -30,13 +30,9 @@ type codersReport struct {
 }
 
 // Run plays recorded outcomes with all players and prints how they did.
-func (c *codersCmd) Run(e *cli.Env) error {
-	assign, err := policies.ShippedAssign()
-	if err != nil {
-		return err
-	}
+func (c *codersCmd) Run(e *cli.Env) (err error) {
 	plan := recorded.Plan{Values: c.Value, Halves: c.Halves, Streams: c.Streams, Seed: c.Seed,
-		Parameters: assign.Parameters}
+		Parameters: policies.ShippedAssign().Parameters}
 	if plan.Table, err = readOutcomes(c.Data); err != nil {
 		return err
 	}

@@ -160,10 +160,7 @@ func simple(t Table, known []*Task, seed uint64) []contender {
 func (s *stage) offline(p Plan, sp split) error {
 	params := p.Parameters
 	params.Explore, params.Optimism = 0, 0
-	learner, err := coder.New(params)
-	if err != nil {
-		return err
-	}
+	learner := coder.New(params)
 	us := &ours{learner: learner, models: sp.Models, seed: p.Seed}
 	us.train(sp.train)
 	for _, value := range p.Values {
@@ -188,10 +185,7 @@ func (s *stage) online(p Plan, all Table, stream int) error {
 		prices[m] = r.cost
 	}
 	for _, value := range p.Values {
-		learner, err := coder.New(p.Parameters)
-		if err != nil {
-			return err
-		}
+		learner := coder.New(p.Parameters)
 		for _, c := range append(simple(all, tasks, p.Seed+uint64(stream)),
 			contender{"order by index, in hindsight", best(all, tasks, value)},
 			contender{"ours", &ours{learner: learner, models: all.Models, value: value, prices: prices, online: true,

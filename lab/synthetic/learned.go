@@ -40,10 +40,7 @@ type learned struct {
 type imported func(language, pattern, technique string) bandit.Tally
 
 func (v variant) player(w *World, seed uint64) (player, error) {
-	policy, err := policies.ShippedTechnique()
-	if err != nil {
-		return nil, err
-	}
+	policy := policies.ShippedTechnique()
 	if !v.expert {
 		policy = onlyRules(policy)
 	}
@@ -55,10 +52,7 @@ func (v variant) player(w *World, seed uint64) (player, error) {
 	}
 	p := &learned{variant: v, w: w, seed: seed}
 	for range w.Repos {
-		l, err := bandit.NewLearner(policy)
-		if err != nil {
-			return nil, err
-		}
+		l := bandit.NewLearner(policy)
 		p.learners = append(p.learners, l)
 		if !v.alone {
 			break
@@ -161,10 +155,7 @@ func (p *learned) diagnose(t *Task) bandit.Diagnosis {
 
 // newExpert plays the table that ships, as a fixed order.
 func newExpert(*World, uint64) (player, error) {
-	policy, err := policies.ShippedTechnique()
-	if err != nil {
-		return nil, err
-	}
+	policy := policies.ShippedTechnique()
 	var share [MaxPatterns][Techniques]float64
 	for i, n := range &natures {
 		for place, k := range defaultOrder {

@@ -18,13 +18,10 @@ type Learner struct {
 }
 
 // NewLearner is a learner that has seen nothing yet.
-func NewLearner(p Policy) (*Learner, error) {
-	if err := p.usable(); err != nil {
-		return nil, err
-	}
+func NewLearner(p Policy) *Learner {
 	l := &Learner{policy: p}
 	l.now.Store(&snapshot{scopes: map[place]scope{}, weights: newWeights(p.Parameters)})
-	return l, nil
+	return l
 }
 
 // hear adds what the model said in the outcome's diagnosis.

@@ -27,19 +27,13 @@ var (
 
 func defaults(t testing.TB) bandit.Policy {
 	t.Helper()
-	p, err := policies.ShippedTechnique()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := policies.ShippedTechnique()
 	return p
 }
 
 func newLearner(t testing.TB, p bandit.Policy) *bandit.Learner {
 	t.Helper()
-	l, err := bandit.NewLearner(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := bandit.NewLearner(p)
 	return l
 }
 

@@ -1,13 +1,5 @@
 package bandit
 
-import (
-	"cmp"
-	"fmt"
-	"math"
-
-	"github.com/sia-bot/sia/sia/invalid"
-)
-
 // Policy is what a learner goes by besides outcomes: the parameters and rules of a
 // technique policy. Package policies reads it from YAML. It is not changed once a
 // learner has it.
@@ -33,8 +25,9 @@ type Parameters struct {
 
 // Rules are the expert table.
 type Rules struct {
-	Shares Shares                    `yaml:"shares"`
-	Ranks  map[string]map[string]int `yaml:"ranks"` // pattern → technique → rank; 1 is the rule of first choice
+	Shares Shares `yaml:"shares"`
+	// pattern → technique → rank; 1 is the rule of first choice
+	Ranks map[string]map[string]int `yaml:"ranks" range:"1,100"`
 }
 
 // Shares are the expected shares of resolutions by rank, within [minShare] and [maxShare].
@@ -49,19 +42,6 @@ type Shares struct {
 // is read to.
 func (p *Policy) Sections() map[string]any {
 	return map[string]any{"parameters": &p.Parameters, "rules": &p.Rules}
-}
-
-// Check lists what is out of its range, each by its path in the file.
-func (p Policy) Check() []invalid.Problem {
-	var r invalid.Ranges
-	r.Numbers("parameters", p.Parameters)
-	r.Numbers("rules.shares", p.Rules.Shares)
-	for pattern, ranks := range p.Rules.Ranks {
-		for technique, rank := range ranks {
-			r.Within("rules.ranks."+pattern+"."+technique, float64(rank), 1, math.MaxInt32)
-		}
-	}
-	return r.Problems()
 }
 
 // Share is the share of resolutions that the table expects of a technique for a
@@ -82,13 +62,4 @@ func (s Shares) of(rank int) float64 {
 	default:
 		return s.Later
 	}
-}
-
-// usable is the error of a policy that is out of its ranges.
-func (p Policy) usable() error {
-	if wrong := p.Check(); len(wrong) > 0 {
-		return fmt.Errorf("the technique policy %s: %w", cmp.Or(p.ID, "without an id"),
-			&invalid.File{Name: "policy", Problems: wrong})
-	}
-	return nil
 }

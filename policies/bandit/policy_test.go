@@ -2,12 +2,9 @@ package bandit_test
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/sia-bot/sia/policies/bandit"
 )
 
 // The patterns and techniques of the product: the table that ships knows them all.
@@ -47,27 +44,5 @@ func TestShippedTable(t *testing.T) {
 	}
 	if got := p.Share("a pattern of their own", "a technique of their own"); got != p.Rules.Shares.Other {
 		t.Errorf("share of what the table doesn't know is %v, want %v", got, p.Rules.Shares.Other)
-	}
-}
-
-func TestLearnerRefuses(t *testing.T) {
-	for _, tt := range []struct {
-		says  string
-		spoil func(*bandit.Policy)
-	}{
-		{"parameters.explore: ", func(p *bandit.Policy) { p.Parameters.Explore = 0.6 }},
-		{"parameters.explore: ", func(p *bandit.Policy) { p.Parameters.Explore = math.NaN() }},
-		{"parameters.explore_among", func(p *bandit.Policy) { p.Parameters.ExploreAmong = 0 }},
-		{"parameters.weight_prior", func(p *bandit.Policy) { p.Parameters.WeightPrior = 0 }},
-		{"parameters.weight_org", func(p *bandit.Policy) { p.Parameters.WeightOrg = -1 }},
-		{"parameters.opinion", func(p *bandit.Policy) { p.Parameters.Opinion = 9 }},
-		{"rules.shares.first", func(p *bandit.Policy) { p.Rules.Shares.First = 1 }},
-		{"rules.ranks.p.a", func(p *bandit.Policy) { p.Rules.Ranks = map[string]map[string]int{"p": {"a": 0}} }},
-	} {
-		p := defaults(t)
-		tt.spoil(&p)
-		if _, err := bandit.NewLearner(p); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("got %v, want an error that says %s", err, tt.says)
-		}
 	}
 }

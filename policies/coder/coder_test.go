@@ -21,18 +21,12 @@ import (
 // shipped are the parameters of the shipped assign policy.
 func shipped(t testing.TB) coder.Parameters {
 	t.Helper()
-	p, err := policies.ShippedAssign()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := policies.ShippedAssign()
 	return p.Parameters
 }
 
 func newLearner(t testing.TB, p coder.Parameters) *coder.Learner {
-	l, err := coder.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := coder.New(p)
 	return l
 }
 

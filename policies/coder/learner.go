@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // Learner decides which coder makes the next attempt, and learns from outcomes. It is
@@ -24,13 +22,10 @@ type Learner struct {
 }
 
 // New is a learner that has seen nothing yet.
-func New(p Parameters) (*Learner, error) {
-	if wrong := p.Check(); len(wrong) > 0 {
-		return nil, fmt.Errorf("choice of coder: %w", &invalid.File{Name: "policy", Problems: wrong})
-	}
+func New(p Parameters) *Learner {
 	l := &Learner{p: p, scale: newScale(p), seen: newHistory(p.Tasks)}
 	l.now.Store(&snapshot{scopes: map[place]*scope{}})
-	return l, nil
+	return l
 }
 
 // Observe learns from outcomes, in their order. Many at once or one after the other

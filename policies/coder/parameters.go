@@ -1,7 +1,5 @@
 package coder
 
-import "github.com/sia-bot/sia/sia/invalid"
-
 // Parameters are all numbers by which coders are chosen. Weights of priors are in
 // outcomes: a prior of weight 20 counts like twenty outcomes. Shares stay within [minShare] and [maxShare].
 type Parameters struct {
@@ -43,11 +41,4 @@ type Parameters struct {
 	Tasks  int `yaml:"tasks" range:"1,1e6"`  // recent tasks with a difficulty that is still revised
 	Revise int `yaml:"revise" range:"0,100"` // earlier tasks that are looked at again with each outcome
 	Beam   int `yaml:"beam" range:"1,100"`   // how many beginnings of a sequence are followed at once
-}
-
-// Check lists what is out of its range, each by its path in a policy file.
-func (p Parameters) Check() []invalid.Problem {
-	var r invalid.Ranges
-	r.Numbers("parameters", p)
-	return r.Problems()
 }

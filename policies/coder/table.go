@@ -12,7 +12,6 @@ import (
 // Table is what is known of models before anything was seen. It is immutable.
 type Table struct {
 	models map[string]Known // by each of their names
-	rows   int
 }
 
 // Known is a row of a table.
@@ -24,8 +23,7 @@ type Known struct {
 	Also     []string `yaml:"also"`     // other names
 }
 
-// ParseTable reads a table. Unknown fields, numbers out of their ranges and names that
-// are there twice are errors that name the place.
+// ParseTable reads a table.
 func ParseTable(source []byte) (Table, error) {
 	var file struct {
 		Until  string  `yaml:"until"` // month until which the results were published
@@ -34,33 +32,14 @@ func ParseTable(source []byte) (Table, error) {
 	if err := yaml.UnmarshalWithOptions(source, &file, yaml.Strict()); err != nil {
 		return Table{}, fmt.Errorf("parse table of coders: %w", err)
 	}
-	if !month.MatchString(file.Until) {
-		return Table{}, fmt.Errorf("parse table of coders: until is %q, want a month such as 2025-12", file.Until)
-	}
-	t := Table{models: map[string]Known{}, rows: len(file.Coders)}
-	for i, k := range file.Coders {
-		at := fmt.Sprintf("parse table of coders: coders[%d]", i)
-		switch {
-		case !(k.Resolved >= minShare && k.Resolved <= maxShare):
-			return Table{}, fmt.Errorf("%s.resolved is %v, want a share from %v to %v", at, k.Resolved, minShare, maxShare)
-		case !(k.Cost > 0 && k.Cost <= 1e6):
-			return Table{}, fmt.Errorf("%s.cost is %v, want credits above 0, at most 1,000,000", at, k.Cost)
-		case k.Calls < 0:
-			return Table{}, fmt.Errorf("%s.calls is %d, want at least 0", at, k.Calls)
-		}
+	t := Table{models: map[string]Known{}}
+	for _, k := range file.Coders {
 		for _, name := range append([]string{k.Name}, k.Also...) {
-			n := normal(name)
-			if _, twice := t.models[n]; twice || n == "" {
-				return Table{}, fmt.Errorf("%s: the name %q is empty or there twice", at, name)
-			}
-			t.models[n] = k
+			t.models[normal(name)] = k
 		}
 	}
 	return t, nil
 }
-
-// Len is how many models it knows.
-func (t Table) Len() int { return t.rows }
 
 // Of is what is known of a model, whatever the spelling of its name: case, vendor
 // ("openai/gpt-5"), date ("gpt-5-2025-08-07") and remarks in parentheses don't matter.
@@ -70,7 +49,6 @@ func (t Table) Of(model string) (Known, bool) {
 }
 
 var (
-	month   = lazyregexp.New(`^20\d\d-(0[1-9]|1[0-2])$`)
 	vendor  = lazyregexp.New(`^([a-z0-9._-]+/)+`)
 	remarks = lazyregexp.New(`\([^()]*\)`)
 	between = lazyregexp.New(`[^a-z0-9.]+`)

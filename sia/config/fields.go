@@ -53,7 +53,6 @@ func (f Field) Value(s sia.Settings) any { return f.in(&s).Interface() }
 
 const (
 	maxText     = 200  // characters of a text
-	maxItems    = 100  // of a list
 	maxFile     = 64e3 // bytes
 	hourSeconds = 3600.0
 )

@@ -1,22 +1,12 @@
 package config
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/invalid"
-	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
 // Parse reads a settings file: sia.DefaultSettings with what the file says on
@@ -27,284 +17,54 @@ func Parse(name string, b []byte) (sia.Settings, error) {
 	return settings, err
 }
 
-// parseFile also returns the paths that the file sets.
+// parseFile also returns the lines of the settings that the file has, by path.
 func parseFile(name string, b []byte) (sia.Settings, map[string]int, error) {
-	r := &fileReader{settings: sia.DefaultSettings(), fields: map[string]Field{}, set: map[string]int{},
-		keys: map[string]ast.Node{}}
+	settings, lines, wants := sia.DefaultSettings(), map[string]int{}, map[string]yamlfile.Want{}
 	for _, f := range Fields() {
-		r.fields[f.Path] = f
+		wants[f.Path] = f.want()
 	}
-	r.file(bytes.TrimPrefix(b, []byte("\ufeff"))) // the byte-order mark that some editors put first
-	if len(r.problems) == 0 {
-		r.checkCombinations()
+	file := yamlfile.Parse(b, yamlfile.Form{Key: "setting", Most: maxFile})
+	file.Into(&settings, func(path string) yamlfile.Want { return wants[path] })
+	if len(file.Problems) == 0 {
+		checkCombinations(settings, file)
 	}
-	if len(r.problems) > 0 {
-		return sia.DefaultSettings(), nil, &invalid.File{Name: name, Problems: r.problems}
+	if len(file.Problems) > 0 {
+		return sia.DefaultSettings(), nil, &invalid.File{Name: name, Problems: file.Problems}
 	}
-	return r.settings, r.set, nil
+	for path := range wants {
+		if line, ok := file.Line(path); ok {
+			lines[path] = line
+		}
+	}
+	return settings, lines, nil
 }
 
-// fileReader walks one file and gathers problems.
-type fileReader struct {
-	settings sia.Settings
-	fields   map[string]Field
-	set      map[string]int // path → line
-	keys     map[string]ast.Node
-	problems []invalid.Problem
+// want is what the value of a setting has to be.
+func (f Field) want() yamlfile.Want {
+	w := yamlfile.Want{Min: f.Min, Max: f.Max, Words: f.Words}
+	switch f.Path {
+	case "memory.branch":
+		w.Wrong = wrongBranch
+	case "checks.protected":
+		w.Wrong = wrongGlob
+	}
+	return w
 }
 
-const maxProblems = 50
-
-func (r *fileReader) problem(n ast.Node, path, nearest, format string, args ...any) {
-	p := invalid.Problem{Path: path, Nearest: nearest, Message: fmt.Sprintf(format, args...)}
-	if n != nil {
-		if t := n.GetToken(); t != nil && t.Position != nil {
-			p.Line, p.Column = t.Position.Line, t.Position.Column
-		}
+// wrongBranch applies the rules of git-check-ref-format(1).
+func wrongBranch(s string) string {
+	bad := strings.HasPrefix(s, "-") || strings.HasPrefix(s, "/") || strings.HasSuffix(s, "/") ||
+		strings.HasSuffix(s, ".") ||
+		s == "@" || strings.ContainsAny(s, " ~^:?*[\\\n\t") || strings.Contains(s, "..") || strings.Contains(s, "//") ||
+		strings.Contains(s, "@{")
+	for _, part := range strings.Split(s, "/") {
+		bad = bad || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock")
 	}
-	switch {
-	case len(r.problems) < maxProblems:
-		r.problems = append(r.problems, p)
-	case len(r.problems) == maxProblems:
-		r.problems = append(r.problems, invalid.Problem{Message: "there are more problems; mend these first"})
-	}
-}
-
-func (r *fileReader) file(b []byte) {
-	switch {
-	case len(b) > maxFile:
-		r.problem(nil, "", "", "the file has %d bytes; settings take at most %d", len(b), int(maxFile))
-		return
-	case !utf8.Valid(b):
-		r.problem(nil, "", "", "the file is not UTF-8 text")
-		return
-	case tooDeep(b):
-		r.problem(nil, "", "", "the file is nested too deeply; settings have two levels")
-		return
-	}
-	file, err := parseSyntax(b)
-	if err != nil {
-		r.syntaxProblem(err)
-		return
-	}
-	var body ast.Node
-	for _, d := range file.Docs {
-		if d == nil || d.Body == nil {
-			continue
-		}
-		switch d.Body.Type() {
-		case ast.CommentType, ast.NullType, ast.DirectiveType:
-			continue
-		}
-		if body != nil {
-			r.problem(d.Body, "", "", "a second YAML document; settings are one")
-			return
-		}
-		body = d.Body
-	}
-	if body != nil {
-		r.mapping(body, "")
-	}
-}
-
-// parseSyntax parses YAML. The library has no contract about panics, and the input
-// is a stranger's, so a panic becomes an error.
-func parseSyntax(b []byte) (f *ast.File, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("not readable as YAML: %v", p)
-		}
-	}()
-	return parser.ParseBytes(b, 0, parser.AllowDuplicateMapKey())
-}
-
-func (r *fileReader) syntaxProblem(err error) {
-	p := invalid.Problem{Message: "not readable as YAML: " + firstLine(err.Error())}
-	var se yaml.Error
-	if errors.As(err, &se) {
-		p.Message = "not readable as YAML: " + se.GetMessage()
-		if t := se.GetToken(); t != nil && t.Position != nil {
-			p.Line, p.Column = t.Position.Line, t.Position.Column
-		}
-	}
-	r.problems = append(r.problems, p)
-}
-
-// mapping reads the settings under a section, "" for the whole file.
-func (r *fileReader) mapping(n ast.Node, section string) {
-	var values []*ast.MappingValueNode
-	switch m := n.(type) {
-	case *ast.MappingNode:
-		values = m.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{m}
-	case *ast.NullNode:
-		return // "checks:" with everything under it commented out
-	default:
-		what := "the file"
-		if section != "" {
-			what = "this section"
-		}
-		r.problem(n, section, "", "want settings, one a line such as `%s`; %s is %s", r.example(section), what, nodeKind(n))
-		return
-	}
-	seen := map[string]bool{}
-	for _, v := range values {
-		key, ok := keyName(v.Key)
-		path := strings.TrimPrefix(section+"."+key, ".")
-		switch {
-		case !ok:
-			r.problem(v.Key, section, "", "names of settings are plain words; this is %s", nodeKind(v.Key))
-		case seen[key]:
-			r.problem(v.Key, path, "", "set twice; keep one")
-		default:
-			seen[key] = true
-			r.entry(v, section, key, path)
-		}
-	}
-}
-
-func (r *fileReader) entry(v *ast.MappingValueNode, section, key, path string) {
-	if f, ok := r.fields[path]; ok {
-		if _, none := v.Value.(*ast.NullNode); none && f.Form == Texts {
-			return // a list with every item commented out is not set
-		}
-		if t := v.Key.GetToken(); t != nil && t.Position != nil {
-			r.set[path] = t.Position.Line
-			r.keys[path] = v.Key
-		}
-		r.value(f, v.Value)
-		return
-	}
-	if section == "" && r.isSection(key) {
-		r.mapping(v.Value, key)
-		return
-	}
-	r.problem(v.Key, cutPath(path), r.nearestKey(section, key), "there is no such setting")
-}
-
-func (r *fileReader) isSection(key string) bool {
-	for _, s := range sectionDocs() {
-		if s[0] == key {
-			return true
-		}
-	}
-	return false
-}
-
-// nearestKey looks beside the key first, then in the other sections.
-func (r *fileReader) nearestKey(section, key string) string {
-	var beside, elsewhere []string
-	for _, f := range Fields() {
-		sec, name, ok := strings.Cut(f.Path, ".")
-		if !ok {
-			sec, name = "", f.Path
-		}
-		if sec == section {
-			beside = append(beside, name)
-		}
-		if name == key {
-			elsewhere = append(elsewhere, f.Path)
-		}
-	}
-	if section == "" {
-		for _, s := range sectionDocs() {
-			beside = append(beside, s[0])
-		}
-	}
-	if n := text.Nearest(key, beside); n != "" {
-		return n
-	}
-	if len(elsewhere) > 0 {
-		return elsewhere[0]
+	if bad {
+		return fmt.Sprintf("%q can't be the name of a branch", s)
 	}
 	return ""
 }
 
-func (r *fileReader) example(section string) string {
-	for _, f := range Fields() {
-		if sec, name, ok := strings.Cut(f.Path, "."); ok && sec == section {
-			return fmt.Sprintf("%s: %s", name, Format(f.Value(sia.DefaultSettings())))
-		}
-	}
-	return "label: sia"
-}
-
-// keyName is a key that is plain text.
-func keyName(k ast.MapKeyNode) (string, bool) {
-	s, ok := k.(*ast.StringNode)
-	if !ok {
-		return "", false
-	}
-	return s.Value, true
-}
-
-// nodeKind names a node for people.
-func nodeKind(n ast.Node) string {
-	switch n.(type) {
-	case nil, *ast.NullNode:
-		return "empty"
-	case *ast.StringNode, *ast.LiteralNode:
-		return "text"
-	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return "a number"
-	case *ast.BoolNode:
-		return "true or false"
-	case *ast.SequenceNode:
-		return "a list"
-	case *ast.MappingNode, *ast.MappingValueNode:
-		return "a group of settings"
-	case *ast.AliasNode, *ast.AnchorNode, *ast.MergeKeyNode:
-		return "an alias or anchor, which settings don't use"
-	case *ast.TagNode:
-		return "a tagged value; tags such as !!str are not used here"
-	}
-	return "something else"
-}
-
-// tooDeep reports brackets nested deeper than settings ever are, so that the
-// parser is never sent down a hole.
-func tooDeep(b []byte) bool {
-	depth := 0
-	for _, c := range b {
-		switch c {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		}
-		if depth > 50 {
-			return true
-		}
-	}
-	for line := range bytes.Lines(b) {
-		if bytes.Count(line, []byte("- ")) > 200 || bytes.Count(line, []byte("? ")) > 50 || indentWidth(line) > 200 {
-			return true
-		}
-	}
-	return false
-}
-
-func indentWidth(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " ")) }
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
-}
-
-func cutPath(s string) string {
-	if len(s) > 80 {
-		s = strings.ToValidUTF8(s[:80], "") + "…"
-	}
-	return strconv.Quote(s)[1 : len(strconv.Quote(s))-1]
-}
-
-// plainInt is a whole number as YAML 1.2's core schema writes it in base 10.
-var plainInt = regexp.MustCompile(`^[-+]?[0-9]+$`)
-
-func tokenText(n ast.Node) string {
-	if t := n.GetToken(); t != nil && (t.Type == token.IntegerType || t.Type == token.FloatType) {
-		return t.Value
-	}
-	return ""
-}
+// Format prints a value of a setting as the file would have it.
+func Format(value any) string { return yamlfile.Format(value) }

@@ -3,8 +3,10 @@ package config
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
 // Reference is the reference of all settings in Markdown, as
@@ -36,9 +38,9 @@ func Reference() string {
 func (f Field) possibleValues() string {
 	switch f.Form {
 	case Int, Number:
-		return fmt.Sprintf("%s, %s to %s", f.Form, formatNumber(f.Min), formatNumber(f.Max))
+		return fmt.Sprintf("%s, %s to %s", f.Form, Format(f.Min), Format(f.Max))
 	case Duration:
-		return fmt.Sprintf("%s, %s to %s", f.Form, Format(secondsDuration(f.Min)), Format(secondsDuration(f.Max)))
+		return fmt.Sprintf("%s, %s to %s", f.Form, Format(seconds(f.Min)), Format(seconds(f.Max)))
 	case Word:
 		words := make([]string, len(f.Words))
 		for i, w := range f.Words {
@@ -46,9 +48,11 @@ func (f Field) possibleValues() string {
 		}
 		return strings.Join(words, ", ")
 	case Texts:
-		return fmt.Sprintf("%s of at most %d texts", f.Form, maxItems)
+		return fmt.Sprintf("%s of at most %d texts", f.Form, yamlfile.MaxItems)
 	case Text:
-		return fmt.Sprintf("%s, %s to %s characters", f.Form, formatNumber(f.Min), formatNumber(f.Max))
+		return fmt.Sprintf("%s, %s to %s characters", f.Form, Format(f.Min), Format(f.Max))
 	}
 	return string(f.Form)
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
 // schemaID names the schema; editors find it by the file's first line.
@@ -62,7 +63,7 @@ func (f Field) schema() map[string]any {
 	case Word:
 		m["enum"] = f.Words
 	case Texts:
-		m["type"], m["maxItems"] = []string{"array", "null"}, maxItems
+		m["type"], m["maxItems"] = []string{"array", "null"}, yamlfile.MaxItems
 		m["items"] = map[string]any{"type": "string", "minLength": 1, "maxLength": f.Max}
 	}
 	switch v := f.Value(sia.DefaultSettings()).(type) {

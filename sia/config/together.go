@@ -4,6 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
 // envName is what a variable of an environment can be called.
@@ -14,9 +17,9 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 var workBranches = []string{"main", "master", "trunk", "develop", "dev", "gh-pages", "HEAD"}
 
 // checkCombinations checks what no setting shows by itself.
-func (r *fileReader) checkCombinations() {
-	at := func(path, format string, args ...any) { r.problem(r.keys[path], path, "", format, args...) }
-	a := r.settings.Agent
+func checkCombinations(settings sia.Settings, file *yamlfile.File) {
+	at := func(path, format string, args ...any) { file.Note(path, "", format, args...) }
+	a := settings.Agent
 	switch {
 	case a.Kind == "command" && strings.TrimSpace(a.Command) == "":
 		at("agent.kind", "the kind `command` needs agent.command: the name of an agent, or a shell command line")
@@ -32,7 +35,7 @@ func (r *fileReader) checkCombinations() {
 				name)
 		}
 	}
-	if b := r.settings.Memory.Branch; b != "" {
+	if b := settings.Memory.Branch; b != "" {
 		switch {
 		case slices.Contains(workBranches, b):
 			at("memory.branch", "`%s` is a branch that people work on; memory needs one of its own, such as sia/memory", b)

@@ -58,3 +58,44 @@ func TestFallbackOfEachPattern(t *testing.T) {
 		})
 	}
 }
+
+// TestQuestionFits: what people are asked is about what the attempt failed for: what is red, or what was left out of the
+// change.
+func TestQuestionFits(t *testing.T) {
+	const left = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
+		"command can only read: `AGENTS.md`, `.cargo` and `.npmrc`. SIA left out what is a git repository of its own, with " +
+		"a `.git` in it: `lib`."
+	red := func(excerpt string) []sia.CheckFailure {
+		return []sia.CheckFailure{{Check: "test", Excerpt: excerpt, Tests: []string{"TestCreate"}}}
+	}
+	const check, files, test = "What should be done about “test”, which stays red?",
+		"How should SIA go on, given that it may not write these files?",
+		"TestCreate still fails. Which is right, the test or what the issue asks for?"
+	for _, tt := range []struct {
+		name    string
+		pattern sia.Pattern
+		attempt sia.Attempt
+		want    string
+	}{
+		{"red", sia.UnclearInstructions, sia.Attempt{Failures: red("--- FAIL: TestCreate")}, check},
+		{"red for another reason", sia.UnclearInstructions,
+			sia.Attempt{LeftOut: left, Failures: red("/root/.cargo/lib.rs:3: want 2, got 1")}, check},
+		{"red for another reason, by its test", sia.RepeatedError,
+			sia.Attempt{LeftOut: left, Failures: red("fatal: not a git repository: .git")}, test},
+		{"red for want of a file", sia.RepeatedError,
+			sia.Attempt{LeftOut: left, Failures: red("open /src/AGENTS.md: no such file or directory")}, files},
+		{"red for want of a file, which looks like the environment", sia.Environment,
+			sia.Attempt{LeftOut: left, Failures: red("npm ERR! .npmrc not found")}, files},
+		{"nothing else in it", sia.UnclearInstructions, sia.Attempt{LeftOut: left}, files},
+		{"stopped with another change", sia.RepeatedError,
+			sia.Attempt{LeftOut: left, Diff: sia.DiffStat{Files: 1}, Reason: "it repeated itself"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := finding{pattern: tt.pattern, subject: "something"}
+			got := questionFor(Input{Attempt: tt.attempt}, tt.pattern, []finding{f})
+			if got.question != tt.want || tt.want == files && got.blocker != left {
+				t.Errorf("it asks %q because of %q, want %q", got.question, got.blocker, tt.want)
+			}
+		})
+	}
+}

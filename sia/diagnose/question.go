@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -28,10 +29,25 @@ func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 	}
 	q := personQuestion{blocker: blockerLine(in, f)}
 	known := f.subject != "" && f.pattern == p
+	unclear := p == sia.UnclearSpecification || p == sia.UnclearInstructions
 	switch {
+	case lacksLeftOut(in.Attempt):
+		q.blocker = in.Attempt.LeftOut
+		q.question = "How should SIA go on, given that it may not write these files?"
+		q.options = []sia.Option{
+			{Text: "A person writes them; do the rest of the issue", Fastest: true},
+			{Text: "Do it without them"},
+		}
 	case known && (p == sia.MissingCredentials || p == sia.ExternalDependencyBlocker || p == sia.Environment):
 		q.question, q.options = escalate.PatternQuestion(p, "`"+text.Clip(f.subject, 120)+"`")
-	case p == sia.UnclearSpecification || p == sia.UnclearInstructions:
+	case unclear && len(in.Attempt.Failures) > 0: // another reading of the issue need not change what is red
+		q.question = fmt.Sprintf("What should be done about “%s”, which stays red?", text.Clip(firstCheck(in), 100))
+		q.options = []sia.Option{
+			{Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
+			{Text: "The check is mended now; try again"},
+			{Text: "Leave out what the check objects to and do the rest of the issue"},
+		}
+	case unclear:
 		// The pattern's own question fits.
 	case failedTests(in.Attempt) != "":
 		tests := strings.Split(failedTests(in.Attempt), ", ")
@@ -43,6 +59,31 @@ func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 		}
 	}
 	return q
+}
+
+var (
+	// leftOutName is a file or folder in what [sia.Attempt.LeftOut] says.
+	leftOutName = lazyregexp.New("(?:: |, | and )`([^`]+)`")
+	notThere    = lazyregexp.New(`(?i)no such file|not found|does not exist|doesn't exist|ENOENT|missing|` +
+		`(can't|cannot|could not|couldn't|unable to|failed to) (find|open|read|load|stat|access)`)
+)
+
+// lacksLeftOut reports whether an attempt failed for want of what was left out of its change: nothing else is in it, or
+// a check that is red says that it is not there.
+func lacksLeftOut(a sia.Attempt) bool {
+	if a.LeftOut == "" || len(a.Failures) == 0 {
+		return a.LeftOut != "" && a.Diff.Files == 0
+	}
+	for _, m := range leftOutName.FindAllStringSubmatch(a.LeftOut, -1) {
+		for _, f := range a.Failures {
+			for l := range strings.Lines(f.Excerpt) {
+				if strings.Contains(l, m[1]) && notThere.MatchString(l) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // blockerLine quotes the line that stands in the way, with its check.

@@ -50,17 +50,6 @@ func TestFromDiagnosis(t *testing.T) {
 		!strings.Contains(e.Question, "credentials") || len(e.Options) != 3 {
 		t.Errorf("%+v", e)
 	}
-	red := task()
-	red.Attempts = red.Attempts[:1]
-	e = escalate.FromDiagnosis(sia.Diagnosis{Pattern: sia.UnclearInstructions}, red)
-	if e.Question != "What should be done about “test”, which stays red?" || len(e.Options) != 3 {
-		t.Errorf("of a red check: %+v", e)
-	}
-	red.Attempts[0].Failures, red.Attempts[0].LeftOut = nil, "SIA left out `.vscode`."
-	e = escalate.FromDiagnosis(sia.Diagnosis{Pattern: sia.UnclearInstructions}, red)
-	if !strings.Contains(e.Question, "may not write these files") || len(e.Options) != 2 {
-		t.Errorf("of what was left out: %+v", e)
-	}
 	e = escalate.FromDiagnosis(sia.Diagnosis{Blocker: "b", Question: "q\nr?", Options: []sia.Option{
 		{Letter: "Z", Text: "A) one"}, {Text: "Option B: two", Fastest: true}, {Text: "One"}, {Text: " "},
 		{Text: "three", Fastest: true}, {Text: "four"}, {Text: "five"},

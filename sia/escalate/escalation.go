@@ -50,11 +50,6 @@ func CleanPlan(p sia.Plan) sia.Plan {
 // makeValid makes an escalation one that can be asked. What it lacks is that of a pattern of failure.
 func makeValid(e sia.Escalation, p sia.Pattern, t sia.Task) sia.Escalation {
 	question, options := PatternQuestion(p, "")
-	if e.Question == "" && (p == sia.UnclearSpecification || p == sia.UnclearInstructions) {
-		if q, o := failureQuestion(t); q != "" {
-			question, options = q, o
-		}
-	}
 	e.Blocker = text.Clip(strings.TrimSpace(e.Blocker), maxBlocker)
 	if e.Blocker == "" {
 		e.Blocker = lastFailure(t)
@@ -109,27 +104,6 @@ func lastFailure(t sia.Task) string {
 		}
 	}
 	return "SIA could not find a way to make the checks pass."
-}
-
-// failureQuestion is what to ask about what is red, or was left out: another reading of the issue need not change that.
-// question is empty where the last attempt has neither.
-func failureQuestion(t sia.Task) (question string, options []sia.Option) {
-	a := t.Attempt()
-	over := sia.Option{Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true}
-	switch {
-	case a == nil:
-	case len(a.Failures) > 0:
-		check := text.Clip(text.OneLine(a.Failures[0].Check), 100)
-		return fmt.Sprintf("What should be done about “%s”, which stays red?", check),
-			[]sia.Option{over, {Text: "The check is mended now; try again"},
-				{Text: "Leave out what the check objects to and do the rest of the issue"}}
-	case a.LeftOut != "":
-		return "How should SIA go on, given that it may not write these files?", []sia.Option{
-			{Text: "A person writes them; do the rest of the issue", Fastest: true},
-			{Text: "Do it without them"},
-		}
-	}
-	return "", nil
 }
 
 // PatternQuestion is what to ask a person about a pattern of failure where nothing else tells. subject is what stands

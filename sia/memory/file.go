@@ -134,7 +134,7 @@ func FromTask(t sia.Task, links Links) File {
 		Attempts: []Attempt{}, Learnings: Learnings(t), PromptsTried: []Prompt{},
 		Aftermath: t.Aftermath, Ratings: ratingsOf(t, 0), Record: newRecord(t, links.Log),
 	}
-	if t.Final.Of(t.Head) && !t.Final.Silent() {
+	if t.Final.Tells(t.Head) {
 		f.FinalReview = fileLine(t.Final.String())
 	}
 	for _, a := range t.Attempts {

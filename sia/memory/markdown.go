@@ -103,7 +103,7 @@ func (f File) Markdown() []byte {
 			w.field("Diagnosis", d.Diagnosis)
 			w.field("Hypothesis", d.Hypothesis)
 			w.field("Confidence", formatNumber(d.Confidence))
-			w.field("Review", string(d.ReviewVerdict))
+			w.field("Review", d.ReviewVerdict.String())
 			w.field("Next technique", string(d.Technique))
 			w.ratings(d.Ratings)
 			w.block("Next instructions", d.PromptModification)

@@ -155,6 +155,21 @@ func goldenFiles(t *testing.T, name string, task sia.Task) {
 	golden(t, name+".md", m)
 }
 
+// What a fresh reviewer said of the head is remembered, and that the review failed; what is as it should be is not.
+func TestFinalReview(t *testing.T) {
+	for want, change := range map[string]func(*sia.FinalReview){
+		"0 of 1 requirements done":  func(*sia.FinalReview) {},
+		"failed: the model is down": func(r *sia.FinalReview) { r.Why, r.Demands = "the model is down", nil },
+		"":                          func(r *sia.FinalReview) { r.Demands = nil },
+	} {
+		task := story()
+		change(task.Final)
+		if got := memory.FromTask(task, memory.Links{}).FinalReview; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestPaths(t *testing.T) {
 	md, js := memory.Paths(story())
 	got := []string{md, js, memory.TranscriptPath(story(), 2)}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -32,7 +33,7 @@ func TestFileRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v", want.ID, err)
 		}
 		want.Path, want.Shipped = FilePath(want.ID), false
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: -want +got\n%s", want.ID, diff)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 //go:embed library/*.md
@@ -52,7 +53,7 @@ var shipped = sync.OnceValue(func() (all []Technique) {
 // LoadLibrary makes a library of the shipped techniques and a repository's own, keyed by path. A
 // repository's file with the id of a shipped technique replaces it: what people
 // wrote outranks what we did. Files that don't end in ".md", and READMEs, are
-// passed over. The library is always usable; the errors, each a *[FileError],
+// passed over. The library is always usable; the errors, each an *[invalid.File],
 // name the files that were left out.
 func LoadLibrary(repository map[string][]byte) (*Library, []error) {
 	l := newLibrary(shipped())
@@ -68,7 +69,8 @@ func LoadLibrary(repository map[string][]byte) (*Library, []error) {
 			continue
 		}
 		if i := slices.IndexFunc(own, func(o Technique) bool { return o.ID == t.ID }); i >= 0 {
-			errs = append(errs, &FileError{Path: name, Line: 2, Err: fmt.Errorf("id %s is taken by %s", t.ID, own[i].Path)})
+			errs = append(errs, &invalid.File{Name: name, Problems: []invalid.Problem{{Line: 2, Column: 1, Path: "id",
+				Message: fmt.Sprintf("%s is taken by %s", t.ID, own[i].Path)}}})
 			continue
 		}
 		own = append(own, t)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/invalid"
 	"github.com/sia-bot/sia/sia/technique"
 )
 
@@ -109,19 +110,18 @@ func TestLoadRepository(t *testing.T) {
 	l, errs := technique.LoadLibrary(files)
 	var got []string
 	for _, err := range errs {
-		var f *technique.FileError
+		var f *invalid.File
 		if !errors.As(err, &f) {
 			t.Fatalf("%T: %v", err, err)
 		}
 		got = append(got, err.Error())
 	}
 	want := []string{
-		`technique .sia/techniques/broken.md:5: patterns: "no-such-pattern" is not one of ` +
-			`interdependent-components, external-dependency-blocker, wrong-tool, unclear-instructions, ` +
-			`context-overload, missing-example, over-constrained, wrong-order, wrong-abstraction-level, ` +
-			`repeated-error, accumulated-cruft, unclear-specification, missing-credentials, environment, ` +
-			`flaky-check, unknown`,
-		`technique .sia/techniques/twice.md:2: id contract-test is taken by .sia/techniques/contract-test.md`,
+		`.sia/techniques/broken.md:5:12: patterns.1: want interdependent-components, ` +
+			`external-dependency-blocker, wrong-tool, unclear-instructions, context-overload, missing-example, ` +
+			`over-constrained, wrong-order, wrong-abstraction-level, repeated-error, accumulated-cruft, ` +
+			`unclear-specification, missing-credentials, environment, flaky-check or unknown; this is "no-such-pattern"`,
+		`.sia/techniques/twice.md:2:1: id: contract-test is taken by .sia/techniques/contract-test.md`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -154,30 +154,30 @@ func TestParseFaults(t *testing.T) {
 	}{
 		{"no front matter", "body only\n", "want front matter", 1},
 		{"not closed", "---\nid: x\n", "want front matter", 1},
-		{"empty", "---\n# To do\n---\nbody\n", "lower-case words", 1},
-		{"unknown key", with("when: w", "when: w\nwhem: x"), "unknown field", 5},
+		{"empty", "---\n# To do\n---\nbody\n", "lower-case words", 0},
+		{"unknown key", with("when: w", "when: w\nwhem: x"), `whem: there is no such key (did you mean when?)`, 5},
 		{"bad id", with("a-b", "A B"), "lower-case words", 2},
-		{"no name", with("name: A\n", ""), "name: want", 1},
-		{"no patterns", with("patterns:\n  unknown: 1\n", ""), "patterns: name", 1},
-		{"rank", with("unknown: 1", "unknown: 12"), "rank 12", 5},
-		{"no change", with("changes: [steps]\n", ""), "changes: name", 1},
+		{"no name", with("name: A\n", ""), "name: want", 0},
+		{"no patterns", with("patterns:\n  unknown: 1\n", ""), "patterns: name", 0},
+		{"rank", with("unknown: 1", "unknown: 12"), "from 1 to 9; this is 12", 6},
+		{"no change", with("changes: [steps]\n", ""), "changes: name", 0},
 		{"unknown change", with("[steps]", "[stepz]"), `"stepz"`, 7},
 		{"unknown precondition", with("changes", "preconditions: [luck]\nchanges"), `"luck"`, 7},
 		{"no body", with("body\n", "\n"), "the body has 0 bytes", 0},
-		{"not text", with("body", "\xff\xfe"), "not UTF-8", 0},
-		{"alias", with("when: w", "when: &a w"), "anchors", 0},
-		{"broken yaml", with("when: w", "when: [w"), "front matter", 0},
+		{"not text", with("body", "\xff\xfe"), "UTF-8", 0},
+		{"alias", with("when: w", "when: &a w"), "an alias or anchor", 4},
+		{"broken yaml", with("when: w", "when: [w"), "not readable as YAML", 0},
 		{"too long", with("body", strings.Repeat("x", 9000)), "bytes", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := technique.ParseFile("p.md", []byte(tt.file))
-			var f *technique.FileError
+			var f *invalid.File
 			if !errors.As(err, &f) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want an error about %q", err, tt.want)
 			}
-			if tt.line != 0 && f.Line != tt.line {
-				t.Errorf("line %d, want %d: %v", f.Line, tt.line, err)
+			if line := f.Problems[0].Line; tt.line != 0 && line != tt.line {
+				t.Errorf("line %d, want %d: %v", line, tt.line, err)
 			}
 		})
 	}
@@ -190,7 +190,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file string) {
 		x, err := technique.ParseFile("p.md", []byte(file))
 		if err != nil {
-			var fe *technique.FileError
+			var fe *invalid.File
 			if !errors.As(err, &fe) {
 				t.Fatalf("%T", err)
 			}

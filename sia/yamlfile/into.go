@@ -1,0 +1,197 @@
+package yamlfile
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// Want is what a value has to be, beside its type. A list wants it of each item, and a table of each entry.
+type Want struct {
+	Min, Max float64             // of numbers, of durations in seconds, of texts in characters; Max 0: no bounds
+	Words    []string            // that a text can be; none: any
+	Wrong    func(string) string // says what is wrong with a text, "" when nothing is; nil: nothing ever is
+
+	item bool // of a list
+}
+
+// field is a key that a file may have.
+type field struct {
+	key  string
+	at   reflect.Value
+	want Want
+}
+
+// Into reads the file into a struct, or into what a map[string]any points to by the file's own keys. want says of each
+// field what is wanted; nil: what its tag range says, such as range:"0,0.5" with both ends possible.
+func (f *File) Into(into any, want func(path string) Want) {
+	if f.body == nil {
+		return
+	}
+	f.root = fieldsOf(reflect.ValueOf(into), "", want)
+	f.mapping(f.body, "", f.root, want)
+}
+
+// fieldsOf are the keys of a struct, a pointer to one, or a map of pointers.
+func fieldsOf(of reflect.Value, path string, want func(string) Want) (fields []field) {
+	if sections, ok := of.Interface().(map[string]any); ok {
+		for _, key := range slices.Sorted(maps.Keys(sections)) {
+			f := field{key: key, at: reflect.ValueOf(sections[key]).Elem()}
+			if want != nil {
+				f.want = want(key)
+			}
+			fields = append(fields, f)
+		}
+		return fields
+	}
+	for one, at := range reflect.Indirect(of).Fields() {
+		key, _, _ := strings.Cut(one.Tag.Get("yaml"), ",")
+		if key == "" || key == "-" {
+			continue
+		}
+		f := field{key: key, at: at}
+		if want != nil {
+			f.want = want(below(path, key))
+		} else if bounds := one.Tag.Get("range"); bounds != "" {
+			_, _ = fmt.Sscanf(bounds, "%g,%g", &f.want.Min, &f.want.Max) // a test reads every tag
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+func below(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
+
+// mapping reads what stands under some keys. What is under an unknown one is not looked at.
+func (f *File) mapping(n ast.Node, path string, fields []field, want func(string) Want) {
+	f.entries(n, path, example(fields), func(v *ast.MappingValueNode, key, at string) {
+		i := slices.IndexFunc(fields, func(one field) bool { return one.key == key })
+		if i < 0 {
+			f.unknown(v, at, key, fields, want)
+			return
+		}
+		f.value(v.Value, at, fields[i].at, fields[i].want, want)
+	})
+}
+
+// entries goes through the entries of a mapping. An empty one has everything under it commented out.
+func (f *File) entries(n ast.Node, path, example string, each func(v *ast.MappingValueNode, key, at string)) {
+	values := Entries(n)
+	if _, empty := n.(*ast.NullNode); values == nil && !empty && n.Type() != ast.MappingType {
+		what := "the file"
+		if path != "" {
+			what = "this section"
+		}
+		f.problem(n.GetToken(), path, "", "want %ss, one a line such as `%s`; %s is %s", f.form.Key, example, what,
+			f.kind(n))
+		return
+	}
+	seen := map[string]bool{}
+	for _, v := range values {
+		name, ok := v.Key.(*ast.StringNode)
+		if !ok {
+			f.problem(v.Key.GetToken(), path, "", "names of %ss are plain words; this is %s", f.form.Key, f.kind(v.Key))
+			continue
+		}
+		at := below(path, name.Value)
+		if seen[name.Value] {
+			f.problem(v.Key.GetToken(), at, "", "set twice; keep one")
+			continue
+		}
+		seen[name.Value] = true
+		f.at[at] = v.Key.GetToken()
+		each(v, name.Value, at)
+	}
+}
+
+// unknown notes a key that there is not. What is near is looked for beside it first, then elsewhere in the file.
+func (f *File) unknown(v *ast.MappingValueNode, path, key string, beside []field, want func(string) Want) {
+	var keys []string
+	for _, one := range beside {
+		keys = append(keys, one.key)
+	}
+	near, among := text.Nearest(key, keys), ""
+	if near == "" {
+		near = elsewhere(f.root, "", key, want)
+	}
+	if near == "" {
+		among = "; there are " + strings.Join(keys, ", ")
+	}
+	f.problem(v.Key.GetToken(), path, near, "there is no such %s%s", f.form.Key, among)
+}
+
+// elsewhere is the path of the first key of a name; empty where there is none.
+func elsewhere(fields []field, path, key string, want func(string) Want) string {
+	for _, one := range fields {
+		at := below(path, one.key)
+		if one.key == key {
+			return at
+		}
+		if one.at.Kind() == reflect.Struct {
+			if found := elsewhere(fieldsOf(one.at, at, want), at, key, want); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// example is a line that a section may have: the first of its keys with a value, as that is without the file.
+func example(fields []field) string {
+	for _, one := range fields {
+		if one.at.Kind() != reflect.Struct {
+			return one.key + ": " + Format(one.at.Interface())
+		}
+	}
+	return "key: value"
+}
+
+// value reads a node into a field.
+func (f *File) value(n ast.Node, path string, into reflect.Value, w Want, want func(string) Want) {
+	_, empty := n.(*ast.NullNode)
+	switch kind := into.Kind(); {
+	case isDuration(into.Type()):
+		f.duration(n, path, into, w)
+	case empty && (kind == reflect.Slice || kind == reflect.Map):
+		delete(f.at, path) // with every item commented out it is not set
+	case kind == reflect.Struct:
+		f.mapping(n, path, fieldsOf(into, path, want), want)
+	case kind == reflect.Map:
+		f.table(n, path, into, w, want)
+	case kind == reflect.Slice:
+		f.list(n, path, into, w, want)
+	case kind == reflect.Bool:
+		f.boolean(n, path, into)
+	case kind == reflect.Int:
+		f.integer(n, path, into, w)
+	case kind == reflect.Float64:
+		f.number(n, path, into, w)
+	case kind == reflect.String:
+		f.text(n, path, into, w)
+	default:
+		panic("yamlfile: nothing is known of the type " + into.Type().String())
+	}
+}
+
+// table reads entries over those that there are. What had them before keeps its own.
+func (f *File) table(n ast.Node, path string, into reflect.Value, w Want, want func(string) Want) {
+	whole := reflect.MakeMap(into.Type())
+	for e := into.MapRange(); e.Next(); {
+		whole.SetMapIndex(e.Key(), e.Value())
+	}
+	f.entries(n, path, "name: value", func(v *ast.MappingValueNode, key, at string) {
+		name, item := reflect.ValueOf(key).Convert(into.Type().Key()), reflect.New(into.Type().Elem()).Elem()
+		if was := whole.MapIndex(name); was.IsValid() {
+			item.Set(was)
+		}
+		f.value(v.Value, at, item, w, want)
+		whole.SetMapIndex(name, item)
+	})
+	into.Set(whole)
+}
