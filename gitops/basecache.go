@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"container/list"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -11,13 +10,12 @@ import (
 // so that a running attempt stays within its share of memory.
 const baseCacheBytes = 16 << 20
 
-// baseCache keeps the bases of deltas that were used last. Contents are shared
+// baseCache keeps bases of deltas, and begins anew when it is full. Contents are shared
 // and must not be changed. Safe for concurrent use.
 type baseCache struct {
 	mu   sync.Mutex
 	held int
-	at   map[baseKey]*list.Element
-	used list.List // of *base, last used first
+	at   map[baseKey]cachedBase
 }
 
 type baseKey struct {
@@ -26,7 +24,6 @@ type baseKey struct {
 }
 
 type cachedBase struct {
-	key     baseKey
 	kind    plumbing.ObjectType
 	content []byte
 }
@@ -34,13 +31,8 @@ type cachedBase struct {
 func (c *baseCache) get(p *packFile, off int64) (plumbing.ObjectType, []byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	el, ok := c.at[baseKey{p, off}]
-	if !ok {
-		return 0, nil, false
-	}
-	c.used.MoveToFront(el)
-	b := el.Value.(*cachedBase)
-	return b.kind, b.content, true
+	b, ok := c.at[baseKey{p, off}]
+	return b.kind, b.content, ok
 }
 
 func (c *baseCache) put(p *packFile, off int64, kind plumbing.ObjectType, content []byte) {
@@ -49,17 +41,8 @@ func (c *baseCache) put(p *packFile, off int64, kind plumbing.ObjectType, conten
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := baseKey{p, off}
-	if _, ok := c.at[key]; ok {
-		return
+	if c.held += len(content); c.at == nil || c.held > baseCacheBytes {
+		c.at, c.held = map[baseKey]cachedBase{}, len(content)
 	}
-	if c.at == nil {
-		c.at = map[baseKey]*list.Element{}
-	}
-	c.at[key] = c.used.PushFront(&cachedBase{key, kind, content})
-	for c.held += len(content); c.held > baseCacheBytes; {
-		last := c.used.Remove(c.used.Back()).(*cachedBase)
-		delete(c.at, last.key)
-		c.held -= len(last.content)
-	}
+	c.at[baseKey{p, off}] = cachedBase{kind, content}
 }

@@ -108,12 +108,7 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 		return nil, err
 	}
 	defer d.close()
-	none, err := openObjects(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer none.close()
-	x, err := indexPack(d.pack, filepath.Join(dir, "whole"), none, packLimits{})
+	x, err := indexPack(d.pack, filepath.Join(dir, "whole"), &packedObjects{}, packLimits{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

@@ -47,19 +47,22 @@ func (r *Repo) askGit(ctx context.Context, base *url.URL, q gitRequest) (*http.R
 		cancel()
 		return nil, err
 	}
-	resp.Body = &releasingBody{ReadCloser: resp.Body, release: cancel}
+	body := resp.Body
+	resp.Body = closingReader{body, func() error {
+		defer cancel()
+		return body.Close()
+	}}
 	return resp, nil
 }
 
-type releasingBody struct {
-	io.ReadCloser
-	release func()
+// closingReader is a reader with something to do at the end.
+type closingReader struct {
+	io.Reader
+	end func() error
 }
 
-func (b *releasingBody) Close() error {
-	defer b.release()
-	return b.ReadCloser.Close()
-}
+// Close implements io.Closer.
+func (c closingReader) Close() error { return c.end() }
 
 // exchangeOnce carries out one exchange, with another token where the remote has one for a server
 // that does not find the repository with the first.

@@ -70,7 +70,7 @@ func (o *packedObjects) packOf(c *object.Commit, most int) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	_, _, err = writePack(&limitedWriter{&out, int64(most), ErrTooLarge}, objs)
+	_, _, err = writePack(&limitedWriter{&out, int64(most)}, objs)
 	if errors.Is(err, ErrTooLarge) {
 		return nil, nil
 	}

@@ -3,6 +3,7 @@ package gitops
 import (
 	"bytes"
 	"context"
+	"crypto/sha1"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -102,8 +103,13 @@ func spoilOffsets(t testing.TB, path string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	must0(t, err)
-	n := (len(b) - idxNames - idxTrailer) / 28
-	overwrite(t, path, int64(idxNames+24*n), string(bytes.Repeat([]byte{0xfe}, 4*n)))
+	const names, trailer = 8 + 256*4, 2 * 20 // before the names of the objects, and after all that is kept of each
+	n := (len(b) - names - trailer) / 28
+	overwrite(t, path, int64(names+24*n), string(bytes.Repeat([]byte{0xfe}, 4*n)))
+	b, err = os.ReadFile(path)
+	must0(t, err)
+	sum := sha1.Sum(b[:len(b)-20])
+	overwrite(t, path, int64(len(b)-20), string(sum[:]))
 }
 
 // A mirror of many packs is begun anew, with what was made here.

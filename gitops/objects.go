@@ -75,31 +75,24 @@ func (o *packedObjects) readObject(h plumbing.Hash, kind plumbing.ObjectType) ([
 
 // readWithin is readObject, which is [ErrTooLarge] where more than most bytes of one object would be in memory for it.
 func (o *packedObjects) readWithin(h plumbing.Hash, kind plumbing.ObjectType, most int64) ([]byte, error) {
-	k, content, err := o.readAnyWithin(h, most)
+	k, content, err := o.readAny(h, most)
 	if err == nil && k != kind {
-		return nil, fmt.Errorf("%w: object %s is not what its hash says", errBroken, h)
+		return nil, fmt.Errorf("%w: object %s is a %s", errBroken, h, k)
 	}
 	return content, err
 }
 
-// readAnyObject returns a whole object with its kind.
-func (o *packedObjects) readAnyObject(h plumbing.Hash) (plumbing.ObjectType, []byte, error) {
-	return o.readAnyWithin(h, maxInMemory)
-}
-
-func (o *packedObjects) readAnyWithin(h plumbing.Hash, most int64) (plumbing.ObjectType, []byte, error) {
+// readAny is readWithin of an object of any kind.
+func (o *packedObjects) readAny(h plumbing.Hash, most int64) (plumbing.ObjectType, []byte, error) {
 	p, off, err := o.findObject(h)
 	if err != nil {
 		return 0, nil, err
 	}
 	kind, content, err := p.resolveObject(off, most)
-	if err != nil {
-		return 0, nil, err
+	if err == nil && objectID(kind, content) != h {
+		err = fmt.Errorf("%w: object %s is not what its hash says", errBroken, h)
 	}
-	if objectID(kind, content) != h {
-		return 0, nil, fmt.Errorf("%w: object %s is not what its hash says", errBroken, h)
-	}
-	return kind, content, nil
+	return kind, content, err
 }
 
 // blobSize is how many bytes a blob has, without reading it.
@@ -108,16 +101,15 @@ func (o *packedObjects) blobSize(h plumbing.Hash) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	e, err := p.readEntry(off)
-	if err != nil || !e.kind.IsDelta() {
-		return e.size, err
-	}
-	in, err := p.inflate(e)
+	e, err := p.openEntry(off)
 	if err != nil {
 		return 0, err
 	}
-	defer in.Close()
-	size, err := deltaSize(in)
+	defer e.Close()
+	if !e.Type.IsDelta() {
+		return e.Length, nil
+	}
+	size, err := deltaSize(e)
 	if err != nil || size > maxTreeBytes {
 		return maxTreeBytes + 1, nil // no size that is allowed
 	}
@@ -150,22 +142,19 @@ func (o *packedObjects) openWithin(h plumbing.Hash, most int64) (io.ReadCloser, 
 	if err != nil {
 		return nil, 0, err
 	}
-	e, err := p.readEntry(off)
-	if err != nil {
+	e, err := p.openEntry(off)
+	switch {
+	case err != nil:
 		return nil, 0, err
-	}
-	if e.kind.IsDelta() || e.size < 1<<20 {
+	case e.Type.IsDelta() || e.Length < 1<<20:
+		e.Close()
 		b, err := o.readWithin(h, plumbing.BlobObject, most)
 		return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
+	case e.Type != plumbing.BlobObject:
+		e.Close()
+		return nil, 0, fmt.Errorf("%w: object %s is a %s", errBroken, h, e.Type)
 	}
-	if e.kind != plumbing.BlobObject {
-		return nil, 0, fmt.Errorf("%w: object %s is a %s", errBroken, h, e.kind)
-	}
-	in, err := p.inflate(e)
-	if err != nil {
-		return nil, 0, err
-	}
-	return &checkedReader{ReadCloser: in, sum: newHasher(e.kind, e.size), want: h, left: e.size}, e.size, nil
+	return &checkedReader{ReadCloser: e, sum: newHasher(e.Type, e.Length), want: h, left: e.Length}, e.Length, nil
 }
 
 // checkedReader fails at the end when what went by has another hash or length.

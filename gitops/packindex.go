@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -26,9 +27,8 @@ func (x indexedPack) remove() {
 	os.Remove(x.base + ".idx")
 }
 
-// indexPack checks a pack that came from outside and writes its index. A thin
+// indexPack checks a pack that came from outside and writes its index; base is where both lie then. A thin
 // pack has deltas with bases that only we hold; it is completed from have.
-// The pack's file may be replaced; base is where the result lies.
 func indexPack(f *os.File, base string, have *packedObjects, limits packLimits) (x indexedPack, err error) {
 	defer func() {
 		if err != nil {
@@ -41,24 +41,20 @@ func indexPack(f *os.File, base string, have *packedObjects, limits packLimits) 
 		return x, fmt.Errorf("received pack: %w", err)
 	}
 	if missing := scan.missing(have); len(missing) > 0 {
-		err = completePack(f, base+".pack", scan.end, len(scan.entries), missing, have)
-	} else if err = errors.Join(f.Sync(), os.Chmod(f.Name(), 0o444)); err == nil {
-		err = os.Rename(f.Name(), base+".pack")
-	}
-	if err != nil {
-		return x, fmt.Errorf("complete pack: %w", err)
-	}
-	whole, err := os.Open(base + ".pack")
-	if err != nil {
-		return x, err
-	}
-	defer whole.Close()
-	if len(scan.bases) > 0 {
-		if scan, err = scanPack(whole, packLimits{}); err != nil {
+		if err := completePack(f, base+".pack", scan, missing, have); err != nil {
+			return x, fmt.Errorf("complete pack: %w", err)
+		}
+		if f, err = os.Open(base + ".pack"); err != nil {
+			return x, err
+		}
+		defer f.Close()
+		if scan, err = scanPack(f, packLimits{}); err != nil {
 			return x, fmt.Errorf("completed pack: %w", err)
 		}
+	} else if err := errors.Join(f.Sync(), f.Chmod(0o444), os.Rename(f.Name(), base+".pack")); err != nil {
+		return x, fmt.Errorf("move pack: %w", err)
 	}
-	st, err := whole.Stat()
+	p, err := newPackFile(f, base, &baseCache{})
 	if err != nil {
 		return x, err
 	}
@@ -66,7 +62,7 @@ func indexPack(f *os.File, base string, have *packedObjects, limits packLimits) 
 	if err := w.OnHeader(uint32(len(scan.entries))); err != nil {
 		return x, err
 	}
-	if err := resolveAll(&packFile{path: base, f: whole, size: st.Size(), bases: &baseCache{}}, scan, w.Add); err != nil {
+	if err := resolveAll(p, scan, w.Add); err != nil {
 		return x, fmt.Errorf("received pack: %w", err)
 	}
 	if err := w.OnFooter(scan.checksum); err != nil {
@@ -90,24 +86,18 @@ func writeIndex(path string, w *idxfile.Writer) error {
 // scannedPack is what one pass over a pack tells.
 type scannedPack struct {
 	entries  []scannedEntry
-	bases    map[plumbing.Hash]bool // bases of REF_DELTAs, in the pack or not
 	checksum plumbing.Hash
 	end      int64 // where the objects end and the checksum begins
 }
 
 type scannedEntry struct {
-	off  int64
-	base int64 // of an OFS_DELTA, else 0
-	crc  uint32
-	kind plumbing.ObjectType
-	id   plumbing.Hash // of what is no delta
-	ref  plumbing.Hash // of a REF_DELTA, its base
+	packfile.ObjectHeader
+	crc uint32
+	id  plumbing.Hash // of what is no delta
 }
 
-var errClaim = errors.New("object has more bytes than it claims")
-
 // scanPack reads a pack from start to end through go-git's scanner, hashing
-// what is no delta, and verifies the checksum.
+// what is no delta, and verifies the checksum. No object is inflated beyond what it claims.
 func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 	var p scannedPack
 	if err := seekStart(f); err != nil {
@@ -121,7 +111,6 @@ func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 	if most.objects > 0 && int64(count) > int64(most.objects) {
 		return p, fmt.Errorf("%w: %d objects in the pack, and at most %d are taken", ErrTooLarge, count, most.objects)
 	}
-	p.bases = map[plumbing.Hash]bool{}
 	p.entries = make([]scannedEntry, 0, min(count, 1<<16)) // the count is only claimed
 	for range count {
 		h, err := s.NextObjectHeader()
@@ -131,21 +120,18 @@ func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 		if err := most.admit(h.Type, h.Length); err != nil {
 			return p, err
 		}
-		e := scannedEntry{off: h.Offset, kind: h.Type, ref: h.Reference}
+		e := scannedEntry{ObjectHeader: *h}
 		var sum idHasher
 		out := io.Discard
 		switch h.Type {
-		case plumbing.OFSDeltaObject:
-			e.base = h.OffsetReference
-		case plumbing.REFDeltaObject:
-			p.bases[h.Reference] = true
+		case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
 		case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
 			sum = newHasher(h.Type, h.Length)
 			out = sum
 		default:
 			return p, fmt.Errorf("object of unknown type %d", h.Type)
 		}
-		n, crc, err := s.NextObject(&limitedWriter{out, h.Length, errClaim})
+		n, crc, err := s.NextObject(out)
 		if err != nil {
 			return p, noEOF(err)
 		}
@@ -162,41 +148,34 @@ func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 		return p, noEOF(err)
 	}
 	at, err := s.SeekFromStart(0)
-	if err != nil {
-		return p, err
-	}
 	p.end = at - int64(len(p.checksum))
-	return p, nil
+	return p, err
 }
 
-// missing lists the bases that the pack lacks and we have.
+// missing lists the bases of deltas that the pack lacks and we have.
 func (p scannedPack) missing(have *packedObjects) []plumbing.Hash {
-	if len(p.bases) == 0 || have == nil {
-		return nil
-	}
-	here := map[plumbing.Hash]bool{}
+	here, missing := map[plumbing.Hash]bool{}, map[plumbing.Hash]bool{}
 	for _, e := range p.entries {
 		here[e.id] = true
 	}
-	var missing []plumbing.Hash
-	for h := range p.bases {
-		if !here[h] && have.hasObject(h) {
-			missing = append(missing, h)
+	for _, e := range p.entries {
+		if e.Type == plumbing.REFDeltaObject && !here[e.Reference] && have.hasObject(e.Reference) {
+			missing[e.Reference] = true
 		}
 	}
-	return missing
+	return slices.Collect(maps.Keys(missing))
 }
 
 // completePack writes f to path with the missing bases put first, so that each
 // delta finds its base before itself. Relative offsets stay right.
-func completePack(f *os.File, path string, end int64, count int, missing []plumbing.Hash, have *packedObjects) error {
+func completePack(f *os.File, path string, scan scannedPack, missing []plumbing.Hash, have *packedObjects) error {
 	return writeFile(path, 0o444, func(out io.Writer) error {
-		w, err := newPackWriter(out, count+len(missing))
+		w, err := newPackWriter(out, len(scan.entries)+len(missing))
 		if err != nil {
 			return err
 		}
 		for _, h := range missing {
-			kind, b, err := have.readAnyObject(h)
+			kind, b, err := have.readAny(h, maxInMemory)
 			if err != nil {
 				return err
 			}
@@ -204,10 +183,8 @@ func completePack(f *os.File, path string, end int64, count int, missing []plumb
 				return err
 			}
 		}
-		if _, err := f.Seek(12, io.SeekStart); err != nil {
-			return err
-		}
-		if _, err := io.CopyN(w, f, end-12); err != nil {
+		const header = 12
+		if _, err := io.Copy(w, io.NewSectionReader(f, header, scan.end-header)); err != nil {
 			return err
 		}
 		_, err = w.finish()
@@ -220,11 +197,11 @@ func completePack(f *os.File, path string, end int64, count int, missing []plumb
 func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, uint32)) error {
 	byBase, byRef := map[int64][]int{}, map[plumbing.Hash][]int{}
 	for i, e := range scan.entries {
-		switch e.kind {
+		switch e.Type {
 		case plumbing.OFSDeltaObject:
-			byBase[e.base] = append(byBase[e.base], i)
+			byBase[e.OffsetReference] = append(byBase[e.OffsetReference], i)
 		case plumbing.REFDeltaObject:
-			byRef[e.ref] = append(byRef[e.ref], i)
+			byRef[e.Reference] = append(byRef[e.Reference], i)
 		}
 	}
 	done := 0
@@ -235,10 +212,10 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 		depth   int
 	}
 	for root, e := range scan.entries {
-		if e.kind.IsDelta() {
+		if e.Type.IsDelta() {
 			continue
 		}
-		for stack := []step{{i: root, kind: e.kind}}; len(stack) > 0; {
+		for stack := []step{{i: root, kind: e.Type}}; len(stack) > 0; {
 			s := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			e := scan.entries[s.i]
@@ -246,12 +223,8 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 			if s.depth > maxChain {
 				return errors.New("chain of deltas too long")
 			}
-			if e.kind.IsDelta() {
-				head, err := p.readEntry(e.off)
-				if err != nil {
-					return err
-				}
-				delta, err := p.inflateWhole(head)
+			if e.Type.IsDelta() {
+				_, delta, err := p.readEntry(e.Offset, maxInMemory)
 				if err != nil {
 					return err
 				}
@@ -260,19 +233,16 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 				}
 				id = objectID(s.kind, content)
 			}
-			add(id, uint64(e.off), e.crc)
+			add(id, uint64(e.Offset), e.crc)
 			done++
-			children := slices.Concat(byBase[e.off], byRef[id])
+			children := slices.Concat(byBase[e.Offset], byRef[id])
 			delete(byRef, id) // an object that is there twice has its children once
 			if len(children) == 0 {
 				continue
 			}
 			if content == nil {
-				head, err := p.readEntry(e.off)
-				if err != nil {
-					return err
-				}
-				if content, err = p.inflateWhole(head); err != nil {
+				var err error
+				if _, content, err = p.readEntry(e.Offset, maxInMemory); err != nil {
 					return err
 				}
 			}

@@ -67,8 +67,12 @@ func TestFetchIncrement(t *testing.T) {
 		}
 	}
 	m := must[mirror](t)(f.repo.mirror(ctx))
+	unchanged, times := git(t, f.work, "rev-parse", one+":README.md"), 0
 	for _, p := range must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.idx"))) {
-		git(t, m.dir, "verify-pack", p)
+		times += strings.Count(git(t, m.dir, "verify-pack", "-v", p), unchanged+" blob")
+	}
+	if times != 1 {
+		t.Errorf("a file that did not change was fetched %d times", times)
 	}
 	if _, err := f.repo.Files(ctx, git(t, f.work, "rev-parse", f.main), ""); err != nil {
 		t.Errorf("an ancestor fetched by its hash: %v", err)

@@ -2,6 +2,8 @@ package gitops
 
 import (
 	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
 // farAway is a cache on a machine that can't ask the server, with a commit that was taken.
@@ -226,7 +229,16 @@ func TestPacksOfStrangersAreBounded(t *testing.T) {
 	if err := l.admit(plumbing.OFSDeltaObject, 1); !errors.Is(err, errDelta) {
 		t.Errorf("a delta: %v", err)
 	}
-	if _, err := (&limitedWriter{&bytes.Buffer{}, 3, errClaim}).Write([]byte("four")); err == nil {
-		t.Error("more than was claimed is written")
+	var lies bytes.Buffer
+	lies.WriteString("PACK\x00\x00\x00\x02\x00\x00\x00\x01" + string([]byte{byte(plumbing.BlobObject)<<4 | 3}))
+	z := zlib.NewWriter(&lies)
+	must[int](t)(z.Write([]byte(blob)))
+	must0(t, z.Close())
+	sum := sha1.Sum(lies.Bytes())
+	must0(t, os.WriteFile(name+"2", append(lies.Bytes(), sum[:]...), 0o600))
+	lying := must[*os.File](t)(os.Open(name + "2"))
+	defer lying.Close()
+	if _, err := scanPack(lying, packLimits{}); !errors.Is(err, packfile.ErrInflatedSizeMismatch) {
+		t.Errorf("more than was claimed is inflated: %v", err)
 	}
 }

@@ -129,7 +129,7 @@ func (r *Repo) unpack(in io.Reader, want plumbing.Hash, limits packLimits) (x in
 	case limits.size > 0 && n > limits.size:
 		return x, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limits.size)
 	}
-	if x, err = indexPack(f, strings.TrimSuffix(f.Name(), ".pack")+"-whole", nil, limits); err != nil {
+	if x, err = indexPack(f, strings.TrimSuffix(f.Name(), ".pack")+"-whole", &packedObjects{}, limits); err != nil {
 		return x, err
 	}
 	if err = x.holds(want); err != nil {
@@ -179,13 +179,12 @@ func (l *packLimits) admit(kind plumbing.ObjectType, size int64) error {
 type limitedWriter struct {
 	out  io.Writer
 	left int64
-	over error // for what is more
 }
 
-// Write writes what is within the limit.
+// Write writes what is within the limit; more is [ErrTooLarge].
 func (w *limitedWriter) Write(b []byte) (int, error) {
 	if w.left -= int64(len(b)); w.left < 0 {
-		return 0, w.over
+		return 0, ErrTooLarge
 	}
 	return w.out.Write(b)
 }

@@ -105,9 +105,11 @@ func TestDiffOfLargeDeltas(t *testing.T) {
 	for _, content := range []string{large, edited} {
 		p, off, err := o.findObject(blobID(content))
 		must0(t, err)
-		if must[packEntry](t)(p.readEntry(off)).kind.IsDelta() {
+		e := must[packEntry](t)(p.openEntry(off))
+		if e.Type.IsDelta() {
 			deltas++
 		}
+		must0(t, e.Close())
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
