@@ -29,3 +29,22 @@ func TestStrangersSteerNoTerminal(t *testing.T) {
 		t.Errorf("table: %q, %v", out.String(), err)
 	}
 }
+
+// Secrets are masked wherever a line, a colour or a table has them.
+func TestSecretsAreMasked(t *testing.T) {
+	const token, mark = "ghp_0123456789abcdefghijABCDEFGHIJ012345", "[secret: github-pat]"
+	style := Style{on: true}
+	var out, errs strings.Builder
+	e := &Env{Out: &out, Err: &errs}
+	e.Linef("%s %s", errors.New(token), style.Red(token))
+	e.Tellf("told %s", token)
+	w := NewTable(&out)
+	w.Rowf("%s\t%s", token, style.Bold(token))
+	w.Fieldf("name", "%s", token)
+	w.Fieldf("nothing", "%s", "")
+	if err := w.Flush(); err != nil || strings.Contains(out.String()+errs.String(), "ghp_") ||
+		strings.Count(out.String(), mark) != 5 || errs.String() != "told "+mark+"\n" ||
+		strings.Contains(out.String(), "nothing") {
+		t.Errorf("%q, %q, %v", out.String(), errs.String(), err)
+	}
+}
