@@ -20,7 +20,7 @@ type benchMachineCmd struct {
 // prints one table. Absolute times don't travel; ratios do.
 func (c *benchMachineCmd) Run(e *cli.Env) error {
 	var all []cli.Figure
-	for _, part := range []func(*cli.Env) ([]cli.Figure, error){c.intake, c.loop} {
+	for _, part := range []func(*cli.Env) ([]cli.Figure, error){c.intake, c.loop, c.log} {
 		figures, err := part(e)
 		if err != nil {
 			return err
