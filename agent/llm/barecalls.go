@@ -91,7 +91,7 @@ func (r *textReader) block(code *codeState, at int) callBlock {
 		}
 	}
 	if err != nil {
-		if _, is := r.schemas[offeredName(name, r.tools)]; is {
+		if _, is := toolNamed(name, r.tools); is {
 			r.fault(fmt.Errorf("the call of %s is none: %w", text.Clip(name, 60), err))
 		}
 		return callBlock{at, at + 1, nil}
@@ -127,7 +127,7 @@ func (r *textReader) lookAmid() {
 	for _, m := range amidName.FindAllStringSubmatchIndex(r.text, maxLooked) {
 		code.to(m[0])
 		name := r.text[m[2]:m[3]]
-		if _, is := r.schemas[offeredName(name, r.tools)]; is && !code.quoted() {
+		if _, is := toolNamed(name, r.tools); is && !code.quoted() {
 			r.fault(fmt.Errorf("the call of %s does not begin a line", name))
 		}
 	}

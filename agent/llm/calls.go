@@ -26,19 +26,19 @@ func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
 			id = wireID(fmt.Sprintf("%s_%d_%d", id, len(req.Messages), i))
 		}
 		taken[id] = true
-		resp.Message.ToolCalls = append(resp.Message.ToolCalls, ToolCall{ID: id, Name: offeredName(call.name, req.Tools),
-			Arguments: wellFormed(call.args.String())})
+		resp.Message.ToolCalls = append(resp.Message.ToolCalls,
+			ToolCall{ID: id, Name: call.name, Arguments: wellFormed(call.args.String())})
 	}
-	calls, schemas := resp.Message.ToolCalls, map[string]json.RawMessage{}
-	for _, t := range req.Tools {
-		schemas[t.Name] = t.Parameters
-	}
+	calls := resp.Message.ToolCalls
 	if resp.Finish != FinishLength && a.cutShort(calls, req.MaxOutput) {
 		resp.Finish = FinishLength
 	}
 	for i := range calls {
 		cut := resp.Finish == FinishLength && i == len(calls)-1
-		calls[i].Arguments = typedArguments(plainArguments(calls[i].Arguments, cut), schemas[calls[i].Name])
+		calls[i].Arguments = plainArguments(calls[i].Arguments, cut)
+		if t, is := toolNamed(calls[i].Name, req.Tools); is {
+			calls[i].Name, calls[i].Arguments = t.Name, typedArguments(calls[i].Arguments, t.Parameters)
+		}
 	}
 }
 
@@ -178,22 +178,22 @@ func isOne(kind any, one string) bool {
 // endOfCall is what models leave behind the arguments of a call: ends of what was closed before.
 var endOfCall = lazyregexp.New("^[\\s}\\])`]*(?:<[/|][^<>]*>\\s*)*$")
 
-// offeredName is the name of a tool as it was offered, without what models and servers
+// toolNamed is the tool that a name means, with what models and servers
 // leave around it: "functions.read", "functions.read:0", "read<|channel|>commentary"
 // (https://github.com/vllm-project/vllm/pull/42454), "readjson"
 // (https://github.com/ggml-org/llama.cpp/pull/15158). "Read" is read: models know tools of
 // that name from elsewhere.
-func offeredName(name string, tools []ToolSpec) string {
+func toolNamed(name string, tools []ToolSpec) (t ToolSpec, is bool) {
 	bare, _, _ := strings.Cut(strings.TrimSpace(name), "<|")
 	bare, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(bare), "functions."), ":")
 	for _, like := range []string{name, bare, strings.TrimSuffix(bare, "json")} {
 		for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
 			for _, t := range tools {
 				if same(t.Name, like) {
-					return t.Name
+					return t, true
 				}
 			}
 		}
 	}
-	return name
+	return ToolSpec{}, false
 }

@@ -78,10 +78,8 @@ func (r *looseReader) value() {
 	case c == '[':
 		r.at++
 		r.list()
-	case c == '"', c == '\'':
+	case r.quote() != "":
 		r.str()
-	case strings.HasPrefix(r.text[r.at:], quoteToken):
-		r.tokenStr()
 	default:
 		r.literal()
 	}
@@ -90,17 +88,12 @@ func (r *looseReader) value() {
 // object reads the fields of an object, or the named arguments of a call, up to their end.
 func (r *looseReader) object(end byte) {
 	r.container('{', end, '}', func() {
-		switch c := r.peek(); {
-		case c == '"', c == '\'':
+		if r.quote() != "" {
 			r.str()
-		case strings.HasPrefix(r.text[r.at:], quoteToken):
-			r.tokenStr()
-		default:
-			key := r.word()
-			if key == "" {
-				r.fail("a name in quotes is missing")
-			}
+		} else if key := r.word(); key != "" {
 			r.out = append(append(append(r.out, '"'), key...), '"')
+		} else {
+			r.fail("a name in quotes is missing")
 		}
 		if !r.take(':') && (end != ')' || !r.take('=')) {
 			r.fail("a colon is missing")
@@ -182,13 +175,21 @@ func (r *looseReader) literal() {
 	r.out = append(r.out, word...)
 }
 
-// str reads a string in quotes of either kind, or, as Python has it, in three of them.
-func (r *looseReader) str() {
-	quote := r.text[r.at : r.at+1]
-	if three := strings.Repeat(quote, 3); strings.HasPrefix(r.text[r.at:], three) {
-		quote = three
+// quote is what a string begins with, and ends with: quotes of either kind, three of them, as Python has it, or a
+// token. It is empty where none begins.
+func (r *looseReader) quote() string {
+	r.peek()
+	for _, q := range []string{`"""`, "'''", `"`, "'", quoteToken} {
+		if strings.HasPrefix(r.text[r.at:], q) {
+			return q
+		}
 	}
-	from := r.at
+	return ""
+}
+
+// str reads a string. Between tokens nothing is escaped.
+func (r *looseReader) str() {
+	from, quote := r.at, r.quote()
 	r.at += len(quote)
 	r.out = append(r.out, '"')
 	for r.at < len(r.text) && r.err == nil {
@@ -197,6 +198,8 @@ func (r *looseReader) str() {
 			r.at += len(quote)
 			r.out = append(r.out, '"')
 			return
+		case c == '\\' && quote == quoteToken:
+			r.out, r.at = append(r.out, `\\`...), r.at+1
 		case c == '\\':
 			r.escape()
 		default:
@@ -205,25 +208,6 @@ func (r *looseReader) str() {
 	}
 	r.at = from
 	r.fail("a string has no end")
-}
-
-// tokenStr reads a string between tokens, in which nothing is escaped.
-func (r *looseReader) tokenStr() {
-	body, _, ended := strings.Cut(r.text[r.at+len(quoteToken):], quoteToken)
-	if !ended {
-		r.fail("a string has no end")
-		return
-	}
-	r.at += len(quoteToken)
-	r.out = append(r.out, '"')
-	for end := r.at + len(body); r.at < end && r.err == nil; {
-		if c := r.text[r.at]; c == '\\' {
-			r.out, r.at = append(r.out, `\\`...), r.at+1
-		} else {
-			r.char(c)
-		}
-	}
-	r.out, r.at = append(r.out, '"'), r.at+len(quoteToken)
 }
 
 // char passes over a character of a string.

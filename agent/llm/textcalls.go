@@ -2,9 +2,9 @@ package llm
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -62,25 +62,17 @@ const (
 
 // textReader reads the calls in the text of an answer.
 type textReader struct {
-	text    string
-	tools   []ToolSpec
-	schemas map[string]json.RawMessage
-	cut     bool   // the answer was cut off: what has no end is not whole
-	left    int    // bytes that may still be gone through
-	next    []int  // where each form begins next; its length is that of the text where it does not
-	unread  string // what is wrong with the first call that can't be read
+	text   string
+	tools  []ToolSpec
+	cut    bool   // the answer was cut off: what has no end is not whole
+	left   int    // bytes that may still be gone through
+	next   []int  // where each form begins next; its length is that of the text where it does not
+	unread string // what is wrong with the first call that can't be read
 }
 
 func newTextReader(said string, tools []ToolSpec, cut bool) *textReader {
-	r := &textReader{text: said, tools: tools, schemas: map[string]json.RawMessage{}, cut: cut,
-		left: maxPasses*len(said) + 64<<10, next: make([]int, len(textForms))}
-	for i := range r.next {
-		r.next[i] = -1
-	}
-	for _, t := range tools {
-		r.schemas[t.Name] = t.Parameters
-	}
-	return r
+	return &textReader{text: said, tools: tools, cut: cut, left: maxPasses*len(said) + 64<<10,
+		next: slices.Repeat([]int{-1}, len(textForms))}
 }
 
 // readTextCalls takes the calls that a model wrote as text. Only a call of a tool that was
@@ -196,9 +188,8 @@ func (r *textReader) fault(err error) {
 // offered are the calls of tools that are offered, by their names there.
 func (r *textReader) offered(calls []textCall) (taken []textCall, err error) {
 	for _, c := range calls {
-		name := offeredName(c.name, r.tools)
-		if _, is := r.schemas[name]; is {
-			taken = append(taken, textCall{name, c.args})
+		if t, is := toolNamed(c.name, r.tools); is {
+			taken = append(taken, textCall{t.Name, c.args})
 			continue
 		}
 		err = errNoName

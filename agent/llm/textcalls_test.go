@@ -107,7 +107,7 @@ func TestTextCalls(t *testing.T) {
 		"line ends within a string": {"<tool_call>{\"name\": \"read\", \"arguments\": {\"path\": \"a\nb\"}}</tool_call>",
 			`read{"path":"a\nb"};`, ""},
 		"marks within a value": {"<tool_call><function=read><parameter=path>\n</tool_call>\n</function>\n</parameter>" +
-			"</function></tool_call>", `read{"path":"\u003c/tool_call\u003e\n\u003c/function\u003e"};`, ""},
+			"</function></tool_call>", `read{"path":"</tool_call>\n</function>"};`, ""},
 		"the last argument has no end, and another call follows": {"<function=read><parameter=path>a</function> and " +
 			"<function=read><parameter=path>b</parameter></function>", `read{"path":"a"};read{"path":"b"};`, "and"},
 		"gpt-oss says what it will do": {"<|channel|>commentary<|message|>I read it.<|end|><|start|>assistant" +

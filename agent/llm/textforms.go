@@ -240,7 +240,8 @@ func (r *textReader) arguments(
 	tool, body string, marks argumentMarks, endOfCall string,
 ) (object string, n int, err error) {
 	args := map[string]json.RawMessage{}
-	kinds := kindsOf(r.schemas[offeredName(tool, r.tools)])
+	t, _ := toolNamed(tool, r.tools)
+	kinds := kindsOf(t.Parameters)
 	for {
 		in := strings.TrimLeft(body[n:], space)
 		if !strings.HasPrefix(in, marks.begin) {
@@ -275,8 +276,7 @@ func (r *textReader) arguments(
 		args[key] = asKind(strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n"), kinds[key])
 		n = len(body) - len(in) + len(value) + more
 	}
-	b, err := json.Marshal(args)
-	return string(b), n, err
+	return marshaled(args), n, nil
 }
 
 // kindsOf are the types of a schema's properties; a schema that says nothing wants texts.

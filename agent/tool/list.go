@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strings"
 )
 
 // pageEntries is how many entries list shows at once.
@@ -36,34 +35,23 @@ func callList(ctx context.Context, env Env, a listArgs) (Result, error) {
 	if !st.IsDir() {
 		return Result{}, fmt.Errorf("%s is a file; use read to see it", quotePath(dir))
 	}
-	var b strings.Builder
-	n, more := 0, false
+	p := page{skip: a.Skip, most: pageEntries}
 	err = walkTree(ctx, env.Root, dir, func(e treeEntry) (bool, error) {
-		n++
-		if n <= a.Skip {
-			return e.depth < a.Depth, nil
+		if p.takes(len(e.path) + 100) {
+			p.out.WriteString(e.listLine() + "\n")
 		}
-		if n > a.Skip+pageEntries || b.Len() > MaxResult-1000 {
-			more = true
+		if p.full {
 			return false, errStop
 		}
-		b.WriteString(e.listLine() + "\n")
 		return e.depth < a.Depth, nil
 	})
-	if err != nil && !isCut(err) {
+	if err := p.end("entries", "", err); err != nil {
 		return Result{}, err
 	}
-	switch {
-	case err != nil:
-		fmt.Fprintf(&b, "[stopped: %v]\n", err)
-	case more:
-		fmt.Fprintf(&b, "[more entries; go on with skip %d]\n", n-1)
-	case b.Len() == 0 && a.Skip > 0:
-		b.WriteString("[no more entries]\n")
-	case b.Len() == 0:
-		fmt.Fprintf(&b, "[%s is empty]\n", path.Clean(dir))
+	if p.out.Len() == 0 {
+		fmt.Fprintf(&p.out, "[%s is empty]\n", path.Clean(dir))
 	}
-	return Result{Text: cutResult(b.String(), MaxResult)}, nil
+	return Result{Text: cutResult(p.out.String(), MaxResult)}, nil
 }
 
 // listLine is how list shows an entry.

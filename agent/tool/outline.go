@@ -18,6 +18,9 @@ const (
 	maxOutlined = 5000 // files
 )
 
+// errOutlined ends an outline of too many files.
+var errOutlined = fmt.Errorf("%w: there are more than %d files of code; name a smaller directory", errCut, maxOutlined)
+
 // OutlineTool shows what is defined in files.
 func OutlineTool() Tool {
 	return newTool(NameOutline, outlineArgs{}, callOutline, `{"type":"object","properties":{
@@ -48,7 +51,7 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	o := outlinePage{match: match, skip: a.Skip}
+	o := outlinePage{match: match, page: page{skip: a.Skip, most: pageSymbols}}
 	if !st.IsDir() {
 		if !symbol.Knows(start) {
 			return Result{}, fmt.Errorf("outline does not know the language of %s; use read or search", quotePath(start))
@@ -69,30 +72,28 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 				return true, nil
 			}
 			if o.files++; o.files > maxOutlined {
-				return false, errStop
+				return false, errOutlined
 			}
 			if b, _, err := readText(e.folder, path.Base(e.path)); err == nil { // another is passed over
 				o.addFile(e.path, b)
 			}
 			return true, nil
 		})
-		if o.cut = err; err != nil && !isCut(err) {
-			return Result{}, err
-		}
 	}
-	return Result{Text: cutResult(o.pageText(), MaxResult)}, nil
+	if err := o.end("definitions", ", or name a file or a smaller directory", err); err != nil {
+		return Result{}, err
+	}
+	if o.out.Len() == 0 {
+		o.out.WriteString("[no definition found]\n")
+	}
+	return Result{Text: cutResult(o.out.String(), MaxResult)}, nil
 }
 
 // outlinePage is one outline under way.
 type outlinePage struct {
-	match *regexp.Regexp
-	skip  int
-
-	out         strings.Builder
-	met, shown  int
+	page
+	match       *regexp.Regexp
 	files       int
-	full        bool
-	cut         error // why the walk ended early
 	headingFile string
 }
 
@@ -102,14 +103,9 @@ func (o *outlinePage) addFile(p string, b []byte) {
 		if !o.match.MatchString(s.Name) {
 			continue
 		}
-		if o.met++; o.met <= o.skip {
+		if !o.takes(len(p) + len(s.Text) + 100) {
 			continue
 		}
-		if o.shown == pageSymbols || o.out.Len() > MaxResult-1000 {
-			o.full = true
-			return
-		}
-		o.shown++
 		if o.headingFile != p {
 			name, _ := showHidden(p)
 			o.out.WriteString(name + "\n")
@@ -118,21 +114,4 @@ func (o *outlinePage) addFile(p string, b []byte) {
 		text, _ := showHidden(strings.ToValidUTF8(s.Text, "\uFFFD"))
 		fmt.Fprintf(&o.out, "%6d: %s%s\n", s.Line, strings.Repeat("  ", s.Depth), text)
 	}
-}
-
-// pageText is the page with what was left out.
-func (o *outlinePage) pageText() string {
-	switch {
-	case o.full:
-		fmt.Fprintf(&o.out, "[more; go on with skip %d, or name a file or a smaller directory]\n", o.skip+o.shown)
-	case o.files > maxOutlined:
-		fmt.Fprintf(&o.out, "[stopped after %d files; name a smaller directory]\n", maxOutlined)
-	case o.cut != nil:
-		fmt.Fprintf(&o.out, "[stopped: %v]\n", o.cut)
-	case o.shown == 0 && o.skip > 0:
-		o.out.WriteString("[no more definitions]\n")
-	case o.shown == 0:
-		o.out.WriteString("[no definition found]\n")
-	}
-	return o.out.String()
 }

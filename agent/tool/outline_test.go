@@ -47,7 +47,7 @@ func TestOutline(t *testing.T) {
 		r := ok(t, env, tool.OutlineTool(), fmt.Sprintf(`{"skip":%d}`, skip))
 		n := strings.Count(r.Text, ": func F")
 		seen += n
-		if !strings.Contains(r.Text, "[more; go on with skip") {
+		if !strings.Contains(r.Text, "[more definitions; go on with skip") {
 			break
 		}
 		skip += n

@@ -24,6 +24,9 @@ const (
 	maxSearchOne = MaxFile   // larger files are passed over
 )
 
+// errSearched ends a search that read too much.
+var errSearched = fmt.Errorf("%w: 256 MiB were read; narrow the search with path or glob", errCut)
+
 // SearchTool finds lines that match a regular expression.
 func SearchTool() Tool {
 	return newTool(NameSearch, searchArgs{}, callSearch, `{"type":"object","properties":{
@@ -69,7 +72,7 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	s := searchPage{re: re, skip: a.Skip, around: a.Context}
+	s := searchPage{re: re, around: a.Context, page: page{skip: a.Skip, most: pageMatches}}
 	s.prefix, _ = re.LiteralPrefix()
 	if !st.IsDir() {
 		if err := checkRegular(start, st); err != nil {
@@ -93,32 +96,39 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 			if f, err := e.open(); err == nil { // one that can't be read is passed over
 				s.addFile(e.path, f)
 			}
-			if s.full || s.read > maxSearched {
+			switch {
+			case s.full:
 				return false, errStop
+			case s.read > maxSearched:
+				return false, errSearched
 			}
 			return true, nil
 		})
 	}
-	if s.cut = err; err != nil && !isCut(err) {
+	if err := s.end("matches", ", or narrow the search", err); err != nil {
 		return Result{}, err
 	}
-	return Result{Text: cutResult(s.pageText(), MaxResult)}, nil
+	if s.out.Len() == 0 {
+		s.out.WriteString("[no match]\n")
+	}
+	if s.partly {
+		s.out.WriteString("[only the file's first MiB was searched]\n")
+	}
+	if s.large > 0 {
+		fmt.Fprintf(&s.out, "[%d files larger than 1 MiB were passed over]\n", s.large)
+	}
+	return Result{Text: cutResult(s.out.String(), MaxResult)}, nil
 }
 
 // searchPage is one search under way.
 type searchPage struct {
+	page
 	re     *regexp.Regexp
 	prefix string // what every match begins with
-	skip   int
-	around int // lines of context
-
-	out            strings.Builder
-	matches, shown int
-	read           int64 // bytes
-	large          int   // files that were passed over, being too large
-	full           bool  // the page is full
-	cut            error // why the walk ended early
-	partly         bool  // the one file that is searched is too large
+	around int    // lines of context
+	read   int64  // bytes
+	large  int    // files that were passed over, being too large
+	partly bool   // the one file that is searched is too large
 }
 
 // addFile searches one file, and closes it.
@@ -136,15 +146,9 @@ func (s *searchPage) addFile(p string, f *os.File) {
 		if !s.re.Match(bytes.TrimSuffix(line, []byte("\r"))) {
 			continue
 		}
-		if s.matches++; s.matches <= s.skip {
+		if !s.takes((2*s.around + 1) * (maxShown + len(name) + 16)) {
 			continue
 		}
-		if room := (2*s.around + 1) * (maxShown + len(name) + 16); s.shown == pageMatches ||
-			s.shown > 0 && s.out.Len()+room > MaxResult-400 {
-			s.full = true
-			return
-		}
-		s.shown++
 		from := max(shown, i-s.around)
 		if s.around > 0 && s.out.Len() > 0 && (from > shown || shown == 0) {
 			s.out.WriteString("--\n")
@@ -175,29 +179,6 @@ func (s *searchPage) addLine(name string, i int, mark byte, line []byte) {
 		text += " […]"
 	}
 	fmt.Fprintf(&s.out, "%s%c%d%c %s\n", name, mark, i+1, mark, text)
-}
-
-// pageText is the page with what was left out.
-func (s *searchPage) pageText() string {
-	switch {
-	case s.full:
-		fmt.Fprintf(&s.out, "[more matches; go on with skip %d, or narrow the search]\n", s.skip+s.shown)
-	case s.read > maxSearched:
-		s.out.WriteString("[stopped after 256 MiB; narrow the search with path or glob]\n")
-	case s.cut != nil:
-		fmt.Fprintf(&s.out, "[stopped: %v]\n", s.cut)
-	case s.shown == 0 && s.skip > 0:
-		s.out.WriteString("[no more matches]\n")
-	case s.shown == 0:
-		s.out.WriteString("[no match]\n")
-	}
-	if s.partly {
-		s.out.WriteString("[only the file's first MiB was searched]\n")
-	}
-	if s.large > 0 {
-		fmt.Fprintf(&s.out, "[%d files larger than 1 MiB were passed over]\n", s.large)
-	}
-	return s.out.String()
 }
 
 // pathsOf tells which paths a glob means. One without a slash is about the name alone,

@@ -23,14 +23,13 @@ const (
 	walkWithin = 20 * time.Second // for whatever is done on the way
 )
 
-// errSlow ends a walk that took too long. What was visited until then counts.
-var errSlow = fmt.Errorf("this took more than %s; narrow it with path or glob", walkWithin)
+// errCut ends a walk before it has visited everything. What was visited until then counts.
+var errCut = errors.New("too much to look through")
 
-// errMany ends a walk of a tree that has too much in it. What was visited until then counts.
-var errMany = fmt.Errorf("there are more than %d files and folders; name a smaller folder", maxEntries)
-
-// isCut reports whether a walk ended before it had visited everything.
-func isCut(err error) bool { return errors.Is(err, errMany) || errors.Is(err, errSlow) }
+var (
+	errSlow = fmt.Errorf("%w: this took more than %s; narrow it with path or glob", errCut, walkWithin)
+	errMany = fmt.Errorf("%w: there are more than %d files and folders; name a smaller folder", errCut, maxEntries)
+)
 
 // errStop ends a walk without an error.
 var errStop = errors.New("stop")
