@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,8 +31,8 @@ func putObject(t *testing.T, dir, in string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// multiplied is a commit with a tree that has ten of the same in each folder, so many deep.
-func multiplied(t *testing.T, dir, content string, deep int) string {
+// multiplied is a commit with a tree that has ten of the same in each folder, so many deep, within other folders.
+func multiplied(t *testing.T, dir, content string, deep int, within ...string) string {
 	t.Helper()
 	mode, id := "100644 blob", putObject(t, dir, content, "hash-object", "-w", "--stdin")
 	for range deep {
@@ -40,6 +41,9 @@ func multiplied(t *testing.T, dir, content string, deep int) string {
 			fmt.Fprintf(&tree, "%s %s\t%d\n", mode, id, i)
 		}
 		mode, id = "040000 tree", putObject(t, dir, tree.String(), "mktree")
+	}
+	for _, folder := range within {
+		id = putObject(t, dir, fmt.Sprintf("%s %s\t%s\n", mode, id, folder), "mktree")
 	}
 	sha := putObject(t, dir, "", "commit-tree", "-m", "bomb", id)
 	git(t, dir, "push", "-q", "origin", sha+":refs/heads/"+sha)
@@ -57,6 +61,7 @@ func TestTreeBombs(t *testing.T) {
 		"files":             multiplied(t, f.work, "x", 6),
 		"files without end": multiplied(t, f.work, "x", 60),
 		"bytes":             multiplied(t, f.work, strings.Repeat("\x00", 12<<20), 3),
+		"names":             multiplied(t, f.work, "x", 5, slices.Repeat([]string{strings.Repeat("n", 250)}, 16)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "w")
@@ -89,10 +94,13 @@ func TestCheckoutIsCancelled(t *testing.T) {
 	cancel(over)
 	must0(t, f.repo.viewCommit(t.Context(), "look", sha, func(o *packedObjects, h plumbing.Hash) error {
 		tree := must[*object.Commit](t)(o.readCommit(h)).TreeHash
-		if err := o.measureTree(ctx, tree); !errors.Is(err, over) {
-			t.Errorf("measured: %v", err)
+		if _, err := o.listTree(ctx, tree); !errors.Is(err, over) {
+			t.Errorf("listed: %v", err)
 		}
-		if _, _, err := o.makeFolders(ctx, tree, t.TempDir()); !errors.Is(err, over) {
+		all := must[[]treeFile](t)(o.listTree(t.Context(), tree))
+		root := must[*os.Root](t)(os.OpenRoot(t.TempDir()))
+		defer root.Close()
+		if _, _, err := o.makeFolders(ctx, all, root); !errors.Is(err, over) {
 			t.Errorf("made: %v", err)
 		}
 		return nil

@@ -81,8 +81,7 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if c.remove == nil {
 		c.remove = os.RemoveAll
 	}
-	// Each exchange has a time limit of its own, and follows redirects itself, on the same host only.
-	c.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.client = &http.Client{CheckRedirect: followRename} // each exchange has a time limit of its own
 	for _, d := range []string{mirrorsDir, statesDir, workspacesDir, locksDir, tmpDir} {
 		// Mirrors hold private code: nobody else on the machine reads them.
 		if err := os.MkdirAll(filepath.Join(abs, d), 0o700); err != nil {
@@ -155,16 +154,16 @@ func (c *Cache) sweep(dir string) {
 type Repo struct {
 	cache  *Cache
 	remote Remote
-	at     remoteEndpoint
-	bad    error // why the remote cannot be used; each call returns it
+	url    *url.URL // without credentials
+	bad    error    // why the remote cannot be used; each call returns it
 	dir    string
 }
 
 // Repo returns the repository of a remote. It does nothing yet: the first call
 // reports a remote that cannot be right.
 func (c *Cache) Repo(r Remote) *Repo {
-	at, err := parseRemote(r)
-	return &Repo{cache: c, remote: r, at: at, bad: err, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}
+	at, err := repositoryURL(r)
+	return &Repo{cache: c, remote: r, url: at, bad: err, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}
 }
 
 // folderName makes one folder name of any key.
@@ -177,5 +176,5 @@ func folderName(key string) string {
 	return name
 }
 
-// shownURL is the remote's URL for people: without credentials.
-func (r *Repo) shownURL() string { return r.at.base.String() }
+// shownURL is the remote's URL for people.
+func (r *Repo) shownURL() string { return r.url.String() }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // maxLink is the longest target of a symlink that systems take, in bytes.
@@ -26,8 +27,7 @@ const checkoutBatch = 32
 
 // checkoutFile is a file to be written, and where it lies in which pack.
 type checkoutFile struct {
-	path string
-	treeEntry
+	treeFile
 	pack *packFile
 	off  int64
 }
@@ -37,12 +37,18 @@ type checkoutFile struct {
 // are left alone: files are the bytes of the commit, as are those committed back.
 //
 // Nothing is written outside dir: names were checked when the trees were read,
-// the folders are made before all else, none may exist, and symlinks come last.
-func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir string) ([]indexEntry, error) {
-	if err := o.measureTree(ctx, tree); err != nil {
+// the folders are made before all else, no file may exist, and symlinks come last.
+func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir string) ([]*index.Entry, error) {
+	all, err := o.listTree(ctx, tree)
+	if err != nil {
 		return nil, err
 	}
-	files, links, err := o.makeFolders(ctx, tree, dir)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files, links, err := o.makeFolders(ctx, all, root)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +59,7 @@ func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir
 		}
 		return files[i].off < files[j].off
 	})
-	index := make([]indexEntry, len(files), len(files)+len(links))
+	entries := make([]*index.Entry, len(files), len(all))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
@@ -66,12 +72,12 @@ func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir
 					return
 				}
 				for i := from; i < min(from+checkoutBatch, len(files)); i++ {
-					e, err := files[i].write(ctx, o, dir)
+					e, err := o.writeFile(ctx, root, files[i].treeFile)
 					if err != nil {
-						cancel(err)
+						cancel(missingIsBroken(err))
 						return
 					}
-					index[i] = e
+					entries[i] = &e
 				}
 			}
 		})
@@ -81,13 +87,13 @@ func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir
 		return nil, context.Cause(ctx)
 	}
 	for _, l := range links {
-		e, err := l.write(ctx, o, dir)
+		e, err := o.writeFile(ctx, root, l)
 		if err != nil {
-			return nil, err
+			return nil, missingIsBroken(err)
 		}
-		index = append(index, e)
+		entries = append(entries, &e)
 	}
-	return index, nil
+	return entries, nil
 }
 
 // cancelled is a reader that ends with its context.
@@ -104,173 +110,96 @@ func (c cancelled) Read(b []byte) (int, error) {
 	return c.in.Read(b)
 }
 
-// treeExtent is the size of a tree, written out.
-type treeExtent struct {
-	files int
-	bytes int64
-	depth int // of folders in it
-}
-
-// treeMeasurer measures each tree and each blob once, however often it occurs.
-type treeMeasurer struct {
-	ctx   context.Context
-	o     *packedObjects
-	trees map[plumbing.Hash]treeExtent
-	blobs map[plumbing.Hash]int64
-}
-
-// measureTree refuses a tree that is beyond the bounds, before any of it is written.
-func (o *packedObjects) measureTree(ctx context.Context, tree plumbing.Hash) error {
-	m := treeMeasurer{ctx, o, map[plumbing.Hash]treeExtent{}, map[plumbing.Hash]int64{}}
-	_, err := m.measure(tree, 0)
-	return err
-}
-
-func (m *treeMeasurer) measure(tree plumbing.Hash, depth int) (x treeExtent, err error) {
-	x, known := m.trees[tree]
-	if depth+x.depth > maxDepth {
-		return x, errDeep
-	}
-	if known {
-		return x, nil
-	}
-	if m.ctx.Err() != nil {
-		return x, context.Cause(m.ctx)
-	}
-	entries, err := m.o.readTree(tree)
-	if err != nil {
-		return x, err
-	}
-	for _, e := range entries {
-		x.files++
-		switch e.mode {
-		case filemode.Dir:
-			below, err := m.measure(e.id, depth+1)
-			if err != nil {
-				return x, err
-			}
-			x.files, x.bytes, x.depth = x.files+below.files, x.bytes+below.bytes, max(x.depth, below.depth+1)
-		case filemode.Submodule:
-		default:
-			size, err := m.blobSize(e.id)
-			if err != nil {
-				return x, missingIsBroken(err)
-			}
-			x.bytes += size
-		}
-		if x.files > maxTreeFiles {
-			return x, errMany
-		}
-		if x.bytes > maxTreeBytes {
-			return x, fmt.Errorf("%w: more than %d GiB", ErrTree, maxTreeBytes>>30)
-		}
-	}
-	m.trees[tree] = x
-	return x, nil
-}
-
-func (m *treeMeasurer) blobSize(id plumbing.Hash) (int64, error) {
-	size, known := m.blobs[id]
-	if known {
-		return size, nil
-	}
-	size, err := m.o.blobSize(id)
-	if err == nil {
-		m.blobs[id] = size
-	}
-	return size, err
-}
-
-// makeFolders makes all folders of a tree and lists what goes into them.
+// makeFolders makes all folders of a tree, and tells what goes into them. A submodule is an empty folder, as git makes
+// it.
 func (o *packedObjects) makeFolders(
-	ctx context.Context, tree plumbing.Hash, dir string,
-) (files, links []checkoutFile, err error) {
-	type step struct {
-		path string
-		id   plumbing.Hash
-	}
-	for queue := []step{{id: tree}}; len(queue) > 0; {
-		s := queue[0]
-		queue = queue[1:]
-		entries, err := o.readTree(s.id)
-		if err != nil {
-			return nil, nil, err
+	ctx context.Context, all []treeFile, root *os.Root,
+) (files []checkoutFile, links []treeFile, err error) {
+	made := map[string]bool{".": true}
+	for _, f := range all {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
 		}
-		for _, e := range entries {
-			if ctx.Err() != nil {
-				return nil, nil, context.Cause(ctx)
+		dir := path.Dir(f.path)
+		switch f.mode {
+		case filemode.Submodule:
+			dir = f.path
+			fallthrough
+		case filemode.Symlink:
+			links = append(links, f)
+		default:
+			pack, off, err := o.findObject(f.id)
+			if err != nil {
+				return nil, nil, missingIsBroken(err)
 			}
-			f := checkoutFile{path: path.Join(s.path, e.name), treeEntry: e}
-			switch e.mode {
-			case filemode.Dir:
-				queue = append(queue, step{f.path, e.id})
-				fallthrough
-			case filemode.Submodule: // an empty folder, as git makes it
-				if err := os.Mkdir(filepath.Join(dir, filepath.FromSlash(f.path)), 0o755); err != nil {
-					return nil, nil, err
-				}
-				if e.mode == filemode.Submodule {
-					links = append(links, f)
-				}
-			case filemode.Symlink:
-				links = append(links, f)
-			default:
-				if f.pack, f.off, err = o.findObject(e.id); err != nil {
-					return nil, nil, missingIsBroken(err)
-				}
-				files = append(files, f)
-			}
+			files = append(files, checkoutFile{f, pack, off})
+		}
+		if made[dir] {
+			continue
+		}
+		made[dir] = true
+		if err := root.MkdirAll(filepath.FromSlash(dir), 0o755); err != nil {
+			return nil, nil, err
 		}
 	}
 	return files, links, nil
 }
 
-func (f checkoutFile) write(ctx context.Context, o *packedObjects, dir string) (indexEntry, error) {
-	st, err := f.create(ctx, o, filepath.Join(dir, filepath.FromSlash(f.path)))
-	if err != nil {
-		return indexEntry{}, fmt.Errorf("write %s: %w", cleanText(f.path, 200), err)
-	}
-	return indexEntry{f.path, f.mode, f.id, st}, nil
-}
-
-func (f checkoutFile) create(ctx context.Context, o *packedObjects, name string) (fileStat, error) {
+// writeFile writes a file or a symlink, where nothing is, and returns its entry in an index.
+func (o *packedObjects) writeFile(ctx context.Context, root *os.Root, f treeFile) (e index.Entry, err error) {
+	name := filepath.FromSlash(f.path)
 	switch f.mode {
 	case filemode.Submodule:
-		return fileStat{}, nil
 	case filemode.Symlink:
-		b, err := o.readObject(f.id, plumbing.BlobObject)
-		if err != nil {
-			return fileStat{}, missingIsBroken(err)
-		}
-		if len(b) == 0 || len(b) > maxLink || strings.Contains(string(b), "\x00") {
-			return fileStat{}, fmt.Errorf("%w: symlink with an impossible target", ErrTree)
-		}
-		if err := os.Symlink(string(b), name); err != nil {
-			return fileStat{}, err
-		}
-		st, err := os.Lstat(name)
-		if err != nil {
-			return fileStat{}, err
-		}
-		return statOf(st), nil
+		e, err = o.writeLink(root, name, f.id)
+	default:
+		e, err = o.writeRegular(ctx, root, name, f.treeEntry)
 	}
+	if err != nil {
+		return e, fmt.Errorf("write %s: %w", cleanText(f.path, 200), err)
+	}
+	e.Name, e.Mode, e.Hash = f.path, f.mode, f.id
+	return e, nil
+}
+
+func (o *packedObjects) writeLink(root *os.Root, name string, id plumbing.Hash) (e index.Entry, err error) {
+	b, err := o.readObject(id, plumbing.BlobObject)
+	if err != nil {
+		return e, err
+	}
+	if len(b) == 0 || len(b) > maxLink || strings.Contains(string(b), "\x00") {
+		return e, fmt.Errorf("%w: symlink with an impossible target", ErrTree)
+	}
+	if err := root.Symlink(string(b), name); err != nil {
+		return e, err
+	}
+	st, err := root.Lstat(name)
+	if err != nil {
+		return e, err
+	}
+	return statOf(st), nil
+}
+
+func (o *packedObjects) writeRegular(
+	ctx context.Context, root *os.Root, name string, f treeEntry,
+) (e index.Entry, err error) {
 	perm := os.FileMode(0o644)
 	if f.mode == filemode.Executable {
 		perm = 0o755
 	}
 	in, _, err := o.openBlob(f.id)
 	if err != nil {
-		return fileStat{}, missingIsBroken(err)
+		return e, err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		return fileStat{}, err
+		return e, err
 	}
 	_, err = io.Copy(out, cancelled{ctx, in})
 	st, serr := out.Stat()
 	if err := errors.Join(err, serr, out.Close()); err != nil {
-		return fileStat{}, err
+		return e, err
 	}
 	return statOf(st), nil
 }

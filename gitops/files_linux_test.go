@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // A work tree with a file or a folder that can't be read can't be committed. Root could read it: the thread that looks
@@ -25,7 +27,7 @@ func TestUnreadable(t *testing.T) {
 		if os.Geteuid() == 0 {
 			must0(t, syscall.Setfsuid(65534))
 		}
-		s := workScanner{ctx: t.Context(), tracked: map[string]*indexEntry{}, folders: map[string]bool{}}
+		s := workScanner{ctx: t.Context(), tracked: map[string]*index.Entry{}, folders: map[string]bool{}}
 		err := s.dir(root, "", nil, false, 0)
 		if os.Geteuid() == 0 {
 			must0(t, syscall.Setfsuid(0))

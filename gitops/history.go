@@ -225,11 +225,10 @@ func (h *History) Files(ctx context.Context, sha string) (map[string]HistoryFile
 		return nil, err
 	}
 	files := map[string]HistoryFile{}
-	err = h.compareTrees(ctx, h.readTree, plumbing.ZeroHash, tree, func(c HistoryChange) error {
-		if len(files) >= maxTreeFiles {
-			return errMany
+	err = walkTree(ctx, h.readTree, tree, "", func(p string, e treeEntry) error {
+		if e.mode != filemode.Submodule {
+			files[p] = historyFile(e)
 		}
-		files[c.Path] = c.Now
 		return nil
 	})
 	if err != nil {
@@ -250,14 +249,13 @@ func (h *History) Changes(ctx context.Context, was, now string, most int) ([]His
 		return nil, err
 	}
 	var out []HistoryChange
-	errEnough := errors.New("enough")
 	err = h.compareTrees(ctx, h.readTree, from, to, func(c HistoryChange) error {
 		if out = append(out, c); len(out) > most {
-			return errEnough
+			return errMore
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errMore) {
 		return nil, fmt.Errorf("compare %s with %s: %w", now, was, err)
 	}
 	slices.SortFunc(out, func(a, b HistoryChange) int { return strings.Compare(a.Path, b.Path) })

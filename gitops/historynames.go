@@ -18,6 +18,9 @@ type HistoryNames struct {
 // maxKeptTrees bounds the trees that a walk remembers: each but the last is compared twice.
 const maxKeptTrees = 8192
 
+// errMore ends a comparison of which enough is known.
+var errMore = errors.New("more than is listed")
+
 // Names lists what the newest commits behind one changed, and that one itself, newest first: most commits are looked
 // at. Left out are merges, first commits, those at which a shallow clone ends, and those that changed more than
 // mostFiles files. No content of a file is needed: a clone that was made with the filter blob:none has all of this.
@@ -44,7 +47,7 @@ func (h *History) Names(ctx context.Context, from string, most, mostFiles int) (
 	}
 	visit := func(c HistoryChange) error {
 		if paths = append(paths, c.Path); len(paths) > mostFiles {
-			return errMany
+			return errMore
 		}
 		return nil
 	}
@@ -67,7 +70,7 @@ func (h *History) Names(ctx context.Context, from string, most, mostFiles int) (
 			return nil, err
 		}
 		paths = nil
-		if err := h.compareTrees(ctx, read, was, c.TreeHash, visit); err != nil && !errors.Is(err, errMany) {
+		if err := h.compareTrees(ctx, read, was, c.TreeHash, visit); err != nil && !errors.Is(err, errMore) {
 			return nil, fmt.Errorf("read what %s changed: %w", c.Hash, err)
 		}
 		if n := len(paths); n > 0 && n <= mostFiles {

@@ -27,6 +27,9 @@ const (
 	maxRedirects = 3
 )
 
+// advertisement is the path, beneath a repository's, where its server says what it has and can do.
+const advertisement = "/info/refs"
+
 // gitRequest is one HTTP exchange with a git server.
 type gitRequest struct {
 	op      string // for errors, such as "fetch main"
@@ -67,13 +70,16 @@ func (c closingReader) Close() error { return c.end() }
 // exchangeOnce carries out one exchange, with another token where the remote has one for a server
 // that does not find the repository with the first.
 func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
-	user, secret, err := r.at.credentials(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", q.op, base, err)
+	secret := ""
+	if r.remote.Token != nil {
+		var err error
+		if secret, err = r.remote.Token(ctx); err != nil {
+			return nil, fmt.Errorf("%s %s: get token: %w", q.op, base, err)
+		}
 	}
 	renewed := false // a token that was refused as expired, once
 	for first := secret; ; {
-		resp, err := r.sendOnce(ctx, base, q, user, secret)
+		resp, err := r.sendOnce(ctx, base, q, secret)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +93,7 @@ func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*
 		renewed = renewed || expired
 		other, err := r.otherToken(ctx, q, resp, secret, expired)
 		if err == nil && other == "" {
-			err = r.refusalError(q.op, base, resp, secret)
+			err = r.refusalError(q.op, resp, secret)
 		}
 		resp.Body.Close()
 		if err != nil {
@@ -98,10 +104,10 @@ func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*
 }
 
 // sendOnce sends a request of an exchange.
-func (r *Repo) sendOnce(ctx context.Context, base *url.URL, q gitRequest, user, secret string) (*http.Response, error) {
+func (r *Repo) sendOnce(ctx context.Context, base *url.URL, q gitRequest, secret string) (*http.Response, error) {
 	method, target := http.MethodPost, base.JoinPath(q.service)
 	if q.body == nil {
-		method, target = http.MethodGet, base.JoinPath("info", "refs")
+		method, target = http.MethodGet, base.JoinPath(advertisement)
 		target.RawQuery = "service=" + q.service
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target.String(), q.body)
@@ -117,8 +123,8 @@ func (r *Repo) sendOnce(ctx context.Context, base *url.URL, q gitRequest, user, 
 	if q.v2 {
 		req.Header.Set("Git-Protocol", "version=2")
 	}
-	if user != "" {
-		req.SetBasicAuth(user, secret)
+	if r.remote.Token != nil {
+		req.SetBasicAuth("x-access-token", secret)
 	}
 	if q.service == "git-receive-pack" && q.body != nil {
 		if err := r.cache.mayPush(ctx); err != nil {
@@ -186,32 +192,19 @@ func dropURL(err error) error {
 	return err
 }
 
-// redirectError asks to repeat the exchange elsewhere.
-type redirectError struct {
-	base   *url.URL
-	status int
-}
-
-func (e *redirectError) Error() string { return "moved to " + e.base.Redacted() }
-
-// followRedirects asks at base, and again wherever it is sent. It returns where the
-// last answer came from.
-func (r *Repo) followRedirects(op string, base *url.URL, ask func(base *url.URL) error) (*url.URL, error) {
-	for hop := 0; ; hop++ {
-		err := ask(base)
-		var moved *redirectError
-		switch {
-		case !errors.As(err, &moved):
-			return base, err
-		case hop == maxRedirects:
-			return base, &ServerError{Op: op, URL: r.shownURL(), Status: moved.status, Detail: "it redirects without end"}
-		}
-		base = moved.base
+// followRename has a client follow to where a renamed repository is: only to another path on the same host, because the
+// credentials go along, and only for the server's advertisement, because what is sent then goes to where that came from.
+func followRename(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if first.Method != http.MethodGet || len(via) > maxRedirects || req.URL.Scheme != first.URL.Scheme ||
+		req.URL.Host != first.URL.Host {
+		return http.ErrUseLastResponse
 	}
+	return nil
 }
 
 // refusalError turns an answer that is not git's into an error.
-func (r *Repo) refusalError(op string, base *url.URL, resp *http.Response, secret string) error {
+func (r *Repo) refusalError(op string, resp *http.Response, secret string) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
 	text := string(body)
 	if strings.Contains(resp.Header.Get("Content-Type"), "html") {
@@ -224,10 +217,7 @@ func (r *Repo) refusalError(op string, base *url.URL, resp *http.Response, secre
 	wait := retryAfter(resp.Header, r.cache.now())
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400:
-		if to, err := redirectBase(base, resp); err == nil {
-			return &redirectError{base: to, status: code}
-		}
-		return &ServerError{Op: op, URL: r.shownURL(), Status: code, Detail: "redirect to another host refused"}
+		return &ServerError{Op: op, URL: r.shownURL(), Status: code, Detail: "it redirects to another host, or without end"}
 	case code == http.StatusUnauthorized, code == http.StatusForbidden && wait == 0:
 		return &AuthError{Op: op, URL: r.shownURL(), Status: code, Detail: text}
 	case code == http.StatusNotFound, code == http.StatusGone:
@@ -238,27 +228,6 @@ func (r *Repo) refusalError(op string, base *url.URL, resp *http.Response, secre
 	default:
 		return &ServerError{Op: op, URL: r.shownURL(), Status: code, RetryAfter: wait, Detail: text}
 	}
-}
-
-// redirectBase is the repository's new base URL. Only another path on the same
-// host is followed, because the credentials go along.
-func redirectBase(base *url.URL, resp *http.Response) (*url.URL, error) {
-	to, err := resp.Location()
-	if err != nil {
-		return nil, err
-	}
-	path, ok := strings.CutSuffix(to.Path, "/info/refs")
-	for _, service := range []string{"/git-upload-pack", "/git-receive-pack"} {
-		if !ok {
-			path, ok = strings.CutSuffix(to.Path, service)
-		}
-	}
-	if !ok || to.Scheme != base.Scheme || to.Host != base.Host {
-		return nil, errors.New("redirect elsewhere")
-	}
-	next := *base
-	next.Path = path
-	return &next, nil
 }
 
 // retryAfter reads a Retry-After header, in seconds or as a date.

@@ -245,7 +245,7 @@ func (m *treeMerge) keepsFolder(p string) (bool, error) {
 	if err != nil || !e.isDir() {
 		return false, err
 	}
-	err = m.objects.walkTree(e.id, p, func(file string, _ treeEntry) error {
+	err = walkTree(m.ctx, m.objects.readTree, e.id, p, func(file string, _ treeEntry) error {
 		if edit, edited := m.edits[file]; !edited || edit.mode != filemode.Empty {
 			return errFound
 		}

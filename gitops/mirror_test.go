@@ -188,7 +188,8 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		r := c.Repo(Remote{Key: "1/app.git", URL: url})
+		r := c.Repo(Remote{Key: "1/app.git", URL: url,
+			Token: func(context.Context) (string, error) { return testToken, nil }})
 		w, err := r.Workspace(context.Background(), os.Getenv("GITOPS_TEST_WORK"), os.Getenv("GITOPS_TEST_SHA"))
 		fmt.Fprintln(os.Stderr, w, err)
 		os.Exit(1)
@@ -203,10 +204,9 @@ func TestKilledFetch(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
 	work := filepath.Join(t.TempDir(), "w")
-	url := strings.Replace(f.url, "http://", "http://x-access-token:"+testToken+"@", 1) + "/app.git"
 	started := make(chan struct{})
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "GITOPS_TEST_URL="+url, "GITOPS_TEST_DIR="+f.cache.dir, "GITOPS_TEST_WORK="+work,
+	cmd.Env = append(os.Environ(), "GITOPS_TEST_URL="+f.url+"/app.git", "GITOPS_TEST_DIR="+f.cache.dir, "GITOPS_TEST_WORK="+work,
 		"GITOPS_TEST_SHA="+f.main)
 	f.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -116,23 +115,6 @@ func TestPatchProperty(t *testing.T) {
 		}
 		if got, _ := os.ReadFile(filepath.Join(dir, "f")); string(got) != new {
 			rt.Fatalf("got %q, want %q\n%s", got, new, d.Patch)
-		}
-	})
-}
-
-func TestIndexRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var entries []indexEntry
-		for _, p := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z/]{1,40}`), 0, 20, rapid.ID[string]).Draw(t,
-			"paths") {
-			entries = append(entries, indexEntry{path: p, mode: filemode.Regular, id: plumbing.ComputeHash(3, []byte(p)),
-				stat: fileStat{
-					ctime: rapid.Int64Range(0, 4e18).Draw(t, "ctime"), mtime: rapid.Int64Range(0, 4e18).Draw(t, "mtime"),
-					size: rapid.Uint32().Draw(t, "size")}})
-		}
-		got, err := decodeIndex(encodeIndex(entries))
-		if err != nil || !cmp.Equal(got, entries, cmp.AllowUnexported(indexEntry{}, fileStat{})) && len(entries) > 0 {
-			t.Fatalf("%v: %v", err, got)
 		}
 	})
 }

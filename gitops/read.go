@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,8 +90,9 @@ func (r *Repo) Files(ctx context.Context, sha, prefix string) (files []File, err
 		if !e.isDir() {
 			return add(prefix, e)
 		}
-		return o.walkTree(e.id, path.Clean("/" + prefix)[1:], add)
+		return walkTree(ctx, o.readTree, e.id, path.Clean("/" + prefix)[1:], add)
 	})
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return files, err
 }
 

@@ -29,19 +29,18 @@ const maxRefs = 2_000_000
 
 // discoverRefs asks the server what it has and can do, and where it is.
 func (r *Repo) discoverRefs(ctx context.Context, op, ref string) (base *url.URL, a refAdvertisement, err error) {
-	base = r.at.base
+	base = r.url
 	if known, ok := r.cache.servers.Load(r.serverKey()); ok {
 		base = known.(server).base
 	}
+	q := gitRequest{op: op, service: "git-receive-pack", timeout: r.cache.question}
+	var at *url.URL
 	err = r.retry(ctx, func() (err error) {
-		base, err = r.followRedirects(op, base, func(base *url.URL) error {
-			a = refAdvertisement{caps: map[string]bool{}, refs: map[plumbing.Hash]bool{}}
-			q := gitRequest{op: op, service: "git-receive-pack", timeout: r.cache.question}
-			return r.readAnswer(ctx, base, q, func(p *pktReader) error { return a.read(p, ref) })
-		})
+		a = refAdvertisement{caps: map[string]bool{}, refs: map[plumbing.Hash]bool{}}
+		at, err = r.readAnswer(ctx, base, q, func(p *pktReader) error { return a.read(p, ref) })
 		return err
 	})
-	return base, a, err
+	return at, a, err
 }
 
 // read parses "# service=…", a flush, then lines "<sha> <ref>". The first of them
@@ -141,7 +140,7 @@ func (r *Repo) sendUpdate(
 		op: op, service: "git-receive-pack", timeout: transferTimeout,
 		body: io.MultiReader(bytes.NewReader(head.Bytes()), pack), size: int64(head.Len()) + size,
 	}
-	err = r.readAnswer(ctx, base, q, func(p *pktReader) error {
+	_, err = r.readAnswer(ctx, base, q, func(p *pktReader) error {
 		band := &sidebandReader{pkts: p}
 		err := rep.read(newPktReader(band), cmd.ref)
 		_, _ = io.Copy(io.Discard, band) // hooks may speak after the report

@@ -21,8 +21,7 @@ type Remote struct {
 	// "<installation>/<repository id>". Repositories with different rights of
 	// access need different keys.
 	Key string
-	// URL is the clone URL, http or https. A user and password in it are used
-	// when Token is nil, and never shown or stored.
+	// URL is the clone URL, http or https, without user and password.
 	URL string
 	// Token is sent as basic authentication of the user "x-access-token", as GitHub
 	// wants it of the installation of an app. Nil asks without credentials.
@@ -35,53 +34,20 @@ type Remote struct {
 	Took func(token string)
 }
 
-// remoteEndpoint is where a remote is found, without credentials.
-type remoteEndpoint struct {
-	base     *url.URL
-	password func(ctx context.Context) (user, password string, err error) // nil = ask without
-}
-
-func parseRemote(r Remote) (remoteEndpoint, error) {
+// repositoryURL is where a remote is found.
+func repositoryURL(r Remote) (*url.URL, error) {
 	u, err := url.Parse(r.URL)
-	if err != nil {
-		// The cause quotes the URL, which may hold a password.
-		return remoteEndpoint{}, errors.New("remote URL cannot be parsed")
+	switch {
+	case err != nil: // the cause quotes the URL, which may hold a password
+		return nil, errors.New("remote URL cannot be parsed")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("remote URL must be http or https, got scheme %q", u.Scheme)
+	case u.User != nil:
+		return nil, errors.New("remote URL must have no user and password")
+	case r.Key == "":
+		return nil, errors.New("remote has no key")
 	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return remoteEndpoint{}, fmt.Errorf("remote URL must be http or https, got scheme %q", u.Scheme)
-	}
-	if r.Key == "" {
-		return remoteEndpoint{}, errors.New("remote has no key")
-	}
-	e := remoteEndpoint{}
-	if user := u.User; user != nil {
-		e.password = func(context.Context) (string, string, error) {
-			p, _ := user.Password()
-			return user.Username(), p, nil
-		}
-	}
-	if r.Token != nil {
-		e.password = func(ctx context.Context) (string, string, error) {
-			t, err := r.Token(ctx)
-			return "x-access-token", t, err
-		}
-	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
-	e.base = u
-	return e, nil
-}
-
-// credentials are the user and the password of a request; none where it is made without.
-func (e remoteEndpoint) credentials(ctx context.Context) (user, password string, err error) {
-	if e.password == nil {
-		return "", "", nil
-	}
-	user, password, err = e.password(ctx)
-	if err != nil {
-		return "", "", fmt.Errorf("get token: %w", err)
-	}
-	return user, password, nil
+	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}, nil
 }
 
 var shaPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)

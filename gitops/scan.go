@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/index"
 
 	"github.com/sia-bot/sia/sia/gitignore"
 )
@@ -39,14 +41,15 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 		return nil, err
 	}
 	defer root.Close()
-	s := workScanner{ctx: ctx, tracked: make(map[string]*indexEntry, len(entries)), folders: map[string]bool{}}
-	for i := range entries {
-		e := &entries[i]
-		s.tracked[e.path] = e
+	s := workScanner{ctx: ctx, tracked: make(map[string]*index.Entry, len(entries)), folders: map[string]bool{}}
+	for _, e := range entries {
+		s.tracked[e.Name] = e
 		// What was written in the last tick of the clock may have been written
 		// again in that tick, leaving no trace in its stat.
-		s.racy = max(s.racy, e.stat.ctime)
-		for d := path.Dir(e.path); d != "." && !s.folders[d]; d = path.Dir(d) {
+		if e.CreatedAt.After(s.racy) {
+			s.racy = e.CreatedAt
+		}
+		for d := path.Dir(e.Name); d != "." && !s.folders[d]; d = path.Dir(d) {
 			s.folders[d] = true
 		}
 	}
@@ -55,8 +58,8 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	}
 	w.leftOut.Store(&s.leftOut)
 	for _, e := range s.tracked { // what is left was not found
-		if e.mode != filemode.Submodule {
-			s.out = append(s.out, treeChange{path: e.path, old: treeEntry{path.Base(e.path), e.mode, e.id}})
+		if e.Mode != filemode.Submodule {
+			s.out = append(s.out, treeChange{path: e.Name, old: treeEntry{path.Base(e.Name), e.Mode, e.Hash}})
 		}
 	}
 	return mergeChanges(s.out), nil
@@ -75,7 +78,7 @@ func (w *Workspace) open() (*os.Root, error) {
 	s, known := w.known()
 	st, err := root.Stat(".")
 	if linked, lerr := os.Lstat(w.dir); err == nil && (lerr != nil || !known || !os.SameFile(st, linked) ||
-		s.Inode != statOf(st).ino) {
+		s.Inode != statOf(st).Inode) {
 		err = fmt.Errorf("%w: another folder is in its place", ErrTree)
 	}
 	if err != nil {
@@ -104,9 +107,9 @@ func mergeChanges(all []treeChange) []treeChange {
 
 type workScanner struct {
 	ctx     context.Context
-	tracked map[string]*indexEntry // entries are removed as they are found
-	folders map[string]bool        // that have tracked files in them
-	racy    int64                  // entries changed at this time or later are read
+	tracked map[string]*index.Entry // entries are removed as they are found
+	folders map[string]bool         // that have tracked files in them
+	racy    time.Time               // entries changed at this time or later are read
 	out     []treeChange
 	leftOut []string // new folders that are repositories of their own
 	met     int
@@ -166,7 +169,7 @@ func (s *workScanner) entry(
 	root *os.Root, p string, e fs.DirEntry, ignores gitignore.Rules, hidden bool, depth int,
 ) error {
 	old := s.tracked[p]
-	if old != nil && old.mode == filemode.Submodule {
+	if old != nil && old.Mode == filemode.Submodule {
 		return nil
 	}
 	skip := func() bool { return hidden || ignores.Ignore(p, e.IsDir()) }
@@ -200,7 +203,7 @@ func (s *workScanner) entry(
 	}
 	now := statOf(st)
 	mode := gitMode(st.Mode())
-	if old != nil && mode == sameKind(old.mode) && now == old.stat && now.ctime < s.racy {
+	if old != nil && mode == sameKind(old.Mode) && sameStat(now, *old) && now.CreatedAt.Before(s.racy) {
 		delete(s.tracked, p)
 		return nil
 	}
@@ -209,12 +212,12 @@ func (s *workScanner) entry(
 		return fmt.Errorf("read %s: %w", cleanText(p, 200), err)
 	}
 	delete(s.tracked, p)
-	if old != nil && old.id == id && mode == sameKind(old.mode) {
+	if old != nil && old.Hash == id && mode == sameKind(old.Mode) {
 		return nil
 	}
 	c := treeChange{path: p, new: treeEntry{path.Base(p), mode, id}}
 	if old != nil {
-		c.old = treeEntry{c.new.name, old.mode, old.id}
+		c.old = treeEntry{c.new.name, old.Mode, old.Hash}
 	}
 	s.out = append(s.out, c)
 	return nil

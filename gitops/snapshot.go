@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 // Snapshot makes a .git in a folder that holds the files of a commit, and returns the commit that it
@@ -34,14 +34,15 @@ func (h *History) snapshot(ctx context.Context, git, sha string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	var index []indexEntry
-	if err := compareTrees(ctx, h.readTree, plumbing.ZeroHash, tree, func(c treeChange) error {
-		if c.new.mode == filemode.Deprecated {
-			c.new.mode = filemode.Regular
-		}
-		index = append(index, indexEntry{path: c.path, mode: c.new.mode, id: c.new.id})
+	var entries []*index.Entry
+	if err := walkTree(ctx, h.readTree, tree, "", func(p string, e treeEntry) error {
+		entries = append(entries, &index.Entry{Name: p, Mode: sameKind(e.mode), Hash: e.id})
 		return nil
 	}); err != nil {
+		return "", err
+	}
+	encoded, err := encodeIndex(entries)
+	if err != nil {
 		return "", err
 	}
 	of := Signature{Name: "sia", Email: "sia@localhost", When: time.Unix(0, 0).UTC()}
@@ -74,7 +75,7 @@ func (h *History) snapshot(ctx context.Context, git, sha string) (string, error)
 	if err := errors.Join(w.idx.OnFooter(sum), writeIndex(pack+".idx", &w.idx)); err != nil {
 		return "", err
 	}
-	for name, content := range map[string]string{"index": string(encodeIndex(index)),
+	for name, content := range map[string]string{"index": string(encoded),
 		"refs/heads/main": commit.id.String() + "\n",
 		"config":          "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
 	} {

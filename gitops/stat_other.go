@@ -2,10 +2,13 @@
 
 package gitops
 
-import "os"
+import (
+	"os"
 
-// statOf is what tells, without reading a file, that it is as it was.
-func statOf(st os.FileInfo) fileStat {
-	t := st.ModTime().UnixNano()
-	return fileStat{mtime: t, ctime: t, size: uint32(st.Size())}
+	"github.com/go-git/go-git/v5/plumbing/format/index"
+)
+
+// statOf is an entry with what git's index keeps of a file's stat.
+func statOf(st os.FileInfo) index.Entry {
+	return index.Entry{CreatedAt: st.ModTime(), ModifiedAt: st.ModTime(), Size: uint32(st.Size())}
 }

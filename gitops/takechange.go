@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -80,7 +78,7 @@ func (o *packedObjects) strangersChanges(ctx context.Context, base, want plumbin
 	if len(c.ParentHashes) != 1 || c.ParentHashes[0] != base {
 		return nil, fmt.Errorf("%w: the commit does not stand on %s", ErrTree, base)
 	}
-	if err := o.measureTree(ctx, c.TreeHash); err != nil {
+	if _, err := o.listTree(ctx, c.TreeHash); err != nil {
 		return nil, err
 	}
 	from, err := o.readCommit(base)
@@ -165,41 +163,14 @@ func (w *Workspace) makeChanges(ctx context.Context, o *packedObjects, changes [
 		if c.new.mode == filemode.Empty {
 			continue
 		}
-		if err := o.makeFile(ctx, root, c); err != nil {
-			return fmt.Errorf("write %s: %w", cleanText(c.path, 200), err)
+		if err := root.MkdirAll(filepath.FromSlash(path.Dir(c.path)), 0o755); err != nil {
+			return err
+		}
+		if _, err := o.writeFile(ctx, root, treeFile{c.path, c.new}); err != nil {
+			return notBroken(err)
 		}
 	}
 	return nil
-}
-
-// makeFile makes one file or symlink, where nothing is.
-func (o *packedObjects) makeFile(ctx context.Context, root *os.Root, c treeChange) error {
-	name := filepath.FromSlash(c.path)
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	in, _, err := o.openBlob(c.new.id)
-	if err != nil {
-		return notBroken(err)
-	}
-	defer in.Close()
-	if c.new.mode == filemode.Symlink {
-		var target bytes.Buffer
-		if _, err := io.Copy(&target, io.LimitReader(in, maxLink+1)); err != nil {
-			return err
-		}
-		return root.Symlink(target.String(), name)
-	}
-	perm := os.FileMode(0o644)
-	if c.new.mode == filemode.Executable {
-		perm = 0o755
-	}
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, cancelled{ctx, in})
-	return errors.Join(err, out.Close())
 }
 
 // Pack packs a commit that was made of the workspace, for [Workspace.TakeChange] elsewhere; nil: it is larger than

@@ -20,7 +20,7 @@ func (r *Repo) WriteCommit(ctx context.Context, sha string, out io.Writer) error
 		if err != nil {
 			return err
 		}
-		if err := o.measureTree(ctx, c.TreeHash); err != nil {
+		if _, err := o.listTree(ctx, c.TreeHash); err != nil {
 			return err
 		}
 		objs, err := o.wholeCommits(h)

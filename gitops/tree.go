@@ -29,12 +29,10 @@ const (
 	maxDepth     = 200      // of folders
 	maxTreeFiles = 500_000  // and folders
 	maxTreeBytes = 10 << 30 // written out
+	maxTreePaths = 1 << 28  // bytes of all paths together
 )
 
-var (
-	errDeep = fmt.Errorf("%w: folders nested deeper than %d", ErrTree, maxDepth)
-	errMany = fmt.Errorf("%w: more than %d files and folders", ErrTree, maxTreeFiles)
-)
+var errDeep = fmt.Errorf("%w: folders nested deeper than %d", ErrTree, maxDepth)
 
 // parseTree reads a tree object: "<octal mode> <name>\0<20 bytes>" per entry.
 // Names that could leave a work tree or reach into .git are refused.
@@ -123,38 +121,42 @@ func (o *packedObjects) readTree(h plumbing.Hash) ([]treeEntry, error) {
 	return entries, nil
 }
 
-// walkTree calls visit for all entries below a tree that are not folders, in the
-// tree's order, with their paths.
-func (o *packedObjects) walkTree(tree plumbing.Hash, dir string, visit func(path string, e treeEntry) error) error {
-	met := 0
-	return o.walkDepth(tree, dir, 0, &met, visit)
+// walkTree calls visit for all that a tree holds but folders, folder by folder and in the order of names, with their
+// paths below dir.
+func walkTree(
+	ctx context.Context, read func(plumbing.Hash) ([]treeEntry, error), tree plumbing.Hash, dir string,
+	visit func(path string, e treeEntry) error,
+) error {
+	c := treeComparison{ctx: ctx, read: read, most: maxTreeFiles,
+		visit: func(c treeChange) error { return visit(c.path, c.new) }}
+	return c.compare(plumbing.ZeroHash, tree, dir, 0)
 }
 
-func (o *packedObjects) walkDepth(
-	tree plumbing.Hash, dir string, depth int, met *int, visit func(string, treeEntry) error,
-) error {
-	if depth > maxDepth {
-		return errDeep
-	}
-	entries, err := o.readTree(tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		p := path.Join(dir, e.name)
-		if *met++; *met > maxTreeFiles {
-			return errMany
+// treeFile is what a tree holds that is no folder.
+type treeFile struct {
+	path string
+	treeEntry
+}
+
+// listTree lists the files of a tree. A tree that is beyond the bounds is refused, so that nothing of it is written.
+func (o *packedObjects) listTree(ctx context.Context, tree plumbing.Hash) (files []treeFile, err error) {
+	var size, paths int64
+	sizes := map[plumbing.Hash]int64{}
+	err = walkTree(ctx, o.readTree, tree, "", func(p string, e treeEntry) error {
+		blob, known := sizes[e.id]
+		if !known && e.mode != filemode.Submodule {
+			if blob, err = o.blobSize(e.id); err != nil {
+				return missingIsBroken(err)
+			}
+			sizes[e.id] = blob
 		}
-		if e.isDir() {
-			err = o.walkDepth(e.id, p, depth+1, met, visit)
-		} else {
-			err = visit(p, e)
+		if size, paths = size+blob, paths+int64(len(p)); size > maxTreeBytes || paths > maxTreePaths {
+			return fmt.Errorf("%w: more than %d GiB, or %d MiB of names", ErrTree, maxTreeBytes>>30, maxTreePaths>>20)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		files = append(files, treeFile{p, e})
+		return nil
+	})
+	return files, err
 }
 
 // treeFolders looks up paths of a tree, reading each folder once.
@@ -250,7 +252,7 @@ func compareTrees(
 	ctx context.Context, read func(plumbing.Hash) ([]treeEntry, error), from, to plumbing.Hash,
 	visit func(treeChange) error,
 ) error {
-	c := treeComparison{ctx: ctx, read: read, visit: visit}
+	c := treeComparison{ctx: ctx, read: read, most: maxCompared, cost: folderCost, visit: visit}
 	return c.compare(from, to, "", 0)
 }
 
@@ -260,6 +262,8 @@ type treeComparison struct {
 	read  func(plumbing.Hash) ([]treeEntry, error)
 	visit func(treeChange) error
 	seen  int // entries, and folders at their cost
+	most  int // that are looked at
+	cost  int // of a folder, in entries
 }
 
 func (c *treeComparison) compare(from, to plumbing.Hash, dir string, depth int) error {
@@ -279,8 +283,8 @@ func (c *treeComparison) compare(from, to plumbing.Hash, dir string, depth int) 
 	if err != nil {
 		return err
 	}
-	if c.seen += len(old) + len(now) + folderCost; c.seen > maxCompared {
-		return fmt.Errorf("%w: more than %d files and folders to compare", ErrTree, maxCompared)
+	if c.seen += len(old) + len(now) + c.cost; c.seen > c.most {
+		return fmt.Errorf("%w: more than %d files and folders", ErrTree, c.most)
 	}
 	for _, list := range [][]treeEntry{old, now} {
 		slices.SortFunc(list, func(a, b treeEntry) int { return cmp.Compare(a.name, b.name) })

@@ -20,35 +20,39 @@ import (
 func (r *Repo) uploadCommand(
 	ctx context.Context, op string, q gitRequest, body []byte, read func(*pktReader) error,
 ) error {
+	q.op, q.service, q.v2 = op, "git-upload-pack", true
 	return r.retry(ctx, func() error {
-		_, err := r.followRedirects(op, r.at.base, func(*url.URL) error {
+		for first := true; ; first = false {
 			at, err := r.handshake(ctx, op)
 			if err != nil {
 				return err
 			}
-			q.op, q.service, q.v2 = op, "git-upload-pack", true
 			q.body, q.size = bytes.NewReader(body), int64(len(body))
-			err = r.readAnswer(ctx, at.base, q, read)
-			var moved *redirectError
-			if errors.As(err, &moved) {
-				r.cache.servers.Delete(r.serverKey()) // the next handshake finds out where it is now
+			_, err = r.readAnswer(ctx, at.base, q, read)
+			var moved *ServerError
+			if !first || !errors.As(err, &moved) || moved.Status/100 != 3 {
+				return err
 			}
-			return err
-		})
-		return err
+			r.cache.servers.Delete(r.serverKey()) // the next handshake finds out where it is now
+		}
 	})
 }
 
-func (r *Repo) readAnswer(ctx context.Context, base *url.URL, q gitRequest, read func(*pktReader) error) error {
+// readAnswer lets read look at the answer to q, and returns where the repository is that gave it.
+func (r *Repo) readAnswer(
+	ctx context.Context, base *url.URL, q gitRequest, read func(*pktReader) error,
+) (*url.URL, error) {
 	resp, err := r.askGit(ctx, base, q)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if err := read(newPktReader(resp.Body)); err != nil {
-		return r.readError(ctx, q.op, err)
+		return nil, r.readError(ctx, q.op, err)
 	}
-	return nil
+	at := *base
+	at.Path = strings.TrimSuffix(resp.Request.URL.Path, advertisement)
+	return &at, nil
 }
 
 // readError classifies what went wrong while reading an answer.
@@ -74,7 +78,7 @@ type server struct {
 }
 
 // serverKey names the remote. The URL alone does not: another repository may have it after this one was renamed.
-func (r *Repo) serverKey() string { return r.remote.Key + " " + r.at.base.String() }
+func (r *Repo) serverKey() string { return r.remote.Key + " " + r.shownURL() }
 
 // handshake finds out where the repository is, and makes sure that version 2 is spoken there. It asks once per remote
 // and process.
@@ -83,12 +87,10 @@ func (r *Repo) handshake(ctx context.Context, op string) (server, error) {
 		return known.(server), nil
 	}
 	v2, filters := false, false
-	base, err := r.followRedirects(op, r.at.base, func(base *url.URL) error {
-		q := gitRequest{op: op, service: "git-upload-pack", v2: true, timeout: r.cache.question}
-		return r.readAnswer(ctx, base, q, func(p *pktReader) (err error) {
-			v2, filters, err = readHandshake(p)
-			return err
-		})
+	q := gitRequest{op: op, service: "git-upload-pack", v2: true, timeout: r.cache.question}
+	base, err := r.readAnswer(ctx, r.url, q, func(p *pktReader) (err error) {
+		v2, filters, err = readHandshake(p)
+		return err
 	})
 	switch {
 	case err != nil:

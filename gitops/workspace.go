@@ -96,7 +96,7 @@ func (w *Workspace) reopen() (bool, error) {
 	if !st.IsDir() {
 		return false, fmt.Errorf("open workspace %s: %w: it is not a directory", w.dir, ErrNotWorkspace)
 	}
-	same := known && s.Inode == statOf(st).ino
+	same := known && s.Inode == statOf(st).Inode
 	if same && s.Ready && s.Key == w.repo.remote.Key && s.Base == w.base.String() {
 		return true, nil
 	}
@@ -142,11 +142,14 @@ func (w *Workspace) create(ctx context.Context, sha string) (err error) {
 		if err != nil {
 			return err
 		}
-		index, err := checkoutTree(ctx, o, c.TreeHash, w.dir)
+		entries, err := checkoutTree(ctx, o, c.TreeHash, w.dir)
 		if err != nil {
 			return err
 		}
-		encoded := encodeIndex(index)
+		encoded, err := encodeIndex(entries)
+		if err != nil {
+			return err
+		}
 		if err := writeDotGit(filepath.Join(w.dir, ".git"), o, sha, encoded); err != nil {
 			return err
 		}
@@ -172,7 +175,7 @@ func (w *Workspace) note(ready bool) error {
 	}
 	return writeFile(filepath.Join(w.state, "workspace.json"), 0o600, func(out io.Writer) error {
 		return json.NewEncoder(out).Encode(workspaceState{
-			Dir: w.dir, Key: w.repo.remote.Key, Base: w.base.String(), Ready: ready, Inode: statOf(st).ino,
+			Dir: w.dir, Key: w.repo.remote.Key, Base: w.base.String(), Ready: ready, Inode: statOf(st).Inode,
 		})
 	})
 }
