@@ -390,12 +390,14 @@ func (*postgresDialect) leaseClock() string {
 	return `CAST(1000000 * extract(epoch FROM clock_timestamp()) AS bigint)`
 }
 
-func (*postgresDialect) backup(context.Context, string) (int64, error) {
+// Backup implements dialect.
+func (*postgresDialect) Backup(context.Context, string) (int64, error) {
 	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL " +
 		"database; use pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/postgresql.md)"}
 }
 
-func (*postgresDialect) files() []string { return nil }
+// Files implements dialect.
+func (*postgresDialect) Files() []string { return nil }
 
 // compact: PostgreSQL's own VACUUM FULL.
 func (s *postgresDialect) compact(ctx context.Context) error {
