@@ -14,7 +14,7 @@ import (
 )
 
 // A server that has a repository's mirror is preferred for what takes long there: the job waits in a lane (fair.go) of
-// that server. After preferFor any server may take it. See docs/adr/0030-replicas.md.
+// that server. Once one has waited for preferFor any server may take from that lane. See docs/adr/0030-replicas.md.
 
 // preferFor is how long a job waits for its server.
 const preferFor = 5 * time.Second
@@ -155,31 +155,24 @@ const mostLanes = 1000
 // lanes are those of a queue in which this server may take something that is due.
 func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 	s, sh := x.e.s, x.e.shares[queue]
-	if preferred(queue) && s.shared() {
-		if _, err := s.river.ExecContext(ctx, `UPDATE river_job SET queue = split_part(queue, '`+serverMark+`', 1)
-			WHERE id IN (SELECT id FROM river_job WHERE state = 'available' AND queue LIKE ? AND scheduled_at < ?
-				FOR UPDATE SKIP LOCKED)`, queue+"%"+serverMark+"%", s.stamp(s.now().Add(-preferFor))); err != nil {
-			return nil, err
-		}
-	}
-	after, end := sh.after(), pastPrefix(queue)
+	after, end, now := sh.after(), pastPrefix(queue), s.now()
 	names, err := collect(ctx, s.r, scanValue[string],
 		`WITH RECURSIVE lanes (queue) AS (
 			SELECT min(queue) FROM river_job WHERE state = 'available' AND queue >= ? AND queue > ? AND queue < ?
 			UNION ALL SELECT (SELECT min(j.queue) FROM river_job j
 				WHERE j.state = 'available' AND j.queue > lanes.queue AND j.queue < ?) FROM lanes WHERE queue IS NOT NULL)
 		SELECT queue FROM lanes WHERE queue IS NOT NULL AND EXISTS (SELECT 1 FROM river_job d WHERE d.state = 'available'
-			AND d.queue = lanes.queue AND d.scheduled_at <= ?) LIMIT ?`,
-		queue, after, end, end, s.stamp(s.now()), mostLanes)
+			AND d.queue = lanes.queue AND d.scheduled_at <= ?
+			AND (d.scheduled_at <= ? OR d.queue NOT LIKE ? OR d.queue LIKE ?)) LIMIT ?`,
+		queue, after, end, end, s.stamp(now), s.stamp(now.Add(-preferFor)), "%"+serverMark+"%",
+		"%"+serverMark+x.e.c.Server, mostLanes)
 	if err != nil {
 		return nil, err
 	}
 	sh.goOn(names)
 	var all []lane
 	for _, name := range names {
-		if _, server, other := strings.Cut(name, serverMark); !other || server == x.e.c.Server {
-			all = append(all, laneOf(name))
-		}
+		all = append(all, laneOf(name))
 	}
 	return all, nil
 }
