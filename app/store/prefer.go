@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // A server that has a repository's mirror is preferred for what takes long there: the job waits in a lane (fair.go) of
@@ -180,23 +180,10 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 // pastPrefix is the first text after all that begin with another.
 func pastPrefix(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
 
+// notedQueue is the queue of a notification that River's drivers write.
+var notedQueue = lazyregexp.New(`("queue": ?")([a-z]+)[^"]*"`)
+
 // inCommon is what River is told of a job's queue, by the name that it knows: that its workers should look, or end.
 func inCommon(n *riverdriver.Notification) *riverdriver.Notification {
-	if n == nil {
-		return nil
-	}
-	var about map[string]json.RawMessage
-	var queue string
-	if json.Unmarshal([]byte(n.Payload), &about) != nil || json.Unmarshal(about["queue"], &queue) != nil {
-		return n
-	}
-	name, err := json.Marshal(commonQueue(queue))
-	if err != nil {
-		return n
-	}
-	about["queue"] = name
-	if b, err := json.Marshal(about); err == nil {
-		n.Payload = string(b)
-	}
-	return n
+	return &riverdriver.Notification{Topic: n.Topic, Payload: notedQueue.ReplaceAllString(n.Payload, `$1$2"`)}
 }
