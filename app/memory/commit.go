@@ -27,8 +27,7 @@ import (
 // files hold, there is no commit, and the warning says so.
 func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommitted, err error) {
 	if branch := t.Settings.Memory.Branch; branch == t.BaseBranch || branch == t.Branch {
-		return out, &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
-			"which holds the code: name another branch in `memory.branch`", branch)}
+		return out, holdsCode(branch)
 	}
 	now := b.now()
 	bot, err := b.github.Author(ctx, now)
@@ -76,6 +75,11 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 		warnings = append(warnings, read.warning)
 	}
 	return sia.MemoryCommitted{SHA: sia.SHA(sha), Warning: strings.Join(warnings, "\n\n")}, nil
+}
+
+func holdsCode(branch string) error {
+	return &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
+		"which holds the code: name another branch in `memory.branch`", branch)}
 }
 
 // refusedMemory is what people are told where GitHub refused what memory's files hold; empty: it did not. The store has

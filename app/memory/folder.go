@@ -8,7 +8,6 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
-	"github.com/sia-bot/sia/sia"
 )
 
 // maxFolderFiles bounds the files of a folder of the memory branch that are read.
@@ -58,8 +57,7 @@ func (b *Branches) WriteFiles(
 		return "", err
 	}
 	if branch == r.DefaultBranch {
-		return "", &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
-			"which holds the code: name another branch in `memory.branch`", branch)}
+		return "", holdsCode(branch)
 	}
 	bot, err := b.github.Author(ctx, b.now())
 	if err != nil {

@@ -40,15 +40,15 @@ func NewDoor(d *Dispatcher, room *gateway.Room) *Door {
 		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), asks: clientaddr.NewLimiter(nextRequests, d.Now),
 		uploads: make(chan struct{}, uploads)}
 	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)
-	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, string){
+	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, held){
 		"GET " + Prefix + WorkPath: h.work, "GET " + Prefix + BasePath: h.base,
 		"POST " + Prefix + BeatPath: h.beat, "POST " + Prefix + TurnPath: h.turn,
 		"POST " + Prefix + ResultPath: h.result, "POST " + Prefix + ReleasePath: h.release,
 		Prefix + ModelPath + "{number}/": h.model,
 	} {
 		h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			if pass, ok := h.passOf(w, r); ok {
-				serve(w, r, pass)
+			if a, ok := h.heldBy(w, r); ok {
+				serve(w, r, a)
 			}
 		})
 	}
@@ -107,20 +107,27 @@ const (
 	notHeld = "the attempt is no longer this runner's: its heartbeats stopped for too long, or the attempt is over"
 )
 
-// passOf is the hash of a request's pass; otherwise it is answered. A pass that holds no attempt costs the database no
-// write.
-func (h *Door) passOf(w http.ResponseWriter, r *http.Request) (pass string, ok bool) {
+// held is an attempt with the hash of its pass.
+type held struct {
+	store.RunnerAttempt
+	pass string
+}
+
+// heldBy is the attempt of a request's pass; otherwise it is answered. A pass that holds no attempt costs the database
+// no write.
+func (h *Door) heldBy(w http.ResponseWriter, r *http.Request) (a held, ok bool) {
 	token := bearer(r)
 	if !isToken(token, passPrefix) {
 		h.unknown(w, r, http.StatusUnauthorized, "this needs the token of an attempt")
-		return "", false
+		return a, false
 	}
-	pass = Hash(token)
-	if _, err := h.Store.HeldAttempt(r.Context(), pass); err != nil {
+	a.pass = Hash(token)
+	var err error
+	if a.RunnerAttempt, err = h.Store.HeldAttempt(r.Context(), a.pass); err != nil {
 		h.gone(w, r, err)
-		return "", false
+		return a, false
 	}
-	return pass, true
+	return a, true
 }
 
 // gone answers an error about an attempt.
@@ -209,13 +216,13 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 
 // work sends what an attempt needs to a holder of its pass who was not given it with that. It has a lease and the time
 // that the body may take, to read it.
-func (h *Door) work(w http.ResponseWriter, r *http.Request, pass string) {
+func (h *Door) work(w http.ResponseWriter, r *http.Request, a held) {
 	ctx := r.Context()
-	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+BodyWithin); err != nil {
+	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease+BodyWithin); err != nil {
 		h.gone(w, r, err)
 		return
 	}
-	work, err := h.Store.AttemptWork(ctx, pass)
+	work, err := h.Store.AttemptWork(ctx, a.pass)
 	if err != nil {
 		h.gone(w, r, err)
 		return
@@ -225,13 +232,8 @@ func (h *Door) work(w http.ResponseWriter, r *http.Request, pass string) {
 }
 
 // base sends the commit that an attempt begins on, or the one that its tests are compared with.
-func (h *Door) base(w http.ResponseWriter, r *http.Request, pass string) {
+func (h *Door) base(w http.ResponseWriter, r *http.Request, a held) {
 	ctx := r.Context()
-	a, err := h.Store.HeldAttempt(ctx, pass)
-	if err != nil {
-		h.gone(w, r, err)
-		return
-	}
 	t, err := h.Store.Task(ctx, a.Task)
 	if err != nil {
 		h.failed(w, r, err)
@@ -240,7 +242,7 @@ func (h *Door) base(w http.ResponseWriter, r *http.Request, pass string) {
 	commit := a.Start
 	if r.URL.Query().Has(BaseOfTests) {
 		var given struct{ Tests Tests }
-		work, err := h.Store.AttemptWork(ctx, pass)
+		work, err := h.Store.AttemptWork(ctx, a.pass)
 		if err == nil {
 			err = json.Unmarshal(work, &given)
 		}
@@ -277,8 +279,8 @@ func (p *patientWriter) Write(b []byte) (int, error) {
 }
 
 // beat renews the lease of a runner that is there.
-func (h *Door) beat(w http.ResponseWriter, r *http.Request, pass string) {
-	stop, err := h.Store.RenewAttempt(r.Context(), pass, h.Lease)
+func (h *Door) beat(w http.ResponseWriter, r *http.Request, a held) {
+	stop, err := h.Store.RenewAttempt(r.Context(), a.pass, h.Lease)
 	if err != nil {
 		h.gone(w, r, err)
 		return
@@ -287,8 +289,8 @@ func (h *Door) beat(w http.ResponseWriter, r *http.Request, pass string) {
 }
 
 // release takes an attempt back that a runner does not go on with.
-func (h *Door) release(w http.ResponseWriter, r *http.Request, pass string) {
-	if err := h.Store.ReleaseAttempt(r.Context(), pass, r.URL.Query().Get(ReleaseLost) != ""); err != nil {
+func (h *Door) release(w http.ResponseWriter, r *http.Request, a held) {
+	if err := h.Store.ReleaseAttempt(r.Context(), a.pass, r.URL.Query().Get(ReleaseLost) != ""); err != nil {
 		h.gone(w, r, err)
 		return
 	}

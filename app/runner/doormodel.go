@@ -12,7 +12,6 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -20,12 +19,7 @@ import (
 const settleWithin = 30 * time.Second
 
 // model asks one of the models of an attempt's coder, by the rules of agent/gateway.
-func (h *Door) model(w http.ResponseWriter, r *http.Request, pass string) {
-	a, err := h.Store.HeldAttempt(r.Context(), pass)
-	if err != nil {
-		h.gone(w, r, err)
-		return
-	}
+func (h *Door) model(w http.ResponseWriter, r *http.Request, a held) {
 	number := r.PathValue("number")
 	models := h.agentNamed(a.Coder).Models
 	n, err := strconv.Atoi(number)
@@ -34,7 +28,7 @@ func (h *Door) model(w http.ResponseWriter, r *http.Request, pass string) {
 		return
 	}
 	m := models[n]
-	pays := &meter{ctx: context.WithoutCancel(r.Context()), door: h, pass: pass, attempt: a, model: m}
+	pays := &meter{ctx: context.WithoutCancel(r.Context()), door: h, attempt: a, model: m}
 	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model, Token: bearer(r), Room: h.room,
 		Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays})
 	if err != nil {
@@ -70,8 +64,7 @@ func failure(g *gateway.Gateway) llm.ErrorKind {
 type meter struct {
 	ctx     context.Context
 	door    *Door
-	pass    string
-	attempt store.RunnerAttempt
+	attempt held
 	model   Upstream
 
 	asked bool // the call was let through, and has ended
@@ -84,7 +77,7 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	call, ok := agent.ReserveCall(m.model.Price, a.Credits-a.Spent, prompt, want)
 	if ok {
 		var err error
-		if ok, err = m.door.Store.ReserveCall(m.ctx, m.pass, sia.Credits(call.Held)); err != nil {
+		if ok, err = m.door.Store.ReserveCall(m.ctx, a.pass, sia.Credits(call.Held)); err != nil {
 			return call, fmt.Errorf("the server's database did not answer: %w", gateway.ErrAskAgain)
 		}
 	}
@@ -95,7 +88,7 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	if a.Calls >= a.MostCalls {
 		why = fmt.Sprintf("%d calls of models were made, and an attempt may make no more", a.Calls)
 	}
-	if err := m.door.Store.RefuseCall(m.ctx, m.pass, why); err != nil {
+	if err := m.door.Store.RefuseCall(m.ctx, a.pass, why); err != nil {
 		m.door.Logger.WarnContext(m.ctx, "a refused call is not noted", "key", a.Key, "error", err)
 	}
 	return call, errors.New(why)

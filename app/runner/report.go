@@ -39,14 +39,14 @@ func (h *Door) receive(w http.ResponseWriter, r *http.Request, most int64) (body
 }
 
 // turn takes a turn of the transcript, and answers when it is there.
-func (h *Door) turn(w http.ResponseWriter, r *http.Request, pass string) {
+func (h *Door) turn(w http.ResponseWriter, r *http.Request, a held) {
 	ctx := r.Context()
 	number, err := strconv.Atoi(r.URL.Query().Get(TurnNumber))
 	if err != nil || number < 1 {
 		refuse(w, http.StatusBadRequest, "the report has no number")
 		return
 	}
-	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease); err != nil { // nothing is read of what is no longer wanted
+	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease); err != nil { // nothing is read of what is no longer wanted
 		h.gone(w, r, err)
 		return
 	}
@@ -58,7 +58,7 @@ func (h *Door) turn(w http.ResponseWriter, r *http.Request, pass string) {
 		refuse(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	if err := h.Store.ReportTurn(ctx, pass, number, body); err != nil {
+	if err := h.Store.ReportTurn(ctx, a.pass, number, body); err != nil {
 		h.gone(w, r, err)
 		return
 	}
@@ -68,13 +68,13 @@ func (h *Door) turn(w http.ResponseWriter, r *http.Request, pass string) {
 	defer late.Stop()
 	for {
 		news := h.news.next()
-		taken, err := h.Store.TakenTurns(ctx, pass)
+		taken, err := h.Store.TakenTurns(ctx, a.pass)
 		if err != nil {
 			h.gone(w, r, err)
 			return
 		}
 		if taken >= number {
-			stop, err := h.Store.RenewAttempt(ctx, pass, h.Lease)
+			stop, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease)
 			if err != nil {
 				h.gone(w, r, err)
 				return
@@ -113,9 +113,9 @@ func splitResult(b []byte) (outcome, pack []byte, err error) {
 }
 
 // result takes the result of an attempt.
-func (h *Door) result(w http.ResponseWriter, r *http.Request, pass string) {
+func (h *Door) result(w http.ResponseWriter, r *http.Request, a held) {
 	ctx := r.Context()
-	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+BodyWithin); err != nil {
+	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease+BodyWithin); err != nil {
 		h.gone(w, r, err)
 		return
 	}
@@ -134,7 +134,7 @@ func (h *Door) result(w http.ResponseWriter, r *http.Request, pass string) {
 	if len(pack) == 0 {
 		pack = nil
 	}
-	if err := h.Store.FinishAttempt(ctx, pass, outcome, pack); err != nil {
+	if err := h.Store.FinishAttempt(ctx, a.pass, outcome, pack); err != nil {
 		h.gone(w, r, err)
 		return
 	}

@@ -13,18 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Backup writes a copy of the database to a file that does not exist yet, readable by its owner
-// alone: everything as it was at one moment, whatever is written meanwhile, by this process or another.
-// The copy is whole and was checked when it appears under its name; it takes as long as reading and
-// writing the database does, and that much room beside the file. size is in bytes.
-//
-// To restore it, put the file in the database's place while no server runs, without the files
-// ending in -wal and -shm that lie beside it.
-func (s *DB) Backup(ctx context.Context, file string) (size int64, err error) {
-	return s.backup(ctx, file)
-}
-
-func (s *sqliteDialect) backup(ctx context.Context, file string) (size int64, err error) {
+// Backup implements dialect.
+func (s *sqliteDialect) Backup(ctx context.Context, file string) (size int64, err error) {
 	op := "back up the database to " + file
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return 0, taken(op, err)
@@ -52,11 +42,8 @@ func (s *sqliteDialect) backup(ctx context.Context, file string) (size int64, er
 	return size, atomicfile.SyncFolder(filepath.Dir(file))
 }
 
-// Files are the files of the database, whether they are there now or not: the database first. PostgreSQL's are its
-// own affair: none.
-func (s *DB) Files() []string { return s.files() }
-
-func (s *sqliteDialect) files() []string {
+// Files implements dialect.
+func (s *sqliteDialect) Files() []string {
 	return []string{s.path, s.path + "-wal", s.path + "-shm", s.path + ".lock"}
 }
 

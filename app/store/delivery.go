@@ -151,13 +151,8 @@ func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 
 // Arrived are those of the deliveries that were saved and are still there.
 func (s *DeliveryStore) Arrived(ctx context.Context, guids []string) (map[string]bool, error) {
-	found, err := list(ctx, s.DB, "look which deliveries arrived", scanValue[string],
-		`SELECT guid FROM deliveries WHERE guid `+s.among(texts), array[string](guids))
-	arrived := make(map[string]bool, len(found))
-	for _, guid := range found {
-		arrived[guid] = true
-	}
-	return arrived, err
+	return s.present(ctx, "look which deliveries arrived", `SELECT guid FROM deliveries WHERE guid `+s.among(texts),
+		array[string](guids))
 }
 
 // SaveAnswered notes that every delivery that GitHub had answered by a time is in the database.

@@ -14,7 +14,10 @@ import (
 )
 
 // deliveriesWorker has deliveries worked on: those that were saved together, or one.
-type deliveriesWorker struct{ worker[deliveriesArgs] }
+type deliveriesWorker struct {
+	river.WorkerDefaults[deliveriesArgs]
+	e *Engine
+}
 
 // Work implements river.Worker. What is not dealt with when it ends, because the engine stops or something fails, goes
 // on in jobs of its own. So it does after a crash: the delivery that caused it must not take the others with it.

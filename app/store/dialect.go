@@ -77,8 +77,17 @@ type dialect interface {
 	// aside makes an empty place beside the database, in which a move can be tried.
 	aside(ctx context.Context, c Config) (_ Config, drop func() error, err error)
 
-	backup(ctx context.Context, file string) (size int64, err error)
-	files() []string
+	// Backup writes a copy of the database to a file that does not exist yet, readable by its owner
+	// alone: everything as it was at one moment, whatever is written meanwhile, by this process or another.
+	// The copy is whole and was checked when it appears under its name; it takes as long as reading and
+	// writing the database does, and that much room beside the file. size is in bytes.
+	//
+	// To restore it, put the file in the database's place while no server runs, without the files
+	// ending in -wal and -shm that lie beside it.
+	Backup(ctx context.Context, file string) (size int64, err error)
+	// Files are the files of the database, whether they are there now or not: the database first. PostgreSQL's are its
+	// own affair: none.
+	Files() []string
 	compact(ctx context.Context) error
 }
 

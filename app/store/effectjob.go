@@ -33,7 +33,10 @@ type effectArgs struct {
 func (effectArgs) Kind() string { return "effect" }
 
 // effectWorker carries out effects and applies their outcomes.
-type effectWorker struct{ worker[effectArgs] }
+type effectWorker struct {
+	river.WorkerDefaults[effectArgs]
+	e *Engine
+}
 
 // Work implements river.Worker. The job is that of one effect and of those that join it, one after the other.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -87,16 +89,16 @@ type EngineConfig struct {
 }
 
 func (c EngineConfig) withDefaults() EngineConfig {
-	c.Attempts = orDefault(c.Attempts, 2)
-	c.Effects = orDefault(c.Effects, 8)
-	c.Deliveries = orDefault(c.Deliveries, 8)
-	c.FetchTimeout = orDefault(c.FetchTimeout, 15*time.Minute)
-	c.AskTimeout = orDefault(c.AskTimeout, 50*time.Minute)
-	c.EffectTimeout = orDefault(c.EffectTimeout, 2*time.Minute)
-	c.DeliveryTimeout = orDefault(c.DeliveryTimeout, time.Minute)
-	c.Tries = orDefault(c.Tries, 6)
-	c.Grace = orDefault(c.Grace, 10*time.Second)
-	c.Lease = orDefault(c.Lease, leaseLength)
+	c.Attempts = cmp.Or(c.Attempts, 2)
+	c.Effects = cmp.Or(c.Effects, 8)
+	c.Deliveries = cmp.Or(c.Deliveries, 8)
+	c.FetchTimeout = cmp.Or(c.FetchTimeout, 15*time.Minute)
+	c.AskTimeout = cmp.Or(c.AskTimeout, 50*time.Minute)
+	c.EffectTimeout = cmp.Or(c.EffectTimeout, 2*time.Minute)
+	c.DeliveryTimeout = cmp.Or(c.DeliveryTimeout, time.Minute)
+	c.Tries = cmp.Or(c.Tries, 6)
+	c.Grace = cmp.Or(c.Grace, 10*time.Second)
+	c.Lease = cmp.Or(c.Lease, leaseLength)
 	if c.Backoff == nil {
 		c.Backoff = backoff
 	}
@@ -106,21 +108,11 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	return c
 }
 
-// worker is what workers have in common whose tries are counted in the row that a job is for.
-type worker[T river.JobArgs] struct {
-	river.WorkerDefaults[T]
-	e *Engine
-}
+// retries says when a job is tried again that was not counted as a try: after a crash.
+type retries struct{ e *Engine }
 
-// NextRetry implements river.Worker. It is for what is not counted as a try: a crash.
-func (w *worker[T]) NextRetry(*river.Job[T]) time.Time { return w.e.s.now().Add(w.e.c.Backoff(1)) }
-
-func orDefault[T int | time.Duration](v, def T) T {
-	if v <= 0 {
-		return def
-	}
-	return v
-}
+// NextRetry implements river.ClientRetryPolicy.
+func (r retries) NextRetry(*rivertype.JobRow) time.Time { return r.e.s.now().Add(r.e.c.Backoff(1)) }
 
 // Engine works on jobs until it is stopped. Only one engine works on a SQLite
 // database at a time, unless it is [EngineConfig.Shared], and any number of them on PostgreSQL.
@@ -191,6 +183,7 @@ func (e *Engine) start(ctx context.Context) error {
 	rc.ID = e.holder
 	rc.Workers = river.NewWorkers()
 	rc.SoftStopTimeout = e.c.Grace
+	rc.RetryPolicy = retries{e}
 	rc.Middleware = append(rc.Middleware, river.WorkerMiddlewareFunc(e.note))
 	rc.Queues = map[string]river.QueueConfig{
 		queueDeliveries: {MaxWorkers: e.c.Deliveries},
@@ -204,16 +197,10 @@ func (e *Engine) start(ctx context.Context) error {
 	if rc.PeriodicJobs, err = periodicJobs(e.h.Periodic); err != nil {
 		return err
 	}
-	for _, err := range []error{
-		river.AddWorkerSafely(rc.Workers, &effectWorker{worker[effectArgs]{e: e}}),
-		river.AddWorkerSafely(rc.Workers, &deliveriesWorker{worker[deliveriesArgs]{e: e}}),
-		river.AddWorkerSafely(rc.Workers, &periodicWorker{e: e}),
-		river.AddWorkerSafely(rc.Workers, &setupWorker{e: e}),
-	} {
-		if err != nil {
-			return fmt.Errorf("set up the job engine: %w", err)
-		}
-	}
+	river.AddWorker(rc.Workers, &effectWorker{e: e})
+	river.AddWorker(rc.Workers, &deliveriesWorker{e: e})
+	river.AddWorker(rc.Workers, &periodicWorker{e: e})
+	river.AddWorker(rc.Workers, &setupWorker{e: e})
 	if e.client, err = river.NewClient(fairDriver{e.s.driver(), e}, rc); err != nil {
 		return fmt.Errorf("set up the job engine: %w", err)
 	}

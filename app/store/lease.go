@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -313,33 +312,37 @@ func scanToken(from row) (t effectToken, err error) {
 	return t, err
 }
 
-// takeOver gives a new job to each pending effect that nobody works on and no job waits for: its lease ran out, its
-// job was begun a lease's length ago without taking one, or it has none. That a worker had begun counts as a failed
-// try, so that an effect that takes its process with it is given up at last. The job that was under way is discarded;
-// should its worker wake, its token is not the newest as soon as the new job begins.
+// takeOver does what takeOverTx says, of effects that have had no worker for a time.
 func (s *DB) takeOver(ctx context.Context, length time.Duration) (effects int, err error) {
-	err = s.write(ctx, "take over effects", func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, "taking over"); err != nil {
-			return err
-		}
-		left, err := s.effectsWithoutWorker(ctx, tx, s.now().Add(-length))
-		effects = len(left)
-		for _, f := range left {
-			if _, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'discarded', finalized_at = ?
-				WHERE state = 'running' AND id = (SELECT job_id FROM effects WHERE key = ?)`,
-				s.stamp(s.now()), f.Key); err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx, `UPDATE effects
-				SET tries = tries + CASE WHEN lease_until > 0 THEN 1 ELSE 0 END, lease_until = 0
-				WHERE key = ?`, f.Key); err != nil {
-				return err
-			}
-			if err := s.insertJob(ctx, tx, f.Key, queueOf(f), f.At); err != nil {
-				return fmt.Errorf("take over effect %s: %w", f.Key, err)
-			}
-		}
+	err = s.write(ctx, "take over effects", func(tx *sql.Tx) (err error) {
+		effects, err = s.takeOverTx(ctx, tx, s.now().Add(-length))
 		return err
 	})
 	return effects, err
+}
+
+// takeOverTx gives a new job to each pending effect that nobody works on and no job waits for: its lease ran out, its
+// job was begun before a time without taking one, or it has none. That a worker had begun counts as a failed try, so
+// that an effect that takes its process with it is given up at last. The job that was under way is discarded; should its
+// worker wake, its token is not the newest as soon as the new job begins.
+func (s *DB) takeOverTx(ctx context.Context, tx *sql.Tx, begunBefore time.Time) (effects int, err error) {
+	if err := s.hold(ctx, tx, "taking over"); err != nil {
+		return 0, err
+	}
+	left, err := s.effectsWithoutWorker(ctx, tx, begunBefore)
+	for _, f := range left {
+		if _, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'discarded', finalized_at = ?
+			WHERE state = 'running' AND id = (SELECT job_id FROM effects WHERE key = ?)`, s.stamp(s.now()), f.Key); err != nil {
+			return 0, err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE effects
+			SET tries = tries + CASE WHEN lease_until > 0 THEN 1 ELSE 0 END, lease_until = 0 WHERE key = ?`,
+			f.Key); err != nil {
+			return 0, err
+		}
+		if err := s.insertJob(ctx, tx, f.Key, queueOf(f), f.At); err != nil {
+			return 0, err
+		}
+	}
+	return len(left), err
 }

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -290,7 +291,7 @@ func scanAny(rows *sql.Rows, n int) ([]any, error) {
 
 // jobs makes jobs for what is to be done.
 func (v *moving) jobs() error {
-	effects, err := v.to.jobsForEffects(v.ctx, v.target)
+	effects, err := v.to.takeOverTx(v.ctx, v.target, time.Time{})
 	if err != nil {
 		return err
 	}
@@ -320,7 +321,7 @@ func (v *moving) jobs() error {
 			return err
 		}
 	}
-	v.done.Jobs = int(effects) + deliveries + len(setups)
+	v.done.Jobs = effects + deliveries + len(setups)
 	return nil
 }
 

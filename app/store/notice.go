@@ -29,13 +29,8 @@ func (s *NoticeStore) SaveNotices(
 
 // Noticed says of which of the keys people were told on a channel.
 func (s *NoticeStore) Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error) {
-	told, err := list(ctx, s.DB, "look what people were told", scanValue[string],
+	return s.present(ctx, "look what people were told",
 		`SELECT key FROM notices WHERE channel = ? AND key `+s.among(texts), channel, array[string](keys))
-	out := make(map[string]bool, len(told))
-	for _, key := range told {
-		out[key] = true
-	}
-	return out, err
 }
 
 // NoticesSince counts the messages about one thing each that a channel was sent since a time, and says

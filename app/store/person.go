@@ -271,7 +271,7 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	_, _, replays, err := replay(f.ctx, tx, id, before)
+	_, text, stored, err := replay(f.ctx, tx, id, before)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	if err != nil {
 		return err
 	}
-	if !replays { // nor did it before, so the task is rewritten by itself
+	if text != stored { // nor did it before, so the task is rewritten by itself
 		return f.saveTask(tx, before, n)
 	}
 	if after.State != before.State || after.Version != before.Version {

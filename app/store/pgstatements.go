@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,11 +21,7 @@ func (n numbering) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, ok := opened.(*stdlib.Conn)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("%T is no connection of pgx", opened), opened.Close())
-	}
-	return numberingConn{conn}, nil
+	return numberingConn{opened.(*stdlib.Conn)}, nil //nolint:forcetypeassert // it is a connector of pgx
 }
 
 // numberingConn is a connection. Like every one it is used by one goroutine at a time.

@@ -390,12 +390,14 @@ func (*postgresDialect) leaseClock() string {
 	return `CAST(1000000 * extract(epoch FROM clock_timestamp()) AS bigint)`
 }
 
-func (*postgresDialect) backup(context.Context, string) (int64, error) {
+// Backup implements dialect.
+func (*postgresDialect) Backup(context.Context, string) (int64, error) {
 	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL " +
 		"database; use pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/postgresql.md)"}
 }
 
-func (*postgresDialect) files() []string { return nil }
+// Files implements dialect.
+func (*postgresDialect) Files() []string { return nil }
 
 // compact: PostgreSQL's own VACUUM FULL.
 func (s *postgresDialect) compact(ctx context.Context) error {
@@ -460,21 +462,17 @@ func (s *postgresDialect) alone(ctx context.Context) (release func() error, err 
 		return nil, errors.Join(&sia.Error{Op: "move", Permanent: true, Message: "another move to the database " +
 			s.named() + " is being made or tried; wait until it has ended"}, tx.Rollback())
 	}
-	left, err := collect(ctx, s.r, scanValue[string], `SELECT nspname FROM pg_namespace
-		WHERE nspname ~ '^sia_try_[0-9]+$' AND pg_get_userbyid(nspowner) = current_user`)
-	for _, schema := range left {
-		if err == nil {
-			err = s.dropSchema(ctx, schema)
-		}
-	}
-	if err != nil {
+	if err := s.dropTrial(ctx); err != nil {
 		return nil, errors.Join(s.explain("delete what a trial left", err), tx.Rollback())
 	}
 	return tx.Rollback, nil
 }
 
-func (s *postgresDialect) dropSchema(ctx context.Context, name string) error {
-	_, err := s.w.ExecContext(ctx, `DROP SCHEMA `+name+` CASCADE`)
+// trialSchema is what a move is tried in.
+const trialSchema = "sia_try"
+
+func (s *postgresDialect) dropTrial(ctx context.Context) error {
+	_, err := s.w.ExecContext(ctx, `DROP SCHEMA IF EXISTS `+trialSchema+` CASCADE`)
 	return err
 }
 
@@ -494,15 +492,14 @@ func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop f
 	if err != nil {
 		return c, nil, s.explain("look for a pooler", err)
 	}
-	name := fmt.Sprintf("sia_try_%d", time.Now().UnixNano())
-	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {
+	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+trialSchema); err != nil {
 		return c, nil, s.explain("make a schema to try the move in", err)
 	}
 	q := u.Query()
-	q.Set("search_path", name)
+	q.Set("search_path", trialSchema)
 	u.RawQuery = q.Encode()
 	c.URL = u.String()
 	return c, func() error {
-		return s.explain("delete the schema that the move was tried in", s.dropSchema(context.WithoutCancel(ctx), name))
+		return s.explain("delete the schema that the move was tried in", s.dropTrial(context.WithoutCancel(ctx)))
 	}, nil
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -11,10 +10,11 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // A server that has a repository's mirror is preferred for what takes long there: the job waits in a lane (fair.go) of
-// that server. After preferFor any server may take it. See docs/adr/0030-replicas.md.
+// that server. Once one has waited for preferFor any server may take from that lane. See docs/adr/0030-replicas.md.
 
 // preferFor is how long a job waits for its server.
 const preferFor = 5 * time.Second
@@ -155,31 +155,24 @@ const mostLanes = 1000
 // lanes are those of a queue in which this server may take something that is due.
 func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 	s, sh := x.e.s, x.e.shares[queue]
-	if preferred(queue) && s.shared() {
-		if _, err := s.river.ExecContext(ctx, `UPDATE river_job SET queue = split_part(queue, '`+serverMark+`', 1)
-			WHERE id IN (SELECT id FROM river_job WHERE state = 'available' AND queue LIKE ? AND scheduled_at < ?
-				FOR UPDATE SKIP LOCKED)`, queue+"%"+serverMark+"%", s.stamp(s.now().Add(-preferFor))); err != nil {
-			return nil, err
-		}
-	}
-	after, end := sh.after(), pastPrefix(queue)
+	after, end, now := sh.after(), pastPrefix(queue), s.now()
 	names, err := collect(ctx, s.r, scanValue[string],
 		`WITH RECURSIVE lanes (queue) AS (
 			SELECT min(queue) FROM river_job WHERE state = 'available' AND queue >= ? AND queue > ? AND queue < ?
 			UNION ALL SELECT (SELECT min(j.queue) FROM river_job j
 				WHERE j.state = 'available' AND j.queue > lanes.queue AND j.queue < ?) FROM lanes WHERE queue IS NOT NULL)
 		SELECT queue FROM lanes WHERE queue IS NOT NULL AND EXISTS (SELECT 1 FROM river_job d WHERE d.state = 'available'
-			AND d.queue = lanes.queue AND d.scheduled_at <= ?) LIMIT ?`,
-		queue, after, end, end, s.stamp(s.now()), mostLanes)
+			AND d.queue = lanes.queue AND d.scheduled_at <= ?
+			AND (d.scheduled_at <= ? OR d.queue NOT LIKE ? OR d.queue LIKE ?)) LIMIT ?`,
+		queue, after, end, end, s.stamp(now), s.stamp(now.Add(-preferFor)), "%"+serverMark+"%",
+		"%"+serverMark+x.e.c.Server, mostLanes)
 	if err != nil {
 		return nil, err
 	}
 	sh.goOn(names)
 	var all []lane
 	for _, name := range names {
-		if _, server, other := strings.Cut(name, serverMark); !other || server == x.e.c.Server {
-			all = append(all, laneOf(name))
-		}
+		all = append(all, laneOf(name))
 	}
 	return all, nil
 }
@@ -187,23 +180,10 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 // pastPrefix is the first text after all that begin with another.
 func pastPrefix(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
 
+// notedQueue is the queue of a notification that River's drivers write.
+var notedQueue = lazyregexp.New(`("queue": ?")([a-z]+)[^"]*"`)
+
 // inCommon is what River is told of a job's queue, by the name that it knows: that its workers should look, or end.
 func inCommon(n *riverdriver.Notification) *riverdriver.Notification {
-	if n == nil {
-		return nil
-	}
-	var about map[string]json.RawMessage
-	var queue string
-	if json.Unmarshal([]byte(n.Payload), &about) != nil || json.Unmarshal(about["queue"], &queue) != nil {
-		return n
-	}
-	name, err := json.Marshal(commonQueue(queue))
-	if err != nil {
-		return n
-	}
-	about["queue"] = name
-	if b, err := json.Marshal(about); err == nil {
-		n.Payload = string(b)
-	}
-	return n
+	return &riverdriver.Notification{Topic: n.Topic, Payload: notedQueue.ReplaceAllString(n.Payload, `$1$2"`)}
 }

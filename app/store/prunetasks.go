@@ -49,13 +49,9 @@ func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Ti
 	if kept, err := keptInMemory(ctx, s.r, id); err != nil || !kept {
 		return false, s.explain("prune task "+string(id), err)
 	}
-	for _, table := range []string{"transcripts", "texts"} {
-		if _, err := s.inBatches(ctx, "prune the "+table+" of task "+string(id), `DELETE FROM `+table+` WHERE rowid IN
-			(SELECT r.rowid FROM tasks t JOIN `+table+` r ON r.task_id = t.id
-			WHERE t.id = ? AND t.state IN (?, ?) AND t.updated_at < ? LIMIT ?)`,
-			id, sia.Passed, sia.Stopped, micros(before)); err != nil {
-			return false, err
-		}
+	if _, err := s.pruneTexts(ctx, "t.id = ? AND t.state IN (?, ?) AND t.updated_at < ?", id, sia.Passed, sia.Stopped,
+		micros(before)); err != nil {
+		return false, err
 	}
 	err = s.write(ctx, "prune task "+string(id), func(tx *sql.Tx) error {
 		if err := s.hold(ctx, tx, taskLock(id)); err != nil {

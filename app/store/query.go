@@ -50,6 +50,16 @@ func list[T any](
 	return all, s.explain(op, err)
 }
 
+// present says which of some texts a query finds.
+func (s *DB) present(ctx context.Context, op, query string, args ...any) (map[string]bool, error) {
+	found, err := list(ctx, s, op, scanValue[string], query, args...)
+	all := make(map[string]bool, len(found))
+	for _, text := range found {
+		all[text] = true
+	}
+	return all, err
+}
+
 // load reads the row of a query outside of a transaction; the error wraps [ErrNotFound] when there is none.
 func load[T any](
 	ctx context.Context, s *DB, op string, scan func(row) (T, error), query string, args ...any,

@@ -83,20 +83,6 @@ func complete[T river.JobArgs](ctx context.Context, tx *sql.Tx, job *river.Job[T
 	return err
 }
 
-// jobsForEffects writes new jobs for the pending effects that nobody works on, of a database that no engine works on.
-func (s *DB) jobsForEffects(ctx context.Context, tx *sql.Tx) (int64, error) {
-	lost, err := s.effectsWithoutWorker(ctx, tx, time.Time{})
-	if err != nil {
-		return 0, err
-	}
-	for _, f := range lost {
-		if err := s.insertJob(ctx, tx, f.Key, queueOf(f), f.At); err != nil {
-			return 0, err
-		}
-	}
-	return int64(len(lost)), nil
-}
-
 // effectsWithoutWorker lists the pending effects that have no lease, or one that ran out, and that no job will take:
 // none of their jobs waits, and one that runs has lost its lease, or took none and began before begunBefore, by
 // River's clock.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -81,12 +80,8 @@ func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w Ru
 
 // AttemptSpent is what the calls of an attempt cost that is offered to runners; 0 where it is not.
 func (s *RunnerStore) AttemptSpent(ctx context.Context, key string) (spent sia.Credits, err error) {
-	spent, err = load(ctx, s.DB, "find what an attempt spent", scanValue[sia.Credits],
-		`SELECT spent FROM runner_attempts WHERE key = ?`, key)
-	if errors.Is(err, ErrNotFound) {
-		return 0, nil
-	}
-	return spent, err
+	return load(ctx, s.DB, "find what an attempt spent", scanValue[sia.Credits],
+		`SELECT coalesce(sum(spent), 0) FROM runner_attempts WHERE key = ?`, key)
 }
 
 // own changes the row of an attempt that an owner has; it is [ErrNotFound] when another has it.

@@ -234,26 +234,22 @@ func (s *sqliteDialect) claim(context.Context) (unlock func() error, err error) 
 }
 
 // revive makes the jobs of a process that died available again, its leadership and its leases vacant, and new jobs
-// for effects that have none. The caller holds the engine's lock, so that no other process is
-// working: a job that is running is nobody's.
+// for effects that have none. The caller holds the engine's lock, so that no other process is working: a job that is
+// running is nobody's.
 func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
 	err = s.write(ctx, "revive jobs", func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'available' WHERE state = 'running'`)
-		if err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
 			return err
 		}
-		if jobs, err = res.RowsAffected(); err != nil {
-			return err
-		}
-		if _, err = tx.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
-			return err
-		}
-		if _, err = tx.ExecContext(ctx, `UPDATE effects SET lease_until = 0
+		if _, err := tx.ExecContext(ctx, `UPDATE effects SET lease_until = 0
 			WHERE state = 'pending' AND lease_until > 0`); err != nil {
 			return err
 		}
-		lost, err := s.jobsForEffects(ctx, tx)
-		jobs += lost
+		if jobs, err = affected(ctx, tx, `UPDATE river_job SET state = 'available' WHERE state = 'running'`); err != nil {
+			return err
+		}
+		lost, err := s.takeOverTx(ctx, tx, time.Time{})
+		jobs += int64(lost)
 		return err
 	})
 	return jobs, err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
-	"fmt"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
@@ -41,11 +39,8 @@ func (c compiling) Connect(context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, ok := opened.(sqliteConn)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("%T lacks what database/sql needs of a connection", opened), opened.Close())
-	}
-	return &compiledConn{sqliteConn: conn, idle: map[string]sqliteStmt{}}, nil
+	//nolint:forcetypeassert // modernc.org/sqlite has no other
+	return &compiledConn{sqliteConn: opened.(sqliteConn), idle: map[string]sqliteStmt{}}, nil
 }
 
 // sqliteConn is what SQLite's connection can do besides running text, which database/sql would prefer.
@@ -86,11 +81,7 @@ func (c *compiledConn) PrepareContext(ctx context.Context, query string) (driver
 	if err != nil {
 		return nil, err
 	}
-	stmt, ok := prepared.(sqliteStmt)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("%T lacks what database/sql needs of a statement", prepared), prepared.Close())
-	}
-	return compiledStmt{stmt, c, query}, nil
+	return compiledStmt{prepared.(sqliteStmt), c, query}, nil //nolint:forcetypeassert // the same
 }
 
 // Close closes the statements and then the connection.

@@ -112,7 +112,7 @@ func killedTrial(t *testing.T, url string) (running *sql.Tx) {
 		return nil
 	}
 	db := storetest.Raw(t, url)
-	_, err = db.Exec(`CREATE SCHEMA sia_try_1764000000000000000; CREATE TABLE sia_try_1764000000000000000.tasks (id text)`)
+	_, err = db.Exec(`CREATE SCHEMA sia_try; CREATE TABLE sia_try.tasks (id text)`)
 	must(t, err)
 	running, err = db.Begin()
 	must(t, err)

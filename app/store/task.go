@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -159,43 +158,30 @@ func (s *TaskStore) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error)
 	if err != nil {
 		return sia.Task{}, s.explain(op, err)
 	}
-	t, events, same, err := replay(ctx, tx, id, stored)
-	if err != nil {
-		return sia.Task{}, fmt.Errorf("%s: %w", op, s.explain("read the log", err))
+	t, text, want, err := replay(ctx, tx, id, stored)
+	if err == nil && text != want {
+		err = fmt.Errorf("its events give\n%s\nbut stored is\n%s", text, want)
 	}
-	if same {
-		return t, nil
-	}
-	text, err := json.Marshal(t)
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", op, err)
-	}
-	want, err := json.Marshal(stored)
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", op, err)
-	}
-	return t, fmt.Errorf("%s: %d events give\n%s\nbut stored is\n%s", op, events, text, want)
+	return t, s.explain(op, err)
 }
 
-// replay makes a task from its log, and says whether that is the stored one.
-func replay(ctx context.Context, q querier, id sia.TaskID, stored sia.Task) (
-	t sia.Task, count int, same bool, err error,
-) {
+// replay makes a task from its log, and says what that and the stored one look like.
+func replay(ctx context.Context, q querier, id sia.TaskID, stored sia.Task) (t sia.Task, text, want string, err error) {
 	events, err := collect(ctx, q, scanJSON[sia.Event],
 		`SELECT event FROM task_events WHERE task_id = ? ORDER BY seq`, id)
 	if err != nil {
-		return t, 0, false, err
+		return t, "", "", err
 	}
-	var text []byte
+	var b []byte
 	for _, e := range events {
-		if text, err = json.Marshal(sia.Replay(t, e).Task); err != nil {
-			return t, 0, false, fmt.Errorf("event %s: %w", e.ID, err)
+		if b, err = json.Marshal(sia.Replay(t, e).Task); err != nil {
+			return t, "", "", fmt.Errorf("event %s: %w", e.ID, err)
 		}
 		t = sia.Task{}
-		if err := json.Unmarshal(text, &t); err != nil {
-			return t, 0, false, fmt.Errorf("event %s: %w", e.ID, err)
+		if err := json.Unmarshal(b, &t); err != nil {
+			return t, "", "", fmt.Errorf("event %s: %w", e.ID, err)
 		}
 	}
-	want, err := json.Marshal(stored)
-	return t, len(events), bytes.Equal(text, want), err
+	is, err := json.Marshal(stored)
+	return t, string(b), string(is), err
 }

@@ -107,10 +107,14 @@ const (
 // PruneTranscripts deletes the turns and texts of tasks that have ended and did not change since a time. Those of open
 // tasks stay. What it deleted stays deleted when it ends in an error.
 func (s *TranscriptStore) PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error) {
+	return s.pruneTexts(ctx, "t.state IN (?, ?) AND t.updated_at < ?", sia.Passed, sia.Stopped, micros(before))
+}
+
+// pruneTexts deletes the turns and texts of tasks for which a condition holds.
+func (s *DB) pruneTexts(ctx context.Context, condition string, args ...any) (n int64, err error) {
 	for _, table := range []string{"transcripts", "texts"} {
 		some, err := s.inBatches(ctx, "prune "+table, `DELETE FROM `+table+` WHERE rowid IN (SELECT r.rowid FROM tasks t
-			JOIN `+table+` r ON r.task_id = t.id WHERE t.state IN (?, ?) AND t.updated_at < ? LIMIT ?)`,
-			sia.Passed, sia.Stopped, micros(before))
+			JOIN `+table+` r ON r.task_id = t.id WHERE `+condition+` LIMIT ?)`, args...)
 		if n += some; err != nil {
 			return n, err
 		}

@@ -14,8 +14,8 @@ import (
 // watchRetry is how long after a look that failed at a passed pull request the next one follows.
 const watchRetry = time.Hour
 
-// look looks at the tasks that have not ended, each as often as its temperature says.
-func (s *Sweeper) look(ctx context.Context) error {
+// looks looks at the tasks that have not ended, each as often as its temperature says.
+func (s *Sweeper) looks(ctx context.Context) error {
 	return s.inTurn(ctx, &s.looked, s.Look, sia.Hot, sia.Warm)
 }
 

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
@@ -73,21 +72,16 @@ type Dashboards interface {
 	All(ctx context.Context) error
 }
 
-// Sweeper does the periodic work. Safe for concurrent use.
+// Sweeper does the periodic work. It looks with the looker, and hands what it finds beside that to the looker's intake.
+// Safe for concurrent use.
 type Sweeper struct {
-	store   Store
-	github  *github.App
-	intake  Intake
-	looker  *Looker
-	shown   Shown
-	lessons Lessons
-	evolver Evolver
-	watcher Watcher
-	log     *slog.Logger
-
+	*Looker
+	shown      Shown
+	watcher    Watcher
+	lessons    Lessons
+	evolver    Evolver
 	dashboards Dashboards
-
-	now func() time.Time
+	log        *slog.Logger
 
 	looked   turns // at tasks that have not ended
 	repaired turns
@@ -98,26 +92,24 @@ type Sweeper struct {
 	redeliveries redeliveries
 }
 
-// New returns what does the periodic work. It looks with the looker, and hands what it finds beside
-// that to the looker's intake.
+// New returns what does the periodic work.
 func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolver, boards Dashboards,
 	log *slog.Logger,
 ) *Sweeper {
 	return &Sweeper{
-		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, watcher: watcher, lessons: lessons,
-		evolver: evolver, dashboards: boards, log: log, now: l.now,
+		Looker: l, shown: shown, watcher: watcher, lessons: lessons, evolver: evolver, dashboards: boards, log: log,
 		looked:   turns{every: looksEvery, most: mostTurns},
 		repaired: turns{every: repairsEvery, most: mostTurns, changed: true},
 		watched:  turns{every: looksEvery, most: mostTurns, changed: true},
-		approved: turns{every: everyRound, most: mostReactions},
-		rated:    turns{every: everyRound, most: mostReactions},
+		approved: turns{most: mostReactions},
+		rated:    turns{most: mostReactions},
 	}
 }
 
 // Table is the cron table.
 func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 	return []store.Periodic{
-		{Name: "look", Spec: c.Look, Run: s.look},
+		{Name: "look", Spec: c.Look, Run: s.looks},
 		{Name: "redeliver", Spec: c.Redeliver, Run: s.redeliver},
 		{Name: "repair", Spec: c.Repair, Run: s.repair},
 		{Name: "feedback", Spec: c.Feedback, Run: s.feedback},

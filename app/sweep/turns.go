@@ -19,35 +19,23 @@ const (
 	coldEvery = 24 * time.Hour // nobody waits for what is seen there
 )
 
-// repairEvery is the same of repairs.
-const repairEvery = 30 * time.Minute
-
 // mostTurns bounds how many tasks one round covers; the others' turn comes in the next. After an outage every task is
 // looked at once, and GitHub is not asked about all of them in one minute.
 const mostTurns = 100
 
-func looksEvery(t sia.Temperature) time.Duration {
-	switch t {
-	case sia.Cold:
-		return coldEvery
-	case sia.Warm:
-		return warmEvery
-	}
-	return hotEvery
-}
+// looksEvery says how long a task of a temperature is left alone.
+var looksEvery = map[sia.Temperature]time.Duration{sia.Hot: hotEvery, sia.Warm: warmEvery, sia.Cold: coldEvery}
 
-func repairsEvery(sia.Temperature) time.Duration { return repairEvery }
+// repairsEvery is the same of repairs.
+var repairsEvery = map[sia.Temperature]time.Duration{sia.Hot: 30 * time.Minute, sia.Warm: 30 * time.Minute}
 
 // mostReactions bounds at how many tasks' comments one round looks for reactions, with a conditional request for each.
 const mostReactions = 500
 
-// everyRound lets each task have its turn in every round that has room for all.
-func everyRound(sia.Temperature) time.Duration { return 1 }
-
 // turns remembers when it is each task's turn next.
 type turns struct {
-	every func(sia.Temperature) time.Duration
-	most  int // in one round
+	every map[sia.Temperature]time.Duration // what is missing has its turn in every round that has room for all
+	most  int                               // in one round
 	// a task that is not known had its turn when it last changed; else its turn is now
 	changed bool
 
@@ -71,7 +59,7 @@ func (w *turns) take(all []store.Look, now time.Time) []sia.TaskID {
 	next := make(map[sia.TaskID]turn, len(all))
 	var due []sia.TaskID
 	for _, t := range all {
-		every := w.every(t.Temperature)
+		every := cmp.Or(w.every[t.Temperature], 1)
 		is, known := w.next[t.Task]
 		switch {
 		case !known && w.changed:

@@ -139,7 +139,7 @@ func TestEveryTaskHasItsTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &Sweeper{store: db, now: func() time.Time { return now }}
+	s := &Sweeper{Looker: &Looker{store: db, now: func() time.Time { return now }}}
 	for _, c := range []struct {
 		of sia.Temperature
 		w  *turns

@@ -29,7 +29,7 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 		}
 		return s.seen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)
 	}
-	if err := s.looker.Task(ctx, t); err != nil || !t.AsksAboutChecks() {
+	if err := s.Task(ctx, t); err != nil || !t.AsksAboutChecks() {
 		return err
 	}
 	if gating := slices.Contains(slices.Collect(maps.Values(t.Pending)), sia.DoGate); gating {

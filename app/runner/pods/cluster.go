@@ -61,7 +61,7 @@ func Connect(kubeconfig, namespace string, log *slog.Logger) (*Cluster, error) {
 	config.APIPath = "/api"
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.UserAgent = "sia-runner"
-	config.QPS, config.Burst = askRate, askBurst
+	config.QPS, config.Burst, config.Timeout = askRate, askBurst, askWithin
 	config.WarningHandler = warnings{log}
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
@@ -81,8 +81,6 @@ func (w warnings) HandleWarningHeader(_ int, _, text string) {
 // create makes an object, or only has it looked at. The API server refuses fields that it does not know, such as of
 // newer Kubernetes: one that it left out could be what keeps an attempt in.
 func (c *Cluster) create(ctx context.Context, resource string, object runtime.Object, dry bool) rest.Result {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
 	q := c.rest.Post().Namespace(c.namespace).Resource(resource).Param("fieldValidation", metav1.FieldValidationStrict)
 	if dry {
 		q = q.Param("dryRun", metav1.DryRunAll)
@@ -112,8 +110,6 @@ func (c *Cluster) createPod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, 
 	}
 	there := &corev1.Pod{}
 	got := insist(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, askWithin)
-		defer cancel()
 		return c.rest.Get().Namespace(c.namespace).Resource("pods").Name(pod.Name).MaxRetries(0).Do(ctx).Into(there)
 	})
 	if got != nil {
@@ -137,8 +133,6 @@ func (c *Cluster) createSecret(ctx context.Context, secret *corev1.Secret) error
 
 // list has the Pods of a runner, by their names.
 func (c *Cluster) list(ctx context.Context, id string) (map[string]*corev1.Pod, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
 	var list corev1.PodList
 	err := c.rest.Get().Namespace(c.namespace).Resource("pods").MaxRetries(0).
 		Param("labelSelector", instanceLabel+"="+id+","+componentLabel+"=attempt").Do(ctx).Into(&list)
@@ -154,8 +148,6 @@ func (c *Cluster) list(ctx context.Context, id string) (map[string]*corev1.Pod, 
 
 // deletePod deletes a Pod, which may be gone already.
 func (c *Cluster) deletePod(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
 	err := c.rest.Delete().Namespace(c.namespace).Resource("pods").Name(name).MaxRetries(0).Do(ctx).Error()
 	if apierrors.IsNotFound(err) {
 		return nil
