@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // The choices of an escalate decision.
@@ -81,7 +82,7 @@ func (e Escalate) Decide(c Context) Answer {
 	switch {
 	case c.Failures < e.Rules.MinFailures:
 		a.Reason = fmt.Sprintf("nobody is asked before %s",
-			plural(e.Rules.MinFailures, "attempt has", "attempts have")+" failed")
+			text.Count(e.Rules.MinFailures, "attempt has", "attempts have")+" failed")
 	case trigger >= 0:
 		a.Choice, a.Options = ChoiceAsk, []Option{ask} // nothing else could be chosen, by chance neither
 		a.Reason = "the policy asks a person here whatever is to be expected"
@@ -109,11 +110,4 @@ func termsText(terms []Term) string {
 		parts[i] = fmt.Sprintf("%s %.2f", t.What, t.Value)
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

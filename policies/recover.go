@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // The choices of a recover decision.
@@ -114,12 +115,12 @@ func (p Recover) Decide(c Context) Answer {
 	case c.Patience > 0 && c.Racers == 0 && c.Part == "":
 		a.Choice = ChoiceRetry
 		a.Reason = fmt.Sprintf("the settings let %s pass before SIA steps in (`sia.trigger_after`)",
-			plural(c.Patience, "more failure", "more failures"))
+			text.Count(c.Patience, "more failure"))
 	case len(a.Options) == 1:
 		a.Reason = "nothing else is possible"
 	case c.Part != "":
 		a.Reason = fmt.Sprintf("%s scores %.2f after %s of it failed; next is %s with %.2f", a.Choice, a.Options[0].Score,
-			plural(c.Tries, "run", "runs"), a.Options[1].Choice, a.Options[1].Score)
+			text.Count(c.Tries, "run"), a.Options[1].Choice, a.Options[1].Score)
 	default:
 		a.Reason = fmt.Sprintf("%s scores %.2f after a failure of the class %s; next is %s with %.2f", a.Choice,
 			a.Options[0].Score, cmp.Or(c.Class, "unknown"), a.Options[1].Choice, a.Options[1].Score)

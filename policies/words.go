@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // String says for people in which contexts the selector holds, such as "bug tasks in go
@@ -34,12 +36,12 @@ func (s Selector) String() string {
 	case size.Least > 0 && size.Most > 0:
 		fmt.Fprintf(&b, " of %d to %d words", size.Least, size.Most)
 	case size.Least > 0:
-		fmt.Fprintf(&b, " of at least %s", plural(size.Least, "word", "words"))
+		fmt.Fprintf(&b, " of at least %s", text.Count(size.Least, "word"))
 	case size.Most > 0:
-		fmt.Fprintf(&b, " of at most %s", plural(size.Most, "word", "words"))
+		fmt.Fprintf(&b, " of at most %s", text.Count(size.Most, "word"))
 	}
 	if s.Failures > 0 {
-		fmt.Fprintf(&b, ", after at least %s", plural(s.Failures, "failure", "failures"))
+		fmt.Fprintf(&b, ", after at least %s", text.Count(s.Failures, "failure"))
 	}
 	say(", after a failure of the class %s", s.Class)
 	say(", for the pattern %s", s.Pattern)

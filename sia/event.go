@@ -128,8 +128,7 @@ type (
 	}
 	// BranchMoved: somebody else pushed to the task's branch.
 	BranchMoved struct {
-		SHA    SHA  `json:"sha"` // empty: the branch is gone
-		Forced bool `json:"forced,omitempty"`
+		SHA SHA `json:"sha"` // empty: the branch is gone
 	}
 	// Restored: the database was lost, and the task is rebuilt from memory. Task is
 	// history: it has ended, and nothing of it is under way.

@@ -20,7 +20,7 @@ import (
 type Learner interface {
 	Decide(bandit.Request) bandit.Decision
 	Observe(...bandit.Outcome)
-	Discount(factor float64) error
+	Discount(factor float64)
 	Trial(org, repo, technique string) bandit.Trial
 }
 

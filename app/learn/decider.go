@@ -329,9 +329,7 @@ func (d *Decider) catchUp(ctx context.Context) error {
 		return err
 	}
 	for _, o := range outcomes {
-		if err := learnCoder(d.learner, d.agents, o); err != nil {
-			return err
-		}
+		learnCoder(d.learner, d.agents, o)
 		d.last = o.ID
 	}
 	return nil
@@ -339,12 +337,10 @@ func (d *Decider) catchUp(ctx context.Context) error {
 
 // learnCoder tells a learner the next outcome; agents are what earlier ones were of. An agent or a model that a coder
 // had before is no change: where some repositories name a command, outcomes of it and of the builtin agent take turns.
-func learnCoder(l *coder.Learner, agents map[string][]string, o store.CoderOutcome) error {
+func learnCoder(l *coder.Learner, agents map[string][]string, o store.CoderOutcome) {
 	if known := agents[o.Coder]; o.Agent != "" && !slices.Contains(known, o.Agent) {
 		if len(known) > 0 {
-			if err := l.Discount(o.Coder, changed); err != nil {
-				return err
-			}
+			l.Discount(o.Coder, changed)
 		}
 		agents[o.Coder] = append(known, o.Agent)
 	}
@@ -352,5 +348,4 @@ func learnCoder(l *coder.Learner, agents map[string][]string, o store.CoderOutco
 		Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,
 		Cost: credits(o.Cost), Resolved: o.Resolved, Failed: o.Failed, Changed: o.Changed,
 	})
-	return nil
 }

@@ -52,11 +52,12 @@ func (ch *Chooser) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.learn(ch.learner, outcomes)
+	r.learn(ch.learner, outcomes)
+	return nil
 }
 
 // learn tells a learner the next outcomes.
-func (r *replay) learn(l Learner, outcomes []store.Outcome) error {
+func (r *replay) learn(l Learner, outcomes []store.Outcome) {
 	for len(outcomes) > 0 {
 		setup := outcomes[0].Setup
 		n := slices.IndexFunc(outcomes, func(o store.Outcome) bool { return o.Setup != setup })
@@ -67,15 +68,12 @@ func (r *replay) learn(l Learner, outcomes []store.Outcome) error {
 			r.setups = map[string]bool{setup: true}
 		}
 		if !r.setups[setup] {
-			if err := l.Discount(changed); err != nil {
-				return err
-			}
+			l.Discount(changed)
 			r.setups[setup] = true
 		}
 		l.Observe(learnable(outcomes[:n])...)
 		r.last, outcomes = outcomes[n-1].ID, outcomes[n:]
 	}
-	return nil
 }
 
 // learnable are outcomes as learners know them.

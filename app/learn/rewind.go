@@ -156,9 +156,7 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	if q.Learned < r.learned {
 		r.forgetTechniques()
 	}
-	if err := r.seen.learn(r.technique, r.techniques[r.learned:q.Learned]); err != nil {
-		return a, false, err
-	}
+	r.seen.learn(r.technique, r.techniques[r.learned:q.Learned])
 	r.learned = q.Learned
 	by := p.Technique()
 	chosen := q.decide(r.technique, &by)
@@ -185,9 +183,7 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 		r.forgetCoders()
 	}
 	for ; r.studied < by.Learned; r.studied++ {
-		if err := learnCoder(r.coder, r.agents, r.coders[r.studied]); err != nil {
-			return a, false, err
-		}
+		learnCoder(r.coder, r.agents, r.coders[r.studied])
 	}
 	chosen := r.coder.DecideBy(p.Assign().Parameters, *by.Request)
 	a.Choice, a.Reason, a.Racers = chosen.Choice, chosen.Reason, coder.Racers(chosen.Options, chosen.Choice)

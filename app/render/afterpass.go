@@ -8,14 +8,6 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// pushedBy is who pushed a commit that is not SIA's.
-func pushedBy(a sia.Actor) string {
-	if a.Login == "" {
-		return "somebody else"
-	}
-	return Code(a.Login, 40)
-}
-
 // afterPass says what has changed on the pull request since the task passed, in so many words at most: the pass stays
 // with its commit.
 func afterPass(t sia.Task, room int) string {
@@ -24,12 +16,8 @@ func afterPass(t sia.Task, room int) string {
 	}
 	var said []string
 	if m := t.Moved; m != nil && m.SHA != "" {
-		by := "somebody else"
-		if m.By.Login != "" {
-			by = fewCode(m.By.Login, 3)
-		}
 		said = append(said, fmt.Sprintf("⚠️ Since then %s pushed %s, which SIA has not judged: the pass is that of %s.",
-			by, Code(m.SHA.Short(), 0), Code(t.Head.Short(), 0)))
+			pushedBy(m.By), Code(m.SHA.Short(), 0), Code(t.Head.Short(), 0)))
 	}
 	if a := t.Afterwards; a != nil && len(a.Red) > 0 {
 		more := ""
@@ -47,11 +35,7 @@ func afterPass(t sia.Task, room int) string {
 
 // abandonedText says who closed the pull request of what had passed, and how to go on.
 func abandonedText(t sia.Task) string {
-	who := "Somebody"
-	if t.Pull.ClosedBy.Login != "" {
-		who = loginCode(t.Pull.ClosedBy.Login)
-	}
-	return who + " closed the pull request without merging it. Nothing runs any more. `/sia start` begins anew; SIA " +
+	return named(t.Pull.ClosedBy, "Somebody") + " closed the pull request without merging it. Nothing runs any more. `/sia start` begins anew; SIA " +
 		"takes the pull request up again when somebody reopens it."
 }
 

@@ -21,9 +21,6 @@ func few(foreign string, words int) string { return Line(fewWords(foreign, words
 // fewCode is the same as code within a line.
 func fewCode(foreign string, words int) string { return Code(fewWords(foreign, words), 8*words) }
 
-// loginCode is a person's login as code: one word, which GitHub bounds at 39 characters.
-func loginCode(login string) string { return Code(fewWords(login, 1), 40) }
-
 func fewWords(foreign string, words int) string {
 	all := strings.Fields(oneLine(foreign))
 	if len(all) <= words {

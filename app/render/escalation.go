@@ -60,26 +60,21 @@ func escalationIntro(t sia.Task, e sia.Escalation) string {
 			t.Attempts[i].Number)
 		end = "the checks are not green with that yet"
 	}
-	switch n := len(t.Prompts); {
+	n := len(t.Prompts)
+	approaches := text.Count(n, "approach", "approaches")
+	switch {
 	case e.Early != "":
-		s += fmt.Sprintf("SIA tried %s at #%d and asks before it tries another: %s.", approaches(n), t.Issue,
+		s += fmt.Sprintf("SIA tried %s at #%d and asks before it tries another: %s.", approaches, t.Issue,
 			Line(strings.TrimSuffix(e.Early, "."), 400))
 	case n == 0:
 		s += fmt.Sprintf("SIA can't go on with #%d by itself.", t.Issue)
 	case t.ApproachesLeft() == 0:
-		s += fmt.Sprintf("SIA tried %s at #%d, as many as it may; %s.", approaches(n), t.Issue, end)
+		s += fmt.Sprintf("SIA tried %s at #%d, as many as it may; %s.", approaches, t.Issue, end)
 	default:
 		s += fmt.Sprintf("SIA tried %s at #%d and stopped early, because what is missing is something that only a person "+
-			"can give.", approaches(n), t.Issue)
+			"can give.", approaches, t.Issue)
 	}
 	return s + " Nothing runs and nothing is spent until you answer."
-}
-
-func approaches(n int) string {
-	if n == 1 {
-		return "1 approach"
-	}
-	return fmt.Sprintf("%d approaches", n)
 }
 
 // mostOption is how many words of an option stand beside its box. SIA's own options have no more.

@@ -53,10 +53,10 @@ func FinalReview(t sia.Task, r sia.FinalReview, l Links) ReviewText {
 			rest = append(rest, n)
 			continue
 		}
-		line := lineBody(n)
+		line := "**" + n.label + ":** " + n.said(lineQuote, lineWhy)
 		seen += words(line)
-		if n.fold() != "" {
-			line += "\n\n" + n.fold()
+		if fold := n.fold(); fold != "" {
+			line += "\n\n" + fold
 		}
 		out.Lines = append(out.Lines, ReviewLine{Path: n.at.Path, Line: n.at.Line, Old: n.at.Old, Body: line})
 	}
@@ -102,27 +102,21 @@ func remarkLabel(about sia.RemarkKind) string {
 	return "💬 Remark"
 }
 
-// lineBody is a note on its line.
-func lineBody(n note) string {
-	s := "**" + n.label + ":** "
-	if n.quote != "" {
-		s += "“" + few(n.quote, lineQuote) + "” — "
+// said is what a note says, in so many words of the issue and of the reviewer.
+func (n note) said(quote, why int) string {
+	if n.quote == "" {
+		return few(n.why, why)
 	}
-	return s + few(n.why, lineWhy)
+	return "“" + few(n.quote, quote) + "” — " + few(n.why, why)
 }
 
 // fold is all that a note on a line says, where the line has not room for it; else empty.
 func (n note) fold() string {
-	if fits(n.quote, lineQuote) && fits(n.why, lineWhy) {
-		return ""
-	}
 	var p page
-	all := Line(n.why, 300)
-	if n.quote != "" {
-		all = "“" + Line(n.quote, 400) + "” — " + all
+	if !fits(n.quote, lineQuote) || !fits(n.why, lineWhy) {
+		p.fold("In full", n.said(50, 40))
 	}
-	p.fold("In full", all)
-	return p.String()
+	return p.text()
 }
 
 // reviewBody is the body of a review that says in so many words what is not on lines, and everything once it is
@@ -151,11 +145,7 @@ func reviewBody(t sia.Task, r sia.FinalReview, l Links, shown []note, room int) 
 
 // noteLine is a note in the body.
 func noteLine(n note) string {
-	said := "- " + n.label + ": "
-	if n.quote != "" {
-		said += "“" + few(n.quote, noteQuote) + "” — "
-	}
-	said += few(n.why, noteWhy)
+	said := "- " + n.label + ": " + n.said(noteQuote, noteWhy)
 	if n.at.Path != "" {
 		said += " (" + Code(fewWords(fmt.Sprintf("%s:%d", n.at.Path, n.at.Line), 2), 80) + ")"
 	}

@@ -26,10 +26,7 @@ func Lifted(tasks int, known bool) string {
 }
 
 func goOn(tasks int) string {
-	if tasks == 1 {
-		return "1 task goes on where it stopped"
-	}
-	return fmt.Sprintf("%d tasks go on where they stopped", tasks)
+	return text.Count(tasks, "task goes on where it stopped", "tasks go on where they stopped")
 }
 
 // InstallationHalted answers the switch of a page that pauses everything of an installation.

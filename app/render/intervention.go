@@ -407,7 +407,7 @@ func interventionFoot(t sia.Task, iv sia.Intervention, l Links) string {
 	s := fmt.Sprintf("Intervention %d: attempt %d starts with these instructions, and the checks judge it as "+
 		"they judged this one.", iv.Number, len(t.Attempts)+1)
 	if left := t.ApproachesLeft(); left > 1 {
-		s += fmt.Sprintf(" After it, %s left before SIA asks a person.", approachesAre(left-1))
+		s += fmt.Sprintf(" After it, %s left before SIA asks a person.", text.Count(left-1, "approach is", "approaches are"))
 	} else {
 		s += " It is the last approach: if it fails, SIA asks a person."
 	}
@@ -420,11 +420,4 @@ func interventionFoot(t sia.Task, iv sia.Intervention, l Links) string {
 	}
 	s += "\n\nMore: " + strings.Join(places, " · ") + "."
 	return s + "\n\nA 👍 or 👎 on this comment is evidence that SIA learns from."
-}
-
-func approachesAre(n int) string {
-	if n == 1 {
-		return "1 approach is"
-	}
-	return fmt.Sprintf("%d approaches are", n)
 }

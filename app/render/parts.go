@@ -68,23 +68,11 @@ func PartWords(p sia.Part) string {
 	case sia.PartRacer:
 		return oneLine(p.Coder)
 	case sia.PartMerge:
-		return "Resolve what conflicts between " + PartNumbers(p.Needs)
+		return "Resolve what conflicts between " + text.Numbered("part", p.Needs)
 	case sia.PartMend:
 		return "Mend what does not hold together: `" + oneLine(p.Check) + "`"
 	}
 	return firstSentence(p.Do)
-}
-
-// PartNumbers is "part 2", or "parts 2 and 3".
-func PartNumbers(numbers []int) string {
-	all := make([]string, len(numbers))
-	for i, n := range numbers {
-		all[i] = fmt.Sprint(n)
-	}
-	if len(all) == 1 {
-		return "part " + all[0]
-	}
-	return "parts " + text.List(all)
 }
 
 // firstSentence is a text up to its first full stop, without that.
@@ -181,19 +169,14 @@ func partNotes(a sia.Attempt, p sia.Part) (notes []string) {
 		case p.Tries > 0:
 			trouble("is tried again, because it failed")
 		case len(p.Needs) > 0:
-			add("after %s", PartNumbers(p.Needs))
+			add("after %s", text.Numbered("part", p.Needs))
 		}
 	}
 	return notes
 }
 
 // tries is how often a part was tried that is not done.
-func tries(p sia.Part) string {
-	if p.Tries > 1 {
-		return fmt.Sprintf("%d tries", p.Tries)
-	}
-	return "1 try"
-}
+func tries(p sia.Part) string { return text.Count(max(1, p.Tries), "try", "tries") }
 
 // partList is what stands beneath an attempt: its parts until it is judged, then one line.
 func partList(a sia.Attempt) string {
@@ -231,7 +214,7 @@ func partsInBrief(a sia.Attempt) string {
 	}
 	said = append(said, again...)
 	for _, group := range concurrentParts(a) {
-		said = append(said, PartNumbers(group)+" at the same time")
+		said = append(said, text.Numbered("part", group)+" at the same time")
 	}
 	if partsOf(a, sia.PartMerge) > 0 {
 		said = append(said, "conflicts between them resolved")

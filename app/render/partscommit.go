@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // PartMessage is the subject and body of the commit that holds the work on a part of an
@@ -21,7 +22,7 @@ func PartMessage(t sia.Task, a sia.Attempt, number int) string {
 		subject, _, _ = strings.Cut(CommitMessage(t, a), "\n")
 		what = "change"
 	case sia.PartMerge:
-		subject = "Resolve the conflicts between " + PartNumbers(p.Needs)
+		subject = "Resolve the conflicts between " + text.Numbered("part", p.Needs)
 	case sia.PartMend:
 		subject = "Mend what fails once the parts are put together"
 	}
@@ -55,7 +56,7 @@ func PartsMergeMessage(t sia.Task, a sia.Attempt, over []int) string {
 				fmt.Sprintf("Part %d: %s.", n, cut(commitWords(firstSentence(a.Parts[n-1].Do)), 200)))
 		}
 	}
-	return message("Put "+PartNumbers(over)+" together", paragraphs)
+	return message("Put "+text.Numbered("part", over)+" together", paragraphs)
 }
 
 // message is a commit's subject and body at git's widths.

@@ -1,11 +1,11 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/text"
 )
 
 // lostPart is the number of the part for want of which an attempt failed; 0: the checks or
@@ -20,18 +20,8 @@ func lostPart(a sia.Attempt) int {
 // lostLine says in about so many words which part an attempt failed for, and why.
 func lostLine(a sia.Attempt, number, room int) string {
 	p := a.Parts[number-1]
-	s := fmt.Sprintf("❌ **Part %d of %d was given up:** ", number, len(a.Parts))
-	if c := p.Checked; c != nil && c.Missing == "" && !c.Holds {
-		s += fewCode(c.Command, 4) + " fails"
-		if said := text.MostTelling(visible(c.Excerpt)); said != "" {
-			s += ": " + fewCode(said, max(1, room-6))
-		}
-		return s
-	}
-	if p.Reason != "" {
-		return s + few(p.Reason, max(1, room-2))
-	}
-	return s + few(PartWords(p), max(1, room-2))
+	return fmt.Sprintf("❌ **Part %d of %d was given up:** ", number, len(a.Parts)) +
+		few(cmp.Or(PartTrouble(p, room), PartWords(p)), max(1, room-2))
 }
 
 // lostText says the same in full, and how the other parts ended.

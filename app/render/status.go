@@ -169,7 +169,7 @@ func editedLine(t sia.Task) string {
 	}
 	by := ""
 	if t.Edited.By.Login != "" {
-		by = " by " + loginCode(t.Edited.By.Login)
+		by = " by " + named(t.Edited.By, "")
 	}
 	if t.State == sia.Passed {
 		return fmt.Sprintf("⚠️ **Edited**%s meanwhile: this may answer the text before.", by)
@@ -373,11 +373,8 @@ func checkingText(t sia.Task) string {
 		}
 	}
 	s := "SIA waits for the checks of " + Code(t.Head.Short(), 0)
-	switch {
-	case t.HeadBy.Login != "":
-		s += ", a commit by " + loginCode(t.HeadBy.Login)
-	case t.HeadBy != (sia.Actor{}):
-		s += ", a commit that is not SIA's"
+	if t.HeadBy != (sia.Actor{}) {
+		s += ", a commit by " + pushedBy(t.HeadBy)
 	}
 	if len(t.Checks) == 0 {
 		return s + "; none has reported yet. Nothing but the checks decides whether the work is right."

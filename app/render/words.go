@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -153,13 +154,16 @@ func sentenceCase(s string) string {
 	return text.Capital(s)
 }
 
-// person names somebody by login; who did what SIA found by looking is not known.
-func person(a sia.Actor) string {
-	if a.Login == "" {
-		return "somebody with write access"
-	}
-	return Code(a.Login, 40)
+// named is somebody's login as code: one word, which GitHub bounds at 39 characters. Who did what SIA found by looking
+// is not known.
+func named(a sia.Actor, unknown string) string {
+	return cmp.Or(Code(fewWords(a.Login, 1), 40), unknown)
 }
+
+func person(a sia.Actor) string { return named(a, "somebody with write access") }
+
+// pushedBy is who pushed a commit that is not SIA's.
+func pushedBy(a sia.Actor) string { return named(a, "somebody else") }
 
 // codes writes names as code, at most limit of them, and counts the rest.
 func codes(names []string, limit int) string {

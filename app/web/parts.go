@@ -5,6 +5,7 @@ import (
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // troubleWords is how much is said of why a part's last run failed.
@@ -18,7 +19,7 @@ var partFuncs = template.FuncMap{
 	"note":    render.RacerNote,
 	"racer":   func(p sia.Part) bool { return p.Kind == sia.PartRacer },
 	"trouble": func(p sia.Part) string { return render.PartTrouble(p, troubleWords) },
-	"numbers": render.PartNumbers,
+	"numbers": func(parts []int) string { return text.Numbered("part", parts) },
 	"part":    partBadge,
 }
 

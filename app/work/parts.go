@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/tamper"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // textBaseline is the result of the repository's tests where an attempt begins.
@@ -220,7 +221,7 @@ func (w *attemptWorker) mergeParts(
 		merged, err := w.mirror(t).Merge(ctx, base.sha, out.sha, side,
 			gitops.CommitSpec{Message: render.PartsMergeMessage(t, *a, parts[:i+1]), Author: bot, Committer: bot,
 				Trailers: append([]gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}}, signOff(t, bot)...)},
-			gitops.MergeLabels{Ours: render.PartNumbers(parts[:i]), Theirs: render.PartNumbers(parts[i : i+1])})
+			gitops.MergeLabels{Ours: text.Numbered("part", parts[:i]), Theirs: text.Numbered("part", parts[i:i+1])})
 		if err != nil {
 			return out, fmt.Errorf("put part %d of attempt %d of task %s together with others: %w", n, a.Number, t.ID, err)
 		}

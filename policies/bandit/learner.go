@@ -1,8 +1,6 @@
 package bandit
 
 import (
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 )
@@ -59,16 +57,10 @@ func (l *Learner) Observe(os ...Outcome) {
 	l.now.Store(e.snapshot)
 }
 
-// errDiscount is what a wrong factor is answered with.
-var errDiscount = errors.New("a discount is a factor from 0 to 1")
-
 // Discount multiplies all counts by a factor in 0–1, such as .25 when the model or
 // SIA's own prompts have changed. What was learned under the old ones then still
 // counts, but is soon outweighed.
-func (l *Learner) Discount(factor float64) error {
-	if !(factor >= 0 && factor <= 1) {
-		return fmt.Errorf("discount by %v: %w", factor, errDiscount)
-	}
+func (l *Learner) Discount(factor float64) {
 	l.write.Lock()
 	defer l.write.Unlock()
 	old := l.now.Load()
@@ -78,5 +70,4 @@ func (l *Learner) Discount(factor float64) error {
 		s.scopes[p] = sc.times(factor)
 	}
 	l.now.Store(s)
-	return nil
 }

@@ -235,9 +235,7 @@ func TestDiscount(t *testing.T) {
 	r := bandit.Request{Diagnosis: bandit.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}, Candidates: candidates("a"),
 		Terse: true}
 	before := l.Decide(r).Options[0]
-	if err := l.Discount(0.25); err != nil {
-		t.Fatal(err)
-	}
+	l.Discount(0.25)
 	after := l.Decide(r)
 	if want := (bandit.Tally{Resolved: 1, Tried: 2}); after.Options[0].Here != want {
 		t.Errorf("counts are %v, want %v", after.Options[0].Here, want)
@@ -247,14 +245,6 @@ func TestDiscount(t *testing.T) {
 	}
 	if after.Learned != 8 {
 		t.Errorf("learned %d outcomes, want 8: they were seen", after.Learned)
-	}
-	for _, f := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
-		if err := l.Discount(f); err == nil {
-			t.Errorf("a discount by %v is accepted", f)
-		}
-	}
-	if got := l.Decide(r).Options[0].Here; got.Tried != 2 {
-		t.Errorf("refused discounts changed the counts to %v", got)
 	}
 }
 
@@ -275,7 +265,7 @@ func TestConcurrentUse(t *testing.T) {
 				l.Observe(heard(d)...)
 				l.Observe(bandit.Outcome{Org: "o", Repo: d.Repo, Pattern: "p", Technique: got.Choice, Resolved: i%2 == 0})
 			}
-			errs[g] = errors.Join(errs[g], l.Discount(1))
+			l.Discount(1)
 		})
 	}
 	wg.Wait()

@@ -380,9 +380,7 @@ func TestDiscount(t *testing.T) {
 	r := coder.Request{Task: "new", Org: "o", Repo: "r", Candidates: candidates("a", "b", "next"),
 		Left: math.Inf(1), Terse: true}
 	before := l.Decide(r)
-	if err := l.Discount("a", 0.25); err != nil {
-		t.Fatal(err)
-	}
+	l.Discount("a", 0.25)
 	for i := range 50 { // revisions of earlier tasks must not bring back what was discounted
 		l.Observe(coder.Outcome{Task: fmt.Sprint("later ", i), Org: "o", Repo: "r", Coder: "c", Resolved: true})
 	}
@@ -394,19 +392,12 @@ func TestDiscount(t *testing.T) {
 	if was := chanceOf(t, before, "b"); was.Here != b.Here {
 		t.Errorf("another coder went from %v to %v", was.Here, b.Here)
 	}
-	if err := l.Discount("b", 0); err != nil {
-		t.Fatal(err)
-	}
+	l.Discount("b", 0)
 	for i := range 40 { // which says more of how hard b's tasks were
 		l.Observe(coder.Outcome{Task: fmt.Sprint(i), Org: "o", Repo: "r", Coder: "c", Resolved: true})
 	}
 	if got := chanceOf(t, l.Decide(r), "b").Here; got != (coder.Tally{}) {
 		t.Errorf("of a coder that was forgotten %v is known", got)
-	}
-	for _, f := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1)} {
-		if err := l.Discount("b", f); err == nil {
-			t.Errorf("a discount by %v is accepted", f)
-		}
 	}
 }
 
@@ -424,7 +415,7 @@ func TestConcurrentUse(t *testing.T) {
 				}
 				l.Observe(coder.Outcome{Task: fmt.Sprint(g, i), Coder: d.Choice, Cost: 5, Resolved: i%2 == 0})
 			}
-			errs[g] = errors.Join(errs[g], l.Discount("a", 1))
+			l.Discount("a", 1)
 		})
 	}
 	wg.Wait()

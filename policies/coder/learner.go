@@ -1,8 +1,6 @@
 package coder
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -154,14 +152,8 @@ func (l *Learner) common(s *snapshot, ps [levels]place) vector {
 	return v
 }
 
-// errDiscount is what a wrong factor is answered with.
-var errDiscount = errors.New("a discount is a factor from 0 to 1")
-
 // Discount multiplies what is known of a coder by a factor in 0–1, everywhere, such as .25 for a model that changed.
-func (l *Learner) Discount(coder string, factor float64) error {
-	if !(factor >= 0 && factor <= 1) {
-		return fmt.Errorf("discount %s by %v: %w", coder, factor, errDiscount)
-	}
+func (l *Learner) Discount(coder string, factor float64) {
 	l.write.Lock()
 	defer l.write.Unlock()
 	e := l.now.Load().edit()
@@ -175,5 +167,4 @@ func (l *Learner) Discount(coder string, factor float64) error {
 	l.seen.freeze(coder)
 	l.assess(e, coder)
 	l.now.Store(e.snapshot)
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // conclude weighs the required checks against one another.
@@ -242,7 +243,7 @@ func (j *judgement) pass(greens, skips int) {
 	if skips > 0 { // GitHub counts it as green
 		skipped = fmt.Sprintf(", %d skipped", skips)
 	}
-	j.explain("%s green%s.", counted(greens, "required check is", "required checks are"), skipped)
+	j.explain("%s green%s.", text.Count(greens, "required check is", "required checks are"), skipped)
 	if len(j.rests) == 0 { // all that is required may be one job that needs the others
 		j.rests = j.beside
 	}
@@ -311,11 +312,4 @@ func (j *judgement) sentences(why []string) {
 	for _, w := range why {
 		j.explain("%s.", w)
 	}
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Expected is a check that should report on the commit, and why SIA expects it.
@@ -46,8 +47,7 @@ func Expect(earlier []sia.Reported, h History, files []File, changed []string) [
 	merged, pulls := tally(h.Merged)
 	for r, n := range merged {
 		if 2*n > pulls && runsAgain(r, files, changed, false) {
-			add(r, true, fmt.Sprintf("it reported on %d of the last %s", n, counted(pulls, "merged pull request",
-				"merged pull requests")))
+			add(r, true, fmt.Sprintf("it reported on %d of the last %s", n, text.Count(pulls, "merged pull request")))
 		}
 	}
 	base, commits := tally(h.Base)
@@ -59,8 +59,7 @@ func Expect(earlier []sia.Reported, h History, files []File, changed []string) [
 			known = r.Workflow != "" && r.Event == "push" && runsAgain(r, files, changed, false)
 		}
 		if 2*n > commits && known {
-			add(r, false, fmt.Sprintf("it reported on %d of the last %s of the base branch", n, counted(commits,
-				"commit", "commits")))
+			add(r, false, fmt.Sprintf("it reported on %d of the last %s of the base branch", n, text.Count(commits, "commit")))
 		}
 	}
 	out := slices.Collect(maps.Values(found))

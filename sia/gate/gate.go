@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Input is everything that a verdict depends on. What is Known or Read may be
@@ -178,7 +179,7 @@ func (j *judgement) compareCounts() {
 		if i >= 0 {
 			j.Expectations = false // no issue asks for that
 			said := fmt.Sprintf("%s ran %s, and %d on the base commit", j.checks[i].label,
-				counted(n.Head, "test", "tests"), n.Base)
+				text.Count(n.Head, "test"), n.Base)
 			if n.Report != "" {
 				said += fmt.Sprintf(", as its test reports (%s) say; gone are, among them, %s", n.Report, n.Gone)
 			}

@@ -147,7 +147,7 @@ const maxNames = 3
 // names lists checks for a sentence.
 func names(all []string) string {
 	if len(all) > maxNames {
-		all = append(slices.Clone(all[:maxNames]), counted(len(all)-maxNames, "other", "others"))
+		all = append(slices.Clone(all[:maxNames]), text.Count(len(all)-maxNames, "other"))
 	}
 	return text.List(all)
 }

@@ -3,7 +3,6 @@ package stuck
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -163,14 +162,11 @@ func outputUnchanged(past []sia.Attempt, now Judged) string {
 
 // namedAttempts names attempts: "attempt 1", "attempts 1, 2 and 4".
 func namedAttempts(as []sia.Attempt) string {
-	numbers := make([]string, len(as))
+	numbers := make([]int, len(as))
 	for i, a := range as {
-		numbers[i] = strconv.Itoa(a.Number)
+		numbers[i] = a.Number
 	}
-	if len(numbers) == 1 {
-		return "attempt " + numbers[0]
-	}
-	return "attempts " + text.List(numbers)
+	return text.Numbered("attempt", numbers)
 }
 
 func greenChecks(n int) string {

@@ -9,6 +9,7 @@ package text
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -55,12 +56,27 @@ func OneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 
-// Count is a number of things for people: "1 task", "2 tasks". The plural is made with an s.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// Count is a number of things for people: "1 task", "2 tasks". The plural is made with an s where none is given.
+func Count(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// Numbered names things by their numbers: "part 2", "parts 2 and 3".
+func Numbered(noun string, numbers []int) string {
+	words := make([]string, len(numbers))
+	for i, n := range numbers {
+		words[i] = strconv.Itoa(n)
+	}
+	if len(words) != 1 {
+		noun += "s"
+	}
+	return noun + " " + List(words)
 }
 
 // List is words as in "a, b and c".
