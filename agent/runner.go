@@ -281,7 +281,8 @@ func Tidy(cache string, now func() time.Time, log *slog.Logger) {
 
 // pruneSetups removes the results of setup that were not used for longest, and those that were not used for 30 days.
 func (s *runnerFactory) pruneSetups() {
-	err := sandbox.Prune(filepath.Join(s.cacheDir, setupsFolder), "*", s.now(), func(newer int, unused time.Duration) bool {
+	dir := filepath.Join(s.cacheDir, setupsFolder)
+	err := sandbox.Prune(dir, "*", s.now(), func(newer int, unused time.Duration) bool {
 		return unused >= keepAtMost || newer >= keepSetups && unused >= keepAtLeast
 	})
 	if err != nil {

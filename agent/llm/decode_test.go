@@ -263,7 +263,8 @@ func FuzzReaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var got wireText
 		var want string
-		if utf8.Valid(b) && json.Unmarshal(b, &want) == nil && json.Unmarshal(b, &got) == nil && wellFormed(string(got)) != want {
+		if utf8.Valid(b) && json.Unmarshal(b, &want) == nil && json.Unmarshal(b, &got) == nil &&
+			wellFormed(string(got)) != want {
 			t.Errorf("%q is %q, want %q", b, got, want)
 		}
 		for _, r := range []answerReader{&chatReader{}, &responsesReader{}, &messagesReader{}} {

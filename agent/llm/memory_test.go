@@ -75,7 +75,8 @@ func TestRefusedEfforts(t *testing.T) {
 			"Thinking level MEDIUM is not supported for this model.", 400, nil},
 		{"https://github.com/jenslys/opencode-gemini-auth/issues/14", "medium", "Unable to submit request because " +
 			"thinking_level MEDIUM is not supported by this model.", 400, nil},
-		{"https://console.groq.com/docs/reasoning", "high", "`reasoning_effort` must be one of `none` or `default`", 400, nil},
+		{"https://console.groq.com/docs/reasoning", "high",
+			"`reasoning_effort` must be one of `none` or `default`", 400, nil},
 	} {
 		s := flavour.Start(flavour.Flavour{Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
 			if a.Body["reasoning_effort"] == c.wanted {

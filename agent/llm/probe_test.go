@@ -178,9 +178,9 @@ func TestLongThoughts(t *testing.T) {
 	}
 }
 
-// Endpoints say in several ways that an answer was cut while the model thought: some count a little less than the limit,
-// only the reasoning or nothing, some call it "stop". Each gives it more room; none is a window that is full. An answer
-// that the endpoint cuts at a limit of its own, or that is just empty, gives none.
+// Endpoints say in several ways that an answer was cut while the model thought: some count a little less than the
+// limit, only the reasoning or nothing, some call it "stop". Each gives it more room; none is a window that is full. An
+// answer that the endpoint cuts at a limit of its own, or that is just empty, gives none.
 func TestCutInThought(t *testing.T) {
 	for _, c := range []struct {
 		what, finish  string

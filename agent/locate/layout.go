@@ -80,8 +80,8 @@ func IsForeign(folder string) bool {
 // isForeign reports whether a file is other people's code, or made by a program.
 func isForeign(p string) bool {
 	name := path.Base(p)
-	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), IsForeign) || strings.Contains(name, ".min.") || strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, "_pb2.py") ||
-		strings.HasSuffix(name, ".d.ts")
+	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), IsForeign) || strings.Contains(name, ".min.") ||
+		strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, "_pb2.py") || strings.HasSuffix(name, ".d.ts")
 }
 
 // resolve finds the file of the tree that a path in a log or an issue means. That is the one at this path, else the

@@ -41,7 +41,7 @@ func TestCachesAreFilledOnce(t *testing.T) {
 // TestOldDependenciesGo: what was fetched for manifests that are not used any more does not fill the disk, and what of
 // it is wanted once more counts as not fetched.
 func TestOldDependenciesGo(t *testing.T) {
-	r := &Runner{dir: t.TempDir(), first: make(chan struct{}, 1)}
+	r := &Runner{dir: t.TempDir(), Now: time.Now, first: make(chan struct{}, 1)}
 	suite := func(i int) Suite { return Suite{Deps: fmt.Sprintf("node-%d", i), Prepare: "npm ci", Eager: true} }
 	now := time.Now()
 	for i := range maxDeps + 2 {

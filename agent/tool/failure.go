@@ -54,7 +54,8 @@ func callFailure(ctx context.Context, env Env, a failureArgs) (Result, error) {
 func listFailures(all []FailedCheck) string {
 	var b strings.Builder
 	for _, f := range all {
-		fmt.Fprintf(&b, "%s: %s, %d lines\n", shownName(f), strings.ReplaceAll(f.Class, "_", " "), len(splitEnds(strings.TrimRight(f.Text, "\r\n"))))
+		fmt.Fprintf(&b, "%s: %s, %d lines\n", shownName(f), strings.ReplaceAll(f.Class, "_", " "),
+			len(splitEnds(strings.TrimRight(f.Text, "\r\n"))))
 	}
 	b.WriteString("[name one of them in check]\n")
 	return cutResult(b.String(), MaxResult)

@@ -23,7 +23,8 @@ const (
 
 // LocateTool ranks the files where a change is likely to belong.
 func LocateTool() Tool {
-	return newTool(NameLocate, locateArgs{}, callLocate, `{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)
+	return newTool(NameLocate, locateArgs{}, callLocate,
+		`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)
 }
 
 type locateArgs struct {
