@@ -64,7 +64,7 @@ func CheckRun(t sia.Task, in Placed, l Links) CheckRunView {
 		Actions:     actions(t),
 	}
 	var p page
-	p.add(nowText(t))
+	p.add(nowText(t, 0))
 	p.add(partsProgress(t))
 	p.add("**Credits:** " + credits(t.Credits))
 	p.add(placeLine(t, l))

@@ -47,49 +47,28 @@ func Status(t sia.Task, l Links, now time.Time) string {
 // briefNow says what happens, what comes next, and whom the task waits for, in so many
 // words at most; whole reports whether that is all there is to say.
 func briefNow(t sia.Task, room int) (s string, whole bool) {
-	switch {
-	case AwaitsTestAcceptance(t):
+	if AwaitsTestAcceptance(t) {
 		const rest = "It passes when somebody with write access has looked at these changes and accepts them"
 		if list := changeList(t, room-words(rest)-3); list != "" { // "- 12 more"
 			return rest + ":\n\n" + list, false
 		}
 		return rest + ".", false
-	case t.State == sia.Escalated && t.Escalation != nil && !waitsForYes(t):
-		e := *t.Escalation
-		rest := "The options are " + answerPlace(t, e) + ". Nothing runs until somebody answers."
-		asked := min(30, room-words(rest))
-		return "**" + few(e.Question, asked) + "**\n\n" + rest, fits(e.Question, asked)
-	case t.State == sia.OnHold:
-		rest := "Nothing runs and nothing is spent; the work so far is kept."
-		if t.Pause == nil {
-			return rest, true
-		}
-		if t.Pause.By.Login != "" && t.Pause.Kind != sia.PausedByHalt {
-			return "Paused by " + Code(t.Pause.By.Login, 40) + ". " + rest, false
-		}
-		said := min(50, room-words(rest)-1) // it says what to do
-		return "> " + few(sentenceCase(t.Pause.Reason), said) + "\n\n" + rest, false
-	case t.State == sia.Passed && t.Aftermath == sia.Abandoned:
-		return abandonedText(t), true
-	case t.State == sia.Stopped:
-		rest := "Nothing runs any more."
-		if t.Branch != "" && t.Head != "" {
-			rest += " What had been done is kept on its branch."
-		}
-		if t.Ended == "" {
-			return rest, false
-		}
-		said := min(30, room-words(rest)-1)
-		return "> " + few(sentenceCase(t.Ended), said) + "\n\n" + rest, fits(t.Ended, said)
 	}
 	if after := afterPass(t, room); after != "" {
 		return after, false
 	}
-	now := nowText(t)
-	if less := nowText(withoutProgress(t)); less != now && words(now) > room {
-		return less, false
+	if s = nowText(t, room); words(s) > room {
+		s = nowText(withoutProgress(t), room)
 	}
-	return now, true
+	return s, s == nowText(t, 0)
+}
+
+// upTo is foreign text in so many words at most, that fit into a room beside others; room 0: as it is.
+func upTo(foreign string, most, room int, beside string) string {
+	if room == 0 {
+		return Line(foreign, 1000)
+	}
+	return few(foreign, min(most, room-words(beside)))
 }
 
 // briefProgress is how far the task is, what its checks say and where to look, a line each.
@@ -142,7 +121,7 @@ func checkLine(checks []sia.Check) string {
 func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string {
 	var p page
 	if !whole {
-		p.add(nowText(t))
+		p.add(nowText(t, 0))
 	}
 	if !warned {
 		p.add(Quote(t.Warning))
@@ -268,8 +247,9 @@ func askers(t sia.Task) string {
 	return strings.Join(who, ", ")
 }
 
-// nowText says what happens, what comes next, and whom the task waits for.
-func nowText(t sia.Task) string {
+// nowText says what happens, what comes next, and whom the task waits for. Foreign words in it are cut to a room in
+// words; 0: none are.
+func nowText(t sia.Task, room int) string {
 	if t.State == sia.Queued || t.State == sia.Working || t.State == sia.PushedOut || t.State == sia.Checking {
 		if said := followUpNow(t); said != "" {
 			return said
@@ -323,9 +303,9 @@ func nowText(t sia.Task) string {
 		return "The diagnosis is posted and recorded. Comment `/sia stop` or `/sia pause` if the new approach should not " +
 			"be tried."
 	case sia.Escalated:
-		return escalatedText(t)
+		return escalatedText(t, room)
 	case sia.OnHold:
-		return pausedText(t)
+		return pausedText(t, room)
 	case sia.Passed:
 		if t.Pull.Merged {
 			return "A person merged it. What SIA learned on the way is kept in its memory."
@@ -347,7 +327,7 @@ func nowText(t sia.Task) string {
 		}
 		return "The work is ready for review. SIA never merges: whether the change is wanted is for you to say."
 	case sia.Stopped:
-		return stoppedText(t)
+		return stoppedText(t, room)
 	}
 	return ""
 }
@@ -383,16 +363,16 @@ func checkingText(t sia.Task) string {
 		green, running, red)
 }
 
-func escalatedText(t sia.Task) string {
+func escalatedText(t sia.Task, room int) string {
 	e := t.Escalation
 	if e == nil {
-		return "Waiting: " + Line(Waiting(t), 300)
+		return ""
 	}
 	if waitsForYes(t) {
 		return planWaits(t, *e)
 	}
-	return "**" + Line(e.Question, 300) + "**\n\nThe options are " + answerPlace(t, *e) +
-		". Nothing runs and nothing is spent until somebody with write access answers."
+	rest := "The options are " + answerPlace(t, *e) + ". Nothing runs until somebody answers."
+	return "**" + upTo(e.Question, 30, room, rest) + "**\n\n" + rest
 }
 
 // answerPlace is where a question can be answered.
@@ -406,24 +386,25 @@ func answerPlace(t sia.Task, e sia.Escalation) string {
 	return "in a comment below"
 }
 
-func pausedText(t sia.Task) string {
-	s := "Nothing runs and nothing is spent; the work so far is kept."
-	if t.Pause != nil && t.Pause.By.Login != "" {
-		s = "Paused by " + Code(t.Pause.By.Login, 40) + ". " + s
+func pausedText(t sia.Task, room int) string {
+	const rest = "Nothing runs and nothing is spent; the work so far is kept."
+	switch p := t.Pause; {
+	case p == nil:
+		return rest
+	case p.Kind == sia.PausedByPerson && p.By.Login != "":
+		return "Paused by " + named(p.By, "") + ". " + rest
+	default:
+		return "> " + upTo(sentenceCase(Waiting(t)), 50, room, rest+" >") + "\n\n" + rest
 	}
-	if waiting := Waiting(t); waiting != "" {
-		return Quote(sentenceCase(waiting)) + "\n\n" + s
-	}
-	return s
 }
 
-func stoppedText(t sia.Task) string {
+func stoppedText(t sia.Task, room int) string {
 	s := "Nothing runs any more."
 	if t.Branch != "" && t.Head != "" {
 		s += " What had been done is kept on " + Code(t.Branch, 200) + "."
 	}
 	if t.Ended != "" {
-		return Quote(sentenceCase(t.Ended)) + "\n\n" + s
+		s = "> " + upTo(sentenceCase(t.Ended), 30, room, s+" >") + "\n\n" + s
 	}
 	return s
 }
