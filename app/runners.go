@@ -23,9 +23,9 @@ func newDispatcher(g *deps, c Config, ending <-chan struct{}) (*runner.Dispatche
 			if err != nil {
 				return nil, fmt.Errorf("the models of the coder %s: %w", one.Name, err)
 			}
-			a.Models = append(a.Models, runner.Upstream{Name: m.Name, Model: m.Model, URL: m.URL, Key: m.Key,
-				Protocol: m.Protocol, Reasoning: m.Reasoning, Price: m.Price, Window: m.Context, MaxOutput: m.MaxOutput,
-				Timeout: m.Timeout, Client: client, Observe: m.observe})
+			a.Models = append(a.Models, runner.Upstream{URL: m.URL, Key: m.Key, Client: client, Observe: m.observe,
+				Model: runner.Model{Name: m.Name, Model: m.Model, Protocol: m.Protocol, Reasoning: m.Reasoning, Price: m.Price,
+					Window: m.Context, MaxOutput: m.MaxOutput, Timeout: m.Timeout}})
 		}
 		out.Agents = append(out.Agents, a)
 	}

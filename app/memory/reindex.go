@@ -357,9 +357,9 @@ func (x *reindexing) lessons(ctx context.Context, git *gitops.Repo) error {
 	return err
 }
 
-// Restore rebuilds a task that was deleted from the database, as [Branches.Reindex] does, so that it goes on where it was
-// when it is started again. Where the memory branch has no record of it any more, that is logged, and it begins anew.
-// What was learned from it the database still has.
+// Restore rebuilds a task that was deleted from the database, as [Branches.Reindex] does, so that it goes on where it
+// was when it is started again. Where the memory branch has no record of it any more, that is logged, and it begins
+// anew. What was learned from it the database still has.
 func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Repo, issue int) error {
 	id := sia.NewTaskID(repo.ID, issue)
 	deleted, err := b.store.Deleted(ctx, id)
@@ -382,7 +382,7 @@ func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Rep
 	}
 	if err != nil {
 		b.log.WarnContext(ctx, "a task that was deleted begins anew: memory does not have it", "task", id, "why", err)
-		return nil //nolint:nilerr // a person starts it all the same
+		return nil
 	}
 	_, err = x.restore(ctx, r)
 	return err

@@ -16,20 +16,15 @@ import (
 
 // Upstream is a model with its address and key, as the server asks it.
 type Upstream struct {
-	Name, Model, URL, Key string
-	Protocol              llm.Protocol
-	Reasoning             string
-	Price                 llm.Price
-	Window, MaxOutput     int
-	Timeout               time.Duration
-	Client                *llm.Client // that the server asks it by, for what was learned
-	Observe               func(context.Context, llm.Call)
+	Model
+	URL, Key string
+	Client   *llm.Client // that the server asks it by, for what was learned
+	Observe  func(context.Context, llm.Call)
 }
 
 // toRunner is the model without what a runner is not to know.
 func (u Upstream) toRunner() Model {
-	m := Model{Name: u.Name, Model: u.Model, Protocol: u.Protocol, Reasoning: u.Reasoning, Price: u.Price,
-		Window: u.Window, MaxOutput: u.MaxOutput, Timeout: u.Timeout}
+	m := u.Model
 	if u.Client != nil {
 		m.Learned = u.Client.Learned()
 		m.Learned.Protocol = u.Client.Protocol() // what the address suggests, a runner can't see

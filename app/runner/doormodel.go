@@ -29,7 +29,7 @@ func (h *Door) model(w http.ResponseWriter, r *http.Request, a held) {
 	}
 	m := models[n]
 	pays := &meter{ctx: context.WithoutCancel(r.Context()), door: h, attempt: a, model: m}
-	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model, Token: bearer(r), Room: h.room,
+	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model.Model, Token: bearer(r), Room: h.room,
 		Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays})
 	if err != nil {
 		h.failed(w, r, err)

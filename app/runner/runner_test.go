@@ -92,9 +92,8 @@ func newWorld(t *testing.T, model string) *world {
 	must(t, err)
 	w.dispatch = runner.NewDispatcher(runner.Config{Store: w.db, Logger: log, Now: time.Now,
 		Mirror: func(sia.Task) *gitops.Repo { return w.repo }, Key: func(sia.Task) string { return "3/7" },
-		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Name: "coder", Model: "m", URL: model,
-			Key:   "the key",
-			Price: llm.Price{Input: 1, Output: 2}}}}},
+		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{URL: model, Key: "the key",
+			Model: runner.Model{Name: "coder", Model: "m", Price: llm.Price{Input: 1, Output: 2}}}}}},
 		Poll: 20 * time.Millisecond})
 	w.door = httptest.NewServer(runner.NewDoor(w.dispatch, &gateway.Room{}))
 	t.Cleanup(w.door.Close)

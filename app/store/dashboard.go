@@ -32,38 +32,23 @@ func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.
 	return list(ctx, s.DB, "find tasks", scanJSON[sia.Task], query, args...)
 }
 
-// findQuery asks for what is chosen by alone, so that the index that fits it is used.
 func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
-	where, args := []string{s.sees("repo_id")}, v.args()
-	also := func(condition string, values ...any) {
-		where, args = append(where, condition), append(args, values...)
+	var c conditions
+	c.also(true, s.sees("repo_id"), v.args()...)
+	c.also(f.Repo != 0, "repo_id = ?", f.Repo)
+	c.also(len(f.States) > 0, "state "+s.among(texts), array[sia.State](f.States))
+	c.also(f.Temperature != "", "temperature <> '' AND temperature = ?", f.Temperature)
+	c.also(f.Technique != "", "id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
+	for _, word := range strings.Fields(f.Text) { // as both databases do it with a column
+		c.also(true, "replace(lower(title), ?, '') <> lower(title)", asciiLower(word))
 	}
-	if f.Repo != 0 {
-		also("repo_id = ?", f.Repo)
-	}
-	if len(f.States) > 0 {
-		also("state "+s.among(texts), array[sia.State](f.States))
-	}
-	if f.Temperature != "" {
-		also("temperature <> '' AND temperature = ?", f.Temperature)
-	}
-	if f.Technique != "" {
-		also("id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
-	}
-	for _, word := range strings.Fields(f.Text) {
-		also("replace(lower(title), ?, '') <> lower(title)", asciiLower(word)) // as both databases do it with a column
-	}
-	if !f.From.IsZero() {
-		also("updated_at >= ?", micros(f.From))
-	}
-	if !f.To.IsZero() {
-		also("updated_at < ?", micros(f.To))
-	}
+	c.also(!f.From.IsZero(), "updated_at >= ?", micros(f.From))
+	c.also(!f.To.IsZero(), "updated_at < ?", micros(f.To))
 	// The rows are chosen from an index; only those of the page are read.
 	return `SELECT t.task FROM (SELECT id, updated_at FROM tasks
-		WHERE ` + strings.Join(where, " AND ") + ` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found
+		WHERE ` + c.String() + ` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found
 		JOIN tasks t ON t.id = found.id ORDER BY found.updated_at DESC, found.id`,
-		append(args, max(1, f.Limit), max(0, f.Skip))
+		append(c.args, max(1, f.Limit), max(0, f.Skip))
 }
 
 // CountOpen counts the tasks that have not ended: those that wait for a person, and those that go on by themselves.
@@ -144,16 +129,10 @@ type Cost struct {
 // Costs is what each repository cost in each period between two successive times, in one query. The times ascend, and
 // a period begins with its first. A period in which a repository cost nothing is left out.
 func (s *CreditStore) Costs(ctx context.Context, v Visibility, times ...time.Time) ([]Cost, error) {
-	if len(times) < 2 {
-		return nil, nil
-	}
-	period, args := periods(times)
-	return list(ctx, s.DB, "sum the costs of repositories", func(from row) (c Cost, err error) {
+	return costs(ctx, s.DB, v, times, "repo_id", "TRUE", func(from row) (c Cost, err error) {
 		err = from.Scan(&c.Repo, &c.Period, &c.Spent)
 		return c, err
-	}, `SELECT repo_id, `+period+` AS period, sum(amount) FROM credits
-		WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
-		GROUP BY 1, 2 ORDER BY 1, 2`, append(args, v.args()...)...)
+	})
 }
 
 // TeamCost is what the tasks of a team cost in a period.
@@ -165,27 +144,29 @@ type TeamCost struct {
 
 // TeamCosts is what each team cost in each period, as in [CreditStore.Costs]. What no team was named for is left out.
 func (s *CreditStore) TeamCosts(ctx context.Context, v Visibility, times ...time.Time) ([]TeamCost, error) {
+	return costs(ctx, s.DB, v, times, "team", "team <> ''", func(from row) (c TeamCost, err error) {
+		err = from.Scan(&c.Team, &c.Period, &c.Spent)
+		return c, err
+	})
+}
+
+// costs sums what was spent by a column and by the period, of the rows for which a condition holds.
+func costs[T any](
+	ctx context.Context, s *DB, v Visibility, times []time.Time, by, condition string, scan func(row) (T, error),
+) ([]T, error) {
 	if len(times) < 2 {
 		return nil, nil
 	}
-	period, args := periods(times)
-	return list(ctx, s.DB, "sum the costs of teams", func(from row) (c TeamCost, err error) {
-		err = from.Scan(&c.Team, &c.Period, &c.Spent)
-		return c, err
-	}, `SELECT team, `+period+` AS period, sum(amount) FROM credits
-		WHERE kind IN ('spend', 'overrun') AND team <> '' AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
-		GROUP BY 1, 2 ORDER BY 1, 2`, append(args, v.args()...)...)
-}
-
-// periods is an expression for the period that a row is in, and arguments: its own, and then from when and until when
-// all periods are.
-func periods(times []time.Time) (expression string, args []any) {
-	var b strings.Builder
+	var period strings.Builder
+	var args []any
 	for i, end := range times[1:] {
-		fmt.Fprintf(&b, " WHEN at < ? THEN %d", i)
+		fmt.Fprintf(&period, " WHEN at < ? THEN %d", i)
 		args = append(args, micros(end))
 	}
-	return "CASE" + b.String() + " END", append(args, micros(times[0]), micros(times[len(times)-1]))
+	args = append(args, micros(times[0]), micros(times[len(times)-1]))
+	return list(ctx, s, "sum costs by "+by, scan, `SELECT `+by+`, CASE`+period.String()+` END AS period, sum(amount)
+		FROM credits WHERE kind IN ('spend', 'overrun') AND `+condition+` AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
+		GROUP BY 1, 2 ORDER BY 1, 2`, append(args, v.args()...)...)
 }
 
 // SeenRepositories lists the repositories of a sight, by name.

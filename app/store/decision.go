@@ -32,8 +32,8 @@ const decisionColumns = `id, task_id, repo_id, attempt, type, policy, context, o
 	outcome, credit`
 
 func decisionFields(d *sia.Decision) []any {
-	return []any{&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, asJSON{&d.Context}, asJSON{&d.Options}, &d.Choice,
-		&d.Propensity, &d.Reason, asMicros{&d.At}, &d.Outcome, &d.Credit}
+	return []any{&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, asJSON{&d.Context}, asJSON{&d.Options},
+		&d.Choice, &d.Propensity, &d.Reason, asMicros{&d.At}, &d.Outcome, &d.Credit}
 }
 
 func scanDecision(from row) (d sia.Decision, err error) {
@@ -50,6 +50,30 @@ func (s *DecisionStore) Decision(ctx context.Context, id string) (sia.Decision, 
 func (s *DecisionStore) Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error) {
 	return list(ctx, s.DB, "load the decisions of task "+string(id), scanDecision,
 		`SELECT `+decisionColumns+` FROM decisions WHERE task_id = ? ORDER BY n`, id)
+}
+
+// DecisionsOf lists the last decisions of a type in a repository, oldest first; 0: in all
+// repositories.
+func (s *DecisionStore) DecisionsOf(
+	ctx context.Context, typ sia.DecisionType, repo int64, limit int,
+) ([]sia.Decision, error) {
+	return s.latest(ctx, typ, `(repo_id = ? OR ? = 0)`, repo, repo, limit)
+}
+
+// DecisionsIn lists the last decisions of a type in an installation, oldest first.
+func (s *DecisionStore) DecisionsIn(
+	ctx context.Context, installation int64, typ sia.DecisionType, limit int,
+) ([]sia.Decision, error) {
+	return s.latest(ctx, typ, `repo_id IN (SELECT id FROM repositories WHERE installation_id = ?)`, installation, limit)
+}
+
+func (s *DecisionStore) latest(
+	ctx context.Context, typ sia.DecisionType, where string, args ...any,
+) ([]sia.Decision, error) {
+	return list(ctx, s.DB, fmt.Sprintf("load the last decisions of type %s", typ), scanDecision,
+		`SELECT `+decisionColumns+` FROM (SELECT * FROM decisions WHERE type = ? AND `+where+`
+			ORDER BY n DESC LIMIT ?) AS latest ORDER BY n`,
+		append([]any{typ}, args...)...)
 }
 
 // Outcome is the result of an intervention: its attempt passed or it did not.

@@ -148,13 +148,9 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 		fmt.Errorf("took longer than %s: %w", timeout, context.DeadlineExceeded))
 	defer cancel()
 
-	if w.e.h.Boundary != nil {
-		w.e.h.Boundary(ctx, "before", f)
-	}
+	w.e.h.Boundary(ctx, "before", f)
 	fact, err := w.call(ctx, t, f)
-	if w.e.h.Boundary != nil {
-		w.e.h.Boundary(ctx, "after", f)
-	}
+	w.e.h.Boundary(ctx, "after", f)
 	if cause := context.Cause(ctx); err != nil && !errors.Is(err, cause) &&
 		(errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, ErrLeaseLost)) {
 		err = fmt.Errorf("%w (%w)", err, cause)
@@ -171,8 +167,8 @@ func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact
 func (s *DB) noPanic(ctx context.Context, op string, err *error) {
 	if p := recover(); p != nil {
 		s.log.ErrorContext(ctx, "handler panicked", "op", op, "panic", p, "stack", string(debug.Stack()))
-		*err = &sia.Error{Op: op, Message: "a mistake in SIA kept it from going on; its log has the details, please report it",
-			Err: fmt.Errorf("panic: %v", p)}
+		*err = &sia.Error{Op: op, Err: fmt.Errorf("panic: %v", p),
+			Message: "a mistake in SIA kept it from going on; its log has the details, please report it"}
 	}
 }
 

@@ -64,7 +64,8 @@ func (s *OutcomeStore) RecordCoderOutcome(ctx context.Context, o CoderOutcome) e
 	return err
 }
 
-const coderOutcomeColumns = `id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at`
+const coderOutcomeColumns = `id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed,
+	at`
 
 func (o *CoderOutcome) fields() []any {
 	return []any{&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved,

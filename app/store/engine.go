@@ -150,6 +150,9 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	if err := s.current(ctx); err != nil {
 		return nil, err
 	}
+	if h.Boundary == nil {
+		h.Boundary = func(context.Context, string, sia.Effect) {}
+	}
 	unlock := func() error { return nil }
 	if c.Shared = c.Shared || s.shared(); !c.Shared {
 		var err error

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -20,8 +19,7 @@ const (
 type groupCommit[T any] struct {
 	write  func(ctx context.Context, items []T) error // in one transaction
 	queue  chan queuedItem[T]
-	closed chan struct{}
-	close  func() // closes closed, once
+	closed <-chan struct{} // nothing is committed any more
 
 	waiting atomic.Int32 // callers
 	last    atomic.Int64 // when the last one came, in microseconds since 1970
@@ -35,10 +33,10 @@ type queuedItem[T any] struct {
 
 var errClosed = errors.New("the store is closed")
 
-func newGroupCommit[T any](write func(ctx context.Context, items []T) error) *groupCommit[T] {
-	g := &groupCommit[T]{write: write, queue: make(chan queuedItem[T], groupQueue), closed: make(chan struct{})}
-	g.close = sync.OnceFunc(func() { close(g.closed) })
-	return g
+func newGroupCommit[T any](
+	closed <-chan struct{}, write func(ctx context.Context, items []T) error,
+) *groupCommit[T] {
+	return &groupCommit[T]{write: write, queue: make(chan queuedItem[T], groupQueue), closed: closed}
 }
 
 // do returns when the item is written, or can't be. When ctx ends first it may have been written all the same, or be

@@ -14,7 +14,7 @@ import (
 func TestGroupCommitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		writes := 0
-		g := newGroupCommit(func(ctx context.Context, _ []int) error {
+		g := newGroupCommit(nil, func(ctx context.Context, _ []int) error {
 			writes++
 			<-ctx.Done()
 			return ctx.Err()
@@ -45,7 +45,7 @@ func TestGroupWaits(t *testing.T) {
 		{last: 20, arrive: 30, want: 4, after: groupWait},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g := newGroupCommit(func(context.Context, []int) error { return nil })
+			g := newGroupCommit(nil, func(context.Context, []int) error { return nil })
 			began := time.Now()
 			var arriving sync.WaitGroup
 			arriving.Go(func() {

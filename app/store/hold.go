@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/sia-bot/sia/sia"
 )
 
 // PolicyHold is a policy that is not to be changed for a while, and one that another version
@@ -25,7 +23,8 @@ type PolicyHold struct {
 
 // HoldPolicy keeps a hold, in the place of an earlier one of the same policy.
 func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
-	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds (`+holdColumns+`) VALUES (`+marks(holdColumns)+`)
+	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds (`+holdColumns+`)
+		VALUES (`+marks(holdColumns)+`)
 		ON CONFLICT (installation, place_id, decision, name) DO UPDATE SET bad = excluded.bad, instead = excluded.instead,
 			until = excluded.until, why = excluded.why, by_login = excluded.by_login, at = excluded.at`, h.fields()...)
 }
@@ -65,15 +64,4 @@ func (s *PolicyStore) PolicyRecord(
 		policy, policy, micros(after), installation, repo, repo).
 		Scan(&r.Ended, &r.Passed, asMicros{&r.Since})
 	return r, s.explain("count the tasks of policy "+policy, err)
-}
-
-// DecisionsIn lists the last decisions of a type in an installation, oldest first.
-func (s *DecisionStore) DecisionsIn(
-	ctx context.Context, installation int64, typ sia.DecisionType, limit int,
-) ([]sia.Decision, error) {
-	return list(ctx, s.DB, fmt.Sprintf("load the decisions of type %s of installation %d", typ, installation),
-		scanDecision,
-		`SELECT `+decisionColumns+` FROM (SELECT d.* FROM decisions d JOIN repositories r ON r.id = d.repo_id
-			WHERE d.type = ? AND r.installation_id = ? ORDER BY d.n DESC LIMIT ?) AS latest ORDER BY n`,
-		typ, installation, limit)
 }

@@ -273,9 +273,17 @@ func (e *Engine) renew(ctx context.Context) {
 	if len(keys) == 0 {
 		return
 	}
-	var renewed []effectToken
+	type token struct { // the newest of an effect
+		key       string
+		number    int64
+		cancelled bool
+	}
+	var renewed []token
 	err := e.s.write(ctx, "renew leases", func(tx *sql.Tx) (err error) {
-		renewed, err = collect(ctx, tx, scanToken, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
+		renewed, err = collect(ctx, tx, func(from row) (t token, err error) {
+			err = from.Scan(&t.key, &t.number, &t.cancelled)
+			return t, err
+		}, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
 			WHERE key `+e.s.among(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
 			RETURNING key, lease_token, cancelled`, e.c.Lease.Microseconds(), array[string](keys), e.holder)
 		return err
@@ -287,7 +295,7 @@ func (e *Engine) renew(ctx context.Context) {
 		return
 	}
 	for _, r := range renewed {
-		if h := mine[r.key]; h.token == r.token {
+		if h := mine[r.key]; h.token == r.number {
 			if r.cancelled { // and no notification of it was heard
 				h.cancel(ErrCancelled)
 			}
@@ -298,18 +306,6 @@ func (e *Engine) renew(ctx context.Context) {
 	for _, h := range mine { // that were not renewed: they are another's, or have just ended
 		h.cancel(ErrLeaseLost)
 	}
-}
-
-// effectToken is the newest token of an effect.
-type effectToken struct {
-	key       string
-	token     int64
-	cancelled bool
-}
-
-func scanToken(from row) (t effectToken, err error) {
-	err = from.Scan(&t.key, &t.token, &t.cancelled)
-	return t, err
 }
 
 // takeOver does what takeOverTx says, of effects that have had no worker for a time.
@@ -323,8 +319,8 @@ func (s *DB) takeOver(ctx context.Context, length time.Duration) (effects int, e
 
 // takeOverTx gives a new job to each pending effect that nobody works on and no job waits for: its lease ran out, its
 // job was begun before a time without taking one, or it has none. That a worker had begun counts as a failed try, so
-// that an effect that takes its process with it is given up at last. The job that was under way is discarded; should its
-// worker wake, its token is not the newest as soon as the new job begins.
+// that an effect that takes its process with it is given up at last. The job that was under way is discarded; should
+// its worker wake, its token is not the newest as soon as the new job begins.
 func (s *DB) takeOverTx(ctx context.Context, tx *sql.Tx, begunBefore time.Time) (effects int, err error) {
 	if err := s.hold(ctx, tx, "taking over"); err != nil {
 		return 0, err

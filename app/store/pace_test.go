@@ -12,7 +12,7 @@ import (
 func TestPace(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	synctest.Test(t, func(t *testing.T) {
-		inbox := newGroupCommit(func(context.Context, []*savedDelivery) error { return nil })
+		inbox := newGroupCommit(nil, func(context.Context, []*savedDelivery) error { return nil })
 		p := newPace(inbox)
 		begun := time.Now()
 		turn := func() (done func(), at time.Duration) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-
-	"github.com/sia-bot/sia/sia"
 )
 
 // PolicyFile is one policy file of a repository, in its last good state.
@@ -66,14 +64,4 @@ func (s *PolicyStore) KeepPolicyVersion(ctx context.Context, id, decision, sourc
 // decision was ever made by it.
 func (s *PolicyStore) PolicyVersion(ctx context.Context, id string) (source string, err error) {
 	return load(ctx, s.DB, "load the policy "+id, scanValue[string], `SELECT source FROM policy_versions WHERE id = ?`, id)
-}
-
-// DecisionsOf lists the last decisions of a type in a repository, oldest first; 0: in all
-// repositories.
-func (s *DecisionStore) DecisionsOf(
-	ctx context.Context, typ sia.DecisionType, repo int64, limit int,
-) ([]sia.Decision, error) {
-	return list(ctx, s.DB, fmt.Sprintf("load the decisions of type %s", typ), scanDecision,
-		`SELECT `+decisionColumns+` FROM (SELECT * FROM decisions WHERE type = ? AND (repo_id = ? OR ? = 0)
-			ORDER BY n DESC LIMIT ?) AS latest ORDER BY n`, typ, repo, repo, limit)
 }

@@ -434,13 +434,13 @@ func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err 
 	if v, err := s.Version(ctx); err != nil || v == 0 {
 		return release, err
 	}
-	var leader string
-	err = s.r.QueryRowContext(ctx, `SELECT leader_id FROM river_leader WHERE expires_at > now()`).Scan(&leader)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	leader, err := load(ctx, s.DB, "look who works on "+s.named(), scanValue[string],
+		`SELECT leader_id FROM river_leader WHERE expires_at > now()`)
+	if errors.Is(err, ErrNotFound) {
 		return release, nil
-	case err != nil:
-		return nil, s.explain("look who works on "+s.named(), err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.named() + " (" +
 		leader + "); stop it, and try again fifteen seconds later"}

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -47,9 +47,6 @@ func (s *DB) laneFor(ctx context.Context, tx *sql.Tx, key, queue string) (string
 	err := tx.QueryRowContext(ctx, `SELECT e.kind, t.installation_id, t.repo_id, coalesce(r.server, '') FROM effects e
 		JOIN tasks t ON t.id = e.task_id LEFT JOIN repositories r ON r.id = t.repo_id WHERE e.key = ?`, key).
 		Scan(&kind, &installation, &repo, &server)
-	if errors.Is(err, sql.ErrNoRows) {
-		return queue, nil
-	}
 	queue = laneName(queue, installation, repo, kind.Creates())
 	if err == nil && server != "" && s.shared() && preferred(commonQueue(queue)) {
 		queue += serverMark + server
@@ -100,7 +97,7 @@ func (x fairExecutor) fetch(
 	if !fair(p.Queue) {
 		return x.Executor.JobGetAvailable(ctx, p)
 	}
-	got := &riverdriver.JobGetAvailableResult{}
+	got := &riverdriver.JobGetAvailableResult{DecodeErrors: map[int64]error{}}
 	lanes, err := x.lanes(ctx, p.Queue)
 	if err != nil {
 		return nil, err
@@ -134,12 +131,7 @@ func (x fairExecutor) fetch(
 				}
 			}
 			got.Jobs = append(got.Jobs, more.Jobs...)
-			for id, err := range more.DecodeErrors {
-				if got.DecodeErrors == nil {
-					got.DecodeErrors = map[int64]error{}
-				}
-				got.DecodeErrors[id] = err
-			}
+			maps.Copy(got.DecodeErrors, more.DecodeErrors)
 			if len(more.Jobs) == n {
 				full = append(full, l)
 			}

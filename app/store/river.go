@@ -158,33 +158,16 @@ func (c *riverClock) NowOrNil() *time.Time {
 // warningsOnly lowers what River says: its information is our debugging. Its errors on
 // jobs are told by the workers, with the task.
 func warningsOnly(l *slog.Logger) *slog.Logger {
-	return slog.New(warningHandler{l.Handler(), &lastSaid{at: map[string]time.Time{}}})
+	return slog.New(warningHandler{l.Handler(), &sync.Map{}})
 }
 
 // warnEvery is the least time between two of River's warnings with the same message: each queue looks for jobs once a
 // second, and says each time that the database does not answer.
 const warnEvery = time.Minute
 
-// lastSaid is when each message was last logged.
-type lastSaid struct {
-	mu sync.Mutex
-	at map[string]time.Time // River's messages are constants
-}
-
-// again reports whether a message is due.
-func (l *lastSaid) again(message string, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if at, said := l.at[message]; said && now.Sub(at) < warnEvery {
-		return false
-	}
-	l.at[message] = now
-	return true
-}
-
 type warningHandler struct {
 	slog.Handler
-	last *lastSaid
+	last *sync.Map // by message, of which River has constants: when it was last logged
 }
 
 // Enabled passes on warnings and errors.
@@ -194,9 +177,11 @@ func (h warningHandler) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle implements slog.Handler.
 func (h warningHandler) Handle(ctx context.Context, r slog.Record) error {
-	if !h.last.again(r.Message, r.Time) {
+	at, _ := h.last.Load(r.Message)
+	if last, said := at.(time.Time); said && r.Time.Sub(last) < warnEvery {
 		return nil
 	}
+	h.last.Store(r.Message, r.Time)
 	return h.Handler.Handle(ctx, r)
 }
 

@@ -199,17 +199,15 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 		if err := s.hold(ctx, tx, setupLock(repo.Installation)); err != nil {
 			return err
 		}
-		var tries int
 		failed := 1
 		if sia.WaitsTurn(cause) {
 			failed = 0
 		}
-		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ? WHERE repo_id = ?
-			RETURNING tries`, failed, forPeople(cause), micros(s.now()), repo.ID).Scan(&tries); err != nil {
-			return err
-		}
-		if sia.IsPermanent(cause) || tries >= setupTries {
-			_, err := tx.ExecContext(ctx, `UPDATE setups SET state = 'failed' WHERE repo_id = ?`, repo.ID)
+		var state SetupState
+		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ?,
+			state = CASE WHEN ? = 1 OR tries + ? >= ? THEN 'failed' ELSE state END WHERE repo_id = ? RETURNING state`,
+			failed, forPeople(cause), micros(s.now()), sia.IsPermanent(cause), failed, setupTries, repo.ID).
+			Scan(&state); err != nil || state == SetupFailed {
 			return err
 		}
 		slot, due, err := s.nextSetup(ctx, tx, repo.Installation)

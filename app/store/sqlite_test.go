@@ -392,7 +392,7 @@ func TestOneBadDelivery(t *testing.T) {
 
 func TestClosedStoreRefuses(t *testing.T) {
 	s := opened(t)
-	s.inbox.close()
+	s.cancel()
 	if _, err := s.SaveDelivery(context.Background(), Delivery{GUID: "a"}); !errors.Is(err, errClosed) {
 		t.Errorf("got %v", err)
 	}

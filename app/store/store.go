@@ -139,10 +139,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		InstallationStore: InstallationStore{db}, SetupStore: SetupStore{db}, HaltStore: HaltStore{db},
 		NoticeStore: NoticeStore{db}, PersonStore: PersonStore{db}, RunnerStore: RunnerStore{db}, WriteStore: WriteStore{db},
 	}
-	s.inbox = newGroupCommit(s.saveDeliveries)
-	s.closings = newGroupCommit(s.closeDeliveries)
 	var running context.Context
 	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	s.inbox = newGroupCommit(running.Done(), s.saveDeliveries)
+	s.closings = newGroupCommit(running.Done(), s.closeDeliveries)
 	for range s.committers() {
 		s.work.Go(func() { s.inbox.run(running) })
 	}
@@ -151,22 +151,15 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
-// dialectOf is that of the database that a URL names.
-func (s *DB) dialectOf(c Config) (dialect, error) {
-	path, err := File(c.URL)
-	if err != nil {
-		return nil, err
-	}
-	if path == "" {
-		return newPostgres(s, c)
-	}
-	return &sqliteDialect{DB: s, path: path}, nil
-}
-
 func openDB(ctx context.Context, c Config) (*DB, error) {
 	s := &DB{log: c.Logger, now: c.Now, commits: newCommits()}
-	var err error
-	if s.dialect, err = s.dialectOf(c); err != nil {
+	path, err := File(c.URL)
+	if err == nil && path == "" {
+		s.dialect, err = newPostgres(s, c)
+	} else {
+		s.dialect = &sqliteDialect{DB: s, path: path}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if s.log == nil {
@@ -194,8 +187,6 @@ func (s *DB) Now() time.Time { return s.now() }
 // Close ends the store. Stop the engine first.
 func (s *Store) Close() error {
 	s.cancel()
-	s.inbox.close()
-	s.closings.close()
 	s.work.Wait()
 	return s.closePools()
 }

@@ -42,21 +42,31 @@ func (s *TaskStore) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
 	return list(ctx, s.DB, "list tasks", scanJSON[sia.Task], query, args...)
 }
 
-// tasksQuery asks for what is chosen by alone, so that the index that fits it is used.
-func tasksQuery(f Filter) (query string, args []any) {
-	where, args := []string{"updated_at >= ?"}, []any{micros(f.Since)}
-	also := func(asked bool, condition string, values ...any) {
-		if asked {
-			where, args = append(where, condition), append(args, values...)
-		}
+// conditions are those of a query, with their arguments.
+type conditions struct {
+	all  []string
+	args []any
+}
+
+// also adds a condition that is asked for. Those that are not are left out, so that the index that fits is used.
+func (c *conditions) also(asked bool, condition string, values ...any) {
+	if asked {
+		c.all, c.args = append(c.all, condition), append(c.args, values...)
 	}
-	also(f.State != "", "state = ?", f.State)
-	also(f.Repo != 0, "repo_id = ?", f.Repo)
-	also(f.Issue != 0, "issue = ?", f.Issue)
-	also(f.Installation != 0, "installation_id = ?", f.Installation)
-	also(f.Open, "state NOT IN (?, ?)", sia.Passed, sia.Stopped)
-	return `SELECT task FROM tasks WHERE ` + strings.Join(where, " AND ") + ` ORDER BY updated_at DESC, id LIMIT ?`,
-		append(args, cmp.Or(max(f.Limit, 0), 100))
+}
+
+func (c *conditions) String() string { return strings.Join(c.all, " AND ") }
+
+func tasksQuery(f Filter) (query string, args []any) {
+	var c conditions
+	c.also(true, "updated_at >= ?", micros(f.Since))
+	c.also(f.State != "", "state = ?", f.State)
+	c.also(f.Repo != 0, "repo_id = ?", f.Repo)
+	c.also(f.Issue != 0, "issue = ?", f.Issue)
+	c.also(f.Installation != 0, "installation_id = ?", f.Installation)
+	c.also(f.Open, "state NOT IN (?, ?)", sia.Passed, sia.Stopped)
+	return `SELECT task FROM tasks WHERE ` + c.String() + ` ORDER BY updated_at DESC, id LIMIT ?`,
+		append(c.args, cmp.Or(max(f.Limit, 0), 100))
 }
 
 // EventRecord is one line of a task's log.

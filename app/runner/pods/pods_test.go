@@ -89,7 +89,7 @@ func newWorld(t *testing.T, run contents) *world {
 	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w), nil))
 	w.dispatch = runner.NewDispatcher(runner.Config{Store: w.db, Logger: log, Now: time.Now,
 		Mirror: func(sia.Task) *gitops.Repo { return nil }, Key: func(sia.Task) string { return "3/7" },
-		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Name: "coder", Model: "m"}}}},
+		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Model: runner.Model{Name: "coder", Model: "m"}}}}},
 		Poll:   20 * time.Millisecond})
 	door := runner.NewDoor(w.dispatch, &gateway.Room{})
 	w.door = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
