@@ -12,8 +12,8 @@ import (
 
 // begin makes what effects on the shop work with, as of a process that begins at a time.
 func (s *shop) begin(at time.Time) *common {
-	return &common{GitHub: s.app, Links: render.Links{Host: "https://github.test"}, Secrets: &secret.Masker{},
-		Logger: slog.New(slog.DiscardHandler), Now: time.Now, firsts: newOwnEffects(at)}
+	return &common{Deps{GitHub: s.app, Links: render.Links{Host: "https://github.test"}, Secrets: &secret.Masker{},
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now}, newOwnEffects(at)}
 }
 
 // task is one that asks a person.

@@ -33,7 +33,7 @@ func TestReportsThatCannotBeRead(t *testing.T) {
 	fails := func(rw http.ResponseWriter) { rw.WriteHeader(http.StatusInternalServerError) }
 	two, broken := says(zipOf(t, "a.xml", strings.NewReader(failedReport))), says([]byte("PK\x03\x04 and no more"))
 	many := says(manyFiles(t, 2*maxReportFiles, failedReport))
-	w := &checkWorker{common: &common{Logger: slog.New(slog.DiscardHandler), Secrets: &secret.Masker{}}}
+	w := &checkWorker{common: &common{Deps: Deps{Logger: slog.New(slog.DiscardHandler), Secrets: &secret.Masker{}}}}
 	for name, c := range map[string]struct {
 		base, head func(http.ResponseWriter)
 		was, is    int

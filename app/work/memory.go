@@ -16,7 +16,7 @@ func (w *learnWorker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia
 		return nil, err
 	}
 	said := func(ctx context.Context) ([]string, error) { return w.comments(ctx, t) }
-	if err := w.Lessons.FromTask(ctx, t, w.decisions.Coders.Tools, said); err != nil {
+	if err := w.Lessons.FromTask(ctx, t, w.Coders.Tools, said); err != nil {
 		return nil, err
 	}
 	committed, err := w.Memory.Commit(ctx, t)

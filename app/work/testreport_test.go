@@ -117,7 +117,7 @@ func (s *shop) read(t *testing.T) (checkLog, int) {
 		}
 		return nil
 	})
-	w := &checkWorker{common: &common{Logger: slog.New(slog.DiscardHandler)}}
+	w := &checkWorker{common: &common{Deps: Deps{Logger: slog.New(slog.DiscardHandler)}}}
 	log, err := w.readLog(context.Background(), s.repo, s.run, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -158,8 +158,8 @@ type Deps struct {
 	Begins    func(step string) // is called before tests are run that a change can reach, with words for people
 }
 
-// check names what is missing.
-func (d Deps) check() error {
+// complete names what is missing.
+func (d Deps) complete() error {
 	for name, missing := range map[string]bool{
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.All": len(d.Coders.All) == 0,
 		"Coders.Tools": len(d.Coders.Tools) == 0,
@@ -188,51 +188,31 @@ type Worker struct {
 	surfaces  *surfaceWorker
 }
 
-// common is what all effects work with: the database, the repository on GitHub and in git.
+// common is what all effects work with.
 type common struct {
-	Store   Store
-	GitHub  *github.App
-	Git     *gitops.Cache
-	Links   render.Links
-	Secrets *secret.Masker
-	Logger  *slog.Logger
-	Now     func() time.Time
-	Shared  bool // other servers work on the same database
-	Alone   bool
-	Begins  func(step string)
-	firsts  *ownEffects
+	Deps
+	firsts *ownEffects
 }
 
 // startWorker takes up an issue, or says why there is nothing to do.
 type startWorker struct {
 	*common
-	Looker   Looker
-	Settings Settings
-	Lessons  Lessons
-	Memory   Memory
-	branch   *branchWorker
+	branch *branchWorker
 }
 
 // attemptWorker lets coders work, and joins what they made into a commit.
 type attemptWorker struct {
 	*common
-	Checker   *agent.Commands
-	Evidence  *evidence.Looker
-	Canceller Canceller
-	Elsewhere Elsewhere
 	decisions *decisionWorker
 	branch    *branchWorker
 }
 
 // branchWorker moves a task's branch.
-type branchWorker struct {
-	*common
-}
+type branchWorker struct{ *common }
 
 // checkWorker finds out what the checks of a head say.
 type checkWorker struct {
 	*common
-	Settings  Settings
 	decisions *decisionWorker
 	branch    *branchWorker
 }
@@ -240,10 +220,6 @@ type checkWorker struct {
 // decisionWorker puts questions to the policies in force.
 type decisionWorker struct {
 	*common
-	Coders   Coders
-	Settings Settings
-	Decider  Decider
-
 	mu        sync.Mutex
 	languages map[sia.SHA]string // that most files of a commit are written in; at most maxLanguages
 }
@@ -251,46 +227,23 @@ type decisionWorker struct {
 // learnWorker finds out why an attempt failed, has changes read, and keeps what was learned.
 type learnWorker struct {
 	*common
-	Diagnoser *diagnose.Diagnoser
-	Reviewer  *diagnose.Reviewer
-	Settings  Settings
-	Chooser   Chooser
-	Decider   Decider
-	Lessons   Lessons
-	Memory    Memory
 	decisions *decisionWorker
 }
 
 // surfaceWorker writes what people see on GitHub: comments, labels, checks, pull requests.
-type surfaceWorker struct {
-	*common
-}
+type surfaceWorker struct{ *common }
 
 // New returns a worker; it is an error when anything of d is missing.
 func New(d Deps) (*Worker, error) {
-	if err := d.check(); err != nil {
+	if err := d.complete(); err != nil {
 		return nil, err
 	}
-	c := &common{
-		Store: d.Store, GitHub: d.GitHub, Git: d.Git, Links: d.Links, Secrets: d.Secrets, Logger: d.Logger, Now: d.Now,
-		Shared: d.Shared, Alone: d.Alone, Begins: d.Begins, firsts: newOwnEffects(d.Now()),
-	}
-	decisions := &decisionWorker{common: c, Coders: d.Coders, Settings: d.Settings, Decider: d.Decider}
-	branch := &branchWorker{common: c}
+	c := &common{d, newOwnEffects(d.Now())}
+	decisions, branch := &decisionWorker{common: c}, &branchWorker{c}
 	return &Worker{
-		common: c, decisions: decisions, branch: branch, surfaces: &surfaceWorker{common: c},
-		start: &startWorker{
-			common: c, Looker: d.Looker, Settings: d.Settings, Lessons: d.Lessons, Memory: d.Memory, branch: branch,
-		},
-		attempts: &attemptWorker{
-			common: c, Checker: d.Checker, Evidence: d.Evidence, Canceller: d.Canceller, Elsewhere: d.Elsewhere,
-			decisions: decisions, branch: branch,
-		},
-		checks: &checkWorker{common: c, Settings: d.Settings, decisions: decisions, branch: branch},
-		learning: &learnWorker{
-			common: c, Diagnoser: d.Diagnoser, Reviewer: d.Reviewer, Settings: d.Settings, Chooser: d.Chooser,
-			Decider: d.Decider, Lessons: d.Lessons, Memory: d.Memory, decisions: decisions,
-		},
+		common: c, decisions: decisions, branch: branch, surfaces: &surfaceWorker{c}, start: &startWorker{c, branch},
+		attempts: &attemptWorker{c, decisions, branch}, checks: &checkWorker{c, decisions, branch},
+		learning: &learnWorker{c, decisions},
 	}, nil
 }
 

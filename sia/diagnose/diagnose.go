@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -72,9 +71,6 @@ type Result struct {
 // when ctx ends, and when Choose does.
 func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error) {
 	op := fmt.Sprintf("diagnose task %s", in.Task.ID)
-	if err := context.Cause(ctx); err != nil {
-		return r, fmt.Errorf("%s: %w", op, err)
-	}
 	if in.Attempt.Number == 0 && in.Task.Attempt() != nil {
 		in.Attempt = *in.Task.Attempt()
 	}
@@ -83,19 +79,14 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error
 		in.Lessons = in.Task.Brief.Lessons
 	}
 	findings := examine(in)
-	ans, why := answer{}, in.NoModel
-	switch {
-	case why != "":
-	case d.Model == nil:
-		why = "no model is configured for diagnoses"
-	default:
-		ans, r.Usage, why = d.ask(ctx, in, findings)
-	}
-	if err := context.Cause(ctx); err != nil {
-		return r, fmt.Errorf("%s: %w", op, err)
+	var ans answer
+	why, err := answered(ctx, d.Model, in.NoModel, d.Log, op, "diagnosing by rules", func() string {
+		return d.ask(ctx, in, findings, &ans, &r.Usage)
+	})
+	if err != nil {
+		return r, err
 	}
 	if why != "" {
-		logger(d.Log).WarnContext(ctx, "diagnosing by rules", "task", in.Task.ID, "attempt", in.Attempt.Number, "reason", why)
 		ans = byRules(in, findings)
 	}
 	if r.Diagnosis, r.Decision, err = settle(in, ans, findings, why); err != nil {
@@ -106,19 +97,11 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error
 
 // ask has the model answer, and once more when the answer can't be used. why is
 // empty when it could.
-func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding) (ans answer, usage llm.Usage, why string) {
-	c := conversation{model: d.Model, timeout: d.Timeout, usage: &usage}
-	why = c.open("diagnose", promptValues(in), diagnosisTokens, func(room int) string {
-		return evidence(in, findings, room)
+func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding, ans *answer, usage *llm.Usage) (why string) {
+	c := conversation{model: d.Model, timeout: d.Timeout, usage: usage}
+	c.open("diagnose", promptValues(in), diagnosisTokens, func(room int) string { return evidence(in, findings, room) })
+	return c.ask(ctx, diagnosisSchema(in), func(raw []byte) (err error) {
+		*ans, err = parseAnswer(raw, in)
+		return err
 	})
-	if why == "" {
-		schema := func() (*llm.Schema, error) { return diagnosisSchema(in) }
-		why = c.ask(ctx, schema, func(raw []byte) (err error) {
-			ans, err = parseAnswer(raw, in)
-			return err
-		})
-	}
-	return ans, usage, why
 }
-
-func logger(l *slog.Logger) *slog.Logger { return cmp.Or(l, slog.New(slog.DiscardHandler)) }

@@ -273,7 +273,7 @@ func TestFallback(t *testing.T) {
 		})
 	}
 	got, _ := run(t, nil, diagnose.Input{Task: failed()})
-	if got.Fallback != "no model is configured for diagnoses" {
+	if got.Fallback != "no model is configured" {
 		t.Error(got.Fallback)
 	}
 }

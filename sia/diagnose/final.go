@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -56,16 +55,13 @@ type finalAnswer struct {
 // lines of the change. Trouble with the model gives neither, and Why. The only error is that
 // ctx ended.
 func (r *Reviewer) Final(ctx context.Context, p FinalPackage) (review sia.FinalReview, usage llm.Usage, err error) {
-	why := "no model is configured for reviews"
-	if r.Model != nil {
-		review, why = r.askFinal(ctx, p, &usage)
-	}
-	if err := context.Cause(ctx); err != nil {
-		return sia.FinalReview{}, usage, fmt.Errorf("review the final change: %w", err)
-	}
-	if why != "" {
-		logger(r.Log).WarnContext(ctx, "final change not reviewed", "reason", why)
-		return sia.FinalReview{Why: why}, usage, nil
+	why, err := answered(ctx, r.Model, "", r.Log, "review the final change", "final change not reviewed",
+		func() (why string) {
+			review, why = r.askFinal(ctx, p, &usage)
+			return why
+		})
+	if err != nil || why != "" {
+		return sia.FinalReview{Why: why}, usage, err
 	}
 	return review, usage, nil
 }
@@ -82,21 +78,17 @@ func (r *Reviewer) askFinal(
 	}
 	cut := false
 	c := conversation{model: r.Model, timeout: r.Timeout, usage: usage}
-	why = c.open("final", values, finalTokens, func(room int) (evidence string) {
+	c.open("final", values, finalTokens, func(room int) (evidence string) {
 		evidence, cut = finalEvidence(p, room)
 		return evidence
 	})
-	if why != "" {
-		return review, why
-	}
 	read := false // once, and perhaps asked for more
 	for mayAsk := p.Read != nil; ; mayAsk = false {
 		var (
 			answer []byte
 			a      finalAnswer
 		)
-		schema := func() (*llm.Schema, error) { return finalSchema(about, mayAsk) }
-		why = c.ask(ctx, schema, func(raw []byte) error {
+		why = c.ask(ctx, finalSchema(about, mayAsk), func(raw []byte) error {
 			answer, a = raw, finalAnswer{}
 			return readAnswer(lenientFinal, raw, &a)
 		})
@@ -118,11 +110,8 @@ func (r *Reviewer) askFinal(
 
 // finalSchema is the schema of an answer by the specialists named, who may ask for files, or
 // may not.
-func finalSchema(about []sia.RemarkKind, mayAsk bool) (*llm.Schema, error) {
-	tree, err := loadSchema("final")
-	if err != nil {
-		return nil, err
-	}
+func finalSchema(about []sia.RemarkKind, mayAsk bool) *llm.Schema {
+	tree := loadSchema("final")
 	properties := tree["properties"].(map[string]any)
 	if !mayAsk {
 		delete(properties, "context")
@@ -139,20 +128,16 @@ func finalSchema(about []sia.RemarkKind, mayAsk bool) (*llm.Schema, error) {
 // finalEvidence lays out the issue and the change, within room bytes; cut reports whether a
 // part of the change had to be left out.
 func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
-	var b strings.Builder
-	add := func(heading, from, content string, room int) (cut bool) {
-		fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from, text.Fence(text.Fit(content, room, text.Head)))
-		return len(content) > room
-	}
-	add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shownIssue(p.Title, p.Body), room*25/100)
+	var s sheet
+	s.add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shownIssue(p.Title, p.Body), room*25/100)
 	change := cleanText(changeText(p.Files))
 	from := "From the coding agent. Each line has its number: that of the base where it was deleted, else " +
 		"that of the head."
 	if p.Cut {
 		from += " It is not all of the change."
 	}
-	cut = add("The change", from, change, room*75/100) || p.Cut
-	return strings.TrimSpace(b.String()), cut
+	s.add("The change", from, change, room*75/100)
+	return s.String(), len(change) > room*75/100 || p.Cut
 }
 
 // held is what of an answer holds against issue and change. A demand counts when it stands in

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -59,19 +58,13 @@ const unclear sia.Verdict = "unclear"
 func (r *Reviewer) Review(
 	ctx context.Context, p ReviewPackage,
 ) (review sia.Review, amended string, usage llm.Usage, err error) {
-	if err := context.Cause(ctx); err != nil {
-		return sia.Review{}, "", usage, fmt.Errorf("review technique %s: %w", p.Technique, err)
-	}
 	var v reviewAnswer
-	why := "no model is configured for reviews"
-	if r.Model != nil {
-		why = r.ask(ctx, p, &v, &usage)
-	}
-	if err := context.Cause(ctx); err != nil {
-		return sia.Review{}, "", usage, fmt.Errorf("review technique %s: %w", p.Technique, err)
-	}
-	if why != "" {
-		logger(r.Log).WarnContext(ctx, "intervention not reviewed", "technique", p.Technique, "reason", why)
+	why, err := answered(ctx, r.Model, "", r.Log, "review technique "+string(p.Technique), "intervention not reviewed",
+		func() string { return r.ask(ctx, p, &v, &usage) })
+	switch {
+	case err != nil:
+		return sia.Review{}, "", usage, err
+	case why != "":
 		return sia.Review{Verdict: sia.ReviewFailed, Points: []string{why}}, "", usage, nil
 	}
 	review = sia.Review{Verdict: v.Verdict, Points: v.Points}
@@ -97,15 +90,11 @@ func amendedPrompt(instructions string, points []string) string {
 func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, usage *llm.Usage) (why string) {
 	mayAsk := p.Read != nil
 	c := conversation{model: r.Model, timeout: r.Timeout, usage: usage}
-	why = c.open("review", map[string]any{"MayAsk": mayAsk}, reviewTokens,
+	c.open("review", map[string]any{"MayAsk": mayAsk}, reviewTokens,
 		func(room int) string { return reviewEvidence(p, room) })
-	if why != "" {
-		return why
-	}
-	schema := func() (*llm.Schema, error) { return reviewSchema(mayAsk) }
 	var answer []byte
 	for {
-		why = c.ask(ctx, schema, func(raw []byte) (err error) {
+		why = c.ask(ctx, reviewSchema(mayAsk), func(raw []byte) (err error) {
 			answer = raw
 			*v, err = parseVerdict(raw, mayAsk)
 			return err
@@ -118,11 +107,8 @@ func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, us
 }
 
 // reviewSchema is the schema of an answer that may ask for files, or may not.
-func reviewSchema(mayAsk bool) (*llm.Schema, error) {
-	tree, err := loadSchema("review")
-	if err != nil {
-		return nil, err
-	}
+func reviewSchema(mayAsk bool) *llm.Schema {
+	tree := loadSchema("review")
 	if !mayAsk {
 		properties := tree["properties"].(map[string]any)
 		delete(properties, "context")
@@ -135,24 +121,18 @@ func reviewSchema(mayAsk bool) (*llm.Schema, error) {
 // reviewEvidence lays out what is reviewed, within room bytes. The instructions are what the verdict is about: up to
 // two thirds of the room are theirs, and the rest is for what they are held against.
 func reviewEvidence(p ReviewPackage, room int) string {
-	var b strings.Builder
+	var s sheet
 	const around = 300 // bytes of a heading, of what it is from, and of a fence
 	instructions := min(len(p.Prompt)+around, room*2/3)
 	rest := room - instructions
-	add := func(heading, from, content string, room int) {
-		if content = cleanText(content); content != "" {
-			fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from,
-				text.Fence(text.Fit(content, max(200, room-len(heading)-len(from)-40), text.Head)))
-		}
-	}
-	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shownIssue(p.Title, p.Body), rest*25/100)
-	add("What failed", fromLogs, failuresText(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}),
+	s.add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shownIssue(p.Title, p.Body), rest*25/100)
+	s.add("What failed", fromLogs, failuresText(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}),
 		rest*40/100)
-	add("The technique proposed", "From who proposes.", string(p.Technique), rest*5/100)
-	add("The instructions proposed for the next attempt", "From who proposes, who read the issue and the logs: what is "+
+	s.add("The technique proposed", "From who proposes.", string(p.Technique), rest*5/100)
+	s.add("The instructions proposed for the next attempt", "From who proposes, who read the issue and the logs: what is "+
 		"in them may have got into these.", p.Prompt, instructions)
-	add("What the failed attempt did to tests or protected paths", "From the coding agent.", p.Diff, rest*30/100)
-	return strings.TrimSpace(b.String())
+	s.add("What the failed attempt did to tests or protected paths", "From the coding agent.", p.Diff, rest*30/100)
+	return s.String()
 }
 
 // parseVerdict reads a reviewer's answer. An error says, to the model, what to mend.

@@ -20,27 +20,23 @@ import (
 //go:embed schema/*.json
 var schemaFiles embed.FS
 
-// loadSchema reads an embedded schema as a tree that may be changed.
-func loadSchema(name string) (map[string]any, error) {
+// loadSchema reads an embedded schema as a tree that may be changed. Tests read each.
+func loadSchema(name string) (tree map[string]any) {
 	b, err := schemaFiles.ReadFile("schema/" + name + ".json")
+	if err == nil {
+		err = json.Unmarshal(b, &tree)
+	}
 	if err != nil {
-		return nil, err
+		panic("diagnose: schema " + name + ": " + err.Error())
 	}
-	var tree map[string]any
-	if err := json.Unmarshal(b, &tree); err != nil {
-		return nil, fmt.Errorf("schema %s: %w", name, err)
-	}
-	return tree, nil
+	return tree
 }
 
 // diagnosisSchema is the schema that the model's answer has to satisfy. It is the embedded one with
 // the known patterns and techniques, and a rating for each free technique. In the strict form every
 // property is required and maps don't exist, so each technique is a property of the ratings.
-func diagnosisSchema(in Input) (*llm.Schema, error) {
-	tree, err := loadSchema("diagnosis")
-	if err != nil {
-		return nil, err
-	}
+func diagnosisSchema(in Input) *llm.Schema {
+	tree := loadSchema("diagnosis")
 	properties := tree["properties"].(map[string]any)
 	setEnum(properties["pattern"], patternNames())
 	var ids []any
@@ -72,12 +68,12 @@ func setEnum(property any, values []any) { property.(map[string]any)["enum"] = v
 // wireSchema makes a schema for the endpoint. In strict mode OpenAI wants every
 // property required and no others, and knows no minLength
 // (https://platform.openai.com/docs/guides/structured-outputs).
-func wireSchema(name string, tree map[string]any) (*llm.Schema, error) {
+func wireSchema(name string, tree map[string]any) *llm.Schema {
 	b, err := json.Marshal(strictSchema(tree))
-	if err != nil {
-		return nil, fmt.Errorf("schema %s: %w", name, err)
+	if err != nil { // a tree of JSON is JSON
+		panic("diagnose: schema " + name + ": " + err.Error())
 	}
-	return &llm.Schema{Name: name, JSON: b, Strict: true}, nil
+	return &llm.Schema{Name: name, JSON: b, Strict: true}
 }
 
 func strictSchema(node any) any {
@@ -109,46 +105,35 @@ func strictSchema(node any) any {
 
 // The embedded schemas in their lenient form, compiled at first use.
 var (
-	lenientDiagnosis = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("diagnosis") })
-	lenientReview    = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("review") })
-	lenientWeighing  = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("weigh") })
-	lenientFinal     = sync.OnceValues(func() (*jsonschema.Schema, error) { return compileSchema("final") })
-)
-
-func compileSchema(name string) (*jsonschema.Schema, error) {
-	tree, err := loadSchema(name)
-	if err != nil {
-		return nil, err
-	}
-	if name == "diagnosis" {
+	lenientDiagnosis = sync.OnceValue(func() *jsonschema.Schema {
+		tree := loadSchema("diagnosis")
 		properties := tree["properties"].(map[string]any)
 		setEnum(properties["pattern"], patternNames())
 		delete(properties["technique"].(map[string]any), "enum") // settled by the hard rules
 		delete(properties, "ratings")                            // what can't be used of them is left out
-	}
+		return compileSchema(tree)
+	})
+	lenientReview   = sync.OnceValue(func() *jsonschema.Schema { return compileSchema(loadSchema("review")) })
+	lenientWeighing = sync.OnceValue(func() *jsonschema.Schema { return compileSchema(loadSchema("weigh")) })
+	lenientFinal    = sync.OnceValue(func() *jsonschema.Schema { return compileSchema(loadSchema("final")) })
+)
+
+func compileSchema(tree map[string]any) *jsonschema.Schema {
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(name+".json", tree); err != nil {
-		return nil, fmt.Errorf("schema %s: %w", name, err)
+	if err := c.AddResource("answer.json", tree); err != nil {
+		panic("diagnose: schema: " + err.Error())
 	}
-	schema, err := c.Compile(name + ".json")
-	if err != nil {
-		return nil, fmt.Errorf("schema %s: %w", name, err)
-	}
-	return schema, nil
+	return c.MustCompile("answer.json")
 }
 
 // readAnswer reads an answer that an embedded schema holds for in its lenient form: fields that code can supply may be
 // missing. An error says, to the model, what to mend.
-func readAnswer(lenient func() (*jsonschema.Schema, error), raw []byte, into any) error {
-	schema, err := lenient()
-	if err != nil {
-		return err
-	}
+func readAnswer(lenient func() *jsonschema.Schema, raw []byte, into any) error {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return fmt.Errorf("not JSON: %w", err)
 	}
-	err = schema.Validate(doc)
+	err = lenient().Validate(doc)
 	if err == nil {
 		if err = json.Unmarshal(raw, into); err != nil {
 			return fmt.Errorf("not as asked: %w", err)

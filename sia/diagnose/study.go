@@ -56,21 +56,12 @@ type studyAnswer struct {
 // only error is that ctx ended.
 func (d *Diagnoser) Study(ctx context.Context, in SolvedTask) (l FixLesson, usage llm.Usage, err error) {
 	in.Library = library(in.Library)
-	why := in.NoModel
-	if why == "" && d.Model == nil {
-		why = "no model is configured for diagnoses"
-	}
-	if why == "" {
-		l, why = d.askWhatChanged(ctx, in, &usage)
-	}
-	if err := context.Cause(ctx); err != nil {
-		return FixLesson{}, usage, fmt.Errorf("study the fix of task %s: %w", in.Task.ID, err)
-	}
-	if why != "" {
-		logger(d.Log).WarnContext(ctx, "fix studied by rules", "task", in.Task.ID, "reason", why)
+	why, err := answered(ctx, d.Model, in.NoModel, d.Log, "study the fix of task "+string(in.Task.ID), "fix studied by rules",
+		func() string { return d.askWhatChanged(ctx, in, &l, &usage) })
+	if err != nil || why != "" {
 		l = FixLesson{Summary: changedPaths(in.Paths), Fallback: why}
 	}
-	return l, usage, nil
+	return l, usage, err
 }
 
 func changedPaths(paths []string) string {
@@ -88,26 +79,19 @@ func changedPaths(paths []string) string {
 	return s + "."
 }
 
-func (d *Diagnoser) askWhatChanged(ctx context.Context, in SolvedTask, usage *llm.Usage) (l FixLesson, why string) {
+func (d *Diagnoser) askWhatChanged(ctx context.Context, in SolvedTask, l *FixLesson, usage *llm.Usage) (why string) {
 	c := conversation{model: d.Model, timeout: d.Timeout, usage: usage}
 	all := Input{Library: in.Library}
 	values := map[string]any{"Techniques": techniqueLines(all), "Patterns": patternList(), "Changes": technique.Changes}
-	why = c.open("study", values, studyTokens, func(room int) string { return solvedEvidence(in, room) })
-	if why == "" {
-		schema := func() (*llm.Schema, error) { return studySchema(in.Library) }
-		why = c.ask(ctx, schema, func(raw []byte) (err error) {
-			l, err = parseStudied(raw, in.Library)
-			return err
-		})
-	}
-	return l, why
+	c.open("study", values, studyTokens, func(room int) string { return solvedEvidence(in, room) })
+	return c.ask(ctx, studySchema(in.Library), func(raw []byte) (err error) {
+		*l, err = parseStudied(raw, in.Library)
+		return err
+	})
 }
 
-func studySchema(l *technique.Library) (*llm.Schema, error) {
-	tree, err := loadSchema("study")
-	if err != nil {
-		return nil, err
-	}
+func studySchema(l *technique.Library) *llm.Schema {
+	tree := loadSchema("study")
 	properties := tree["properties"].(map[string]any)
 	ids, changes := []any{}, []any{}
 	for _, t := range l.All() {

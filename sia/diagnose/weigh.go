@@ -35,38 +35,19 @@ const (
 func (r *Reviewer) Weigh(
 	ctx context.Context, p WeighPackage,
 ) (quotes []string, why string, usage llm.Usage, err error) {
-	why = "no model is configured for reviews"
-	if r.Model != nil {
-		quotes, why = r.askQuotes(ctx, p, &usage)
-	}
-	if err := context.Cause(ctx); err != nil {
-		return nil, "", usage, fmt.Errorf("weigh changed expectations: %w", err)
-	}
-	if why != "" {
-		logger(r.Log).WarnContext(ctx, "changed expectations not weighed", "reason", why)
-		return nil, why, usage, nil
+	c := conversation{model: r.Model, timeout: r.Timeout, usage: &usage}
+	why, err = answered(ctx, r.Model, "", r.Log, "weigh changed expectations", "changed expectations not weighed",
+		func() string {
+			c.open("weigh", nil, reviewTokens, func(room int) string { return weighEvidence(p, room) })
+			return c.ask(ctx, wireSchema("weigh", loadSchema("weigh")), func(raw []byte) (err error) {
+				quotes, err = parseQuotes(raw, p)
+				return err
+			})
+		})
+	if err != nil || why != "" {
+		return nil, why, usage, err
 	}
 	return quotes, "", usage, nil
-}
-
-func (r *Reviewer) askQuotes(ctx context.Context, p WeighPackage, usage *llm.Usage) (quotes []string, why string) {
-	c := conversation{model: r.Model, timeout: r.Timeout, usage: usage}
-	why = c.open("weigh", nil, reviewTokens, func(room int) string { return weighEvidence(p, room) })
-	if why == "" {
-		why = c.ask(ctx, weighSchema, func(raw []byte) (err error) {
-			quotes, err = parseQuotes(raw, p)
-			return err
-		})
-	}
-	return quotes, why
-}
-
-func weighSchema() (*llm.Schema, error) {
-	tree, err := loadSchema("weigh")
-	if err != nil {
-		return nil, err
-	}
-	return wireSchema("weigh", tree)
 }
 
 // weighEvidence lays out the issue and what was changed, within room bytes.
@@ -75,15 +56,11 @@ func weighEvidence(p WeighPackage, room int) string {
 	for i, f := range p.Findings {
 		fmt.Fprintf(&findings, "%d. %s\n", i+1, text.OneLine(f))
 	}
-	var b strings.Builder
-	add := func(heading, from, content string, percent int) {
-		fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from,
-			text.Fence(text.Fit(content, room*percent/100, text.Head)))
-	}
-	add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Issue), 40)
-	add("The findings", "From SIA; what stands in backticks is from the coding agent.", cleanText(findings.String()), 20)
-	add("The change of tests and their data", "From the coding agent.", cleanText(p.Diff), 40)
-	return strings.TrimSpace(b.String())
+	var s sheet
+	s.add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Issue), room*40/100)
+	s.add("The findings", "From SIA; what stands in backticks is from the coding agent.", findings.String(), room*20/100)
+	s.add("The change of tests and their data", "From the coding agent.", p.Diff, room*40/100)
+	return s.String()
 }
 
 // parseQuotes reads an answer. A quote that does not stand in the issue is none.
