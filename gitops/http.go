@@ -192,8 +192,9 @@ func dropURL(err error) error {
 	return err
 }
 
-// followRename has a client follow to where a renamed repository is: only to another path on the same host, because the
-// credentials go along, and only for the server's advertisement, because what is sent then goes to where that came from.
+// followRename has a client follow to where a renamed repository is: only to another path on the same host, because
+// the credentials go along, and only for the server's advertisement, because what is sent then goes to where that
+// came from.
 func followRename(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if first.Method != http.MethodGet || len(via) > maxRedirects || req.URL.Scheme != first.URL.Scheme ||

@@ -206,8 +206,8 @@ func TestKilledFetch(t *testing.T) {
 	work := filepath.Join(t.TempDir(), "w")
 	started := make(chan struct{})
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "GITOPS_TEST_URL="+f.url+"/app.git", "GITOPS_TEST_DIR="+f.cache.dir, "GITOPS_TEST_WORK="+work,
-		"GITOPS_TEST_SHA="+f.main)
+	cmd.Env = append(os.Environ(), "GITOPS_TEST_URL="+f.url+"/app.git", "GITOPS_TEST_DIR="+f.cache.dir,
+		"GITOPS_TEST_WORK="+work, "GITOPS_TEST_SHA="+f.main)
 	f.on(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-result")

@@ -12,6 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	gosync "github.com/go-git/go-git/v5/utils/sync"
 )
 
 var (
@@ -114,7 +115,7 @@ func (p *packFile) findObject(h plumbing.Hash) (int64, bool) {
 	return off, err == nil
 }
 
-// scanners are go-git's, kept for the next object: setting one up costs more than reading a small one.
+// scanners are go-git's, kept for the next header: setting one up costs more than reading a small object.
 var scanners = sync.Pool{New: func() any { return packfile.NewScanner(nil) }}
 
 // packEntry is an object in a pack, of which the header was read. Reading on gives its bytes, and no more of them than
@@ -124,29 +125,57 @@ type packEntry struct {
 	io.ReadCloser
 }
 
-// openEntry reads the header of an object.
+// openEntry reads the header of an object. What follows is read without the scanner, which would sum up every byte.
 func (p *packFile) openEntry(off int64) (packEntry, error) {
+	broken := func(err error) error { return fmt.Errorf("%w: %s: offset %d: %w", errBroken, p.path, off, err) }
+	h, from, err := p.readHeader(off)
+	if err != nil {
+		return packEntry{}, broken(err)
+	}
+	in := gosync.GetBufioReader(io.NewSectionReader(p.f, from, p.size-20-from))
+	z, err := gosync.GetZlibReader(in)
+	letGo := func() error {
+		gosync.PutZlibReader(z)
+		gosync.PutBufioReader(in)
+		return nil
+	}
+	if err != nil {
+		return packEntry{}, errors.Join(broken(err), letGo())
+	}
+	return packEntry{*h, closingReader{brokenReader{&claimedReader{z.Reader, h.Length}}, letGo}}, nil
+}
+
+// readHeader reads the header of an object, and returns where its bytes begin.
+func (p *packFile) readHeader(off int64) (h *packfile.ObjectHeader, from int64, err error) {
 	s := scanners.Get().(*packfile.Scanner) //nolint:forcetypeassert // nothing else is in the pool
-	letGo := func() {
+	defer func() {
 		s.Reset(bytes.NewReader(nil))
 		scanners.Put(s)
-	}
+	}()
 	s.Reset(io.NewSectionReader(p.f, 0, p.size-20))
-	h, err := s.SeekObjectHeader(off)
-	if err != nil {
-		letGo()
-		return packEntry{}, fmt.Errorf("%w: %s: offset %d: %w", errBroken, p.path, off, err)
+	if h, err = s.SeekObjectHeader(off); err == nil {
+		from, err = s.SeekFromStart(0)
 	}
-	in, err := s.ReadObject()
-	if err != nil {
-		letGo()
-		return packEntry{}, fmt.Errorf("%w: %s: offset %d: %w", errBroken, p.path, off, err)
+	return h, from, err
+}
+
+// claimedReader fails where there are more bytes than were claimed.
+type claimedReader struct {
+	in   io.Reader
+	left int64
+}
+
+// Read implements io.Reader.
+func (r *claimedReader) Read(b []byte) (int, error) {
+	if int64(len(b)) > r.left+1 {
+		b = b[:r.left+1]
 	}
-	return packEntry{*h, closingReader{brokenReader{in}, func() error {
-		err := in.Close()
-		letGo()
-		return err
-	}}}, nil
+	n, err := r.in.Read(b)
+	if int64(n) > r.left {
+		n, err = int(r.left), packfile.ErrInflatedSizeMismatch
+	}
+	r.left -= int64(n)
+	return n, err
 }
 
 // readEntry reads an object that has to be in memory. One of more than most bytes is [ErrTooLarge].

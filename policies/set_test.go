@@ -47,7 +47,8 @@ func TestOneThresholdIsOverridden(t *testing.T) {
 		r["flaky-check"]["error-pattern-recognition"] != 1 {
 		t.Errorf("the ranks are %v, want one changed", r)
 	}
-	if base = policies.ShippedSet().For(policies.TypeRecover, policies.Context{}); base.Recover().Parameters.Base["retry"] == 2 {
+	base = policies.ShippedSet().For(policies.TypeRecover, policies.Context{})
+	if base.Recover().Parameters.Base["retry"] == 2 {
 		t.Error("a repository's file changed what is shipped")
 	}
 }

@@ -35,8 +35,8 @@ func afterPass(t sia.Task, room int) string {
 
 // abandonedText says who closed the pull request of what had passed, and how to go on.
 func abandonedText(t sia.Task) string {
-	return named(t.Pull.ClosedBy, "Somebody") + " closed the pull request without merging it. Nothing runs any more. `/sia start` begins anew; SIA " +
-		"takes the pull request up again when somebody reopens it."
+	return named(t.Pull.ClosedBy, "Somebody") + " closed the pull request without merging it. Nothing runs any more. " +
+		"`/sia start` begins anew; SIA takes the pull request up again when somebody reopens it."
 }
 
 // mergeRulesLine says what else the base branch wants before a merge; empty where nothing does.

@@ -63,8 +63,8 @@ func TestProgressThatIsNotTold(t *testing.T) {
 	s := storetest.Open(t, store.Config{URL: url, Now: func() time.Time { return now }})
 	id := working(t, s, now)
 	var log strings.Builder
-	w := &attemptWorker{common: &common{Deps: Deps{Store: s, Secrets: &secret.Masker{}, Now: func() time.Time { return now },
-		Logger: slog.New(slog.NewTextHandler(&log, nil))}}}
+	w := &attemptWorker{common: &common{Deps: Deps{Store: s, Secrets: &secret.Masker{},
+		Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(&log, nil))}}}
 	r := w.recorder(id, 1, 0)
 	db := storetest.Raw(t, url)
 	exec := func(query string) {

@@ -59,8 +59,8 @@ func TestFallbackOfEachPattern(t *testing.T) {
 	}
 }
 
-// TestQuestionFits: what people are asked is about what the attempt failed for: what is red, or what was left out of the
-// change.
+// TestQuestionFits: what people are asked is about what the attempt failed for: what is red, or what was left out of
+// the change.
 func TestQuestionFits(t *testing.T) {
 	const left = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
 		"command can only read: `AGENTS.md`, `.cargo` and `.npmrc`. SIA left out what is a git repository of its own, with " +

@@ -56,8 +56,8 @@ type studyAnswer struct {
 // only error is that ctx ended.
 func (d *Diagnoser) Study(ctx context.Context, in SolvedTask) (l FixLesson, usage llm.Usage, err error) {
 	in.Library = library(in.Library)
-	why, err := answered(ctx, d.Model, in.NoModel, d.Log, "study the fix of task "+string(in.Task.ID), "fix studied by rules",
-		func() string { return d.askWhatChanged(ctx, in, &l, &usage) })
+	why, err := answered(ctx, d.Model, in.NoModel, d.Log, "study the fix of task "+string(in.Task.ID),
+		"fix studied by rules", func() string { return d.askWhatChanged(ctx, in, &l, &usage) })
 	if err != nil || why != "" {
 		l = FixLesson{Summary: changedPaths(in.Paths), Fallback: why}
 	}
