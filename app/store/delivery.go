@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -34,6 +35,23 @@ type deliveriesArgs struct {
 
 // Kind names the job for River.
 func (deliveriesArgs) Kind() string { return "deliveries" }
+
+// KindAliases names the job that an earlier version made for a single delivery. Such jobs wait in a database that is
+// taken over, and servers of that version may still make them.
+func (deliveriesArgs) KindAliases() []string { return []string{"delivery"} }
+
+// UnmarshalJSON reads the arguments of both.
+func (a *deliveriesArgs) UnmarshalJSON(b []byte) error {
+	var read struct {
+		GUIDs []string
+		GUID  string
+	}
+	err := json.Unmarshal(b, &read)
+	if a.GUIDs = read.GUIDs; read.GUID != "" {
+		a.GUIDs = []string{read.GUID}
+	}
+	return err
+}
 
 // InsertOpts puts the job into its queue.
 func (deliveriesArgs) InsertOpts() river.InsertOpts {

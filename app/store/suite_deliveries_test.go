@@ -323,6 +323,24 @@ func testDeliveriesTogetherCrashed(t *testing.T, s *fixture) {
 	}
 }
 
+// The job that an earlier version made for a delivery is worked on.
+func testDeliveryOfAnEarlierVersion(t *testing.T, s *fixture) {
+	save(t, s, delivery("old", nil))
+	raw := storetest.Raw(t, s.url)
+	_, err := raw.ExecContext(patient(t), `UPDATE river_job SET kind = 'delivery', args = '{"guid": "old"}'`)
+	must(t, err)
+	var seen []string
+	h := newScript(t, s).handlers()
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		seen = append(seen, d.GUID)
+		return nil
+	}
+	must(t, engine(t, s, h, quick()).Idle(patient(t)))
+	if !slices.Equal(seen, []string{"old"}) {
+		t.Errorf("worked on: %v", seen)
+	}
+}
+
 func testDeliveriesPruned(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	save(t, s, delivery("old", nil))

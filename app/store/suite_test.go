@@ -27,6 +27,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"DeliveriesTogether", testDeliveriesTogether},
 		{"DeliveriesTogetherStopped", testDeliveriesTogetherStopped},
 		{"DeliveriesTogetherCrashed", testDeliveriesTogetherCrashed},
+		{"DeliveryOfAnEarlierVersion", testDeliveryOfAnEarlierVersion},
 		{"DeliveriesArePruned", testDeliveriesPruned},
 		{"ManyDeliveriesArePruned", testManyDeliveriesPruned},
 
