@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,35 @@ func TestCommand(t *testing.T) {
 	}
 	if b, err := os.ReadFile(filepath.Join(c.in.Dir, "made")); err != nil || string(b) != "new\n" {
 		t.Errorf("what it made: %q %v", b, err)
+	}
+}
+
+// What a command prints of an answer, while that still comes, is of that answer's turn.
+func TestCommandPrintsBeforeAnAnswerEnds(t *testing.T) {
+	c := newCLI(t, `echo begun; node stream.js; echo over`, turns(scripted.Answer{
+		Text: "one two three", Fault: &scripted.Fault{After: 1, Stall: true}}))
+	c.write("stream.js", `
+fetch(process.env.SIA_MODEL_URL + '/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json', `+
+		`authorization: 'Bearer ' + process.env.SIA_MODEL_KEY },
+  body: JSON.stringify({ model: process.env.SIA_MODEL, max_tokens: 100, stream: true, `+
+		`messages: [{ role: 'user', content: 'hello' }] }) })
+  .then(async (r) => {
+    await r.body.getReader().read();
+    require('fs').writeSync(1, 'first\n');
+    process.exit(0); // the answer ends when the program goes away
+  });
+`)
+	if res := c.run(); res.End != sia.EndFinished {
+		t.Errorf("%+v", res)
+	}
+	var said []string
+	for _, turn := range c.rec.turns {
+		if turn.Kind == agent.TurnModel {
+			said = append(said, turn.Text)
+		}
+	}
+	if want := []string{"begun", "first\nover"}; !slices.Equal(said, want) {
+		t.Errorf("the turns say %q, want %q", said, want)
 	}
 }
 

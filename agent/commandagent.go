@@ -146,9 +146,9 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	r := &commandRun{
 		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, budget: spent},
 		env: tool.Env{Root: root, Test: in.Test, Past: in.Past, Cover: in.Cover},
-		out: &outputParser{read: a.preset.read, now: a.Now}, answers: make(chan paidAnswer),
+		out: &outputParser{read: a.preset.read, now: a.Now}, calls: make(chan *paidAnswer),
 	}
-	r.meter = &callMeter{longest: longestAnswer, budget: spent, answered: r.passAnswer, spent: r.endAtLimit}
+	r.meter = &callMeter{longest: longestAnswer, budget: spent, heard: r.passCall, spent: r.endAtLimit}
 	res, err := r.attempt(ctx)
 	a.Logger.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt, "agent",
 		a.Name(),

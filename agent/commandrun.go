@@ -36,9 +36,9 @@ type commandRun struct {
 	runner  *attemptRunner
 	configs map[string]configFile // in the work tree when the command began
 	removed []string              // configuration that the command made, which is gone again
-	answers chan paidAnswer       // from the gateway, one by one
+	calls   chan *paidAnswer      // from the gateway, one by one; nil: one begins
 	stop    context.CancelCauseFunc
-	ended   <-chan struct{} // closed when nothing takes answers any more
+	ended   <-chan struct{} // closed when nothing takes calls any more
 
 	turns int // recorded
 	res   Result
@@ -167,13 +167,16 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	var failed error
 	for {
 		select {
-		case a := <-r.answers:
-			// What was printed until now follows from the answer before.
-			if err := r.recordAnswer(ctx, last, false); err != nil && failed == nil {
-				failed = err
-				r.stop(err)
+		case a := <-r.calls:
+			// What was printed until a call begins follows from the answer before. What is printed until the call ends may
+			// follow from its own answer, which the program reads while it comes.
+			if a == nil || last != nil {
+				if err := r.recordAnswer(ctx, last, false); err != nil && failed == nil {
+					failed = err
+					r.stop(err)
+				}
 			}
-			last = &a
+			last = a
 		case res := <-done:
 			close(over)
 			if err := r.undoConfigs(ctx); err != nil && failed == nil {
@@ -218,10 +221,10 @@ func (r *commandRun) sandboxCommand(to modelAccess, brief string, gate *gateway.
 	return c
 }
 
-// passAnswer passes on an answer of the model. It waits until the turn before is recorded.
-func (r *commandRun) passAnswer(a paidAnswer) {
+// passCall passes on that a call of the model begins, or its answer. It waits until the turn before is recorded.
+func (r *commandRun) passCall(a *paidAnswer) {
 	select {
-	case r.answers <- a:
+	case r.calls <- a:
 	case <-r.ended:
 	}
 }

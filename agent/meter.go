@@ -19,9 +19,10 @@ type paidAnswer struct {
 // callMeter pays from the attempt's budget for the calls that a command makes. It
 // implements [gateway.Meter].
 type callMeter struct {
-	longest  int              // tokens of an answer, when the command does not say
-	answered func(paidAnswer) // called for each, not at the same time
-	spent    func(end sia.AttemptEnd, why string)
+	longest int // tokens of an answer, when the command does not say
+	// called for each call when it begins, with nil, and when it was answered; not at the same time
+	heard func(*paidAnswer)
+	spent func(end sia.AttemptEnd, why string)
 
 	mu      sync.Mutex
 	budget  *attemptBudget
@@ -52,6 +53,7 @@ func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 	m.held += sia.Credits(c.Held)
 	m.calling++
 	m.budget.turns++
+	m.heard(nil)
 	return c, nil
 }
 
@@ -65,7 +67,7 @@ func (m *callMeter) Settle(c gateway.Call, u gateway.Usage) {
 		return
 	}
 	used := CallUsage(m.budget.price, c, u)
-	m.answered(paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})
+	m.heard(&paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})
 }
 
 // usedShare is the share of the budget that is used, as of [attemptBudget].
@@ -75,7 +77,7 @@ func (m *callMeter) usedShare() float64 {
 	return m.budget.usedShare()
 }
 
-// between calls f while no answer is passed on.
+// between calls f while nothing of a call is passed on.
 func (m *callMeter) between(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
