@@ -121,15 +121,14 @@ func TestCommandPrintsBeforeAnAnswerEnds(t *testing.T) {
 	c := newCLI(t, `echo begun; node stream.js; echo over`, turns(scripted.Answer{
 		Text: "one two three", Fault: &scripted.Fault{After: 1, Stall: true}}))
 	c.write("stream.js", `
-fetch(process.env.SIA_MODEL_URL + '/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json', `+
-		`authorization: 'Bearer ' + process.env.SIA_MODEL_KEY },
-  body: JSON.stringify({ model: process.env.SIA_MODEL, max_tokens: 100, stream: true, `+
-		`messages: [{ role: 'user', content: 'hello' }] }) })
-  .then(async (r) => {
-    await r.body.getReader().read();
-    require('fs').writeSync(1, 'first\n');
-    process.exit(0); // the answer ends when the program goes away
-  });
+const body = JSON.stringify({ model: process.env.SIA_MODEL, max_tokens: 100, stream: true, `+
+		`messages: [{ role: 'user', content: 'hello' }] });
+const headers = { 'content-type': 'application/json', authorization: 'Bearer ' + process.env.SIA_MODEL_KEY };
+fetch(process.env.SIA_MODEL_URL + '/chat/completions', { method: 'POST', headers, body }).then(async (r) => {
+  await r.body.getReader().read();
+  require('fs').writeSync(1, 'first\n');
+  process.exit(0); // the answer ends when the program goes away
+});
 `)
 	if res := c.run(); res.End != sia.EndFinished {
 		t.Errorf("%+v", res)

@@ -22,6 +22,7 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
 // The keys of a configuration file that are no flags.
@@ -181,7 +182,7 @@ func (f *modelsFile) coders(entries map[string]coderEntry) (all []app.CoderConfi
 		f.problem([]string{keyCoders}, "it names nobody: each coder has a name and a model, such as fast: {model: %s}",
 			strings.Join(f.names(), " or "))
 	}
-	for _, entry := range yamlEntries(section.Value) {
+	for _, entry := range yamlfile.Entries(section.Value) {
 		name := entry.Key.GetToken().Value
 		at := func(key ...string) []string { return append([]string{keyCoders, name}, key...) }
 		e := entries[name]
@@ -285,7 +286,7 @@ func (f *modelsFile) names() []string { return slices.Sorted(maps.Keys(f.entries
 func (f *modelsFile) at(keys ...string) (entry *ast.MappingValueNode) {
 	in := f.top
 	for _, key := range keys {
-		all := yamlEntries(in)
+		all := yamlfile.Entries(in)
 		i := slices.IndexFunc(all, func(v *ast.MappingValueNode) bool { return v.Key.GetToken().Value == key })
 		if i < 0 {
 			return nil
@@ -331,15 +332,4 @@ func problemOf(err error, path string) invalid.Problem {
 		}
 	}
 	return p
-}
-
-// yamlEntries are the entries of a mapping, also of a single key; none of anything else.
-func yamlEntries(n ast.Node) []*ast.MappingValueNode {
-	switch m := n.(type) {
-	case *ast.MappingNode:
-		return m.Values
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{m}
-	}
-	return nil
 }

@@ -168,7 +168,7 @@ func shownPath(s string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Entries are a mapping's; nil when n is none.
+// Entries are the entries of a mapping, also of a single key; nil when n is no mapping.
 func Entries(n ast.Node) []*ast.MappingValueNode {
 	switch m := n.(type) {
 	case *ast.MappingNode:
