@@ -119,6 +119,20 @@ func (m *ModelMemory) change(f func()) {
 	m.unwritten = modelsFile{}
 }
 
+// holdWithin is how long the folder is waited for: a process that was stopped may hold it.
+const holdWithin = 5 * time.Second
+
+// hold locks a folder among processes. Where that can't be done, or another process holds it too long, it is written to
+// all the same: two that write at once are seldom, and what one of them loses is learned again.
+func hold(dir *os.File) {
+	for until := time.Now().Add(holdWithin); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}
+
 // write puts what is not written beside what the file keeps by now.
 func (m *ModelMemory) write() error {
 	if err := os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
@@ -128,8 +142,8 @@ func (m *ModelMemory) write() error {
 	if err != nil {
 		return err
 	}
-	defer dir.Close()                                 // it is no longer held then
-	_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_EX) // where it can't be held, two that write at once are seldom
+	defer dir.Close() // which gives the lock back
+	hold(dir)
 	kept, err := m.read()
 	if err != nil { // it is written anew
 		kept = m.known

@@ -2,7 +2,9 @@ package app
 
 import (
 	"fmt"
+	"os"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -25,6 +27,24 @@ func TestModelMemoryOfSeveral(t *testing.T) {
 	all.Wait()
 	if got := NewModelMemory(dir, nil).Probed(); len(got) != processes*each {
 		t.Errorf("kept %d of %d", len(got), processes*each)
+	}
+}
+
+// A process that was stopped in the middle of writing holds nobody up for long.
+func TestModelMemoryThatIsHeld(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	held, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	NewModelMemory(dir, nil).keepProbed("a", llm.Probed{Name: "a"})
+	if got := NewModelMemory(dir, nil).Probed(); len(got) != 1 {
+		t.Errorf("kept %v", got)
 	}
 }
 
