@@ -72,7 +72,7 @@ func newPackFile(f *os.File, base string, bases *baseCache) (*packFile, error) {
 	return &packFile{path: base, f: f, size: st.Size(), bases: bases}, nil
 }
 
-// indexFile is an index that is read in few calls; its size is told to go-git, which takes no memory for more.
+// indexFile reads an index through a buffer. By Stat go-git learns its size, and allocates no more than that.
 type indexFile struct {
 	*bufio.Reader
 	f *os.File

@@ -85,7 +85,7 @@ type Option struct {
 type Verdict string
 
 // The verdicts. ReviewOff: no reviewer is configured; ReviewFailed: it could
-// not be asked, which is told and does not hold the task up.
+// not be asked. People are told, and the task goes on.
 const (
 	Approved     Verdict = "approved"
 	Minor        Verdict = "minor"

@@ -141,7 +141,7 @@ func TestProbeLearnsNothingFromNoAnswer(t *testing.T) {
 }
 
 // A model that thinks longer than answers usually may be is given more room by itself, once. Where that is not enough,
-// or another limit was configured, people are told which setting it is.
+// or another limit was configured, the advice names the setting.
 func TestLongThoughts(t *testing.T) {
 	for _, c := range []struct {
 		thinks, configured int
