@@ -197,7 +197,7 @@ func TestFormsAreRead(t *testing.T) {
 func TestLargeDeliveriesGoOneByOne(t *testing.T) {
 	var inside, most atomic.Int64
 	began, gate := make(chan struct{}, 20), make(chan struct{})
-	deliver := webhook.LargeAlone(func(_ context.Context, d store.Delivery) error {
+	deliver := webhook.SerializeLarge(func(_ context.Context, d store.Delivery) error {
 		if len(d.Body) == 1 {
 			return nil
 		}

@@ -17,7 +17,7 @@ func TestMendDates(t *testing.T) {
 		`{"date":""}`:                   `{"date":null}`,
 	} {
 		const title = `{"title":"the \"created_at\": \"x\"","updated_at" : `
-		if got := string(mendDates([]byte(title + in + "}"))); got != title+want+"}" {
+		if got := string(normalizeDates([]byte(title + in + "}"))); got != title+want+"}" {
 			t.Errorf("%s: %s", in, got)
 		}
 	}

@@ -25,7 +25,7 @@ func TestBoxesInAComment(t *testing.T) {
 		{sia.Escalation{Kind: sia.AskPlan, Issue: 3}, nil},
 		{sia.Escalation{Kind: sia.AskIssue, Issue: 9}, nil},
 	} {
-		got, ok := fit(sia.Task{Issue: 3, Escalation: &c.open}, tick)
+		got, ok := interpret(sia.Task{Issue: 3, Escalation: &c.open}, tick)
 		if ok != (c.want != nil) || ok && cmp.Diff(c.want, got.Fact) != "" {
 			t.Errorf("%s, answered %v: %v %+v, want %+v", c.open.Kind, c.open.Answered, ok, got.Fact, c.want)
 		}
@@ -45,7 +45,7 @@ func TestWordsToAPlan(t *testing.T) {
 		"C":                            {},
 		"A or B?":                      {},
 	} {
-		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true},
+		got, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true},
 			Fact: sia.AnswerGiven{Text: text}})
 		if d := cmp.Diff(want, got.Fact); !ok || d != "" {
 			t.Errorf("%q: %s", text, d)
@@ -81,7 +81,7 @@ func TestTalkInAQuestionsIssue(t *testing.T) {
 		{"...", true, open, sia.AnswerGiven{}},
 		{"B", false, answered, nil},
 	} {
-		got, ok := fit(sia.Task{Issue: 3, Escalation: &c.asked}, sia.Event{
+		got, ok := interpret(sia.Task{Issue: 3, Escalation: &c.asked}, sia.Event{
 			Origin: sia.Origin{OnIssue: 9, Comment: 8, Command: c.command}, Fact: sia.AnswerGiven{Text: c.said}})
 		if ok != (c.want != nil) || ok && cmp.Diff(c.want, got.Fact) != "" {
 			t.Errorf("%q: %v %+v, want %+v", c.said, ok, got.Fact, c.want)
@@ -91,7 +91,7 @@ func TestTalkInAQuestionsIssue(t *testing.T) {
 		9: {&open: true, &told: true, &answered: false, &settled: false}, 3: {&open: false},
 	} {
 		for asked, want := range of {
-			if _, ok := fit(sia.Task{Issue: 3, Escalation: asked}, sia.Event{Origin: sia.Origin{OnIssue: issue},
+			if _, ok := interpret(sia.Task{Issue: 3, Escalation: asked}, sia.Event{Origin: sia.Origin{OnIssue: issue},
 				Fact: sia.NotAnswered{Closed: true}}); ok != want {
 				t.Errorf("closing #%d while %+v counts: %v", issue, asked, ok)
 			}
@@ -116,13 +116,13 @@ func TestSecondAnswer(t *testing.T) {
 		{sia.AnswerGiven{Text: "B, please"}, "B"}, {sia.AnswerGiven{Text: "that"}, "B"}, {sia.AnswerGiven{Text: "A"}, ""},
 		{sia.AnswerGiven{Text: "Well done."}, ""},
 	} {
-		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: c.fact})
+		got, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: c.fact})
 		if a, _ := got.Fact.(sia.AnswerGiven); ok != (c.letter != "") || ok && a.Letter != c.letter {
 			t.Errorf("%+v: %v %+v, want %q", c.fact, ok, got.Fact, c.letter)
 		}
 	}
 	task.Answers = nil // SIA has gone on by itself
-	if _, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: box(" ", "x", " ")}); ok {
+	if _, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: box(" ", "x", " ")}); ok {
 		t.Error("a box of a question that nobody answered counts")
 	}
 }
@@ -134,7 +134,7 @@ func TestAnotherPullOfTheBranch(t *testing.T) {
 	for _, fact := range []sia.Fact{sia.PullClosed{}, sia.PullClosed{Merged: true}, sia.Retargeted{Base: "v1"},
 		sia.DraftChanged{}} {
 		for pull, want := range map[int]bool{12: true, 13: false, 0: true} {
-			if _, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: pull}, Fact: fact}); ok != want {
+			if _, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: pull}, Fact: fact}); ok != want {
 				t.Errorf("%+v of #%d counts: %v", fact, pull, ok)
 			}
 		}
