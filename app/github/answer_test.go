@@ -59,7 +59,7 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 			"single sign-on", true, 0},
 		{"missing permission", 403, "", reason("Resource not accessible by integration"), `"issues: read"`, true, 0},
 		{"archived", 403, "", reason("Repository was archived so is read-only."), "unarchive it", true, 0},
-		{"suspended", 403, "", reason("This installation has been suspended"), "unsuspend it", false, suspendedLater},
+		{"suspended", 403, "", reason("This installation has been suspended"), "unsuspend it", false, suspendedRetryAfter},
 		{"allow list", 403, "", reason("Although you appear to have the correct authorization credentials, the `acme` " +
 			"organization has an IP allow list enabled, and 192.0.2.1 is not permitted to access this resource."),
 			"allow list", true, 0},
@@ -279,7 +279,7 @@ func TestWhatWasJustMadeIsNotGone(t *testing.T) {
 	if _, err := r.Pull(ctx, 4); !sia.IsPermanent(err) {
 		t.Errorf("another pull request: got %v", err)
 	}
-	if err := w.clock.sleep(ctx, freshFor); err != nil { // it is gone, then
+	if err := w.clock.sleep(ctx, freshPeriod); err != nil { // it is gone, then
 		t.Fatal(err)
 	}
 	if _, err := r.Pull(ctx, 3); !sia.IsPermanent(err) {

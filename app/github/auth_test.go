@@ -63,7 +63,7 @@ func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.revoke()
-	_ = w.clock.sleep(ctx, newTokenFor)
+	_ = w.clock.sleep(ctx, newTokenPeriod)
 	if err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "rocket"); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestNewTokenIsNotKnownYet(t *testing.T) {
 		"unknown for good":       {401, unknown, 9, 0, 6, 2, "credentials", twice},
 		"not allowed":            {403, notAllowed, 2, 0, 3, 1, "", once},
 		"not allowed for good":   {403, notAllowed, 9, 0, 3, 1, "lacks", once},
-		"an old one not allowed": {403, notAllowed, 1, newTokenFor, 1, 1, "lacks", nil},
+		"an old one not allowed": {403, notAllowed, 1, newTokenPeriod, 1, 1, "lacks", nil},
 		"another refusal":        {403, `{"message":"Repository was archived"}`, 1, 0, 1, 1, "archived", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,13 +180,13 @@ func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 	}
 	// Granted after all: asked for again after a while.
 	w.clock.mu.Lock()
-	w.clock.t = w.clock.t.Add(reducedFor + 1)
+	w.clock.t = w.clock.t.Add(reducedPeriod + 1)
 	w.clock.mu.Unlock()
 	if _, err := w.repo().Issue(ctx, 12); err != nil {
 		t.Fatal(err)
 	}
 	if refused != 2 {
-		t.Errorf("asked %d times, want again after %v", refused, reducedFor)
+		t.Errorf("asked %d times, want again after %v", refused, reducedPeriod)
 	}
 }
 
@@ -287,8 +287,8 @@ func TestAddressesOfEachGitHub(t *testing.T) {
 		api := APIAddress(c.web)
 		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: api, Secrets: &secret.Masker{},
 			Writes: Uncounted{}}))
-		if api != c.api || a.graphql != c.graphql || a.web.String() != c.clone || a.DeliveriesKept() != c.kept {
-			t.Errorf("%s: api %s, graphql %s, clone %s, deliveries %s", c.web, api, a.graphql, a.web, a.DeliveriesKept())
+		if api != c.api || a.graphql != c.graphql || a.web.String() != c.clone || a.DeliveryRetention() != c.kept {
+			t.Errorf("%s: api %s, graphql %s, clone %s, deliveries %s", c.web, api, a.graphql, a.web, a.DeliveryRetention())
 		}
 	}
 }

@@ -97,7 +97,7 @@ func TestForgetDropsTokens(t *testing.T) {
 // not the last one set.
 func TestCacheHoldsItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := newAnswerCache(4000)
+		c := newResponseCache(4000)
 		last := map[string]string{}
 		for i := range rapid.IntRange(1, 200).Draw(t, "steps") {
 			key := fmt.Sprint("k", rapid.IntRange(0, 20).Draw(t, "key"))
@@ -134,7 +134,7 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 		"HTTP/1.1 302 Found\r\nEtag: x\r\nLocation: y\r\n\r\n": false,
 		"": false,
 	} {
-		if got := revalidable("https://api.github.com/x", []byte(wire)); got != want {
+		if got := isCacheable("https://api.github.com/x", []byte(wire)); got != want {
 			t.Errorf("%q: %v", wire, got)
 		}
 	}

@@ -129,10 +129,10 @@ func (r *Repo) writeCheckRun(
 	var got gh.CheckRun
 	sending := ctx
 	if len(first) > 0 {
-		sending = once(ctx)
+		sending = withoutRetry(ctx)
 	}
 	err := r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return nil, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	return &got, nil
@@ -156,7 +156,7 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 		opts.CompletedAt = opts.StartedAt
 	}
 	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return 0, "", false, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	if err := r.annotate(ctx, spec, got.GetID(), more); err != nil {
@@ -171,7 +171,7 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest []Annotation) error {
 	for len(rest) > 0 {
 		n := min(len(rest), maxAnnotations)
-		_, _, err := r.gh.Checks.UpdateCheckRun(once(ctx), r.repo.Owner, r.repo.Name, id,
+		_, _, err := r.gh.Checks.UpdateCheckRun(withoutRetry(ctx), r.repo.Owner, r.repo.Name, id,
 			gh.UpdateCheckRunOptions{Name: spec.Name, Output: spec.output(rest[:n])})
 		if err != nil {
 			return r.fail(err, "annotate check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)

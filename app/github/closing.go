@@ -112,7 +112,7 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (closin
 		q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+at.Branch)
 	}
 	var got closingAnswer
-	if err := r.graphql(reading(ctx), q.String(), q.values, &got); err != nil {
+	if err := r.graphql(readOnly(ctx), q.String(), q.values, &got); err != nil {
 		return got, err
 	}
 	if rules {

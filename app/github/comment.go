@@ -77,7 +77,7 @@ func (r *Repo) UpsertComment(
 		} // else it was deleted since
 	}
 	got, _, err := r.gh.Issues.CreateComment(ctx, r.repo.Owner, r.repo.Name, issue, &gh.IssueComment{Body: &want})
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "comment on %s#%d", r.repo, issue)
 	}
 	return commentFrom(got), true, nil
@@ -94,7 +94,7 @@ func (r *Repo) EditComment(ctx context.Context, id int64, marker, body string) (
 	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "edit comment %d of %s", id, r.repo)
 	}
 	return commentFrom(got), true, nil
@@ -113,7 +113,7 @@ func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comme
 	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "read comment %d of %s", id, r.repo)
 	}
 	c := commentFrom(got)

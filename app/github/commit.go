@@ -36,7 +36,7 @@ func (r *Repo) CreateCommit(ctx context.Context, c NewCommit) (MadeCommit, error
 		Verification verification `json:"verification"`
 	}
 	err := r.send(ctx, http.MethodPost, "git/commits", in, &got)
-	if err := whole(err, got.SHA); err != nil {
+	if err := require(err, got.SHA); err != nil {
 		return MadeCommit{}, r.fail(err, "make a signed commit in %s", r.repo)
 	}
 	return MadeCommit{SHA: got.SHA, verification: got.Verification}, nil
@@ -52,7 +52,7 @@ func (r *Repo) Commit(ctx context.Context, sha string) (MadeCommit, error) {
 		} `json:"commit"`
 	}
 	err := r.send(ctx, http.MethodGet, "commits/"+url.PathEscape(sha), nil, &got)
-	if err := whole(err, got.SHA); err != nil {
+	if err := require(err, got.SHA); err != nil {
 		return MadeCommit{}, r.fail(err, "read commit %s of %s", shortSHA(sha), r.repo)
 	}
 	return MadeCommit{SHA: got.SHA, verification: got.Commit.Verification}, nil

@@ -103,7 +103,7 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	}
 	q := r.query()
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
-	err := r.graphql(reading(ctx), q.String(), q.values, &got)
+	err := r.graphql(readOnly(ctx), q.String(), q.values, &got)
 	out := got.Repository.rules()
 	if err != nil { // REST has limits and servers of its own
 		out, err = r.commitRulesOverREST(ctx, branch)
@@ -120,7 +120,7 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 func refusedQuery(err error) bool {
 	var refusal *graphqlError
 	status := statusOf(err)
-	return errors.As(err, &refusal) && !refusal.failing() || status >= 400 && status < 500
+	return errors.As(err, &refusal) && !refusal.isServerError() || status >= 400 && status < 500
 }
 
 // commitRulesOverREST reads the rules alone: REST tells who is no administrator nothing of

@@ -53,7 +53,7 @@ func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content [
 	file, _, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, name,
 		&gh.RepositoryContentGetOptions{Ref: sha})
 	switch {
-	case refusalSays(err, "no commit found"): // one of GitHub's servers has not heard of it
+	case refusalContains(err, "no commit found"): // one of GitHub's servers has not heard of it
 		return nil, false, &sia.Error{Op: op, Message: "GitHub does not know that commit everywhere yet",
 			Err: err}
 	case statusOf(err) == http.StatusNotFound:

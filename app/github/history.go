@@ -173,7 +173,7 @@ func (r *Repo) historyNow(ctx context.Context, branch string) (History, error) {
 	q := r.query()
 	q.addHistory(branch)
 	var got lastWordAnswer
-	if err := r.graphql(reading(ctx), q.String(), q.values, &got); err != nil {
+	if err := r.graphql(readOnly(ctx), q.String(), q.values, &got); err != nil {
 		return r.historyOverREST(ctx, branch)
 	}
 	h, err := r.historyOf(ctx, got.Repository.nearBranch)

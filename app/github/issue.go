@@ -90,7 +90,7 @@ func repoOf(address string) string {
 func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	var got wireIssue
 	err := r.readByID(ctx, fmt.Sprintf("issues/%d", number), &got)
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
 	}
 	return got.issue(), nil
@@ -107,7 +107,7 @@ func (r *Repo) IssueOrGone(ctx context.Context, number int) (issue Issue, gone b
 	case err == nil && issue.Repo != "" && !strings.EqualFold(issue.Repo, r.repo.String()):
 		now, err := r.ByID(ctx) // it has another name, or the issue the same number elsewhere
 		return issue, err == nil && !strings.EqualFold(issue.Repo, now.String()), err
-	case statusOf(err) == http.StatusGone && !refusalSays(err, "disabled"):
+	case statusOf(err) == http.StatusGone && !refusalContains(err, "disabled"):
 		return Issue{}, true, nil
 	case statusOf(err) == http.StatusNotFound:
 		if _, failed := r.ChangedIssues(ctx, r.app.cfg.Now()); failed == nil {
@@ -165,11 +165,11 @@ func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 		req.Assignees = &n.Assignees
 	}
 	got, _, err := r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
-	if statusOf(err) == http.StatusUnprocessableEntity && req.Assignees != nil && refusalSays(err, "assignee") {
+	if statusOf(err) == http.StatusUnprocessableEntity && req.Assignees != nil && refusalContains(err, "assignee") {
 		req.Assignees = nil
 		got, _, err = r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "open an issue in %s", r.repo)
 	}
 	return issueFrom(got), nil

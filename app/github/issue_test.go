@@ -242,7 +242,7 @@ func TestPermission(t *testing.T) {
 	if n := len(w.got("GET /repos")); n != 6 {
 		t.Errorf("%d requests, want each asked once", n)
 	}
-	_ = w.clock.sleep(context.Background(), accessFor)
+	_ = w.clock.sleep(context.Background(), permissionTTL)
 	_ = must[string](t)(w.repo().Permission(context.Background(), "ann"))
 	if n := len(w.got("GET /repos")); n != 7 {
 		t.Errorf("%d requests, want asked again after a minute", n)

@@ -83,7 +83,7 @@ func (r *Repo) fetch(ctx context.Context, at *url.URL) (*body, error) {
 	}
 	req.Header.Set("Accept-Encoding", "identity") // so that its length is known
 	req.Header.Set("User-Agent", "sia")
-	resp, err := r.app.network(0).RoundTrip(req)
+	resp, err := r.app.retryTransport(0).RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}

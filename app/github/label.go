@@ -41,7 +41,7 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 			made := body
 			made.Name = &w.Name
 			_, _, err = r.gh.Issues.CreateLabel(ctx, r.repo.Owner, r.repo.Name, &made)
-			if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "already_exists") {
+			if statusOf(err) == http.StatusUnprocessableEntity && refusalContains(err, "already_exists") {
 				err = nil
 			}
 		case !strings.EqualFold(now.GetColor(), w.Color) || now.GetDescription() != w.Description:

@@ -86,7 +86,7 @@ func (r *Repo) lastWordAtOnce(ctx context.Context, number int, branch string) (w
 	query.add("$ref: String!", lastWordRules, "ref", "refs/heads/"+branch)
 	query.addHistory(branch)
 	var got lastWordAnswer
-	if err := r.graphql(reading(ctx), query.String(), query.values, &got); err != nil {
+	if err := r.graphql(readOnly(ctx), query.String(), query.values, &got); err != nil {
 		r.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
 		return w, false
 	}

@@ -101,7 +101,7 @@ func (r *Repo) pullNow(ctx context.Context, number int) (*gh.PullRequest, PullSt
 	if statusOf(err) == http.StatusNotFound {
 		return nil, PullState{Known: true, Gone: true}, nil
 	}
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return nil, PullState{}, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
 	p := r.pullFrom(got)

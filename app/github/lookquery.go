@@ -68,7 +68,7 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 		q.addHistory(at.Branch)
 	}
 	var got lookAnswer
-	err := r.graphql(reading(ctx), q.String(), q.values, &got)
+	err := r.graphql(readOnly(ctx), q.String(), q.values, &got)
 	switch {
 	case refusedQuery(err):
 		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)

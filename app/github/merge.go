@@ -22,7 +22,7 @@ func (r *Repo) Merge(ctx context.Context, number int, head string) (merged bool,
 		switch {
 		case err == nil:
 			return got.GetMerged(), got.GetMessage(), nil
-		case statusOf(err) == http.StatusMethodNotAllowed && refusalSays(err, "not allowed on this repository"):
+		case statusOf(err) == http.StatusMethodNotAllowed && refusalContains(err, "not allowed on this repository"):
 			why = saysNo(err)
 			continue // this way of merging is switched off
 		case statusOf(err) == http.StatusMethodNotAllowed, statusOf(err) == http.StatusConflict,
@@ -39,7 +39,7 @@ func (r *Repo) Merge(ctx context.Context, number int, head string) (merged bool,
 func (r *Repo) Close(ctx context.Context, number int) error {
 	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number,
 		&gh.PullRequest{State: gh.String("closed")})
-	return r.fail(whole(err, got.GetNumber()), "close pull request %s#%d", r.repo, number)
+	return r.fail(require(err, got.GetNumber()), "close pull request %s#%d", r.repo, number)
 }
 
 // saysNo is what GitHub says of why it refuses, in a line.

@@ -41,12 +41,12 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 		transport = http.DefaultTransport
 	}
 	return &People{api: base,
-		client: &http.Client{Transport: wholeAnswers{askAgain{transport}, maxPersonAnswer}, CheckRedirect: stay,
+		client: &http.Client{Transport: strictTransport{askAgain{transport}, maxPersonAnswer}, CheckRedirect: noRedirect,
 			Timeout: requestTimeout}}, nil
 }
 
 // stay follows no redirect: a token or a code would go along.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // askAgain asks again, once, what only reads and was not answered.
 type askAgain struct{ next http.RoundTripper }
@@ -54,7 +54,7 @@ type askAgain struct{ next http.RoundTripper }
 // RoundTrip implements http.RoundTripper.
 func (b askAgain) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.next.RoundTrip(r)
-	if r.Method == http.MethodGet && isBroken(resp, err) && r.Context().Err() == nil {
+	if r.Method == http.MethodGet && isTransient(resp, err) && r.Context().Err() == nil {
 		if err == nil {
 			discard(resp)
 		}

@@ -64,16 +64,16 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 		Body: gh.String(withOwnPart("", n.Body)), Draft: &n.Draft,
 	}
 	got, _, err := r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
-	if n.Draft && statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "draft") {
+	if n.Draft && statusOf(err) == http.StatusUnprocessableEntity && refusalContains(err, "draft") {
 		req.Draft = gh.Bool(false)
 		got, _, err = r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
-	if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "already exists") {
+	if statusOf(err) == http.StatusUnprocessableEntity && refusalContains(err, "already exists") {
 		if p, ok, err := r.findPull(ctx, n.Head, n.Base); err != nil || ok {
 			return p, err
 		}
 	}
-	if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "base") {
+	if statusOf(err) == http.StatusUnprocessableEntity && refusalContains(err, "base") {
 		if now, err := r.baseNow(ctx, n.Base); err != nil {
 			return Pull{}, err
 		} else if now != n.Base {
@@ -81,7 +81,7 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 			return r.EnsurePull(ctx, n)
 		}
 	}
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "open a pull request from %s in %s", n.Head, r.repo)
 	}
 	return r.pullFrom(got), nil
@@ -139,7 +139,7 @@ func (r *Repo) pullOf(ctx context.Context, opts gh.PullRequestListOptions) (Pull
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
 	return r.pullFrom(got), nil
@@ -162,5 +162,5 @@ func (r *Repo) EditPull(ctx context.Context, number int, text string) error {
 		return nil
 	}
 	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.PullRequest{Body: &body})
-	return r.fail(whole(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
+	return r.fail(require(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
 }

@@ -263,9 +263,10 @@ func TestWritesThatDoNotGetTheirTurn(t *testing.T) {
 	defer cancel()
 	in := w.app.installation(1)
 	req, _ := http.NewRequestWithContext(late, http.MethodPost, w.base+"repos/acme/shop/x", readCloser("{}"))
-	_, err = w.app.bottom(1, in.limits, p).RoundTrip(req)
+	_, err = w.app.baseTransport(1, in.limits, p).RoundTrip(req)
 	err = w.app.failure(err, "comment")
-	if sia.IsPermanent(err) || sia.RetryAfter(err) != queueAfter || !strings.Contains(err.Error(), "wait their turn") {
+	if sia.IsPermanent(err) || sia.RetryAfter(err) != queueRetryAfter ||
+		!strings.Contains(err.Error(), "wait their turn") {
 		t.Errorf("got %v", err)
 	}
 	if n := len(w.got("POST")); n != 0 {

@@ -31,7 +31,8 @@ func TestRateLimitsAreTold(t *testing.T) {
 		}
 	}
 	core := func(left int) []RateLimit {
-		return []RateLimit{{Installation: 1, Resource: "core", Limit: 5000, Left: left, Resets: time.Unix(1767225600, 0)}}
+		return []RateLimit{{Installation: 1, Resource: "core", Limit: 5000, Remaining: left,
+			Resets: time.Unix(1767225600, 0)}}
 	}
 	if got := w.app.RateLimits(); len(got) != 0 {
 		t.Errorf("before anything was asked: %v", got)

@@ -86,7 +86,7 @@ func (in *installation) conn(a *App, repo sia.Repo) *repoConn {
 func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 	c := &repoConn{
 		installation: in.id,
-		access:       newExpiringMap[string, string](a.cfg.Now, accessFor, 1000),
+		access:       newExpiringMap[string, string](a.cfg.Now, permissionTTL, 1000),
 		noLook:       newExpiringMap[string, bool](a.cfg.Now, noLookFor, 1),
 		noLookNow:    newExpiringMap[string, bool](a.cfg.Now, noLookNow, 1),
 		histories:    newExpiringMap[string, History](a.cfg.Now, historyFor, 100),
@@ -102,15 +102,15 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 		c.gh = a.client(refusingTransport{c.err})
 		return c
 	}
-	bottom := a.bottom(in.id, in.limits, newWritePacer(a.cfg))
+	base := a.baseTransport(in.id, in.limits, newWritePacer(a.cfg))
 	scope := onlyRepository(repo)
-	c.fresh = &freshTransport{made: newExpiringMap[string, bool](a.cfg.Now, freshFor, 1000)}
-	c.fresh.next = in.cached(&installationAuth{
-		next: bottom, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), bottom),
+	c.fresh = &freshTransport{created: newExpiringMap[string, bool](a.cfg.Now, freshPeriod, 1000)}
+	c.fresh.next = in.withCache(&installationAuth{
+		next: base, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), base),
 	})
 	c.gh = a.client(c.fresh)
-	c.git = newGitTokens(a, in, scope, gitPermissions(), bottom)
-	c.workflows = newGitTokens(a, in, scope, workflowPermissions(), bottom)
+	c.git = newGitTokens(a, in, scope, gitPermissions(), base)
+	c.workflows = newGitTokens(a, in, scope, workflowPermissions(), base)
 	return c
 }
 
@@ -144,9 +144,9 @@ func (r *Repo) remote(tokens *gitTokens) gitops.Remote {
 		Key: KeyOf(r.installation, r.repo.ID), URL: r.CloneURL(),
 		Token: func(ctx context.Context) (string, error) { return r.tokenOf(ctx, tokens.token) },
 		Other: func(ctx context.Context, refused string, expired bool) (string, error) {
-			return r.tokenOf(ctx, func(ctx context.Context) (string, error) { return tokens.other(ctx, refused, expired) })
+			return r.tokenOf(ctx, func(ctx context.Context) (string, error) { return tokens.fallback(ctx, refused, expired) })
 		},
-		Took: tokens.took,
+		Took: tokens.accepted,
 	}
 }
 
@@ -177,7 +177,7 @@ func (r *Repo) tokenOf(ctx context.Context, from func(context.Context) (string, 
 // https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app
 func (r *Repo) MayChangeWorkflows(ctx context.Context) (bool, error) {
 	got, _, err := r.app.gh.Apps.GetInstallation(ctx, r.installation)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return false, r.fail(err, "read the permissions for %s", r.repo)
 	}
 	return permissionsFrom(got.GetPermissions())["workflows"] == "write", nil
@@ -187,7 +187,7 @@ func (r *Repo) MayChangeWorkflows(ctx context.Context) (bool, error) {
 // https://docs.github.com/en/rest/repos/repos#get-a-repository
 func (r *Repo) Repository(ctx context.Context) (Repository, error) {
 	got, _, err := r.gh.Repositories.Get(ctx, r.repo.Owner, r.repo.Name)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Repository{}, r.fail(err, "read repository %s", r.repo)
 	}
 	return repositoryFrom(got), nil
@@ -198,7 +198,7 @@ func (r *Repo) Repository(ctx context.Context) (Repository, error) {
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 func (r *Repo) ByID(ctx context.Context) (Repository, error) {
 	got, _, err := r.gh.Repositories.GetByID(ctx, r.repo.ID)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Repository{}, r.fail(err, "read repository %d", r.repo.ID)
 	}
 	return repositoryFrom(got), nil
@@ -212,7 +212,7 @@ func (r *Repo) Head(ctx context.Context, branch string) (sha string, ok bool, er
 	if statusOf(err) == http.StatusNotFound || statusOf(err) == http.StatusConflict { // 409: the repository is empty
 		return "", false, nil
 	}
-	if err := whole(err, ref.GetObject().GetSHA()); err != nil {
+	if err := require(err, ref.GetObject().GetSHA()); err != nil {
 		return "", false, r.fail(err, "read branch %s of %s", branch, r.repo)
 	}
 	return ref.GetObject().GetSHA(), true, nil
@@ -229,7 +229,7 @@ func (r *Repo) MergeBase(ctx context.Context, branch, sha string) (string, error
 		return "", nil
 	}
 	base := got.GetMergeBaseCommit().GetSHA()
-	if err := whole(err, base); err != nil {
+	if err := require(err, base); err != nil {
 		return "", r.fail(err, "compare %s with branch %s of %s", sha, branch, r.repo)
 	}
 	return base, nil

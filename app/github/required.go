@@ -236,7 +236,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 	}
 	err := r.send(ctx, http.MethodGet, at, nil, &b)
 	switch {
-	case refusalSays(err, "branch not found"): // not hidden: GitHub does not know it yet, or it is gone
+	case refusalContains(err, "branch not found"): // not hidden: GitHub does not know it yet, or it is gone
 		return Requirements{}, err
 	case hiddenFromApp(err):
 	case err != nil:
@@ -249,7 +249,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 	var checks statusChecks
 	err = r.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
 	switch {
-	case refusalSays(err, "not enabled") || refusalSays(err, "not protected"):
+	case refusalContains(err, "not enabled") || refusalContains(err, "not protected"):
 		return Requirements{Known: true}, nil
 	case hiddenFromApp(err):
 		return Requirements{}, nil
@@ -267,8 +267,8 @@ func hiddenFromApp(err error) bool {
 	case http.StatusNotFound:
 		return true
 	case http.StatusForbidden:
-		return refusalSays(err, "not accessible by integration") || refusalSays(err, "upgrade to github") ||
-			refusalSays(err, "admin rights")
+		return refusalContains(err, "not accessible by integration") || refusalContains(err, "upgrade to github") ||
+			refusalContains(err, "admin rights")
 	}
 	return false
 }

@@ -42,7 +42,8 @@ func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
 	if isAccepted(err) {
 		return nil
 	}
-	if s := statusOf(err); (s == http.StatusForbidden || s == http.StatusConflict) && refusalSays(err, "already running") {
+	if s := statusOf(err); (s == http.StatusForbidden || s == http.StatusConflict) &&
+		refusalContains(err, "already running") {
 		return &sia.Error{Op: "run " + run.Name + " again in " + r.repo.String(), RetryAfter: rerunLater,
 			Message: "its workflow is still running other jobs; SIA asks again", Err: &redactedError{err}}
 	}

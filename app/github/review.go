@@ -54,7 +54,7 @@ func (r *Repo) EnsureReview(
 		n.Lines = nil
 		got, err = r.submit(ctx, pull, withMarker(marker, n.Whole), n)
 	}
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return "", r.fail(err, "review pull request %s#%d", r.repo, pull)
 	}
 	return got.GetHTMLURL(), nil

@@ -32,7 +32,7 @@ func TestSelf(t *testing.T) {
 	if u := w.got("GET /users"); len(u) != 1 || u[0].auth != "" {
 		t.Errorf("the bot's user: %+v", u)
 	}
-	_ = w.clock.sleep(ctx, selfFor)
+	_ = w.clock.sleep(ctx, selfTTL)
 	_ = must[Self](t)(w.app.Self(ctx))
 	if n := len(w.got("GET /app")); n != 2 {
 		t.Errorf("asked %d times after an hour", n)
@@ -58,7 +58,7 @@ func TestBotWhereNobodyMayAskUnsigned(t *testing.T) {
 	}
 	installed = `[{"id":1,"account":{"login":"gone"},"permissions":{},"suspended_at":"2026-01-01T00:00:00Z"},
 		{"id":2,"account":{"login":"acme"},"permissions":{}}]`
-	_ = w.clock.sleep(ctx, selfAgain)
+	_ = w.clock.sleep(ctx, selfRetryAfter)
 	if got := must[Self](t)(w.app.Self(ctx)); got.UserID != 77 {
 		t.Errorf("got %+v", got)
 	}
@@ -82,7 +82,7 @@ func TestSelfWhileGitHubFails(t *testing.T) {
 	})
 	ctx := t.Context()
 	want := must[Self](t)(w.app.Self(ctx))
-	_, fails = w.clock.sleep(ctx, selfFor), true
+	_, fails = w.clock.sleep(ctx, selfTTL), true
 	for range 3 {
 		if d := cmp.Diff(want, must[Self](t)(w.app.Self(ctx))); d != "" {
 			t.Error(d)
@@ -252,7 +252,7 @@ func TestFailedDeliveries(t *testing.T) {
 func TestAnsweredDeliveries(t *testing.T) {
 	w := start(t, "/")
 	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	const all = answeredPages + 3 // a delivery a page
+	const all = maxAnsweredPages + 3 // a delivery a page
 	w.HandleFunc("GET /app/hook/deliveries", func(rw http.ResponseWriter, req *http.Request) {
 		if got := req.URL.Query().Get("status"); got != "success" {
 			t.Errorf("asked for status %q", got)

@@ -149,11 +149,11 @@ func TestEveryPartIsAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := shapesOf(p.request[0], at); len(got) == 0 || !reflect.DeepEqual(got, p.either) {
+		if got := expectedShapes(p.request[0], at); len(got) == 0 || !reflect.DeepEqual(got, p.alternatives) {
 			t.Errorf("%s: another line has this request", line.request)
 		}
-		for _, s := range p.either {
-			everyPart(t, line.request, s, func(body []byte) error { return lacking(p.request[0], at, body) })
+		for _, s := range p.alternatives {
+			everyPart(t, line.request, s, func(body []byte) error { return checkShape(p.request[0], at, body) })
 		}
 	}
 	for name, query := range map[string]string{"ready": readyMutation, "closing": "query { repository { " +
@@ -166,7 +166,7 @@ func TestEveryPartIsAskedFor(t *testing.T) {
 			if err := json.Unmarshal(body, &got); err != nil {
 				return err
 			}
-			return s.lacks(got, "data")
+			return s.check(got, "data")
 		})
 	}
 }
@@ -188,7 +188,7 @@ func everyPart(t *testing.T, name string, s shape, read func([]byte) error) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := read(b); !errors.Is(err, errNothing) {
+		if err := read(b); !errors.Is(err, errIncomplete) {
 			t.Errorf("%s without %s: got %v", name, way, err)
 		}
 	})
