@@ -104,7 +104,7 @@ func (d *Dashboards) one(ctx context.Context, installation int64, repo sia.Repo,
 	if !again && last.body == body && d.now().Sub(last.at) < lookEvery {
 		return nil
 	}
-	number, err := d.github.Repo(installation, repo).KeepIssue(ctx, last.number, github.NewIssue{
+	number, err := d.github.Repo(installation, repo).EnsureIssue(ctx, last.number, github.NewIssue{
 		Marker: render.BoardMarker(repo.ID).String(), Title: render.BoardTitle, Body: body,
 	})
 	if err != nil {

@@ -68,7 +68,7 @@ func TestAFullLastPageIsReadAnew(t *testing.T) {
 			rw.WriteHeader(http.StatusNotModified)
 			return
 		}
-		paged(rw, req, all, "")
+		servePages(rw, req, all, "")
 	})
 	add(perPage)
 	for _, want := range []int{perPage, perPage + 1} {

@@ -40,10 +40,10 @@ func TestChecksReadsEveryPage(t *testing.T) {
 		if req.URL.Query().Get("filter") != "all" {
 			t.Errorf("query %s", req.URL.RawQuery)
 		}
-		paged(rw, req, runs, "check_runs")
+		servePages(rw, req, runs, "check_runs")
 	})
 	w.HandleFunc("GET /repos/acme/shop/commits/abc/status",
-		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, statuses, "statuses") })
+		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, statuses, "statuses") })
 	set := must[CheckSet](t)(w.repo().Checks(context.Background(), "abc"))
 	if len(set.Runs) != 230 || len(set.Statuses) != 101 {
 		t.Fatalf("%d runs, %d statuses", len(set.Runs), len(set.Statuses))
@@ -158,7 +158,8 @@ func TestRerunChecks(t *testing.T) {
 	}
 	err = w.repo().RerunChecks(ctx,
 		[]CheckRun{{ID: 7, Name: "gone", RunID: 11}, {ID: 8, Name: "busy", RunID: 10}, {ID: 1, Name: "a", RunID: 9}})
-	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunLater || !strings.Contains(err.Error(), "run gone again") ||
+	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunRetryAfter ||
+		!strings.Contains(err.Error(), "run gone again") ||
 		!strings.Contains(err.Error(), "run busy again") {
 		t.Errorf("got %v", err)
 	}
@@ -239,7 +240,7 @@ func mountRuns(w *wire) *runs {
 		for _, m := range rs.all {
 			items = append(items, m)
 		}
-		paged(rw, req, items, "check_runs")
+		servePages(rw, req, items, "check_runs")
 	})
 	return rs
 }

@@ -68,7 +68,7 @@ func mountThread(w *wire) *thread {
 		for _, m := range th.items {
 			all = append(all, m)
 		}
-		paged(rw, req, all, "")
+		servePages(rw, req, all, "")
 	})
 	w.HandleFunc("POST "+at+"12/comments", func(rw http.ResponseWriter, req *http.Request) {
 		th.add("sia[bot]", w.bodyOf(req))
@@ -175,12 +175,12 @@ func TestMarkersMustBeMarkers(t *testing.T) {
 
 func TestLongBodiesFit(t *testing.T) {
 	long := "intro\n```\n" + strings.Repeat("é", maxBody)
-	got := fitBody(long)
+	got := truncateBody(long)
 	if len(got) > maxBody || !strings.HasSuffix(got, "_\n") || strings.Count(got, "```") != 2 ||
 		strings.Contains(got, "\ufffd") {
 		t.Errorf("%d bytes, ends %q", len(got), got[len(got)-80:])
 	}
-	if fitBody("short") != "short" {
+	if truncateBody("short") != "short" {
 		t.Error("changed a short one")
 	}
 }

@@ -110,7 +110,7 @@ func FuzzStrangersText(f *testing.F) {
 		if hasMarker(details, mark) != (strings.TrimSpace(strings.SplitN(details, "\n", 2)[0]) == mark) {
 			t.Errorf("%q", details)
 		}
-		if got := fitBody(wire); len(got) > maxBody {
+		if got := truncateBody(wire); len(got) > maxBody {
 			t.Errorf("%d bytes", len(got))
 		}
 	})

@@ -15,7 +15,7 @@ func TestCreateIssueOnce(t *testing.T) {
 	w := start(t, "/")
 	var made []any
 	w.HandleFunc("GET /repos/acme/shop/issues",
-		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, made, "") })
+		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, made, "") })
 	w.HandleFunc("POST /repos/acme/shop/issues", func(rw http.ResponseWriter, req *http.Request) {
 		b, _ := io.ReadAll(req.Body)
 		in := decode[map[string]any](t, string(b))
@@ -82,7 +82,7 @@ func TestCreateIssueBesideManyOthers(t *testing.T) {
 			"user": map[string]any{"login": "sia[bot]"}}
 	}
 	w.HandleFunc("GET /repos/acme/shop/issues",
-		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, all, "") })
+		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, all, "") })
 	w.json("POST /repos/acme/shop/issues", 201, `{"number":90,"state":"open","user":{"login":"sia[bot]"},"labels":[]}`)
 	got := must[Issue](t)(w.repo().CreateIssue(context.Background(), NewIssue{Marker: mark, Title: "SIA needs an answer"}))
 	if got.Number != 90 {
@@ -156,7 +156,7 @@ func TestKeepIssueThatWasTransferred(t *testing.T) {
 			w.json("POST /repos/acme/shop/issues", 201, issue(13, "acme/shop", "Board"))
 			w.json("GET /repositories/42/issues/13", 200, issue(13, "acme/shop", "Board"))
 			w.json(fmt.Sprintf("PATCH /repos/acme/shop/issues/%d", c.number), 200, issue(c.number, "acme/shop", "Board"))
-			got, err := w.repo().KeepIssue(t.Context(), 12, NewIssue{Marker: mark, Title: "Board", Body: "board"})
+			got, err := w.repo().EnsureIssue(t.Context(), 12, NewIssue{Marker: mark, Title: "Board", Body: "board"})
 			if edits := w.got("PATCH"); err != nil || got != c.want || (len(edits) == 1) != (c.want == 12) {
 				t.Errorf("it is issue %d, edited %v, %v", got, edits, err)
 			}
@@ -266,7 +266,7 @@ func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
 			answer(rw, 200, "[]")
 			return
 		}
-		paged(rw, req, all, "")
+		servePages(rw, req, all, "")
 	})
 	w.json("POST /repos/acme/shop/issues", 201, `{"number":600}`)
 	n := NewIssue{Marker: mark, Title: "SIA needs an answer", Body: "question"}
@@ -282,7 +282,7 @@ func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
 	filters = true
 	before := len(w.got("GET /repos/acme/shop/issues"))
 	must[Issue](t)(w.repo().CreateIssue(context.Background(), n))
-	if pages := len(w.got("GET /repos/acme/shop/issues")) - before; pages > 1+unfilteredPages {
+	if pages := len(w.got("GET /repos/acme/shop/issues")) - before; pages > 1+maxUnfilteredPages {
 		t.Errorf("%d pages were read", pages)
 	}
 }

@@ -46,7 +46,7 @@ func TestJobLog(t *testing.T) {
 	w.json("GET /repos/acme/shop/actions/jobs/5/logs", 403, `{"message":"Resource not accessible by integration"}`)
 	w.json("GET /repos/acme/shop/actions/jobs/6/logs", 202, `{}`)
 	ctx := context.Background()
-	if _, err := w.repo().JobLog(ctx, CheckRun{JobID: 6}, 0); sia.RetryAfter(err) != logLater {
+	if _, err := w.repo().JobLog(ctx, CheckRun{JobID: 6}, 0); sia.RetryAfter(err) != logRetryAfter {
 		t.Errorf("being prepared: %v", err)
 	}
 	for _, job := range []int64{1, 2} {

@@ -73,7 +73,7 @@ func TestLook(t *testing.T) {
 	_, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull}) // GitHub is still working the merge out
 	check(t, err)
 	before := len(s.sim.Calls())
-	atOnce, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+	byGraphQL, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
 	if n := len(s.sim.Calls()) - before; n != 1 {
 		t.Errorf("%d requests for a look", n)
@@ -91,7 +91,7 @@ func TestLook(t *testing.T) {
 	check(t, err)
 	byContext := func(a, b gate.Status) int { return cmp.Compare(a.Context, b.Context) }
 	slices.SortFunc(rest.Checks.Statuses, byContext)
-	slices.SortFunc(atOnce.Checks.Statuses, byContext)
+	slices.SortFunc(byGraphQL.Checks.Statuses, byContext)
 	if s := rest.Checks.Statuses; len(s) != 2 || s[0].State != "failure" || s[1].State != "pending" {
 		t.Errorf("statuses %+v", s)
 	}
@@ -105,12 +105,12 @@ func TestLook(t *testing.T) {
 	}
 	byID := func(a, b github.CheckRun) int { return cmp.Compare(a.ID, b.ID) }
 	slices.SortFunc(rest.Checks.Runs, byID)
-	slices.SortFunc(atOnce.Checks.Runs, byID)
+	slices.SortFunc(byGraphQL.Checks.Runs, byID)
 	workflowsByID := func(a, b gate.Workflow) int { return cmp.Compare(a.ID, b.ID) }
 	slices.SortFunc(rest.Workflows, workflowsByID)
-	slices.SortFunc(atOnce.Workflows, workflowsByID)
+	slices.SortFunc(byGraphQL.Workflows, workflowsByID)
 	// GraphQL does not number attempts; REST tells neither where the base branch is nor who wrote the head.
-	if d := gocmp.Diff(rest, atOnce, cmpopts.IgnoreFields(gate.Workflow{}, "Attempt"),
+	if d := gocmp.Diff(rest, byGraphQL, cmpopts.IgnoreFields(gate.Workflow{}, "Attempt"),
 		cmpopts.IgnoreFields(github.Mergeability{}, "Base"), cmpopts.IgnoreFields(github.PullState{}, "HeadBy")); d != "" {
 		t.Errorf("REST against GraphQL:\n%s", d)
 	}

@@ -25,9 +25,9 @@ func TestAnOldTestMerge(t *testing.T) {
 		if !merges {
 			p.Mergeable = "CONFLICTING"
 		}
-		atOnce := Look{Checks: CheckSet{Statuses: []gate.Status{{Context: "ci", State: "failure"}}}}
-		if whole := atOnce.takePull(&p, head); !whole || atOnce.Merge.Conflicts == merges {
-			t.Errorf("%v, %+v", whole, atOnce.Merge)
+		byGraphQL := Look{Checks: CheckSet{Statuses: []gate.Status{{Context: "ci", State: "failure"}}}}
+		if whole := byGraphQL.setPull(&p, head); !whole || byGraphQL.Merge.Conflicts == merges {
+			t.Errorf("%v, %+v", whole, byGraphQL.Merge)
 		}
 
 		w := start(t, "/")
@@ -40,7 +40,7 @@ func TestAnOldTestMerge(t *testing.T) {
 				fmt.Sprintf(`{"total_count":1,"statuses":[{"context":"ci","state":%q}]}`, state))
 		}
 		rest := must[Look](t)(w.repo().Look(context.Background(), LookAt{SHA: head, Pull: 5}))
-		for way, look := range map[string]Look{"GraphQL": atOnce, "REST": rest} {
+		for way, look := range map[string]Look{"GraphQL": byGraphQL, "REST": rest} {
 			if s := look.Checks.Statuses; len(s) != 1 || s[0].State != want {
 				t.Errorf("%s, merges %v: %+v", way, merges, s)
 			}
@@ -131,7 +131,7 @@ func TestArtifactsReadsEveryPage(t *testing.T) {
 			"expired": i%2 == 0})
 	}
 	w.HandleFunc("GET /repos/acme/shop/actions/runs/7/artifacts", func(rw http.ResponseWriter, req *http.Request) {
-		paged(rw, req, all, "artifacts")
+		servePages(rw, req, all, "artifacts")
 	})
 	if got := must[[]Artifact](t)(w.repo().Artifacts(context.Background(), 7)); len(got) != 65 {
 		t.Errorf("%d artifacts that have not expired", len(got))

@@ -62,7 +62,7 @@ func TestReachAsksForPagesTogether(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if n := len(under); n != atOnce {
+		if n := len(under); n != reachConcurrency {
 			t.Errorf("%d pages are asked for at once", n)
 		}
 		close(answer)
@@ -87,7 +87,7 @@ func TestReachEndsInTime(t *testing.T) {
 			for _, in := range all {
 				found += len(in.Repos)
 			}
-			if found != want || whole != (want == 40) || errors.Is(err, errLate) != (want == 0) {
+			if found != want || whole != (want == 40) || errors.Is(err, errReachTimeout) != (want == 0) {
 				t.Errorf("answers take %s: %d repositories are found, whole: %v, %v", took, found, whole, err)
 			}
 		})

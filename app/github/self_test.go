@@ -160,7 +160,7 @@ func TestInstallationsAndRepositories(t *testing.T) {
 			"default_branch": "main", "private": true})
 	}
 	w.HandleFunc("GET /installation/repositories",
-		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, repos, "repositories") })
+		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, repos, "repositories") })
 	ctx := context.Background()
 	ins := must[[]Installation](t)(w.app.Installations(ctx))
 	want := []Installation{{ID: 1, Account: "acme", Permissions: Permissions{"checks": "write"}},

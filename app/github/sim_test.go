@@ -225,7 +225,7 @@ func TestRequiredNowOnTheSimulator(t *testing.T) {
 	_, err := s.repo.Required(ctx, "main")
 	check(t, err)
 	check(t, s.sim.SetRuleset(full, "main", "lint"))
-	got, err := s.repo.RequiredNow(ctx, "main")
+	got, err := s.repo.FetchRequired(ctx, "main")
 	want := github.Requirements{All: []gate.Required{{Name: "lint"}}, Known: true}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%s, %v", d, err)
@@ -291,7 +291,7 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 			check(t, err)
 			check(t, c.change(s))
 			before := len(s.sim.Calls())
-			w, err := s.repo.LastWord(ctx, 1, "main")
+			w, err := s.repo.FinalState(ctx, 1, "main")
 			if err != nil || !c.want(w.Pull, w.Required) {
 				t.Errorf("%+v, %v", w, err)
 			}
@@ -333,7 +333,7 @@ func TestHistoryOfTheLastWord(t *testing.T) {
 			_, err = s.repo.Required(ctx, "main")
 			check(t, err)
 			check(t, s.sim.CreateStatus(full, head.Base, "ann", "license/cla", "success", ""))
-			w, err := s.repo.LastWord(ctx, 1, "main")
+			w, err := s.repo.FinalState(ctx, 1, "main")
 			want := [][]sia.Reported{{{Name: "license/cla"}}}
 			if d := cmp.Diff(want, w.History.Base); d != "" || err != nil {
 				t.Errorf("%s, %v", d, err)

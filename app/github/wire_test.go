@@ -231,7 +231,7 @@ func answerJSON(rw http.ResponseWriter, code int, v any) {
 }
 
 // paged answers one page of a list, with the Link header that GitHub sends.
-func paged(rw http.ResponseWriter, req *http.Request, items []any, wrap string) {
+func servePages(rw http.ResponseWriter, req *http.Request, items []any, wrap string) {
 	per, page := 30, 1
 	_, _ = fmt.Sscan(req.URL.Query().Get("per_page"), &per)
 	_, _ = fmt.Sscan(req.URL.Query().Get("page"), &page)

@@ -86,7 +86,7 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (came string, err
 		return "its settings are those of all repositories of the owner", nil
 	}
 	repo := w.GitHub.Repo(r.Installation, r.Repo)
-	if pull, was, err := repo.EverPull(ctx, Branch); err != nil || was {
+	if pull, was, err := repo.AnyPull(ctx, Branch); err != nil || was {
 		return "pull request " + fmt.Sprint(pull.Number) + " proposed it", err
 	}
 	head, ok, err := repo.DefaultHead(ctx)

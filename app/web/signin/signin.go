@@ -309,7 +309,7 @@ func (d *door) out(w http.ResponseWriter, r *http.Request, s session) {
 	d.jar.drop(w, sessionCookie)
 	ctx, cancel := context.WithTimeout(r.Context(), askFor)
 	defer cancel()
-	if err := d.forge.people.GiveBack(ctx, d.oauth.ClientID, d.oauth.ClientSecret, s.Token); err != nil {
+	if err := d.forge.people.RevokeToken(ctx, d.oauth.ClientID, d.oauth.ClientSecret, s.Token); err != nil {
 		d.log.WarnContext(ctx, "GitHub did not take a person's token back; it ends by itself within eight hours", "login",
 			s.Login, "error", redacted(err))
 	}
