@@ -252,7 +252,7 @@ func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if client := clientaddr.Of(r); !d.limit.Allow(client) { // only now: what is refused above asks nothing of GitHub
-		if d.limit.Tells() {
+		if d.limit.ShouldLog() {
 			d.log.WarnContext(r.Context(), "too many sign-ins from one address were refused", "from", client, "fix",
 				"if it is a proxy's in front of SIA, name it with --trusted-proxies, and each visitor is counted alone")
 		}
