@@ -45,7 +45,9 @@ func (f *Files) inForce(
 }
 
 // stored returns the settings of a source as last read, or onBranch instead of the repository's own.
-func (f *Files) stored(ctx context.Context, repo, source sia.Repo, onBranch *store.OwnSettings) (store.OwnSettings, error) {
+func (f *Files) stored(
+	ctx context.Context, repo, source sia.Repo, onBranch *store.OwnSettings,
+) (store.OwnSettings, error) {
 	if onBranch != nil && source.ID == repo.ID {
 		return *onBranch, nil
 	}
