@@ -73,8 +73,8 @@ func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 	}
 }
 
-// GitHub's servers hear of a token, and of what it may do, one after the other: a refusal of a new one is not believed
-// at once. The request is sent again with the same token, for another would be newer still.
+// GitHub's replicas get a token and its permissions one after the other, so a refusal of a new one is retried with
+// the same token: another would be newer still.
 func TestNewTokenIsNotKnownYet(t *testing.T) {
 	const unknown, notAllowed = `{"message":"Bad credentials"}`, `{"message":"Resource not accessible by integration"}`
 	once := []time.Duration{time.Second, 2 * time.Second}
@@ -132,7 +132,7 @@ func TestBadKeyIsSaidPlainly(t *testing.T) {
 
 func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 	w := start(t, "/")
-	// A mux of its own in front refuses tokens that ask for actions.
+	// A mux in front of the others refuses tokens that ask for actions.
 	refused := 0
 	w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		if strings.HasSuffix(req.URL.Path, "/access_tokens") {
@@ -178,7 +178,7 @@ func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 		`"actions: write", which SIA needs to read the logs of failed jobs and run flaky ones again`) {
 		t.Errorf("got %v", err)
 	}
-	// Granted after all: asked for again after a while.
+	// The permission is granted: it is requested again after a while.
 	w.clock.mu.Lock()
 	w.clock.t = w.clock.t.Add(reducedPeriod + 1)
 	w.clock.mu.Unlock()
@@ -261,11 +261,11 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestAddressesOfEachGitHub: what people see, and where its APIs are.
+// TestAddressesOfEachGitHub covers the web addresses and the API addresses.
 func TestAddressesOfEachGitHub(t *testing.T) {
 	for _, c := range []struct {
 		web, api, graphql, clone string
-		kept                     time.Duration // of deliveries
+		kept                     time.Duration // how long deliveries are kept
 	}{
 		{"https://github.com", "https://api.github.com/", "https://api.github.com/graphql", "https://github.com/",
 			72 * time.Hour},

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// asks are all ways in which the app asks GitHub for something, and the writes that show what they made.
+// asks lists all of the app's requests to GitHub, and the writes that return what they created.
 func asks(w *wire) map[string]func(context.Context) error {
 	a, r := w.app, w.repo()
 	const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
@@ -125,7 +125,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 	}
 }
 
-// peopleAsk are all ways in which GitHub is asked as a person, or without an app.
+// peopleAsk lists all requests to GitHub as a user, or without an app.
 func peopleAsk(t *testing.T, api string) map[string]func(context.Context) error {
 	t.Helper()
 	p, err := NewPeople(api, nil)
@@ -139,8 +139,7 @@ func peopleAsk(t *testing.T, api string) map[string]func(context.Context) error 
 	}
 }
 
-// Whatever is asked: an answer of success with words in the place of what was asked for is an error, which passes by
-// itself.
+// For any request, a successful response with a message instead of the object is a transient error.
 func TestWordsInsteadOfWhatWasAskedFor(t *testing.T) {
 	for name, body := range map[string]string{
 		"words instead":  `{"message":"Server Error"}`,
@@ -169,7 +168,7 @@ func keys[V any](m map[string]V) (all []string) {
 	return all
 }
 
-// startAnswering is a GitHub that hands out tokens and answers everything else with one body. GraphQL it does not have.
+// startAnswering starts a GitHub that issues tokens and answers all other requests with one body. It has no GraphQL.
 func startAnswering(t *testing.T, body string) *wire {
 	t.Helper()
 	w := start(t, "/")
@@ -180,7 +179,7 @@ func startAnswering(t *testing.T, body string) *wire {
 	return w
 }
 
-// Words in the place of an answer are not kept as one.
+// A message instead of the object is not cached.
 func TestWordsAreNotKept(t *testing.T) {
 	w := start(t, "/")
 	n := 0

@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What GitHub says of the limits is told by installation. What is no number is not taken in, nor are more
-// resources than GitHub has.
+// GitHub's limits are reported by installation. Values that are no numbers are ignored, and so are more resources
+// than GitHub has.
 func TestRateLimitsAreTold(t *testing.T) {
 	w := start(t, "/")
 	n := 0

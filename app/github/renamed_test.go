@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// A task goes on under the name that it knows when its repository gets another one, or its owner does. GitHub sends on
-// whoever asks for the former name; what a request says within, such as whose a branch is, it does not mend.
+// A task continues under the name that it knows after its repository or its owner was renamed. GitHub redirects
+// requests for the former name, but does not correct names within a request, such as the owner of a branch.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 // https://docs.github.com/en/account-and-profile/concepts/username-changes
 func TestRenamedOnTheSimulator(t *testing.T) {

@@ -39,7 +39,7 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// A server in private mode tells nobody of an account who does not sign in: a token of any installation will do.
+// A server in private mode refuses unauthenticated requests for an account: the token of any installation works.
 func TestBotWhereNobodyMayAskUnsigned(t *testing.T) {
 	w := start(t, "/")
 	handler := w.srv.Config.Handler
@@ -68,7 +68,7 @@ func TestBotWhereNobodyMayAskUnsigned(t *testing.T) {
 	}
 }
 
-// What is known of the app stays known while GitHub does not tell it, and it is asked for seldom meanwhile.
+// While GitHub fails, the cached record of the app is used, with few retries.
 func TestSelfWhileGitHubFails(t *testing.T) {
 	w := start(t, "/")
 	fails := false
@@ -248,11 +248,11 @@ func TestFailedDeliveries(t *testing.T) {
 	}
 }
 
-// More answered deliveries than one look reads are read by the next one, which goes on where the last one ended.
+// The next look reads the answered deliveries over the limit, and begins where the last one ended.
 func TestAnsweredDeliveries(t *testing.T) {
 	w := start(t, "/")
 	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	const all = maxAnsweredPages + 3 // a delivery a page
+	const all = maxAnsweredPages + 3 // one delivery per page
 	w.HandleFunc("GET /app/hook/deliveries", func(rw http.ResponseWriter, req *http.Request) {
 		if got := req.URL.Query().Get("status"); got != "success" {
 			t.Errorf("asked for status %q", got)
@@ -265,7 +265,7 @@ func TestAnsweredDeliveries(t *testing.T) {
 		}
 		code, age := 202, time.Duration(n)*time.Second
 		if n == 1 {
-			code = 502 // an old server knows no filter
+			code = 502 // an old server ignores the filter
 		}
 		if n == all {
 			age = 2 * time.Hour

@@ -10,8 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A push says where to look and whether the settings may have changed; it is never
-// itself an event of a task.
+// A push only tells where to look, and whether the settings may have changed; it is never an event of a task.
 func TestReadPush(t *testing.T) {
 	const head = `"after":"abc","installation":{"id":1},` +
 		`"repository":{"id":9,"name":"r","owner":{"name":"o"},"default_branch":"main"},` +
