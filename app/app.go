@@ -211,7 +211,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 		return err
 	}
 	a.engine, err = a.Store.Start(ctx, store.Handlers{
-		Delivery: webhook.LargeAlone(p.intake.Deliver), Setup: p.intake.Setup, Effect: a.tracer.Effect(p.worker.Effect),
+		Delivery: webhook.SerializeLarge(p.intake.Deliver), Setup: p.intake.Setup, Effect: a.tracer.Effect(p.worker.Effect),
 		Spent: p.worker.Spent, Periodic: a.periodic, Boundary: o.Boundary,
 	}, o.Engine)
 	return err

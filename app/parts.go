@@ -69,7 +69,7 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (
 // newWelcomer builds what proposes settings to new repositories.
 func newWelcomer(g *deps, c Config) (webhook.Welcomer, error) {
 	if !c.Welcome {
-		return welcome.Nobody{}, nil
+		return welcome.Disabled{}, nil
 	}
 	return welcome.New(welcome.Deps{GitHub: g.github, Git: g.git, Settings: g.settings,
 		Allowed: sandbox.AllowedHosts(c.SetupHosts).Allows, Now: g.now})

@@ -165,10 +165,10 @@ func TestWelcomeOfMany(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Welcome: true})
 	few, many := []string{apptest.OwnersName}, []string{}
-	for i := range welcome.Together - 1 {
+	for i := range welcome.MaxTogether - 1 {
 		few = append(few, fmt.Sprintf("a%d", i))
 	}
-	for i := range welcome.Together + 1 {
+	for i := range welcome.MaxTogether + 1 {
 		many = append(many, fmt.Sprintf("b%d", i))
 	}
 	for _, name := range slices.Concat(few, many) {

@@ -1,17 +1,15 @@
-// Package atomicfile writes files that are there whole or not at all.
+// Package atomicfile writes files atomically.
 //
-// A file is written under another name beside its place, brought to the disk, and only then given its
-// name; then the folder is brought to the disk, too. Whoever opens the name, whenever that is, finds
-// all of the old content or all of the new. When a call has returned without an error, the new content
-// outlives a loss of power, as far as the disk keeps what it says that it has written. When the process
-// or the machine stops before that, the name has the old content or the new, and a file with a name
-// that begins with “.sia-new-” may be left behind.
+// A file is written to a temporary name in the same folder, synced to disk and renamed; then the folder is synced,
+// too. A reader of the name always finds all of the old content or all of the new. If a call returns without an
+// error, the new content survives a power loss, provided that the disk keeps what it reports as written. If the
+// process or the machine stops earlier, the name has the old content or the new, and a file with a name that begins
+// with “.sia-new-” may remain.
 //
-// The permissions of a new file are those that are asked for, less what the umask takes, as with
-// [os.WriteFile]; those of a file that is replaced don't count. A symbolic link in the place of a file
-// is replaced, and not followed. Folders have to be there.
+// The permissions of a new file are the given ones without the umask, as with [os.WriteFile]; those of a replaced
+// file don't matter. A symbolic link is replaced, not followed. Folders must exist.
 //
-// It imports nothing of ours.
+// It imports no other package of the project.
 package atomicfile
 
 import (
@@ -25,7 +23,7 @@ import (
 	"syscall"
 )
 
-// Replace writes a file, in the place of what has its name.
+// Replace writes a file, and replaces an existing one.
 func Replace(path string, content []byte, mode fs.FileMode) error {
 	d, err := Begin(path, mode)
 	if err != nil {
@@ -34,8 +32,7 @@ func Replace(path string, content []byte, mode fs.FileMode) error {
 	return d.Replace(content)
 }
 
-// Create writes a file unless something has its name: then it is an [fs.ErrExist], and what is there
-// stays as it is. Of several who create it at once, one succeeds.
+// Create writes a file, or fails with [fs.ErrExist] if it exists. Of several concurrent calls, one succeeds.
 func Create(path string, content []byte, mode fs.FileMode) error {
 	d, err := Begin(path, mode)
 	if err != nil {
@@ -44,7 +41,7 @@ func Create(path string, content []byte, mode fs.FileMode) error {
 	return d.Create(content)
 }
 
-// CreateIn is Create of a name below a root, which no symbolic link leads out of.
+// CreateIn is Create for a name below a root. Symbolic links can't lead out of the root.
 func CreateIn(root *os.Root, name string, content []byte, mode fs.FileMode) error {
 	dir, err := root.OpenRoot(path.Dir(name))
 	if err != nil {
@@ -57,17 +54,16 @@ func CreateIn(root *os.Root, name string, content []byte, mode fs.FileMode) erro
 	return d.Create(content)
 }
 
-// Draft is a file in the making, beside where it is going to be. One of its methods ends it; a Discard
-// after that does nothing.
+// Draft is an unfinished file in the folder of its final name. Any of its methods finishes it; a Discard after that
+// does nothing.
 type Draft struct {
 	dir        *os.Root
 	file       *os.File
-	path       string // for people
+	path       string // for errors
 	name, temp string // in dir
 }
 
-// Begin makes a draft of a file, so that it is known that it can be written before what can't be undone
-// is done.
+// Begin creates a draft of a file, to find out whether the file can be written before an irreversible operation.
 func Begin(path string, mode fs.FileMode) (*Draft, error) {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -76,7 +72,7 @@ func Begin(path string, mode fs.FileMode) (*Draft, error) {
 	return begin(dir, path, filepath.Base(path), mode)
 }
 
-// begin makes a draft, which closes dir.
+// begin creates a draft, which takes ownership of dir.
 func begin(dir *os.Root, path, name string, mode fs.FileMode) (*Draft, error) {
 	d := &Draft{dir: dir, path: path, name: name, temp: ".sia-new-" + rand.Text()}
 	var err error
@@ -86,39 +82,39 @@ func begin(dir *os.Root, path, name string, mode fs.FileMode) (*Draft, error) {
 	return d, nil
 }
 
-// Replace is the function of that name.
+// Replace finishes the draft as the function [Replace] does.
 func (d *Draft) Replace(content []byte) error {
 	return d.finish(content, func() error { return d.dir.Rename(d.temp, d.name) })
 }
 
-// Create is the function of that name. On a disk that has no links, of several who create a file at
-// the same moment more than one may succeed; what the last of them wrote stays.
+// Create finishes the draft as the function [Create] does. On a file system without hard links, several concurrent
+// calls may succeed; the content of the last one stays.
 func (d *Draft) Create(content []byte) error {
 	return d.finish(content, func() error {
-		err := d.dir.Link(d.temp, d.name) // unlike a new name, it takes nobody's place
+		err := d.dir.Link(d.temp, d.name) // unlike a rename, it replaces nothing
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if _, there := d.dir.Lstat(d.name); !errors.Is(there, fs.ErrNotExist) {
-			return errors.Join(fs.ErrExist, there)
+		if _, statErr := d.dir.Lstat(d.name); !errors.Is(statErr, fs.ErrNotExist) {
+			return errors.Join(fs.ErrExist, statErr)
 		}
 		return d.dir.Rename(d.temp, d.name)
 	})
 }
 
-// Discard takes away what was begun.
+// Discard removes the draft.
 func (d *Draft) Discard() {
 	_ = d.file.Close()       // it may be closed already
-	_ = d.dir.Remove(d.temp) // or in its place, or its folder closed
-	_ = d.dir.Close()        // or that was done before
+	_ = d.dir.Remove(d.temp) // or renamed, or its folder closed
+	_ = d.dir.Close()        // or closed already
 }
 
-// finish writes the content to the disk and puts the file in its place.
-func (d *Draft) finish(content []byte, place func() error) error {
+// finish writes the content to disk and calls publish to give the file its name.
+func (d *Draft) finish(content []byte, publish func() error) error {
 	defer d.Discard()
 	_, err := d.file.Write(content)
 	if err = errors.Join(err, d.file.Sync(), d.file.Close()); err == nil {
-		err = place()
+		err = publish()
 	}
 	if err == nil {
 		err = syncOpened(d.dir.Open("."))
@@ -129,8 +125,8 @@ func (d *Draft) finish(content []byte, place func() error) error {
 	return nil
 }
 
-// SyncFolder has the names in a folder outlive a loss of power: what was renamed, linked or removed
-// there. On a file system that can't do that for a folder by itself, nothing is done.
+// SyncFolder makes the names in a folder survive a power loss after renames, links and removals. It does nothing on a
+// file system that can't sync a folder.
 func SyncFolder(dir string) error { return syncOpened(os.Open(dir)) }
 
 func syncOpened(dir *os.File, err error) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/atomicfile"
 )
 
-// holds fails unless a folder holds one file, of this content and these permissions.
+// holds fails unless the file has this content and these permissions, and is the only one in its folder.
 func holds(t *testing.T, file, content string, mode fs.FileMode) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -41,7 +41,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// A link is replaced, and what it leads to stays as it is.
+// A link is replaced, and its target stays unchanged.
 func TestReplaceOfALink(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
 	file := filepath.Join(t.TempDir(), "f")
@@ -55,7 +55,7 @@ func TestReplaceOfALink(t *testing.T) {
 	holds(t, other, "theirs", 0o600)
 }
 
-// What is there stays, also a link that leads nowhere.
+// An existing name is not replaced, not even a dangling link.
 func TestCreate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	if err := atomicfile.Create(file, []byte("first"), 0o600); err != nil {
@@ -97,7 +97,7 @@ func TestCreateIn(t *testing.T) {
 	}
 }
 
-// Of several who create a file one succeeds, and nobody reads a part of one.
+// Of several concurrent calls one succeeds, and no partial file is visible.
 func TestCreateAtOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	var wg sync.WaitGroup
@@ -120,7 +120,7 @@ func TestCreateAtOnce(t *testing.T) {
 	holds(t, file, string(<-won), 0o600)
 }
 
-// What is discarded, or can't be put in its place, leaves nothing behind, and the old file as it was.
+// A discarded or failed draft leaves no file behind, and the old file unchanged.
 func TestNothingIsLeftBehind(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	if err := atomicfile.Create(file, []byte("old"), 0o600); err != nil {

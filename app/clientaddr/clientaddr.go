@@ -1,9 +1,10 @@
-// Package clientaddr tells clients of a server apart by their addresses, also where a reverse proxy stands between.
+// Package clientaddr identifies the clients of a server by address, also behind a reverse proxy.
 //
-// A proxy is believed only if the operator named it: anybody can send X-Forwarded-For. [Behind] puts the client's
-// address where the proxy's was, [Of] is what a bound for each client counts by, and [Limiter] is such a bound.
+// A proxy is trusted only if the operator named it, because anybody can send X-Forwarded-For. [Behind] replaces the
+// proxy's address by the client's, [Of] returns the identity to count a client by, and [Limiter] is a rate limit by
+// client.
 //
-// The package imports nothing of ours.
+// The package imports no other package of the project.
 package clientaddr
 
 import (
@@ -14,19 +15,19 @@ import (
 	"strings"
 )
 
-// forwardedFor is where proxies write whom they pass on: the last entry is the last proxy's client.
+// forwardedFor is the header in which proxies add the address of their client at the end.
 // https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/X-Forwarded-For
 const forwardedFor = "X-Forwarded-For"
 
-// ofOneClient is how many leading bits of an IPv6 address make a client: a line is given 64 or fewer, and its owner
-// chooses the rest.
-const ofOneClient = 64
+// clientPrefixBits is the number of leading bits of an IPv6 address that identify a client: a connection gets 64 or
+// fewer, and its owner chooses the rest.
+const clientPrefixBits = 64
 
-// Proxies are the reverse proxies that are believed.
+// Proxies are the trusted reverse proxies.
 type Proxies []netip.Prefix
 
-// Parse reads addresses and ranges of addresses, such as 127.0.0.1 and 172.16.0.0/12. The word
-// none stands for no proxy.
+// Parse reads addresses and ranges of addresses, such as 127.0.0.1 and 172.16.0.0/12. The single word none means no
+// proxy.
 func Parse(names []string) (Proxies, error) {
 	if slices.Equal(names, []string{"none"}) {
 		return nil, nil
@@ -47,7 +48,7 @@ func Parse(names []string) (Proxies, error) {
 	return all, nil
 }
 
-func (p Proxies) have(a netip.Addr) bool {
+func (p Proxies) contains(a netip.Addr) bool {
 	for _, prefix := range p {
 		if prefix.Contains(a) {
 			return true
@@ -56,23 +57,24 @@ func (p Proxies) have(a netip.Addr) bool {
 	return false
 }
 
-// Behind is next, for which RemoteAddr is the client's even where one of the proxies passed the request on.
+// Behind returns a handler that calls next with the client's address as RemoteAddr, also for requests through the
+// proxies.
 func Behind(p Proxies, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if client, ok := p.client(r); ok {
-			passedOn := *r
-			passedOn.RemoteAddr = netip.AddrPortFrom(client, 0).String()
-			r = &passedOn
+			forwarded := *r
+			forwarded.RemoteAddr = netip.AddrPortFrom(client, 0).String()
+			r = &forwarded
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// client is whom the proxies say a request is from: the last address that is none of theirs. False where no proxy
-// passed it on, or says nothing that can be read.
+// client returns the client of a request through the proxies: the last forwarded address that is not one of theirs.
+// It returns false if the request did not come through a proxy, or no address is readable.
 func (p Proxies) client(r *http.Request) (client netip.Addr, ok bool) {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !p.have(peer.Addr().Unmap().WithZone("")) {
+	if err != nil || !p.contains(peer.Addr().Unmap().WithZone("")) {
 		return netip.Addr{}, false
 	}
 	rest := strings.Join(r.Header.Values(forwardedFor), ",")
@@ -83,7 +85,7 @@ func (p Proxies) client(r *http.Request) (client netip.Addr, ok bool) {
 			return client, ok
 		}
 		client, ok = a.Unmap().WithZone(""), true
-		if !p.have(client) {
+		if !p.contains(client) {
 			return client, true
 		}
 		rest = rest[:max(at, 0)]
@@ -91,7 +93,7 @@ func (p Proxies) client(r *http.Request) (client netip.Addr, ok bool) {
 	return client, ok
 }
 
-// addressOf reads an address as proxies write them: some add the port, or put an IPv6 address into brackets.
+// addressOf parses an address as proxies write it: some add a port, or brackets around an IPv6 address.
 func addressOf(text string) (netip.Addr, error) {
 	if p, err := netip.ParseAddrPort(text); err == nil {
 		return p.Addr(), nil
@@ -99,7 +101,7 @@ func addressOf(text string) (netip.Addr, error) {
 	return netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 }
 
-// Of names the client of a request: its IPv4 address, or the network of its IPv6 address.
+// Of returns the identity of a request's client: its IPv4 address, or the network of its IPv6 address.
 func Of(r *http.Request) string {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -109,7 +111,7 @@ func Of(r *http.Request) string {
 	if a.Is4() {
 		return a.String()
 	}
-	network, err := a.Prefix(ofOneClient)
+	network, err := a.Prefix(clientPrefixBits)
 	if err != nil {
 		return a.String()
 	}

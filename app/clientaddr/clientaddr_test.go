@@ -8,8 +8,7 @@ import (
 	"github.com/sia-bot/sia/app/clientaddr"
 )
 
-// A proxy that was named is believed, and nobody else: what a client wrote into the header itself stands left of what
-// the proxy adds.
+// Only named proxies are trusted. An address that the client adds to the header itself is left of the proxy's.
 func TestOnlyNamedProxiesAreBelieved(t *testing.T) {
 	proxies, err := clientaddr.Parse([]string{"127.0.0.1", "::1", "172.16.0.0/12", "fd00::/8"})
 	if err != nil {

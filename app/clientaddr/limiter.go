@@ -5,62 +5,62 @@ import (
 	"time"
 )
 
-// At most maxAddresses are remembered. Tells reports once every tellEvery that some were refused.
+// Limits on the number of clients to track, and on the rate of log lines about refusals.
 const (
-	maxAddresses = 4096
-	tellEvery    = time.Minute
+	maxAddresses       = 4096
+	refusalLogInterval = time.Minute
 )
 
-// Limiter bounds how often a client does something: burst times at once, and once more each second. It is safe for
+// Limiter limits how often a client may do something: burst times at once, and once more each second. It is safe for
 // concurrent use.
 type Limiter struct {
 	now   func() time.Time
 	burst int
 
-	mu    sync.Mutex
-	spent map[string]time.Time // when all that an address has spent is made up for
-	told  time.Time            // when it was last told that some were refused
+	mu         sync.Mutex
+	fullAt     map[string]time.Time // when a client's burst is available again, by address
+	lastLogged time.Time            // time of the last log line about refusals
 }
 
-// NewLimiter returns one that remembers nobody.
+// NewLimiter returns an empty limiter.
 func NewLimiter(burst int, now func() time.Time) *Limiter {
-	return &Limiter{now: now, burst: burst, spent: map[string]time.Time{}}
+	return &Limiter{now: now, burst: burst, fullAt: map[string]time.Time{}}
 }
 
-// Allow reports whether a client may go on, and counts it if so.
+// Allow reports whether a client may proceed, and counts it if so.
 func (l *Limiter) Allow(address string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if len(l.spent) >= maxAddresses {
-		for a, until := range l.spent {
+	if len(l.fullAt) >= maxAddresses {
+		for a, until := range l.fullAt {
 			if !until.After(now) {
-				delete(l.spent, a)
+				delete(l.fullAt, a)
 			}
 		}
-		if len(l.spent) >= maxAddresses {
-			clear(l.spent)
+		if len(l.fullAt) >= maxAddresses {
+			clear(l.fullAt)
 		}
 	}
-	until := l.spent[address]
+	until := l.fullAt[address]
 	if until.Before(now) {
 		until = now
 	}
 	if until.Sub(now) > time.Duration(l.burst-1)*time.Second {
 		return false
 	}
-	l.spent[address] = until.Add(time.Second)
+	l.fullAt[address] = until.Add(time.Second)
 	return true
 }
 
-// Tells reports whether it is time to tell that some were refused, and counts it as told if so.
-func (l *Limiter) Tells() bool {
+// ShouldLog reports whether it is time for another log line about refusals, and records it if so.
+func (l *Limiter) ShouldLog() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if !l.told.IsZero() && now.Sub(l.told) < tellEvery {
+	if !l.lastLogged.IsZero() && now.Sub(l.lastLogged) < refusalLogInterval {
 		return false
 	}
-	l.told = now
+	l.lastLogged = now
 	return true
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Store is what a dashboard shows. [store.Store] is one.
+// Store is what a dashboard needs of the database. [store.Store] implements it.
 type Store interface {
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
@@ -25,19 +25,19 @@ type Store interface {
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 }
 
-// Settings gives the settings in force in a repository, without asking GitHub.
+// Settings provides the settings in force in a repository, without asking GitHub.
 type Settings interface {
 	Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error)
 }
 
 const (
-	lookEvery   = time.Hour // at an issue with a text that is not to change: somebody may have deleted or edited it
-	shownTasks  = 200
-	shownLately = 5  // lessons
-	costWeeks   = 12 // that a forecast goes by
+	recheckInterval = time.Hour // of an unchanged issue: somebody may have deleted or edited it
+	maxTasks        = 200
+	maxLessons      = 5  // latest lessons
+	costWeeks       = 12 // on which the forecast is based
 )
 
-// Dashboards keeps the dashboards of all repositories. Safe for concurrent use.
+// Dashboards updates the dashboards of all repositories. It is safe for concurrent use.
 type Dashboards struct {
 	store    Store
 	github   *github.App
@@ -45,23 +45,23 @@ type Dashboards struct {
 	links    render.Links
 	now      func() time.Time
 
-	mu    sync.Mutex
-	shown map[int64]shown // by repository
+	mu   sync.Mutex
+	last map[int64]lastIssue // by repository
 }
 
-// shown is what was last seen to stand in a repository.
-type shown struct {
+// lastIssue is the dashboard of a repository as last written or found.
+type lastIssue struct {
 	number int // of the issue
 	body   string
 	at     time.Time
 }
 
-// New returns what keeps dashboards.
+// New returns the dashboards of all repositories.
 func New(s Store, gh *github.App, settings Settings, l render.Links, now func() time.Time) *Dashboards {
-	return &Dashboards{store: s, github: gh, settings: settings, links: l, now: now, shown: map[int64]shown{}}
+	return &Dashboards{store: s, github: gh, settings: settings, links: l, now: now, last: map[int64]lastIssue{}}
 }
 
-// All brings every dashboard up to date. One repository's trouble does not keep the others'.
+// All updates every dashboard. An error in one repository does not affect the others.
 func (d *Dashboards) All(ctx context.Context) error {
 	repos, err := d.store.Repositories(ctx, 0)
 	if err != nil {
@@ -69,26 +69,26 @@ func (d *Dashboards) All(ctx context.Context) error {
 	}
 	var all []error
 	for _, r := range repos {
-		if err := d.one(ctx, r.Installation, r.Repo, false); err != nil {
+		if err := d.update(ctx, r.Installation, r.Repo, false); err != nil {
 			all = append(all, fmt.Errorf("keep the dashboard of %s: %w", r, err))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// Refresh brings a repository's dashboard up to date, whatever stands there.
+// Refresh updates a repository's dashboard, even if it seems unchanged.
 func (d *Dashboards) Refresh(ctx context.Context, installation int64, repo sia.Repo) error {
-	return d.one(ctx, installation, repo, true)
+	return d.update(ctx, installation, repo, true)
 }
 
-// Closed says on a dashboard that a person closed what that means, once for each time.
+// Closed explains on a closed dashboard what closing it means, once for each event.
 func (d *Dashboards) Closed(ctx context.Context, installation int64, repo sia.Repo, issue int, event string) error {
 	m := render.Marker{Kind: "dashboard-closed", Key: event}
 	_, _, err := d.github.Repo(installation, repo).UpsertComment(ctx, issue, m.String(), render.BoardClosed, 0)
 	return err
 }
 
-func (d *Dashboards) one(ctx context.Context, installation int64, repo sia.Repo, again bool) error {
+func (d *Dashboards) update(ctx context.Context, installation int64, repo sia.Repo, force bool) error {
 	set, read, err := d.settings.Kept(ctx, installation, repo)
 	if err != nil || !read || !set.Dashboard {
 		return err
@@ -99,12 +99,12 @@ func (d *Dashboards) one(ctx context.Context, installation int64, repo sia.Repo,
 	}
 	body := render.BoardBody(view, d.links)
 	d.mu.Lock()
-	last := d.shown[repo.ID]
+	last := d.last[repo.ID]
 	d.mu.Unlock()
-	if !again && last.body == body && d.now().Sub(last.at) < lookEvery {
+	if !force && last.body == body && d.now().Sub(last.at) < recheckInterval {
 		return nil
 	}
-	number, err := d.github.Repo(installation, repo).KeepIssue(ctx, last.number, github.NewIssue{
+	number, err := d.github.Repo(installation, repo).EnsureIssue(ctx, last.number, github.NewIssue{
 		Marker: render.BoardMarker(repo.ID).String(), Title: render.BoardTitle, Body: body,
 	})
 	if err != nil {
@@ -112,13 +112,13 @@ func (d *Dashboards) one(ctx context.Context, installation int64, repo sia.Repo,
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.shown[repo.ID] = shown{number: number, body: body, at: d.now()}
+	d.last[repo.ID] = lastIssue{number: number, body: body, at: d.now()}
 	return nil
 }
 
-// view gathers what a dashboard shows.
+// view gathers the content of a dashboard.
 func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo) (v render.Board, err error) {
-	if v.Tasks, err = d.store.Tasks(ctx, store.Filter{Repo: repo.ID, Open: true, Limit: shownTasks}); err != nil {
+	if v.Tasks, err = d.store.Tasks(ctx, store.Filter{Repo: repo.ID, Open: true, Limit: maxTasks}); err != nil {
 		return v, err
 	}
 	halt, halted, err := d.store.HaltOver(ctx, installation, repo.ID)
@@ -138,7 +138,7 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	for _, c := range spent {
 		v.Spent += c.Spent
 	}
-	// By whole days, so that a text does not change by the minute.
+	// Whole days keep the text from changing by the minute.
 	today := now.Truncate(24 * time.Hour)
 	times := make([]time.Time, costWeeks+1)
 	for i := range times {
@@ -161,7 +161,7 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	}
 	lessons = slices.DeleteFunc(lessons, func(l lesson.Lesson) bool { return !l.Live() })
 	slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	for _, l := range lessons[:min(len(lessons), shownLately)] {
+	for _, l := range lessons[:min(len(lessons), maxLessons)] {
 		v.Learned = append(v.Learned, l.Text)
 	}
 	return v, nil

@@ -1,10 +1,10 @@
-// Package dashboard keeps an issue in each repository that wants one: what waits for people there, what is under way,
-// what it costs, and boxes that give commands.
+// Package dashboard maintains an issue in each repository with the dashboard enabled. It lists what waits for people,
+// what is in progress and what it costs, and has boxes that give commands.
 //
-// The truth is on GitHub and in the tasks; the package keeps nothing. The issue is found by its marker and its author,
-// is read before it is written, and is written where its text is another. A box that somebody ticks comes as a
-// delivery (app/webhook), which has the issue written again, and so cleared. An issue that a person closed is left
+// The package stores nothing: the data is on GitHub and in the tasks. The issue is identified by its marker and its
+// author, is read before it is written, and is written only if its text differs. Ticking a box causes a delivery
+// (app/webhook), after which the issue is written again, with the box unticked. An issue that a user closed is left
 // alone.
 //
-// The package may import app/store, app/github, app/render and what lies below them.
+// The package may import app/store, app/github, app/render and the packages below them.
 package dashboard

@@ -14,8 +14,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TestEveryAnswerIsWaitedForOrExplained holds what GitHub and what stands before
-// it answer: each is tried again, waited for or told to a person.
+// TestEveryAnswerIsWaitedForOrExplained covers the responses of GitHub and of the proxies in front of it: each leads
+// to a retry, a wait or a message for people.
 func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 	reason := func(s string) string {
 		return fmt.Sprintf(`{"message":%q,"documentation_url":"https://docs.github.com"}`, s)
@@ -28,11 +28,11 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		code      int
-		header    string // "Name: value", several parted by |
+		header    string // "Name: value", separated by |
 		body      string
 		want      string
 		permanent bool
-		after     time.Duration // at least
+		after     time.Duration // minimum wait
 	}{
 		{"primary", 403, "X-RateLimit-Remaining: 0|X-RateLimit-Reset: 1577937845", reason("API rate limit exceeded"),
 			"rate limit", false, 30 * time.Minute},
@@ -59,7 +59,7 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 			"single sign-on", true, 0},
 		{"missing permission", 403, "", reason("Resource not accessible by integration"), `"issues: read"`, true, 0},
 		{"archived", 403, "", reason("Repository was archived so is read-only."), "unarchive it", true, 0},
-		{"suspended", 403, "", reason("This installation has been suspended"), "unsuspend it", false, suspendedLater},
+		{"suspended", 403, "", reason("This installation has been suspended"), "unsuspend it", false, suspendedRetryAfter},
 		{"allow list", 403, "", reason("Although you appear to have the correct authorization credentials, the `acme` " +
 			"organization has an IP allow list enabled, and 192.0.2.1 is not permitted to access this resource."),
 			"allow list", true, 0},
@@ -118,7 +118,7 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 			if !errors.As(err, &e) || !strings.Contains(e.Message, c.want) || e.Permanent != c.permanent {
 				t.Fatalf("got %#v", err)
 			}
-			if strings.Contains(e.Message, " again") { // it may be the reason of a pause, and then nothing does
+			if strings.Contains(e.Message, " again") { // the message may become the reason of a pause, and then nothing retries
 				t.Errorf("it promises what nobody may do: %s", e.Message)
 			}
 			if e.RetryAfter < c.after-time.Second || e.RetryAfter > 2*time.Hour {
@@ -184,8 +184,7 @@ func TestEmptyListsAreErrors(t *testing.T) {
 	}
 }
 
-// TestRenamesKeepTheMethod: GitHub sends on from the old name of a repository, and
-// asks for the same request there.
+// TestRenamesKeepTheMethod: GitHub redirects from a repository's old name, and expects the same method there.
 func TestRenamesKeepTheMethod(t *testing.T) {
 	const marker = "<!-- m -->"
 	for _, code := range []int{301, 302, 307, 308} {
@@ -231,7 +230,7 @@ func TestRedirectsEndSomewhere(t *testing.T) {
 		http.Redirect(rw, req, other.URL, http.StatusPermanentRedirect)
 	})
 	w.HandleFunc("POST /repos/acme/shop/issues/3/reactions", func(rw http.ResponseWriter, _ *http.Request) {
-		rw.WriteHeader(http.StatusMovedPermanently) // to nowhere
+		rw.WriteHeader(http.StatusMovedPermanently) // without an address
 	})
 	ctx := context.Background()
 	for n := 1; n <= 3; n++ {
@@ -244,7 +243,7 @@ func TestRedirectsEndSomewhere(t *testing.T) {
 	}
 }
 
-// TestWhatWasJustMadeIsNotGone: one of GitHub's servers may not have heard of it.
+// TestWhatWasJustMadeIsNotGone: one of GitHub's replicas may not have a new object yet.
 func TestWhatWasJustMadeIsNotGone(t *testing.T) {
 	const marker = "<!-- m -->"
 	w := start(t, "/")
@@ -279,7 +278,7 @@ func TestWhatWasJustMadeIsNotGone(t *testing.T) {
 	if _, err := r.Pull(ctx, 4); !sia.IsPermanent(err) {
 		t.Errorf("another pull request: got %v", err)
 	}
-	if err := w.clock.sleep(ctx, freshFor); err != nil { // it is gone, then
+	if err := w.clock.sleep(ctx, freshPeriod); err != nil { // after that it is gone
 		t.Fatal(err)
 	}
 	if _, err := r.Pull(ctx, 3); !sia.IsPermanent(err) {
@@ -290,8 +289,8 @@ func TestWhatWasJustMadeIsNotGone(t *testing.T) {
 	}
 }
 
-// TestBrokenAnswersAreNotKept: what was kept would be confirmed by its entity tag,
-// and be broken for ever.
+// TestBrokenAnswersAreNotKept: a broken response in the cache would be confirmed by its entity tag, and never be
+// replaced.
 func TestBrokenAnswersAreNotKept(t *testing.T) {
 	for _, broken := range []string{"", "null", `{"number":12,"title":"Conf`, "<html>"} {
 		t.Run(broken, func(t *testing.T) {

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// answeredPages bounds the pages of answered deliveries that are read at a time: an app may ask for 5,000 in an hour.
-const answeredPages = 50
+// maxAnsweredPages is the maximum number of pages of answered deliveries to read at once: an app may make 5,000
+// requests an hour.
+const maxAnsweredPages = 50
 
-// AnsweredDeliveries returns webhooks that were answered since a time, newest first, each try by itself, beginning at a
-// cursor; "" is the newest. next is the cursor of the older ones; "" when these are all.
+// AnsweredDeliveries returns the attempts since a time to deliver webhooks that were answered, newest first, from a
+// cursor on; "": from the newest. next is the cursor of the older ones; "": there are none.
 // https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
 func (a *App) AnsweredDeliveries(
 	ctx context.Context, since time.Time, cursor string,
 ) (answered []Delivery, next string, err error) {
-	tries, next, err := a.tries(ctx, "success", since, cursor, answeredPages)
+	tries, next, err := a.attempts(ctx, "success", since, cursor, maxAnsweredPages)
 	if err != nil {
 		return nil, "", a.failure(err, "list webhook deliveries that were answered")
 	}

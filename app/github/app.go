@@ -16,32 +16,31 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Config says which app this is and how it talks to GitHub. AppID, PrivateKey, Secrets
-// and Writes are required.
+// Config configures an [App]. AppID, PrivateKey, Secrets and Writes are required.
 type Config struct {
 	AppID      int64
-	PrivateKey []byte // PEM, PKCS #1 or PKCS #8, as GitHub hands it out
+	PrivateKey []byte // PEM, PKCS #1 or PKCS #8, as downloaded from GitHub
 
-	BaseURL string // of the REST API; "" is https://api.github.com/; GitHub Enterprise Server: https://host/api/v3/
+	BaseURL string // of the REST API; "": https://api.github.com/; GitHub Enterprise Server: https://host/api/v3/
 
-	Transport http.RoundTripper // to the network; nil is a pooled transport of our own
-	Logger    *slog.Logger      // nil discards
-	Secrets   *secret.Masker    // masks what is written to GitHub, and is told the tokens in use
+	Transport http.RoundTripper // to the network; nil: a pooled transport of its own
+	Logger    *slog.Logger      // nil: discard
+	Secrets   *secret.Masker    // masks what is written to GitHub; tokens in use are added to it
 
-	Now   func() time.Time                           // nil is time.Now
-	Sleep func(context.Context, time.Duration) error // nil waits by the wall clock
+	Now   func() time.Time                           // nil: time.Now
+	Sleep func(context.Context, time.Duration) error // nil: sleeps by the wall clock
 
-	Writes       WriteCounter  // of all that write for the app's installations
-	WriteSpacing time.Duration // average time between two writes to one repository; 0 is one second
-	WriteBurst   int           // writes that may go out at once after a quiet time; 0 is 5
+	Writes       WriteCounter  // counts writes of all servers for the app's installations
+	WriteSpacing time.Duration // average time between two writes to one repository; 0: one second
+	WriteBurst   int           // writes that may be sent at once after an idle time; 0: 5
 }
 
-// How long the app waits, and what it keeps.
+// Timeouts and the size of the cache.
 const (
-	requestTimeout = 20 * time.Second // of one request with its waits and retries
-	logTimeout     = 2 * time.Minute  // of downloading one job's log
-	maxWait        = 10 * time.Second // a rate limit's wait up to this is slept; a longer one is an error
-	cacheBytes     = 4 << 20          // answers kept for conditional requests, per installation
+	requestTimeout = 20 * time.Second // for one request with its waits and retries
+	logTimeout     = 2 * time.Minute  // for downloading one job's log
+	maxWait        = 10 * time.Second // longest wait for a rate limit that is slept through; a longer one is an error
+	cacheBytes     = 4 << 20          // size of the response cache of an installation
 )
 
 // App is the GitHub App. Create one with [New].
@@ -52,8 +51,8 @@ type App struct {
 	graphql  string
 	log      *slog.Logger
 
-	gh   *gh.Client // signed in as the app
-	anon *gh.Client // not signed in
+	gh   *gh.Client // authenticated as the app
+	anon *gh.Client // unauthenticated
 
 	self selfCache
 
@@ -61,20 +60,20 @@ type App struct {
 	installations map[int64]*installation
 }
 
-// installation is what the repositories of one installation share.
+// installation is the state that the repositories of one installation share.
 type installation struct {
 	id     int64
-	cache  *answerCache
+	cache  *responseCache
 	limits *rateLimits
-	lists  *gh.Client // may list the installation's repositories and nothing else
+	lists  *gh.Client // may only list the installation's repositories
 
-	forms *expiringMap[string, tokenForm] // of tokens that git was seen to take
+	forms *expiringMap[string, tokenForm] // form of tokens that git accepts
 
 	mu    sync.Mutex
 	conns map[sia.Repo]*repoConn
 }
 
-// New checks the configuration and returns the app. It makes no request.
+// New validates the configuration and returns the app. It makes no request.
 func New(cfg Config) (*App, error) {
 	const op = "set up the GitHub App"
 	if cfg.AppID <= 0 {
@@ -99,17 +98,17 @@ func New(cfg Config) (*App, error) {
 		return nil, &sia.Error{Op: op, Message: "GitHub's address is not usable; leave it empty for github.com, or give " +
 			"https://HOST/api/v3/", Permanent: true, Err: err}
 	}
-	cfg.fillIn()
+	cfg.setDefaults()
 	a := &App{
 		cfg: cfg, key: key, api: api, web: web, graphql: graphqlURL(api), log: cfg.Logger,
 		installations: map[int64]*installation{},
 	}
-	a.gh = a.client(&appAuth{next: a.signs(a.bottom(0, newRateLimits(), unpaced{})), host: api.Host})
-	a.anon = a.client(a.bottom(0, newRateLimits(), unpaced{}))
+	a.gh = a.client(&appAuth{next: a.appTransport(a.baseTransport(0, newRateLimits(), unpaced{})), host: api.Host})
+	a.anon = a.client(a.baseTransport(0, newRateLimits(), unpaced{}))
 	return a, nil
 }
 
-func (c *Config) fillIn() {
+func (c *Config) setDefaults() {
 	if c.Transport == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.MaxIdleConnsPerHost = 32
@@ -134,7 +133,7 @@ func setDefault[T ~int | ~int64](v *T, d T) {
 	}
 }
 
-// sleep waits for d or until ctx is done.
+// sleep waits for d, or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -146,21 +145,21 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// bottom is the lower part of the stack: limits and retries.
-func (a *App) bottom(installation int64, l *rateLimits, p pacer) http.RoundTripper {
+// baseTransport returns the lower part of the stack: rate limits and retries.
+func (a *App) baseTransport(installation int64, l *rateLimits, p pacer) http.RoundTripper {
 	return &rateLimiter{
 		app: a, installation: installation, limits: l, pacer: p,
-		next: a.network(installation),
+		next: a.retryTransport(installation),
 	}
 }
 
-// network is the network, asked again while it fails.
-func (a *App) network(installation int64) http.RoundTripper {
-	return &retrier{next: a.cfg.Transport, sleep: a.cfg.Sleep, allow: a.counted(installation)}
+// retryTransport returns the network with retries.
+func (a *App) retryTransport(installation int64) http.RoundTripper {
+	return &retrier{next: a.cfg.Transport, sleep: a.cfg.Sleep, allow: a.countWrite(installation)}
 }
 
-// client is a go-github client over a stack of round trippers. All clients are
-// made here, so that none is without an [outerTransport].
+// client returns a go-github client over a stack of round trippers. All clients are made here, so that each has an
+// [outerTransport].
 func (a *App) client(next http.RoundTripper) *gh.Client {
 	c := gh.NewClient(&http.Client{Transport: newOuterTransport(&redirector{next}, a.cfg.Secrets, requestTimeout)})
 	c.BaseURL = a.api
@@ -168,7 +167,7 @@ func (a *App) client(next http.RoundTripper) *gh.Client {
 	return c
 }
 
-// installation returns what the repositories of an installation share.
+// installation returns the shared state of an installation.
 func (a *App) installation(id int64) *installation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -182,26 +181,25 @@ func (a *App) installation(id int64) *installation {
 
 func (a *App) newInstallation(id int64, l *rateLimits) *installation {
 	in := &installation{
-		id: id, cache: newAnswerCache(cacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
-		forms: newExpiringMap[string, tokenForm](a.cfg.Now, formFor, 1),
+		id: id, cache: newResponseCache(cacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
+		forms: newExpiringMap[string, tokenForm](a.cfg.Now, formTTL, 1),
 	}
-	bottom := a.bottom(id, l, unpaced{})
-	in.lists = a.client(in.cached(&installationAuth{
-		next: bottom, host: a.api.Host, tokens: newTokenSource(a, in, anyRepository, listPermissions(), bottom),
+	base := a.baseTransport(id, l, unpaced{})
+	in.lists = a.client(in.withCache(&installationAuth{
+		next: base, host: a.api.Host, tokens: newTokenSource(a, in, anyRepository, listPermissions(), base),
 	}))
 	return in
 }
 
-// cached has answers that did not change taken from the installation's cache.
-func (in *installation) cached(next http.RoundTripper) http.RoundTripper {
+// withCache adds the installation's response cache to a round tripper.
+func (in *installation) withCache(next http.RoundTripper) http.RoundTripper {
 	t := httpcache.NewTransport(in.cache)
 	t.Transport = next
 	return t
 }
 
-// Forget drops what is kept of an installation's rights: its tokens, and the
-// answers that they were shown. Call it when the installation was deleted or
-// suspended, or its permissions or repositories changed. Rate limits hold on.
+// Forget drops an installation's tokens and cached responses. Call it when the installation was deleted or suspended,
+// or its permissions or repositories changed. Rate limits stay in force.
 func (a *App) Forget(installation int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Artifact is what a run of a workflow uploaded, for as long as GitHub keeps it.
+// Artifact is an artifact of a workflow run.
 type Artifact struct {
 	ID   int64
 	Name string
-	Size int64 // of its zip, in bytes
+	Size int64 // of the zip file, in bytes
 }
 
-// Artifacts lists the artifacts of a workflow run that have not expired. There are none where the app may not see them.
+// Artifacts lists the artifacts of a workflow run that have not expired, or none if the app lacks the permission.
 // https://docs.github.com/en/rest/actions/artifacts#list-workflow-run-artifacts
 func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) (out []Artifact, err error) {
 	for a, err := range eachPage(func(o gh.ListOptions) ([]*gh.Artifact, *gh.Response, error) {
@@ -43,8 +43,8 @@ func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) (out []Artifact
 	return out, nil
 }
 
-// ArtifactZip downloads an artifact of at most limit bytes. The error is permanent when it
-// is not to be had: it has expired, was deleted or is too large.
+// ArtifactZip downloads an artifact of at most limit bytes. The error is permanent if it has expired, was deleted or
+// is too large.
 // https://docs.github.com/en/rest/actions/artifacts#download-an-artifact
 func (r *Repo) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte, error) {
 	op := fmt.Sprintf("read the artifact %s in %s", a.Name, r.repo)
@@ -60,7 +60,7 @@ func (r *Repo) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte
 	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	// The address holds a signature that opens the artifact to anybody; r.fail keeps it to itself.
+	// The URL has a signature that gives anybody access to the artifact; r.fail removes it from errors.
 	file, err := r.fetch(ctx, at)
 	if errors.Is(err, ErrNoLog) {
 		return nil, noArtifact(op, "its address has expired")

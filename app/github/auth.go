@@ -7,23 +7,22 @@ import (
 	"time"
 )
 
-// appAuth signs requests in as the app, and only those that go to GitHub.
+// appAuth authenticates requests as the app. It refuses requests to other hosts than GitHub.
 type appAuth struct {
 	next http.RoundTripper // signs with the private key
 	host string
 }
 
 func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := onlyTo(a.host, req); err != nil {
+	if err := checkHost(a.host, req); err != nil {
 		return nil, err
 	}
 	req = req.Clone(req.Context()) // next changes the headers
 	return a.next.RoundTrip(req)
 }
 
-// installationAuth signs requests in with a token of the installation. A token
-// that GitHub refuses is thrown away and the request sent once more with a
-// fresh one.
+// installationAuth authenticates requests with a token of the installation. It discards a token that GitHub refuses,
+// and retries the request once with a fresh one.
 type installationAuth struct {
 	next   http.RoundTripper
 	host   string
@@ -31,7 +30,7 @@ type installationAuth struct {
 }
 
 func (a *installationAuth) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := onlyTo(a.host, req); err != nil {
+	if err := checkHost(a.host, req); err != nil {
 		return nil, err
 	}
 	for try := 1; ; try++ {
@@ -45,7 +44,7 @@ func (a *installationAuth) RoundTrip(req *http.Request) (*http.Response, error) 
 			return resp, err
 		}
 		a.tokens.drop(token)
-		again, ok := rewound(req)
+		again, ok := rewind(req)
 		if try == 2 || !ok {
 			return resp, nil
 		}
@@ -54,19 +53,19 @@ func (a *installationAuth) RoundTrip(req *http.Request) (*http.Response, error) 
 	}
 }
 
-// send sends a request with a token. Where a new one is refused it waits, and sends the request again with the same:
-// another would be newer still.
+// send sends a request with a token. If a new token is refused, it waits and retries with the same one: another would
+// be newer still.
 func (a *installationAuth) send(req *http.Request, token string) (*http.Response, error) {
 	for wait := time.Second; ; wait *= 2 {
 		signed := req.Clone(req.Context())
 		signed.Header.Set("Authorization", "token "+token)
-		signed.Header.Del("Cache-Control") // it was for the cache above
+		signed.Header.Del("Cache-Control") // meant for our cache
 		resp, err := a.next.RoundTrip(signed)
 		if err != nil || wait > newTokenWait || !a.tokens.isNew(token) ||
-			resp.StatusCode != http.StatusUnauthorized && !saysNotAccessible(resp) {
+			resp.StatusCode != http.StatusUnauthorized && !isNotAccessible(resp) {
 			return resp, err
 		}
-		again, ok := rewound(req)
+		again, ok := rewind(req)
 		if !ok {
 			return resp, nil
 		}
@@ -78,18 +77,17 @@ func (a *installationAuth) send(req *http.Request, token string) (*http.Response
 	}
 }
 
-// saysNotAccessible reports whether a token is refused for what it may not do.
-func saysNotAccessible(resp *http.Response) bool {
+// isNotAccessible reports whether a token is refused for a lack of permissions.
+func isNotAccessible(resp *http.Response) bool {
 	if resp.StatusCode != http.StatusForbidden {
 		return false
 	}
-	body, _ := beginning(resp)
+	body, _ := peekBody(resp)
 	return bytes.Contains(bytes.ToLower(body), []byte("not accessible by integration"))
 }
 
-// onlyTo refuses to sign a request that a redirect sent to another host: the
-// token would go there too.
-func onlyTo(host string, req *http.Request) error {
+// checkHost refuses to authenticate a request that a redirect sent to another host, which would get the token.
+func checkHost(host string, req *http.Request) error {
 	if req.URL.Host == host {
 		return nil
 	}

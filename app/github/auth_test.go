@@ -63,7 +63,7 @@ func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.revoke()
-	_ = w.clock.sleep(ctx, newTokenFor)
+	_ = w.clock.sleep(ctx, newTokenPeriod)
 	if err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "rocket"); err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,8 @@ func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 	}
 }
 
-// GitHub's servers hear of a token, and of what it may do, one after the other: a refusal of a new one is not believed
-// at once. The request is sent again with the same token, for another would be newer still.
+// GitHub's replicas get a token and its permissions one after the other, so a refusal of a new one is retried with
+// the same token: another would be newer still.
 func TestNewTokenIsNotKnownYet(t *testing.T) {
 	const unknown, notAllowed = `{"message":"Bad credentials"}`, `{"message":"Resource not accessible by integration"}`
 	once := []time.Duration{time.Second, 2 * time.Second}
@@ -92,7 +92,7 @@ func TestNewTokenIsNotKnownYet(t *testing.T) {
 		"unknown for good":       {401, unknown, 9, 0, 6, 2, "credentials", twice},
 		"not allowed":            {403, notAllowed, 2, 0, 3, 1, "", once},
 		"not allowed for good":   {403, notAllowed, 9, 0, 3, 1, "lacks", once},
-		"an old one not allowed": {403, notAllowed, 1, newTokenFor, 1, 1, "lacks", nil},
+		"an old one not allowed": {403, notAllowed, 1, newTokenPeriod, 1, 1, "lacks", nil},
 		"another refusal":        {403, `{"message":"Repository was archived"}`, 1, 0, 1, 1, "archived", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestBadKeyIsSaidPlainly(t *testing.T) {
 
 func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 	w := start(t, "/")
-	// A mux of its own in front refuses tokens that ask for actions.
+	// A mux in front of the others refuses tokens that ask for actions.
 	refused := 0
 	w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		if strings.HasSuffix(req.URL.Path, "/access_tokens") {
@@ -178,15 +178,15 @@ func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 		`"actions: write", which SIA needs to read the logs of failed jobs and run flaky ones again`) {
 		t.Errorf("got %v", err)
 	}
-	// Granted after all: asked for again after a while.
+	// The permission is granted: it is requested again after a while.
 	w.clock.mu.Lock()
-	w.clock.t = w.clock.t.Add(reducedFor + 1)
+	w.clock.t = w.clock.t.Add(reducedPeriod + 1)
 	w.clock.mu.Unlock()
 	if _, err := w.repo().Issue(ctx, 12); err != nil {
 		t.Fatal(err)
 	}
 	if refused != 2 {
-		t.Errorf("asked %d times, want again after %v", refused, reducedFor)
+		t.Errorf("asked %d times, want again after %v", refused, reducedPeriod)
 	}
 }
 
@@ -261,11 +261,11 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestAddressesOfEachGitHub: what people see, and where its APIs are.
+// TestAddressesOfEachGitHub covers the web addresses and the API addresses.
 func TestAddressesOfEachGitHub(t *testing.T) {
 	for _, c := range []struct {
 		web, api, graphql, clone string
-		kept                     time.Duration // of deliveries
+		kept                     time.Duration // how long deliveries are kept
 	}{
 		{"https://github.com", "https://api.github.com/", "https://api.github.com/graphql", "https://github.com/",
 			72 * time.Hour},
@@ -287,8 +287,8 @@ func TestAddressesOfEachGitHub(t *testing.T) {
 		api := APIAddress(c.web)
 		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: api, Secrets: &secret.Masker{},
 			Writes: Uncounted{}}))
-		if api != c.api || a.graphql != c.graphql || a.web.String() != c.clone || a.DeliveriesKept() != c.kept {
-			t.Errorf("%s: api %s, graphql %s, clone %s, deliveries %s", c.web, api, a.graphql, a.web, a.DeliveriesKept())
+		if api != c.api || a.graphql != c.graphql || a.web.String() != c.clone || a.DeliveryRetention() != c.kept {
+			t.Errorf("%s: api %s, graphql %s, clone %s, deliveries %s", c.web, api, a.graphql, a.web, a.DeliveryRetention())
 		}
 	}
 }

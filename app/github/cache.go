@@ -11,15 +11,13 @@ import (
 	"sync"
 )
 
-// answerCache keeps answers for conditional requests, bounded in bytes, the least
-// recently used going first. It is the cache that httpcache asks. There is one
-// per installation and it sits above authentication: its key is the address
-// alone, so nothing of one installation can be shown to another.
+// responseCache is an LRU cache of responses for conditional requests, limited in bytes, and used by httpcache. There
+// is one for each installation, above authentication: its key is the address alone, so no installation can see the
+// responses of another.
 //
-// An answer 304 to a conditional request does not count against GitHub's
-// primary rate limit:
+// A 304 response to a conditional request does not count against GitHub's primary rate limit:
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests
-type answerCache struct {
+type responseCache struct {
 	mu    sync.Mutex
 	max   int
 	bytes int
@@ -34,12 +32,12 @@ type cacheEntry struct {
 
 func (a *cacheEntry) size() int { return len(a.key) + len(a.wire) }
 
-func newAnswerCache(maxBytes int) *answerCache {
-	return &answerCache{max: maxBytes, order: list.New(), byKey: map[string]*list.Element{}}
+func newResponseCache(maxBytes int) *responseCache {
+	return &responseCache{max: maxBytes, order: list.New(), byKey: map[string]*list.Element{}}
 }
 
-// Get returns the stored answer.
-func (c *answerCache) Get(key string) ([]byte, bool) {
+// Get returns the cached response.
+func (c *responseCache) Get(key string) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byKey[key]
@@ -50,14 +48,14 @@ func (c *answerCache) Get(key string) ([]byte, bool) {
 	return e.Value.(*cacheEntry).wire, true
 }
 
-// Set stores an answer, unless it is not a whole 200, has no entity tag to revalidate
-// it by, or would push out a quarter of the others.
-func (c *answerCache) Set(key string, wire []byte) {
+// Set caches a response, unless it is not a complete 200, has no entity tag, or takes more than a quarter of the
+// cache.
+func (c *responseCache) Set(key string, wire []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(key)
 	a := &cacheEntry{key: key, wire: wire}
-	if a.size() > c.max/4 || !revalidable(key, wire) {
+	if a.size() > c.max/4 || !isCacheable(key, wire) {
 		return
 	}
 	c.byKey[key] = c.order.PushFront(a)
@@ -67,14 +65,14 @@ func (c *answerCache) Set(key string, wire []byte) {
 	}
 }
 
-// Delete drops an answer.
-func (c *answerCache) Delete(key string) {
+// Delete removes a response.
+func (c *responseCache) Delete(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(key)
 }
 
-func (c *answerCache) remove(key string) {
+func (c *responseCache) remove(key string) {
 	e, ok := c.byKey[key]
 	if !ok {
 		return
@@ -84,21 +82,19 @@ func (c *answerCache) remove(key string) {
 	delete(c.byKey, key)
 }
 
-// revalidable reports whether an answer as it went over the wire is a 200 with
-// an entity tag.
-func revalidable(key string, wire []byte) bool {
+// isCacheable reports whether a response is a complete 200 with an entity tag.
+func isCacheable(key string, wire []byte) bool {
 	head, _, _ := bytes.Cut(wire, []byte("\r\n\r\n"))
 	status, headers, _ := bytes.Cut(head, []byte("\r\n"))
 	_, code, _ := bytes.Cut(status, []byte(" "))
 	return bytes.HasPrefix(code, []byte("200")) && bytes.Contains(bytes.ToLower(headers), []byte("etag:")) &&
-		isWhole(key, wire)
+		isComplete(key, wire)
 }
 
-// isWhole reports whether the body of an answer to a GET of an address is JSON to its end, not null,
-// not words in its place, holds what it has to, and is no full page that another may follow unseen.
-// Half an answer that was kept would be confirmed by its entity tag, and
-// stay half.
-func isWhole(key string, wire []byte) bool {
+// isComplete reports whether the body of the response to a GET of key is complete JSON, not null, not an error
+// message, has the required fields, and is not a full last page, which a later page could follow unnoticed. An
+// incomplete response in the cache would be confirmed by its entity tag, and stay incomplete.
+func isComplete(key string, wire []byte) bool {
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(wire)), nil)
 	if err != nil {
 		return false
@@ -110,11 +106,11 @@ func isWhole(key string, wire []byte) bool {
 	}
 	body = bytes.TrimSpace(body)
 	at, err := url.Parse(key)
-	_, words := onlyWords(body)
+	_, words := refusalMessage(body)
 	var page []json.RawMessage
 	if json.Unmarshal(body, &page) == nil && len(page) == perPage && !nextLink.MatchString(resp.Header.Get("Link")) {
-		return false // once another page follows, its entity tag is the same, and a 304 has no link
+		return false // if another page follows later, the entity tag is the same, and a 304 has no link
 	}
 	return err == nil && json.Valid(body) && !bytes.Equal(body, []byte("null")) && !words &&
-		lacking(http.MethodGet, at, body) == nil
+		checkShape(http.MethodGet, at, body) == nil
 }

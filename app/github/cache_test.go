@@ -24,7 +24,7 @@ func TestAnswersAreRevalidatedNeverTrusted(t *testing.T) {
 	w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, req *http.Request) {
 		tag := fmt.Sprintf("%q", title.Load())
 		rw.Header().Set("ETag", tag)
-		rw.Header().Set("Cache-Control", "private, max-age=60, s-maxage=60") // what GitHub sends
+		rw.Header().Set("Cache-Control", "private, max-age=60, s-maxage=60") // as GitHub sends it
 		rw.Header().Set("Vary", "Accept, Authorization, Cookie")
 		if req.Header.Get("If-None-Match") == tag {
 			unchanged++
@@ -51,8 +51,8 @@ func TestAnswersAreRevalidatedNeverTrusted(t *testing.T) {
 	}
 }
 
-// A page that is full and the last is not kept: its entity tag stays when another page follows it, and a 304 does not
-// say that one does.
+// A full last page is not cached: its entity tag stays the same when another page follows, and a 304 has no link to
+// it.
 func TestAFullLastPageIsReadAnew(t *testing.T) {
 	w := start(t, "/")
 	var all []any
@@ -68,7 +68,7 @@ func TestAFullLastPageIsReadAnew(t *testing.T) {
 			rw.WriteHeader(http.StatusNotModified)
 			return
 		}
-		paged(rw, req, all, "")
+		servePages(rw, req, all, "")
 	})
 	add(perPage)
 	for _, want := range []int{perPage, perPage + 1} {
@@ -93,11 +93,10 @@ func TestForgetDropsTokens(t *testing.T) {
 	}
 }
 
-// The cache never holds more than its bound and never gives an answer that was
-// not the last one set.
+// The cache never exceeds its limit, and always returns the latest value.
 func TestCacheHoldsItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := newAnswerCache(4000)
+		c := newResponseCache(4000)
 		last := map[string]string{}
 		for i := range rapid.IntRange(1, 200).Draw(t, "steps") {
 			key := fmt.Sprint("k", rapid.IntRange(0, 20).Draw(t, "key"))
@@ -134,7 +133,7 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 		"HTTP/1.1 302 Found\r\nEtag: x\r\nLocation: y\r\n\r\n": false,
 		"": false,
 	} {
-		if got := revalidable("https://api.github.com/x", []byte(wire)); got != want {
+		if got := isCacheable("https://api.github.com/x", []byte(wire)); got != want {
 			t.Errorf("%q: %v", wire, got)
 		}
 	}
@@ -143,7 +142,7 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 func TestErrorsAndLogsTellNoSecret(t *testing.T) {
 	w := start(t, "/")
 	w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, req *http.Request) {
-		answer(rw, 500, `{"message":"not with `+req.Header.Get("Authorization")+`"}`) // as something on the way may
+		answer(rw, 500, `{"message":"not with `+req.Header.Get("Authorization")+`"}`) // as a proxy may do
 	})
 	_, err := w.repo().Issue(context.Background(), 12)
 	all := fmt.Sprint(err, w.logs)

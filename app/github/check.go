@@ -31,20 +31,20 @@ type CheckRun struct {
 	OutputSummary    string
 	OutputText       string
 	AnnotationsCount int
-	RunID            int64 // of the workflow run that it is a job of; 0: it is no job of GitHub Actions
-	JobID            int64 // of that job; 0 elsewhere
+	RunID            int64 // id of the workflow run that it is a job of; 0: it is no job of GitHub Actions
+	JobID            int64 // id of that job; 0: none
 }
 
-// CheckSet is everything that judges a commit.
+// CheckSet holds the check runs and statuses of a commit.
 type CheckSet struct {
-	Runs     []CheckRun    // every run of every check, re-runs and their predecessors alike
-	Statuses []gate.Status // the newest of each context
+	Runs     []CheckRun    // all runs of all checks, re-runs included
+	Statuses []gate.Status // latest of each context
 }
 
-// ActionsApp is the slug of GitHub Actions itself.
+// ActionsApp is the slug of the app of GitHub Actions.
 const ActionsApp = "github-actions"
 
-// actionsJob matches the details address of a GitHub Actions job.
+// actionsJob matches the details URL of a GitHub Actions job.
 var actionsJob = lazyregexp.New(`/actions/runs/([0-9]{1,18})(?:/jobs?/([0-9]{1,18}))?`)
 
 func checkRunFrom(c *gh.CheckRun) CheckRun {
@@ -56,15 +56,15 @@ func checkRunFrom(c *gh.CheckRun) CheckRun {
 		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),
 		AnnotationsCount: c.GetOutput().GetAnnotationsCount(),
 	}
-	out.takeJob()
+	out.setJob()
 	return out
 }
 
-// takeJob notes of which workflow run a check run is a job. A job's check run has the job's id. What a workflow makes
-// through the API with its token belongs to the app of GitHub Actions, too, and is no job: GitHub hangs it into the
-// first suite of that app on the commit, and its details address is what the workflow says.
+// setJob sets the workflow run and job of a check run. A job's check run has the job's id. Check runs that a workflow
+// creates through the API also belong to the app of GitHub Actions, and are no jobs: GitHub adds them to the first
+// suite of that app on the commit, and the workflow chooses their details URL.
 // https://github.com/bencherdev/bencher/issues/536
-func (c *CheckRun) takeJob() {
+func (c *CheckRun) setJob() {
 	if c.AppSlug != ActionsApp {
 		return
 	}
@@ -73,8 +73,7 @@ func (c *CheckRun) takeJob() {
 	}
 }
 
-// actionsIDs reads the workflow run and job out of a details address; 0 for what
-// is not in it.
+// actionsIDs returns the workflow run and the job in a details URL, each 0 if it is missing.
 func actionsIDs(details string) (run, job int64) {
 	m := actionsJob.FindStringSubmatch(details)
 	if m == nil {
@@ -101,7 +100,7 @@ func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
 	return set, err
 }
 
-// statuses reads the newest status of each context of a commit.
+// statuses reads the latest status of each context of a commit.
 func (r *Repo) statuses(ctx context.Context, sha string) (all []gate.Status, err error) {
 	for s, err := range eachPage(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
 		got, resp, err := r.gh.Repositories.GetCombinedStatus(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(sha), &o)
@@ -121,11 +120,10 @@ func (r *Repo) statuses(ctx context.Context, sha string) (all []gate.Status, err
 	return all, nil
 }
 
-// appAvatar matches the picture of an app, which is all that a combined status says
-// of who set one.
+// appAvatar matches the avatar URL of an app. A combined status has nothing else about its creator.
 var appAvatar = lazyregexp.New(`/in/([0-9]{1,18})(?:\?|$)`)
 
-// statusApp reads an app's id out of the address of its picture; 0 for a person's.
+// statusApp returns an app's id from its avatar URL, or 0 for a user's.
 func statusApp(avatar string) int64 {
 	m := appAvatar.FindStringSubmatch(avatar)
 	if m == nil {
@@ -135,17 +133,17 @@ func statusApp(avatar string) int64 {
 	return id
 }
 
-// Annotation is one remark of a check on a line.
+// Annotation is an annotation of a check on some lines.
 type Annotation struct {
 	Path      string
 	StartLine int    // 1-based
-	EndLine   int    // not before StartLine
+	EndLine   int    // at least StartLine
 	Level     string // notice, warning or failure
 	Title     string
 	Message   string
 }
 
-// Annotations reads the remarks of a check run.
+// Annotations reads the annotations of a check run.
 // https://docs.github.com/en/rest/checks/runs#list-check-run-annotations
 func (r *Repo) Annotations(ctx context.Context, run int64) ([]Annotation, error) {
 	var out []Annotation
@@ -163,5 +161,5 @@ func (r *Repo) Annotations(ctx context.Context, run int64) ([]Annotation, error)
 	return out, nil
 }
 
-// shortSHA is a commit's name for people.
+// shortSHA returns the first 8 digits of a commit's hash, for people.
 func shortSHA(sha string) string { return sha[:min(len(sha), 8)] }

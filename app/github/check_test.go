@@ -40,10 +40,10 @@ func TestChecksReadsEveryPage(t *testing.T) {
 		if req.URL.Query().Get("filter") != "all" {
 			t.Errorf("query %s", req.URL.RawQuery)
 		}
-		paged(rw, req, runs, "check_runs")
+		servePages(rw, req, runs, "check_runs")
 	})
 	w.HandleFunc("GET /repos/acme/shop/commits/abc/status",
-		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, statuses, "statuses") })
+		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, statuses, "statuses") })
 	set := must[CheckSet](t)(w.repo().Checks(context.Background(), "abc"))
 	if len(set.Runs) != 230 || len(set.Statuses) != 101 {
 		t.Fatalf("%d runs, %d statuses", len(set.Runs), len(set.Statuses))
@@ -84,7 +84,7 @@ func TestRequired(t *testing.T) {
 		denied = `{"message":"Resource not accessible by integration"}`
 	)
 	for _, c := range []struct {
-		name, rules, branch, protection string // "404 body" or a body
+		name, rules, branch, protection string // a body, or "404 body"
 		want                            []gate.Required
 		known                           bool
 	}{
@@ -118,7 +118,7 @@ func TestRequired(t *testing.T) {
 			mount("GET /repos/acme/shop/rules/branches/release%2F1", c.rules)
 			mount("GET /repos/acme/shop/branches/release%2F1", c.branch)
 			mount("GET /repos/acme/shop/branches/release%2F1/protection/required_status_checks", c.protection)
-			asked := 0 // where its token is new, more than once
+			asked := 0 // more than once while its token is new
 			for try := range 2 {
 				got, err := w.repo().Required(context.Background(), "release/1")
 				if err != nil {
@@ -158,7 +158,8 @@ func TestRerunChecks(t *testing.T) {
 	}
 	err = w.repo().RerunChecks(ctx,
 		[]CheckRun{{ID: 7, Name: "gone", RunID: 11}, {ID: 8, Name: "busy", RunID: 10}, {ID: 1, Name: "a", RunID: 9}})
-	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunLater || !strings.Contains(err.Error(), "run gone again") ||
+	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunRetryAfter ||
+		!strings.Contains(err.Error(), "run gone again") ||
 		!strings.Contains(err.Error(), "run busy again") {
 		t.Errorf("got %v", err)
 	}
@@ -170,8 +171,8 @@ func TestRerunChecks(t *testing.T) {
 	}
 }
 
-// runs keeps check runs as GitHub does: annotations add up, actions are not told, and a status opens none that is
-// completed.
+// runs stores check runs as GitHub does: annotations add up, buttons are not returned, and a status does not reopen a
+// completed run.
 type runs struct {
 	mu  sync.Mutex
 	all []map[string]any
@@ -239,7 +240,7 @@ func mountRuns(w *wire) *runs {
 		for _, m := range rs.all {
 			items = append(items, m)
 		}
-		paged(rw, req, items, "check_runs")
+		servePages(rw, req, items, "check_runs")
 	})
 	return rs
 }
@@ -247,7 +248,7 @@ func mountRuns(w *wire) *runs {
 func TestUpsertCheckRun(t *testing.T) {
 	w := start(t, "/")
 	rs := mountRuns(w)
-	// another app's
+	// of another app
 	rs.all = append(rs.all, map[string]any{"id": 1, "name": "SIA", "head_sha": "abc", "external_id": "42-12",
 		"status": "queued", "conclusion": nil, "app": map[string]any{"id": 8}})
 	ctx, r := context.Background(), w.repo()
@@ -275,7 +276,7 @@ func TestUpsertCheckRun(t *testing.T) {
 	}
 	do(0, 2, false)
 	do(2, 2, false)
-	spec.Actions[0].Identifier = "resume" // GitHub does not tell the buttons
+	spec.Actions[0].Identifier = "resume" // GitHub does not return the buttons
 	do(2, 2, true)
 	spec.Status, spec.Conclusion = "completed", "success"
 	do(99, 2, true) // 99 does not exist
@@ -286,18 +287,18 @@ func TestUpsertCheckRun(t *testing.T) {
 	if got := w.got("PATCH"); !strings.Contains(got[len(got)-1].body, `"actions":[{`) {
 		t.Errorf("sent %s", got[len(got)-1].body)
 	}
-	// After a restart the buttons are not known: sent once more, then not.
+	// After a restart the buttons are unknown: they are sent once more.
 	w.app.Forget(1)
 	r = w.repo()
 	do(2, 2, true)
 	do(2, 2, false)
-	spec.Actions = nil // the buttons go
+	spec.Actions = nil // the buttons are removed
 	do(2, 2, true)
 	if got := w.got("PATCH"); !strings.Contains(got[len(got)-1].body, `"actions":[]`) {
 		t.Errorf("sent %s", got[len(got)-1].body)
 	}
 
-	// What goes on again is shown in another run: a completed one stays so.
+	// A check that continues gets another run: a completed one stays completed.
 	spec.Status, spec.Conclusion = "in_progress", ""
 	if ok, err := r.EditCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "queued",
 		Title: "Again"}, 2); ok || err != nil {
@@ -307,7 +308,7 @@ func TestUpsertCheckRun(t *testing.T) {
 	if n := rs.all[2]["output"].(map[string]any)["annotations_count"]; rs.all[2]["status"] != "in_progress" || n != 70 {
 		t.Errorf("%v annotations on %v", n, rs.all[2])
 	}
-	do(2, 3, false) // where its id was not kept
+	do(2, 3, false) // its id was not kept
 	spec.Status, spec.Conclusion = "completed", "success"
 	do(0, 3, true)
 
@@ -322,10 +323,10 @@ func TestUpsertCheckRun(t *testing.T) {
 	}
 }
 
-// TestAnnotationsAreNotSentTwice: GitHub adds what it is sent, also where its
-// answer was lost; how many there are is read back.
+// TestAnnotationsAreNotSentTwice: GitHub appends what it receives, also if its response is lost; the number of
+// annotations is read back.
 func TestAnnotationsAreNotSentTwice(t *testing.T) {
-	for lost := 1; lost <= 4; lost++ { // which of the writes
+	for lost := 1; lost <= 4; lost++ { // which write's response is lost
 		t.Run(fmt.Sprint("write ", lost), func(t *testing.T) {
 			w := start(t, "/")
 			rs := mountRuns(w)

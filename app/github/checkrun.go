@@ -18,52 +18,50 @@ import (
 // Limits of GitHub on check runs:
 // https://docs.github.com/en/rest/checks/runs#create-a-check-run
 const (
-	maxActions     = 3
-	maxLabel       = 20
-	maxIdentifier  = 20
-	maxDescription = 40
-	maxOutput      = 65535
-	maxAnnotations = 50 // a request; more come in further requests
-	allAnnotations = 200
+	maxActions          = 3
+	maxLabel            = 20
+	maxIdentifier       = 20
+	maxDescription      = 40
+	maxOutput           = 65535
+	maxAnnotations      = 50 // per request
+	maxTotalAnnotations = 200
 )
 
-// sentFor is how long it is remembered what a check run was last given. GitHub
-// does not tell which buttons a check run has.
-const sentFor = 24 * time.Hour
+// sentTTL is how long to remember the last content of a check run. GitHub does not return a check run's buttons.
+const sentTTL = 24 * time.Hour
 
-// CheckRunSpec is what a check run of the app should show.
+// CheckRunSpec is the wanted content of a check run of the app.
 type CheckRunSpec struct {
 	Name        string
 	HeadSHA     string
-	ExternalID  string // unique on the commit; what the run is found again by
+	ExternalID  string // unique on the commit; identifies the run
 	Status      string // queued, in_progress or completed
 	Conclusion  string // required when completed, empty otherwise
 	Title       string // required
 	Summary     string // Markdown
 	Text        string // Markdown
 	DetailsURL  string
-	Annotations []Annotation // written once: GitHub adds, it never replaces
-	Actions     []Action     // buttons; at most three are shown
+	Annotations []Annotation // written once: GitHub appends annotations, and never replaces them
+	Actions     []Action     // buttons; GitHub shows at most three
 }
 
 // Action is a button on a check run.
 type Action struct {
 	Label       string // at most 20 characters are kept
 	Description string // at most 40 characters are kept
-	Identifier  string // at most 20 characters; comes back with check_run.requested_action
+	Identifier  string // at most 20 characters; check_run.requested_action returns it
 }
 
-// UpsertCheckRun makes a commit show one check run of the app with an external
-// id. It reports the run's id and page, and whether it wrote anything. known is
-// the run's id when the caller remembers it, or [Unwritten], or 0. What goes on
-// after it was completed is shown in a new check run of that name, which counts
-// for GitHub instead: a completed one can't be opened again.
+// UpsertCheckRun creates or updates the check run of the app with an external id on a commit. It returns the run's id
+// and page, and whether it wrote anything. known is the run's id if the caller has it, or [Unwritten], or 0. A
+// completed check run can't be reopened: if the check continues after that, a new check run of that name is created,
+// and counts instead.
 //
 // Check runs of other apps don't count, whatever their external id.
 func (r *Repo) UpsertCheckRun(
 	ctx context.Context, spec CheckRunSpec, known int64,
 ) (id int64, page string, changed bool, err error) {
-	if err := spec.check(); err != nil {
+	if err := spec.validate(); err != nil {
 		return 0, "", false, err
 	}
 	if known == Unwritten {
@@ -77,7 +75,7 @@ func (r *Repo) UpsertCheckRun(
 		return r.createCheckRun(ctx, spec)
 	}
 	sum := spec.hash()
-	if sent, remembered := r.sent.get(now.ID); spec.shownBy(now) &&
+	if sent, remembered := r.sent.get(now.ID); spec.matches(now) &&
 		(sent == sum || (!remembered && len(spec.Actions) == 0)) {
 		r.sent.put(now.ID, sum)
 		return now.ID, now.URL, false, nil
@@ -94,11 +92,10 @@ func (r *Repo) UpsertCheckRun(
 	return now.ID, written.GetHTMLURL(), true, nil
 }
 
-// EditCheckRun rewrites a check run that the caller knows to be the app's, without
-// reading it first. ok is false when that can't be done: it is not there any more,
-// it stays completed, or how many annotations it has must be known.
+// EditCheckRun updates a check run of the app without reading it first. ok is false if that is impossible: it was
+// deleted, it stays completed, or the number of its annotations is needed.
 func (r *Repo) EditCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (ok bool, err error) {
-	if err := spec.check(); err != nil {
+	if err := spec.validate(); err != nil {
 		return false, err
 	}
 	if len(spec.Annotations) > 0 {
@@ -115,7 +112,7 @@ func (r *Repo) EditCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (o
 	return true, nil
 }
 
-// writeCheckRun writes a check run with some annotations, and returns what it is then.
+// writeCheckRun updates a check run with some annotations, and returns the new state.
 func (r *Repo) writeCheckRun(
 	ctx context.Context, spec CheckRunSpec, id int64, first []Annotation,
 ) (*gh.CheckRun, error) {
@@ -129,17 +126,17 @@ func (r *Repo) writeCheckRun(
 	var got gh.CheckRun
 	sending := ctx
 	if len(first) > 0 {
-		sending = once(ctx)
+		sending = withoutRetry(ctx)
 	}
 	err := r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return nil, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	return &got, nil
 }
 
-// checkRunUpdate is go-github's, but that an empty list of buttons is sent too:
-// left out, GitHub keeps the buttons of before.
+// checkRunUpdate is go-github's type, except that an empty list of buttons is sent too: without it, GitHub keeps the
+// old buttons.
 type checkRunUpdate struct {
 	gh.UpdateCheckRunOptions
 	Actions []*gh.CheckRunAction `json:"actions"`
@@ -156,7 +153,7 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 		opts.CompletedAt = opts.StartedAt
 	}
 	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return 0, "", false, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	if err := r.annotate(ctx, spec, got.GetID(), more); err != nil {
@@ -166,12 +163,12 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, st
 	return got.GetID(), got.GetHTMLURL(), true, nil
 }
 
-// annotate sends the annotations that did not go with the first request. Where an
-// answer is lost, the next try finds how many have arrived.
+// annotate sends the annotations that were not in the first request. After a lost response, the next attempt finds
+// how many have arrived.
 func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest []Annotation) error {
 	for len(rest) > 0 {
 		n := min(len(rest), maxAnnotations)
-		_, _, err := r.gh.Checks.UpdateCheckRun(once(ctx), r.repo.Owner, r.repo.Name, id,
+		_, _, err := r.gh.Checks.UpdateCheckRun(withoutRetry(ctx), r.repo.Owner, r.repo.Name, id,
 			gh.UpdateCheckRunOptions{Name: spec.Name, Output: spec.output(rest[:n])})
 		if err != nil {
 			return r.fail(err, "annotate check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
@@ -181,15 +178,15 @@ func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest [
 	return nil
 }
 
-// findCheckRun looks for the app's check run with the spec's external id: the newest, unless the spec would have to
-// open it again.
+// findCheckRun looks for the app's latest check run with the spec's external id. It ignores one that the spec would
+// have to reopen.
 func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (CheckRun, bool, error) {
 	ours := func(c *gh.CheckRun) bool {
 		return c.GetExternalID() == spec.ExternalID && c.GetHeadSHA() == spec.HeadSHA && c.GetApp().GetID() == r.app.cfg.AppID
 	}
 	if known != 0 {
 		got, _, err := r.gh.Checks.GetCheckRun(ctx, r.repo.Owner, r.repo.Name, known)
-		if err == nil && ours(got) && !spec.opens(got) {
+		if err == nil && ours(got) && !spec.reopens(got) {
 			return checkRunFrom(got), true, nil
 		}
 		if err != nil && statusOf(err) != http.StatusNotFound {
@@ -206,13 +203,13 @@ func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64)
 			newest = c
 		}
 	}
-	if newest == nil || spec.opens(newest) {
+	if newest == nil || spec.reopens(newest) {
 		return CheckRun{}, false, nil
 	}
 	return checkRunFrom(newest), true, nil
 }
 
-// checkRuns walks the check runs of a commit.
+// checkRuns iterates over the check runs of a commit.
 func (r *Repo) checkRuns(ctx context.Context, sha string, opts gh.ListCheckRunsOptions) iter.Seq2[*gh.CheckRun, error] {
 	return eachPage(func(o gh.ListOptions) ([]*gh.CheckRun, *gh.Response, error) {
 		opts.ListOptions = o
@@ -228,8 +225,8 @@ func (r *Repo) timestamp() *gh.Timestamp {
 	return &gh.Timestamp{Time: r.app.cfg.Now().UTC().Truncate(time.Second)}
 }
 
-// check refuses what GitHub would.
-func (s *CheckRunSpec) check() error {
+// validate rejects what GitHub would reject.
+func (s *CheckRunSpec) validate() error {
 	problem := ""
 	switch {
 	case s.Name == "" || s.HeadSHA == "" || s.ExternalID == "" || s.Title == "":
@@ -248,34 +245,33 @@ func (s *CheckRunSpec) check() error {
 	return &sia.Error{Op: "show check run " + s.Name, Message: problem, Permanent: true}
 }
 
-// opens reports whether a check run has a conclusion and the spec has none. GitHub answers such a change with success
-// and keeps the conclusion.
+// reopens reports whether a check run has a conclusion and the spec has none. GitHub answers such an update with
+// success and keeps the conclusion.
 // https://github.com/orgs/community/discussions/24761#discussioncomment-3245360
-func (s *CheckRunSpec) opens(c *gh.CheckRun) bool {
+func (s *CheckRunSpec) reopens(c *gh.CheckRun) bool {
 	return c.GetConclusion() != "" && s.Conclusion == ""
 }
 
-// shownBy reports whether a check run shows the spec, as far as GitHub tells.
-func (s *CheckRunSpec) shownBy(c CheckRun) bool {
+// matches reports whether a check run already shows the spec, except for its buttons, which GitHub does not return.
+func (s *CheckRunSpec) matches(c CheckRun) bool {
 	return c.Name == s.Name && c.Status == s.Status && c.Conclusion == s.Conclusion &&
 		c.OutputTitle == s.Title && sameText(c.OutputSummary, cutBytes(s.Summary, maxOutput)) &&
 		sameText(c.OutputText, cutBytes(s.Text, maxOutput)) &&
 		(s.DetailsURL == "" || c.DetailsURL == s.DetailsURL) &&
-		len(s.unsent(c.AnnotationsCount)) == 0
+		len(s.missingAnnotations(c.AnnotationsCount)) == 0
 }
 
-// batches splits the annotations to write into those of the first request and
-// the rest.
+// batches splits the annotations to write into those of the first request and the rest.
 func (s *CheckRunSpec) batches(have int) (first, more []Annotation) {
-	all := s.unsent(have)
+	all := s.missingAnnotations(have)
 	n := min(len(all), maxAnnotations)
 	return all[:n], all[n:]
 }
 
-// unsent are the annotations to write on a run that has some. It keeps those; what
-// is missing is known when writing was interrupted, which is between two requests.
-func (s *CheckRunSpec) unsent(have int) []Annotation {
-	all := s.Annotations[:min(len(s.Annotations), allAnnotations)]
+// missingAnnotations returns the annotations to write on a run that has some already. It never replaces those. An
+// interrupted write stops between two requests, so only whole batches can be missing.
+func (s *CheckRunSpec) missingAnnotations(have int) []Annotation {
+	all := s.Annotations[:min(len(s.Annotations), maxTotalAnnotations)]
 	if have >= len(all) || have%maxAnnotations != 0 {
 		return nil
 	}
@@ -307,7 +303,7 @@ func (s *CheckRunSpec) actions() []*gh.CheckRunAction {
 	return out
 }
 
-// hash tells specs apart.
+// hash returns a hash of the spec.
 func (s *CheckRunSpec) hash() uint64 {
 	h := fnv.New64a()
 	_ = json.NewEncoder(h).Encode(s) // plain values, and a hash takes all bytes
@@ -322,7 +318,7 @@ func annotationLevel(l string) string {
 	return "failure"
 }
 
-// stringOrNil is nil for what is not set.
+// stringOrNil returns nil for an empty string.
 func stringOrNil(s string) *string {
 	if s == "" {
 		return nil

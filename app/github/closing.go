@@ -7,8 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The parts of the query for everything that may close an issue. REST has the links between issues
-// and pull requests nowhere.
+// The parts of the query for what may close an issue. REST lacks the links between issues and pull requests.
 // https://docs.github.com/en/graphql/reference/objects#issue
 const (
 	closingSelection = `issue(number: $number) {
@@ -26,18 +25,18 @@ const (
 type ClosingPull struct {
 	Number int
 	URL    string
-	Branch string // in the issue's repository; empty: it is elsewhere
-	Repo   string // owner/name of the repository that it would be merged in
+	Branch string // in the issue's repository; empty: in another one
+	Repo   string // owner/name of its base repository
 }
 
-// Closing is what may resolve an issue.
+// Closing is what may have resolved an issue.
 type Closing struct {
 	Pulls []ClosingPull // at most 20
-	// since the time asked for, and after the issue was last reopened; newest first, of the last 100
+	// since the given time and the last reopening of the issue; newest first, out of the last 100
 	Commits []sia.Commit
 }
 
-// closingAnswer is the answer to the query.
+// closingAnswer is the response to the query.
 type closingAnswer struct {
 	Repository struct {
 		commitRulesAnswer
@@ -73,27 +72,26 @@ type closingAnswer struct {
 	} `json:"repository"`
 }
 
-// ClosingAt says what may close which issue.
+// ClosingAt selects an issue and the commits that may close it.
 type ClosingAt struct {
 	Issue  int
 	Commit string    // of the base branch
-	Since  time.Time // commits before don't count
-	Branch string    // the base branch, of which [Repo.CommitRules] are read along the way
+	Since  time.Time // earlier commits are ignored
+	Branch string    // base branch, to read its [Repo.CommitRules] too; "": don't
 }
 
-// Closing reads which open pull requests close an issue, and a commit's history since a
-// time, in one request. What GitHub refuses to answer, as an old server may, is not known
-// and no error.
+// Closing reads the open pull requests that close an issue, and the commits since a time, in one request. If GitHub
+// refuses the query, as an old server may, the result is empty without an error.
 func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
 	_, known := r.commits.get(at.Branch)
 	rules := at.Branch != "" && !known
 	got, err := r.askClosing(ctx, at, rules)
-	if rules && refusedQuery(err) {
-		got, err = r.askClosing(ctx, at, false) // the rules may be what it refuses to tell
+	if rules && isRefusedQuery(err) {
+		got, err = r.askClosing(ctx, at, false) // it may have refused the rules
 	}
 	if err != nil {
 		failed := r.fail(err, "look for what closes issue %s#%d", r.repo, at.Issue)
-		if refusedQuery(err) {
+		if isRefusedQuery(err) {
 			r.app.log.WarnContext(ctx, "what closes an issue is not known", "error", failed)
 			return Closing{}, nil
 		}
@@ -102,7 +100,7 @@ func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
 	return got.closing(at.Since), nil
 }
 
-// askClosing asks, with the branch's rules for commits or without.
+// askClosing sends the query, with or without the branch's rules on commits.
 func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (closingAnswer, error) {
 	q := r.query()
 	q.values["commit"] = at.Commit
@@ -112,7 +110,7 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (closin
 		q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+at.Branch)
 	}
 	var got closingAnswer
-	if err := r.graphql(reading(ctx), q.String(), q.values, &got); err != nil {
+	if err := r.graphql(readOnly(ctx), q.String(), q.values, &got); err != nil {
 		return got, err
 	}
 	if rules {
@@ -121,7 +119,7 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (closin
 	return got, nil
 }
 
-// closing is what the answer says of the time since.
+// closing converts the response, ignoring commits before since.
 func (got closingAnswer) closing(since time.Time) Closing {
 	var out Closing
 	for _, p := range got.Repository.Issue.Pulls.Nodes {

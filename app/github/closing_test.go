@@ -77,7 +77,7 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// TestClosingIsNotKnown: what GitHub does not tell the app keeps no task from its work.
+// TestClosingIsNotKnown: a task continues without the data that GitHub hides from the app.
 func TestClosingIsNotKnown(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	n, err := s.sim.OpenIssue(full, "ann", "Confirm bookings", "please")

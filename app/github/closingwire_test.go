@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestClosingReads: the question is a POST that changes nothing. It is asked again when
-// GitHub is in trouble, and takes no turn from what is written.
+// TestClosingReads: the query is a POST that changes nothing. It is retried when GitHub fails, and does not count as
+// a write.
 func TestClosingReads(t *testing.T) {
 	const found = `{"data":{"repository":{"issue":{"closedByPullRequestsReferences":{"nodes":[
 		{"number":7,"url":"https://github.com/acme/shop/pull/7","state":"OPEN","headRefName":"main",
@@ -20,7 +20,7 @@ func TestClosingReads(t *testing.T) {
 		"timelineItems":{"nodes":[]}},"object":null}}}`
 	for _, c := range []struct {
 		name    string
-		answers []int // then what was found
+		answers []int // before the result
 		errors  string
 		pulls   int
 		fails   bool

@@ -11,12 +11,12 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// Comment is a comment on an issue or in the conversation of a pull request.
+// Comment is a comment on an issue or on the conversation of a pull request.
 type Comment struct {
 	ID       int64
 	URL      string
 	Issue    int    // number of the issue or pull request
-	Body     string // with its marker
+	Body     string // including the marker
 	Author   string
 	AuthorID int64
 }
@@ -29,24 +29,21 @@ func commentFrom(c *gh.IssueComment) Comment {
 	}
 }
 
-// numberOf is the number at the end of an issue's address; 0 when there is none.
+// numberOf returns the number at the end of an issue's URL, or 0.
 func numberOf(address string) int {
 	n, _ := strconv.Atoi(address[strings.LastIndexByte(address, '/')+1:])
 	return n
 }
 
-// Unwritten says in the place of a known id that nothing was written under the
-// marker or external id yet, which saves looking for it.
+// Unwritten, instead of a known id, means that nothing was written with the marker or external id yet, which saves
+// looking for it.
 const Unwritten int64 = -1
 
-// UpsertComment makes an issue carry one comment of the app under a marker, with
-// a body. It edits the comment when its body differs, and writes it (again) when
-// it isn't there; changed reports whether it did either. known is the comment's
-// id when the caller remembers it, which saves looking through the others, or
-// [Unwritten], or 0.
+// UpsertComment creates or updates the app's comment with a marker on an issue. changed reports whether it wrote
+// anything. known is the comment's id if the caller has it, which saves searching the others, or [Unwritten], or 0.
 //
-// The marker is the whole first line, an HTML comment; body is what follows it.
-// A comment counts only when the app wrote it, so nobody can take its place.
+// The marker is the whole first line, an HTML comment; body follows it. A comment counts only if the app wrote it, so
+// nobody can forge one.
 // https://docs.github.com/en/rest/issues/comments
 func (r *Repo) UpsertComment(
 	ctx context.Context, issue int, marker, body string, known int64,
@@ -77,14 +74,13 @@ func (r *Repo) UpsertComment(
 		} // else it was deleted since
 	}
 	got, _, err := r.gh.Issues.CreateComment(ctx, r.repo.Owner, r.repo.Name, issue, &gh.IssueComment{Body: &want})
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "comment on %s#%d", r.repo, issue)
 	}
 	return commentFrom(got), true, nil
 }
 
-// EditComment rewrites a comment that the caller knows to be the app's, without
-// reading it first. ok is false when it is not there any more.
+// EditComment updates a comment of the app without reading it first. ok is false if it was deleted.
 func (r *Repo) EditComment(ctx context.Context, id int64, marker, body string) (c Comment, ok bool, err error) {
 	if err := checkMarker(marker); err != nil {
 		return Comment{}, false, err
@@ -94,7 +90,7 @@ func (r *Repo) EditComment(ctx context.Context, id int64, marker, body string) (
 	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "edit comment %d of %s", id, r.repo)
 	}
 	return commentFrom(got), true, nil
@@ -113,15 +109,14 @@ func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comme
 	if statusOf(err) == http.StatusNotFound {
 		return Comment{}, false, nil
 	}
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Comment{}, false, r.fail(err, "read comment %d of %s", id, r.repo)
 	}
 	c := commentFrom(got)
 	return c, c.Author == self.Login && hasMarker(c.Body, marker), nil
 }
 
-// findComment looks for the app's comment under a marker, the oldest if there
-// are several.
+// findComment looks for the app's comment with a marker, the oldest if there are several.
 func (r *Repo) findComment(ctx context.Context, issue int, marker string) (Comment, bool, error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {
@@ -138,8 +133,8 @@ func (r *Repo) findComment(ctx context.Context, issue int, marker string) (Comme
 	return Comment{}, false, nil
 }
 
-// CommentsSince returns the comments of an issue that were written or edited at
-// or after a time, everybody's, oldest first.
+// CommentsSince returns the comments on an issue that were written or edited at or after a time, by anyone, oldest
+// first.
 func (r *Repo) CommentsSince(ctx context.Context, issue int, since time.Time) ([]Comment, error) {
 	var out []Comment
 	for c, err := range r.comments(ctx, issue, since) {
@@ -151,16 +146,14 @@ func (r *Repo) CommentsSince(ctx context.Context, issue int, since time.Time) ([
 	return out, nil
 }
 
-// CommentsEverywhere returns the comments of all issues and pull requests that were
-// written or edited at or after a time, oldest first: one request for several
-// threads, where the time is not long ago.
+// CommentsEverywhere returns the comments on all issues and pull requests that were written or edited at or after a
+// time, oldest first. For a recent time it takes one request for several threads.
 // https://docs.github.com/en/rest/issues/comments#list-issue-comments-for-a-repository
 func (r *Repo) CommentsEverywhere(ctx context.Context, since time.Time) ([]Comment, error) {
 	return r.CommentsSince(ctx, 0, since)
 }
 
-// comments walks an issue's comments, oldest first; since zero: all of them. Issue 0
-// is every issue.
+// comments iterates over an issue's comments, oldest first; since zero: all of them; issue 0: all issues.
 func (r *Repo) comments(ctx context.Context, issue int, since time.Time) iter.Seq2[*gh.IssueComment, error] {
 	return eachPage(func(o gh.ListOptions) ([]*gh.IssueComment, *gh.Response, error) {
 		opts := &gh.IssueListCommentsOptions{ListOptions: o}

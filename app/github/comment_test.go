@@ -19,7 +19,7 @@ import (
 
 const mark = "<!-- sia:v1 task=42-12 kind=status key=a -->"
 
-// thread is the comments of issue 12, kept as GitHub keeps them.
+// thread holds the comments on issue 12, as GitHub stores them.
 type thread struct {
 	mu    sync.Mutex
 	next  int64
@@ -68,7 +68,7 @@ func mountThread(w *wire) *thread {
 		for _, m := range th.items {
 			all = append(all, m)
 		}
-		paged(rw, req, all, "")
+		servePages(rw, req, all, "")
 	})
 	w.HandleFunc("POST "+at+"12/comments", func(rw http.ResponseWriter, req *http.Request) {
 		th.add("sia[bot]", w.bodyOf(req))
@@ -135,7 +135,7 @@ func TestUpsertComment(t *testing.T) {
 	if c, changed := upsert("four", first.ID); !changed || c.ID == first.ID {
 		t.Errorf("deleted: %+v, %v", c, changed)
 	}
-	if c, changed := upsert("four", 1); changed || c.Author != "sia[bot]" { // 1 is mallory's
+	if c, changed := upsert("four", 1); changed || c.Author != "sia[bot]" { // 1 is by mallory
 		t.Errorf("known is somebody else's: %+v, %v", c, changed)
 	}
 	got := slices.DeleteFunc(th.bodies(), func(s string) bool { return strings.HasPrefix(s, "ann") })
@@ -175,12 +175,12 @@ func TestMarkersMustBeMarkers(t *testing.T) {
 
 func TestLongBodiesFit(t *testing.T) {
 	long := "intro\n```\n" + strings.Repeat("é", maxBody)
-	got := fitBody(long)
+	got := truncateBody(long)
 	if len(got) > maxBody || !strings.HasSuffix(got, "_\n") || strings.Count(got, "```") != 2 ||
 		strings.Contains(got, "\ufffd") {
 		t.Errorf("%d bytes, ends %q", len(got), got[len(got)-80:])
 	}
-	if fitBody("short") != "short" {
+	if truncateBody("short") != "short" {
 		t.Error("changed a short one")
 	}
 }
@@ -203,7 +203,7 @@ func TestReactions(t *testing.T) {
 	}
 }
 
-// bodyOf reads the body field that a request sets.
+// bodyOf returns the body field of a request.
 func (w *wire) bodyOf(req *http.Request) string {
 	b, _ := io.ReadAll(req.Body)
 	return decode[struct{ Body string }](w.t, string(b)).Body

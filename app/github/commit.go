@@ -6,27 +6,27 @@ import (
 	"net/url"
 )
 
-// NewCommit is a commit of a tree that GitHub has.
+// NewCommit is a commit to create. GitHub has its tree and parents.
 type NewCommit struct {
 	Tree    string
 	Parents []string
 	Message string
 }
 
-// MadeCommit is a commit that GitHub made.
+// MadeCommit is a commit that GitHub created.
 type MadeCommit struct {
 	SHA string
 	verification
 }
 
-// verification is what GitHub says of a commit's signature.
+// verification is GitHub's verification of a commit's signature.
 type verification struct {
 	Verified bool   `json:"verified"`
 	Reason   string `json:"reason"` // such as "unsigned"
 }
 
-// CreateCommit makes a commit in the app's name and the present time: one for which nobody names an
-// author, a committer or a signature, GitHub signs. No branch moves. Made again it is another commit.
+// CreateCommit creates a commit by the app, at the present time. GitHub signs a commit without a given author,
+// committer and signature. No branch changes. It is not idempotent: each call creates another commit.
 // https://docs.github.com/en/rest/git/commits#create-a-commit
 // https://docs.github.com/en/authentication/managing-commit-signature-verification/about-commit-signature-verification#signature-verification-for-bots
 func (r *Repo) CreateCommit(ctx context.Context, c NewCommit) (MadeCommit, error) {
@@ -36,13 +36,13 @@ func (r *Repo) CreateCommit(ctx context.Context, c NewCommit) (MadeCommit, error
 		Verification verification `json:"verification"`
 	}
 	err := r.send(ctx, http.MethodPost, "git/commits", in, &got)
-	if err := whole(err, got.SHA); err != nil {
+	if err := require(err, got.SHA); err != nil {
 		return MadeCommit{}, r.fail(err, "make a signed commit in %s", r.repo)
 	}
 	return MadeCommit{SHA: got.SHA, verification: got.Verification}, nil
 }
 
-// Commit tells what GitHub says of a commit's signature.
+// Commit reads GitHub's verification of a commit's signature.
 // https://docs.github.com/en/rest/commits/commits#get-a-commit
 func (r *Repo) Commit(ctx context.Context, sha string) (MadeCommit, error) {
 	var got struct {
@@ -52,7 +52,7 @@ func (r *Repo) Commit(ctx context.Context, sha string) (MadeCommit, error) {
 		} `json:"commit"`
 	}
 	err := r.send(ctx, http.MethodGet, "commits/"+url.PathEscape(sha), nil, &got)
-	if err := whole(err, got.SHA); err != nil {
+	if err := require(err, got.SHA); err != nil {
 		return MadeCommit{}, r.fail(err, "read commit %s of %s", shortSHA(sha), r.repo)
 	}
 	return MadeCommit{SHA: got.SHA, verification: got.Commit.Verification}, nil

@@ -10,11 +10,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// commitRulesFor is how long it is remembered what a branch asks of commits.
-const commitRulesFor = time.Hour
+// commitRulesTTL is how long to cache a branch's rules on commits.
+const commitRulesTTL = time.Hour
 
-// commitRulesSelection asks what a branch wants of commits: by classic protection, as far as who is
-// no administrator may see it, and by rules.
+// commitRulesSelection selects a branch's rules on commits: those of classic protection that non-administrators can
+// see, and rule sets.
 // https://docs.github.com/en/graphql/reference/objects#ref
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
 const commitRulesSelection = ` webCommitSignoffRequired
@@ -26,7 +26,7 @@ const commitRulesSelection = ` webCommitSignoffRequired
 		} } }
 	}`
 
-// commitRulesAnswer is the repository's part of the answer.
+// commitRulesAnswer is the repository's part of the response.
 type commitRulesAnswer struct {
 	SignOff bool `json:"webCommitSignoffRequired"`
 	Ref     *struct {
@@ -46,23 +46,23 @@ type commitRulesAnswer struct {
 	} `json:"ref"`
 }
 
-// messagePattern is what a rule wants of messages.
+// messagePattern is a rule on commit messages.
 type messagePattern struct {
 	Negate  bool   `json:"negate"`
 	Pattern string `json:"pattern"`
 }
 
-// requiredContexts are the checks that a rule requires.
+// requiredContexts are the required checks of a rule.
 type requiredContexts []struct {
 	Context string `json:"context"`
 }
 
-// signOff reports whether the messages that the rule takes are signed off.
+// signOff reports whether the rule requires a sign-off.
 func (p messagePattern) signOff() bool {
 	return !p.Negate && strings.Contains(strings.ToLower(p.Pattern), "signed-off-by")
 }
 
-// dcoCheck is what the app that looks for sign-offs calls its check.
+// dcoCheck is the name of the DCO app's check, which requires sign-offs.
 // https://github.com/dcoapp/app
 const dcoCheck = "DCO"
 
@@ -83,7 +83,7 @@ func (a commitRulesAnswer) rules() sia.CommitRules {
 	return out
 }
 
-// addCommitRule adds what one rule asks of commits.
+// addCommitRule adds the requirements of one rule on commits to out.
 func addCommitRule(out *sia.CommitRules, kind string, p messagePattern, checks requiredContexts) {
 	out.Signed = out.Signed || kind == "required_signatures"
 	out.SignOff = out.SignOff || kind == "commit_message_pattern" && p.signOff()
@@ -92,8 +92,8 @@ func addCommitRule(out *sia.CommitRules, kind string, p messagePattern, checks r
 	}
 }
 
-// CommitRules returns what a branch asks of commits that are merged into it. [Repo.Closing] reads it
-// along the way, and it is remembered for an hour. What GitHub hides is not asked for.
+// CommitRules returns the rules of a branch on commits that are merged into it. [Repo.Closing] reads them in the same
+// request, and they are cached for an hour. Rules that GitHub hides are ignored.
 func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules, error) {
 	if got, ok := r.commits.get(branch); ok {
 		return got, nil
@@ -103,9 +103,9 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	}
 	q := r.query()
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
-	err := r.graphql(reading(ctx), q.String(), q.values, &got)
+	err := r.graphql(readOnly(ctx), q.String(), q.values, &got)
 	out := got.Repository.rules()
-	if err != nil { // REST has limits and servers of its own
+	if err != nil { // REST has its own limits and servers
 		out, err = r.commitRulesOverREST(ctx, branch)
 	}
 	if err != nil {
@@ -115,16 +115,15 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	return out, nil
 }
 
-// refusedQuery reports whether GitHub refused to answer a query, as an old server or a missing
-// permission has it do.
-func refusedQuery(err error) bool {
+// isRefusedQuery reports whether GitHub refused a query, as an old server does, or because of a missing permission.
+func isRefusedQuery(err error) bool {
 	var refusal *graphqlError
 	status := statusOf(err)
-	return errors.As(err, &refusal) && !refusal.failing() || status >= 400 && status < 500
+	return errors.As(err, &refusal) && !refusal.isServerError() || status >= 400 && status < 500
 }
 
-// commitRulesOverREST reads the rules alone: REST tells who is no administrator nothing of
-// signatures that classic protection wants.
+// commitRulesOverREST reads the rule sets alone: over REST, non-administrators can't see whether classic protection
+// requires signatures.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (r *Repo) commitRulesOverREST(ctx context.Context, branch string) (out sia.CommitRules, err error) {
 	for rule, err := range r.branchRules(ctx, branch) {

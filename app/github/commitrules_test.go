@@ -13,8 +13,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// TestCommitRules: what a branch asks of commits, as one request tells it, and as REST does where
-// GraphQL does not answer.
+// TestCommitRules reads a branch's rules on commits in one request, and over REST if GraphQL fails.
 func TestCommitRules(t *testing.T) {
 	all := open(t, ghsim.Config{NoWorkflows: true})
 	message := func(pattern string, negate bool) model.Rule {
@@ -76,7 +75,7 @@ func TestCommitRules(t *testing.T) {
 	}
 }
 
-// countCalls counts the requests of a path.
+// countCalls counts the requests to a path.
 func countCalls(s *site, suffix string) (n int) {
 	for _, c := range s.sim.Calls() {
 		if strings.HasSuffix(c.Path, suffix) {
@@ -86,8 +85,8 @@ func countCalls(s *site, suffix string) (n int) {
 	return n
 }
 
-// TestCommitRulesAlongTheWay: what closes an issue is asked together with what the branch asks of
-// commits, and without it where GitHub does not tell the rules.
+// TestCommitRulesAlongTheWay: one request reads what closes an issue and the branch's rules on commits. Without
+// access to the rules, it is sent without them.
 func TestCommitRulesAlongTheWay(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()

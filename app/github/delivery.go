@@ -11,43 +11,43 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// Delivery is one webhook that GitHub tried to deliver, and did not, or not to the database that there is now.
+// Delivery is a webhook that failed to be delivered, or was answered by a server whose database is lost.
 type Delivery struct {
-	ID    int64  // of the last try
-	GUID  string // of the event: the same for its redeliveries
+	ID    int64  // of the last attempt
+	GUID  string // of the event; redeliveries have the same
 	Event string
-	First time.Time // of the first
-	Last  time.Time // of the last
-	Tries int       // that were in vain
+	First time.Time // time of the first attempt
+	Last  time.Time // time of the last attempt
+	Tries int       // number of failed attempts
 
-	Answered bool // by a server that said that it has it
+	Answered bool // a server answered it with success
 }
 
-// DeliveriesKept is how long GitHub keeps deliveries to send them again: a week on
-// GitHub Enterprise Server, three days elsewhere.
+// DeliveryRetention returns how long GitHub keeps deliveries for redelivery: a week on GitHub Enterprise Server,
+// three days elsewhere.
 // https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks
 // https://docs.github.com/en/enterprise-server/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks
-func (a *App) DeliveriesKept() time.Duration {
+func (a *App) DeliveryRetention() time.Duration {
 	if strings.HasSuffix(a.api.Path, enterprisePath) {
 		return 7 * 24 * time.Hour
 	}
 	return 3 * 24 * time.Hour
 }
 
-// maxFailed bounds the pages of deliveries that failed: 100,000 of them.
+// maxFailed is the maximum number of pages of failed deliveries: 100,000 deliveries.
 const maxFailed = 1000
 
-// FailedDeliveries returns the webhooks first sent since a time of which a try failed, each once, newest first. A later
-// try may have arrived: what did is not in the list. whole is false when there are more, older ones.
+// FailedDeliveries returns the webhooks first sent since a time that have a failed attempt, each once, newest first.
+// Attempts that succeeded later are not considered. whole is false if there are more, older ones.
 // https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
 func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []Delivery, whole bool, err error) {
-	tries, next, err := a.tries(ctx, "failure", since, "", maxFailed)
+	tries, next, err := a.attempts(ctx, "failure", since, "", maxFailed)
 	if err != nil {
 		return nil, false, a.failure(err, "list webhook deliveries")
 	}
 	type history struct {
 		delivery   Delivery
-		redelivery bool // the first try that is known is one: GitHub has dropped the first
+		redelivery bool // the earliest known attempt is one: GitHub has dropped the first
 	}
 	var order []*history
 	of := map[string]*history{}
@@ -73,12 +73,12 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []D
 	return failed, next == "", nil
 }
 
-// succeeded reports whether a try was answered. GitHub Enterprise Server before 3.17 does not know the filter for that.
+// succeeded reports whether an attempt was answered. GitHub Enterprise Server before 3.17 ignores the status filter.
 func succeeded(d *gh.HookDelivery) bool { return d.GetStatusCode() >= 200 && d.GetStatusCode() <= 399 }
 
-// tries are all tries since a time that ended as status says, "success" or "failure", newest first, beginning at a
-// cursor: at most so many pages. next is where the older ones begin; "" when these are all.
-func (a *App) tries(
+// attempts returns the attempts since a time with a status, "success" or "failure", newest first, from a cursor on,
+// up to a number of pages. next is the cursor of the older ones; "": there are none.
+func (a *App) attempts(
 	ctx context.Context, status string, since time.Time, cursor string, pages int,
 ) (out []*gh.HookDelivery, next string, err error) {
 	for range pages {

@@ -6,20 +6,19 @@ import (
 	"net/http"
 )
 
-// Blocker is an issue that has to be closed before another is worked on. It may be in
-// another repository.
+// Blocker is an issue that must be closed before work on another begins. It may be in another repository.
 type Blocker struct {
 	Repo   string // owner/name
 	Number int
 	URL    string
 }
 
-// maxBlockers is how many issues GitHub lets block one.
+// maxBlockers is GitHub's limit on the issues that block one.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/creating-issue-dependencies
 const maxBlockers = 50
 
-// OpenBlockers returns the open issues that an issue is blocked by. What GitHub hides from the
-// app, as an old server or the owner of another repository may, is not known and no error.
+// OpenBlockers returns the open issues that block an issue. If GitHub hides them from the app, as an old server or
+// the owner of another repository may, the result is empty without an error.
 // https://docs.github.com/en/rest/issues/issue-dependencies#list-dependencies-an-issue-is-blocked-by
 func (r *Repo) OpenBlockers(ctx context.Context, number int) ([]Blocker, error) {
 	var got []struct {

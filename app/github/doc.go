@@ -1,30 +1,29 @@
-// Package github is the adapter to GitHub: what SIA reads and writes there,
-// in the words of the domain, with authentication, rate limits, caching and
-// errors for people taken care of.
+// Package github is the adapter to GitHub. It reads and writes GitHub in terms of the domain, and handles
+// authentication, rate limits, caching and error messages.
 //
 // Concepts:
 //
-//   - [App]: the GitHub App itself, signing in with its private key.
+// - [App]: the GitHub App, authenticated by its private key.
 //   - [Repo]: a cheap handle on one repository of one installation. Its tokens
-//     reach that repository alone, with the permissions that SIA uses and no
-//     others.
-//   - Looking first: everything that writes looks whether GitHub already shows
-//     what is wanted, so that carrying an effect out twice shows it once. What is
-//     looked for carries a marker (comments, issues), an external id (check runs)
-//     or a head branch (pull requests), and counts only when the app wrote it. A
-//     caller that knows that it is not there yet says so ([Unwritten]).
-//   - Errors: each is a [sia.Error] that says in words for people what happened
-//     and what to do, whether trying again can help, and when.
+//     are valid for that repository alone, with only the permissions that SIA
+//     uses.
+//   - Looking first: every write first looks whether GitHub already shows the
+//     result, so that an effect that is carried out twice shows once. Objects are
+//     identified by a marker (comments, issues), an external id (check runs) or a
+//     head branch (pull requests), and count only if the app wrote them. A caller
+//     that knows that nothing is there yet skips the look ([Unwritten]).
+//   - Errors: each is a [sia.Error] with a message for people about what happened
+//     and what to do, and with whether and when a retry can help.
 //
 // Requests pass through a stack of round trippers, outermost first, one file
 // each: outertransport.go (deadline, revalidation, masking of secrets), redirect.go
-// (writes to renamed repositories), fresh.go (what was just made), cache.go
+// (writes to renamed repositories), fresh.go (new objects), cache.go
 // (conditional requests), auth.go (tokens), ratelimit.go with pace.go (spacing of
 // writes), and retry.go at the bottom.
 //
-// The package may import sia, sia/secret, sia/text and gitops, and nothing else of
-// ours. Everything exported is safe for concurrent use, but for writes under one
-// and the same marker, external id or head: those have one caller at a time.
+// The package may import sia, sia/secret, sia/text and gitops, and no other package of the project. Everything
+// exported is safe for concurrent use, except for writes with the same marker, external id or head: those need one
+// caller at once.
 //
 // Start reading at app.go, then repo.go and comment.go.
 package github

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// asks are all ways in which the app asks GitHub for something, and the writes that show what they made.
+// asks lists all of the app's requests to GitHub, and the writes that return what they created.
 func asks(w *wire) map[string]func(context.Context) error {
 	a, r := w.app, w.repo()
 	const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
@@ -39,15 +39,15 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"permission":     func(ctx context.Context) error { _, err := r.Permission(ctx, "ann"); return err },
 		"issue":          func(ctx context.Context) error { _, err := r.Issue(ctx, 1); return err },
 		"kept issue": func(ctx context.Context) error {
-			_, err := r.KeepIssue(ctx, 1, NewIssue{Marker: marker, Title: "t"})
+			_, err := r.EnsureIssue(ctx, 1, NewIssue{Marker: marker, Title: "t"})
 			return err
 		},
 		"changed issues": func(ctx context.Context) error { _, err := r.ChangedIssues(ctx, since); return err },
 		"blockers":       func(ctx context.Context) error { _, err := r.OpenBlockers(ctx, 1); return err },
 		"comments":       func(ctx context.Context) error { _, err := r.CommentsSince(ctx, 1, since); return err },
 		"pull":           func(ctx context.Context) error { _, err := r.Pull(ctx, 1); return err },
-		"pull now":       func(ctx context.Context) error { _, _, err := r.pullNow(ctx, 1); return err },
-		"last word":      func(ctx context.Context) error { _, err := r.LastWord(ctx, 1, "main"); return err },
+		"pull now":       func(ctx context.Context) error { _, _, err := r.fetchPull(ctx, 1); return err },
+		"last word":      func(ctx context.Context) error { _, err := r.FinalState(ctx, 1, "main"); return err },
 		"checks":         func(ctx context.Context) error { _, err := r.Checks(ctx, "abc"); return err },
 		"look":           func(ctx context.Context) error { _, err := r.Look(ctx, LookAt{SHA: "abc", Pull: 1}); return err },
 		"look, no pull": func(ctx context.Context) error {
@@ -100,7 +100,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"answer in a thread": func(ctx context.Context) error {
 			return r.AnswerThreads(ctx, 1, []Answer{{Thread: 1, Marker: marker, Body: "b"}}, Unwritten)
 		},
-		"any pull":  func(ctx context.Context) error { _, _, err := r.EverPull(ctx, "h"); return err },
+		"any pull":  func(ctx context.Context) error { _, _, err := r.AnyPull(ctx, "h"); return err },
 		"edit pull": func(ctx context.Context) error { return r.EditPull(ctx, 1, "b") },
 		"merge":     func(ctx context.Context) error { _, _, err := r.Merge(ctx, 1, "abc"); return err },
 		"reactions": func(ctx context.Context) error { _, err := r.Reactions(ctx, 1); return err },
@@ -110,7 +110,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 			return err
 		},
 		"move a label":   func(ctx context.Context) error { return r.MoveLabel(ctx, 1, "", "b") },
-		"required now":   func(ctx context.Context) error { _, err := r.RequiredNow(ctx, "main"); return err },
+		"required now":   func(ctx context.Context) error { _, err := r.FetchRequired(ctx, "main"); return err },
 		"edit check run": func(ctx context.Context) error { _, err := r.EditCheckRun(ctx, spec, 1); return err },
 		"mark a draft":   func(ctx context.Context) error { return r.MarkDraft(ctx, "PR_1") },
 		"job log": func(ctx context.Context) error {
@@ -125,7 +125,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 	}
 }
 
-// peopleAsk are all ways in which GitHub is asked as a person, or without an app.
+// peopleAsk lists all requests to GitHub as a user, or without an app.
 func peopleAsk(t *testing.T, api string) map[string]func(context.Context) error {
 	t.Helper()
 	p, err := NewPeople(api, nil)
@@ -139,8 +139,7 @@ func peopleAsk(t *testing.T, api string) map[string]func(context.Context) error 
 	}
 }
 
-// Whatever is asked: an answer of success with words in the place of what was asked for is an error, which passes by
-// itself.
+// For any request, a successful response with a message instead of the object is a transient error.
 func TestWordsInsteadOfWhatWasAskedFor(t *testing.T) {
 	for name, body := range map[string]string{
 		"words instead":  `{"message":"Server Error"}`,
@@ -169,7 +168,7 @@ func keys[V any](m map[string]V) (all []string) {
 	return all
 }
 
-// startAnswering is a GitHub that hands out tokens and answers everything else with one body. GraphQL it does not have.
+// startAnswering starts a GitHub that issues tokens and answers all other requests with one body. It has no GraphQL.
 func startAnswering(t *testing.T, body string) *wire {
 	t.Helper()
 	w := start(t, "/")
@@ -180,7 +179,7 @@ func startAnswering(t *testing.T, body string) *wire {
 	return w
 }
 
-// Words in the place of an answer are not kept as one.
+// A message instead of the object is not cached.
 func TestWordsAreNotKept(t *testing.T) {
 	w := start(t, "/")
 	n := 0

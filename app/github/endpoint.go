@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// enterprisePath is where GitHub Enterprise Server has its REST API.
+// enterprisePath is the path of the REST API on GitHub Enterprise Server.
 const enterprisePath = "/api/v3/"
 
-// APIAddress is the REST API's address of the GitHub that people see at an address:
-// api.github.com for github.com, api.TENANT.ghe.com for TENANT.ghe.com, which has
-// data residency, and /api/v3/ on the same host for a GitHub Enterprise Server.
+// APIAddress returns the REST API's address for the web address of a GitHub: api.github.com for github.com,
+// api.TENANT.ghe.com for TENANT.ghe.com (data residency), and /api/v3/ on the same host for a GitHub Enterprise
+// Server.
 //
 // https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency/feature-overview-for-github-enterprise-cloud-with-data-residency#api-access
 func APIAddress(web string) string {
@@ -29,9 +29,8 @@ func APIAddress(web string) string {
 	return u.String() + enterprisePath
 }
 
-// endpoints parses the REST API's address and derives the one that repositories
-// are cloned from: github.com for api.github.com, tenant.ghe.com for
-// api.tenant.ghe.com, and the same host elsewhere.
+// endpoints parses the REST API's address and derives the address for clones: github.com for api.github.com,
+// tenant.ghe.com for api.tenant.ghe.com, and the same host elsewhere.
 //
 // https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api
 func endpoints(base string) (api, clone *url.URL, err error) {
@@ -51,8 +50,8 @@ func endpoints(base string) (api, clone *url.URL, err error) {
 	return api, clone, nil
 }
 
-// graphqlURL is the GraphQL endpoint beside a REST API: /api/graphql on
-// GitHub Enterprise Server, /graphql elsewhere.
+// graphqlURL returns the GraphQL endpoint that belongs to a REST API: /api/graphql on GitHub Enterprise Server,
+// /graphql elsewhere.
 func graphqlURL(api *url.URL) string {
 	u := *api
 	if p, ok := strings.CutSuffix(u.Path, enterprisePath); ok {
@@ -63,7 +62,7 @@ func graphqlURL(api *url.URL) string {
 	return u.String()
 }
 
-// httpURL parses an http or https address and ends its path in a slash.
+// httpURL parses an http or https address and adds a slash to the end of its path.
 func httpURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -78,8 +77,7 @@ func httpURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// parseKey reads an RSA private key in PEM. Line breaks that an environment
-// variable turned into \n are accepted.
+// parseKey reads an RSA private key in PEM. It accepts line breaks that an environment variable holds as \n.
 func parseKey(b []byte) (*rsa.PrivateKey, error) {
 	if !strings.Contains(string(b), "\n") {
 		b = []byte(strings.ReplaceAll(string(b), `\n`, "\n"))

@@ -20,26 +20,26 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ErrNoLog says that a check run has no log to be had: it is not a GitHub
-// Actions job, has not finished, or its log has expired.
+// ErrNoLog reports that a check run has no log: it is not a GitHub Actions job, has not finished, or its log has
+// expired.
 var ErrNoLog = errors.New("no log")
 
 var errWriteQueue = errors.New("wait for earlier writes to the repository")
 
-// errUncounted is wrapped when the database does not count a write.
+// errUncounted is wrapped if the database can't count a write.
 var errUncounted = errors.New("count the write")
 
 var errForeignHost = errors.New("a redirect led to another host, where the app does not sign in")
 
-// queueAfter is when to try a write again that did not get its turn.
-const queueAfter = 15 * time.Second
+// queueRetryAfter is the wait before retrying a write that did not get its turn.
+const queueRetryAfter = 15 * time.Second
 
-// suspendedLater is when to try again what an installation's suspension refused. The delivery that says so pauses
-// everything until the end of the suspension, and may come after the refusal.
-const suspendedLater = time.Minute
+// suspendedRetryAfter is the wait before retrying a request that failed because the installation is suspended. The
+// delivery about the suspension pauses all tasks, and may arrive after the refusal.
+const suspendedRetryAfter = time.Minute
 
-// failure turns what went wrong in an operation into an error for people. nil
-// stays nil, and what is a [sia.Error] already stays as it is.
+// failure turns an error of an operation into one with a message for people. It returns nil for nil, and a
+// [sia.Error] unchanged.
 func (a *App) failure(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -64,12 +64,12 @@ func (a *App) failure(err error, format string, args ...any) error {
 		e.Message = fmt.Sprintf("GitHub's rate limit is used up until %s UTC; SIA goes on by itself then",
 			limit.until.UTC().Format("15:04"))
 	case errors.As(err, &turn):
-		e.Turn, e.RetryAfter, e.Message = true, turn.wait, WaitsForWrites(turn.until)
+		e.Turn, e.RetryAfter, e.Message = true, turn.wait, WriteLimitMessage(turn.until)
 	case errors.As(err, &he) && he.Response != nil:
 		a.explainToken(e, he)
 	case errors.As(err, &er) && er.Response != nil:
 		a.explain(e, er)
-	case errors.As(err, &refusal) && refusal.failing():
+	case errors.As(err, &refusal) && refusal.isServerError():
 		e.Message = "GitHub is failing. See githubstatus.com"
 	case errors.As(err, &refusal):
 		e.Message = "GitHub refused the query, as an older GitHub Enterprise Server does that does not know all of it"
@@ -79,18 +79,18 @@ func (a *App) failure(err error, format string, args ...any) error {
 		e.Message = "nothing was written to GitHub: the database could not count the write"
 	case errors.Is(err, errForeignHost):
 		e.Permanent, e.Message = true, "GitHub's address answers with a redirect elsewhere; check the configured base URL"
-	case errors.Is(err, errRedirects):
+	case errors.Is(err, errTooManyRedirects):
 		e.Permanent, e.Message = true, "GitHub's address leads round in redirects; check the configured base URL"
-	case errors.Is(err, errFresh):
-		e.RetryAfter, e.Message = freshLater, "GitHub does not find what SIA made a moment ago"
-	case errors.Is(err, errNothing):
-		e.Message = nothingSays(err) + ". See githubstatus.com"
+	case errors.Is(err, errNotReplicated):
+		e.RetryAfter, e.Message = freshRetryAfter, "GitHub does not find what SIA made a moment ago"
+	case errors.Is(err, errIncomplete):
+		e.Message = incompleteMessage(err) + ". See githubstatus.com"
 	case isAccepted(err):
-		e.RetryAfter, e.Message = freshLater, "GitHub took the request in and has not answered it (202)"
+		e.RetryAfter, e.Message = freshRetryAfter, "GitHub took the request in and has not answered it (202)"
 	case errors.Is(err, context.Canceled):
 		e.Message = "the operation was cancelled"
 	case errors.Is(err, errWriteQueue):
-		e.Turn, e.RetryAfter, e.Message = true, queueAfter, "many changes to this repository wait their turn, which "+
+		e.Turn, e.RetryAfter, e.Message = true, queueRetryAfter, "many changes to this repository wait their turn, which "+
 			"GitHub asks to space"
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Message = "GitHub did not answer in time"
@@ -104,7 +104,7 @@ func (a *App) failure(err error, format string, args ...any) error {
 	return e
 }
 
-// explain reads GitHub's refusal of a request.
+// explain fills in e from GitHub's refusal of a request.
 func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	resp := er.Response
 	said := strings.ToLower(er.Message)
@@ -116,11 +116,11 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 		e.Permanent, e.Message = true, "GitHub does not accept the app's credentials; check the app id and private key "+
 			"with `sia doctor`"
 	case isLag(er):
-		e.RetryAfter, e.Message = freshLater, "GitHub refused it as not valid, as it does for moments after a push: "+
+		e.RetryAfter, e.Message = freshRetryAfter, "GitHub refused it as not valid, as it does for moments after a push: "+
 			reasonOf(er)
 	case code == http.StatusForbidden && strings.Contains(said, "suspended"):
-		e.RetryAfter, e.Message = suspendedLater, "the installation is suspended; an owner of the account can unsuspend it "+
-			"under Settings → GitHub Apps"
+		e.RetryAfter, e.Message = suspendedRetryAfter, "the installation is suspended; an owner of the account can unsuspend "+
+			"it under Settings → GitHub Apps"
 	case code == http.StatusForbidden && strings.Contains(said, "archived"):
 		e.Permanent, e.Message = true, "the repository is archived and so read-only; unarchive it to go on"
 	case code == http.StatusForbidden && (strings.Contains(said, "saml") || resp.Header.Get("X-Github-Sso") != ""):
@@ -154,18 +154,18 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	case code == http.StatusConflict:
 		e.Message = "something else changed it at the same moment"
 	case code >= 500:
-		if after, ok := retryAfter(resp.Header.Get("Retry-After"), a.cfg.Now()); ok {
+		if after, ok := parseRetryAfter(resp.Header.Get("Retry-After"), a.cfg.Now()); ok {
 			e.RetryAfter = after
 		}
 		e.Message = fmt.Sprintf("GitHub is failing (%d). See githubstatus.com", code)
 	case code < 300:
-		e.Message = fmt.Sprintf("%v that can be used: another address was expected, and came %d", errNothing, code)
+		e.Message = fmt.Sprintf("%v that can be used: another address was expected, and came %d", errIncomplete, code)
 	default:
 		e.Permanent, e.Message = true, fmt.Sprintf("GitHub answered %d: %s", code, reasonOf(er))
 	}
 }
 
-// explainToken reads GitHub's refusal to hand out an installation token.
+// explainToken fills in e from GitHub's refusal to issue an installation token.
 func (a *App) explainToken(e *sia.Error, he *ghinstallation.HTTPError) {
 	resp := he.Response
 	var body struct {
@@ -188,12 +188,12 @@ func (a *App) explainToken(e *sia.Error, he *ghinstallation.HTTPError) {
 	}
 }
 
-// missingPermission names the permission that a refused request needed and what
-// SIA wants it for. GitHub names it in a header:
+// missingPermission names the permission that a refused request needs, and what SIA needs it for. GitHub names it in
+// a header:
 // https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#resource-not-accessible
 func missingPermission(resp *http.Response, said string) string {
 	var permission, access string
-	// The header is like "issues=write; pull_requests=write": one of these.
+	// The header is like "issues=write; pull_requests=write", alternatives of which one suffices.
 	first, _, _ := strings.Cut(resp.Header.Get("X-Accepted-GitHub-Permissions"), ";")
 	first, _, _ = strings.Cut(first, ",")
 	if p, v, ok := strings.Cut(strings.TrimSpace(first), "="); ok {
@@ -209,23 +209,22 @@ func missingPermission(resp *http.Response, said string) string {
 		permission+": "+access, purposeOf(permission))
 }
 
-// lagWords are what GitHub says of a commit or branch that it was not told, and
-// for moments after a push of one that it was: its servers hear of it one after
-// the other.
-var lagWords = lazyregexp.New(`(?i)no commits? (?:found|between)|` +
+// lagPattern matches GitHub's messages about a commit or branch that does not exist. For moments after a push, GitHub
+// answers the same about one that does, until all its replicas have it.
+var lagPattern = lazyregexp.New(`(?i)no commits? (?:found|between)|` +
 	`\b(?:head|base|branch|sha|head_sha|commit|commit_id|ref|reference|object)\b[^.;]{0,60}` +
 	`\b(?:can't be blank|invalid|is not valid|missing|not found|does not exist|could not be found|must be a branch)`)
 
-// isLag reports whether GitHub refused because it does not know a commit or branch.
+// isLag reports whether GitHub refused a request because a commit or branch is unknown.
 func isLag(er *gh.ErrorResponse) bool {
 	switch er.Response.StatusCode {
 	case http.StatusUnprocessableEntity, http.StatusNotFound:
-		return lagWords.MatchString(reasonOf(er))
+		return lagPattern.MatchString(reasonOf(er))
 	}
 	return false
 }
 
-// reasonOf is GitHub's reason on one line.
+// reasonOf returns GitHub's reason on one line.
 func reasonOf(er *gh.ErrorResponse) string {
 	parts := []string{er.Message}
 	for _, e := range er.Errors {
@@ -242,17 +241,16 @@ func reasonOf(er *gh.ErrorResponse) string {
 	return s
 }
 
-// scrubbedLine is what GitHub said, on one line of an error.
+// scrubbedLine returns a text from GitHub as one line of an error, without credentials.
 func scrubbedLine(s string) string { return text.Clip(scrub(text.OneLine(s)), 300) }
 
-// nothingSays is an [errNothing] without what it is wrapped in, such as the request.
-func nothingSays(err error) string {
-	_, what, _ := strings.Cut(err.Error(), errNothing.Error())
-	return strings.TrimSpace(errNothing.Error() + " " + scrubbedLine(what))
+// incompleteMessage returns the message of an [errIncomplete] without the errors around it, such as the request.
+func incompleteMessage(err error) string {
+	_, what, _ := strings.Cut(err.Error(), errIncomplete.Error())
+	return strings.TrimSpace(errIncomplete.Error() + " " + scrubbedLine(what))
 }
 
-// statusOf is the HTTP status that GitHub refused a request with; 0 when err is
-// not such a refusal.
+// statusOf returns the HTTP status of GitHub's refusal, or 0 if err is none.
 func statusOf(err error) int {
 	var er *gh.ErrorResponse
 	if errors.As(err, &er) && er.Response != nil {
@@ -261,20 +259,19 @@ func statusOf(err error) int {
 	return 0
 }
 
-// refusalSays reports whether GitHub's refusal holds some words, in any case.
-func refusalSays(err error, words string) bool {
+// refusalContains reports whether err is a refusal with some words, in any case.
+func refusalContains(err error, words string) bool {
 	var er *gh.ErrorResponse
 	return errors.As(err, &er) && strings.Contains(strings.ToLower(reasonOf(er)), words)
 }
 
-// isAccepted reports whether err only says that GitHub took the request and
-// carries it out later.
+// isAccepted reports whether err only means that GitHub accepted the request and processes it later.
 func isAccepted(err error) bool {
 	var ae *gh.AcceptedError
 	return errors.As(err, &ae)
 }
 
-// redactedError is an error with a text that tells no secret.
+// redactedError is an error with the credentials removed from its text.
 type redactedError struct{ err error }
 
 func (r *redactedError) Error() string { return scrub(r.err.Error()) }

@@ -106,11 +106,11 @@ func FuzzStrangersText(f *testing.F) {
 		if run, job := actionsIDs(details); run < 0 || job < 0 {
 			t.Errorf("%q: %d, %d", details, run, job)
 		}
-		revalidable("https://api.github.com/x", []byte(wire))
+		isCacheable("https://api.github.com/x", []byte(wire))
 		if hasMarker(details, mark) != (strings.TrimSpace(strings.SplitN(details, "\n", 2)[0]) == mark) {
 			t.Errorf("%q", details)
 		}
-		if got := fitBody(wire); len(got) > maxBody {
+		if got := truncateBody(wire); len(got) > maxBody {
 			t.Errorf("%d bytes", len(got))
 		}
 	})

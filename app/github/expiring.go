@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// expiringMap is a small map that forgets its entries after a time. It is safe for
-// concurrent use.
+// expiringMap is a bounded map with entries that expire. It is safe for concurrent use.
 type expiringMap[K comparable, V any] struct {
 	now func() time.Time
 	ttl time.Duration
@@ -35,7 +34,7 @@ func (e *expiringMap[K, V]) get(k K) (v V, ok bool) {
 	return got.v, true
 }
 
-// put remembers v. When the map is full the outdated go, or else all.
+// put stores v. If the map is full, it removes the expired entries, or else all.
 func (e *expiringMap[K, V]) put(k K, v V) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -5,12 +5,10 @@ import (
 	"strings"
 )
 
-// feature says what SIA needs a permission for, in words for the people who
-// grant it.
+// feature describes what SIA needs a permission for, in words for those who grant it.
 type feature struct{ permission, access, needs string }
 
-// neededFeatures are the permissions beside contents and metadata. app.yml asks for
-// the same.
+// neededFeatures lists the permissions in addition to contents and metadata. app.yml requests the same.
 var neededFeatures = []feature{
 	{"issues", "write", "read the task, comment, label, and ask people"},
 	{"pull_requests", "write", "open the task's pull request and explain itself there"},
@@ -19,7 +17,7 @@ var neededFeatures = []feature{
 	{"statuses", "read", "see commit statuses, which decide whether a task is done"},
 }
 
-// purposeOf says what a permission is for.
+// purposeOf returns the purpose of a permission.
 func purposeOf(permission string) string {
 	for _, f := range neededFeatures {
 		if f.permission == permission {
@@ -39,8 +37,8 @@ func purposeOf(permission string) string {
 	return "do this"
 }
 
-// permissionFor is the permission that a request needs, by its path: the
-// fallback for when GitHub's answer does not name it.
+// permissionFor returns the permission that a request needs, by its path: a fallback if GitHub's response does not
+// name it.
 func permissionFor(method, path string) (permission, access string) {
 	access = "write"
 	if method == http.MethodGet {

@@ -13,13 +13,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// ErrTooLarge says that a file is larger than the caller's limit.
+// ErrTooLarge reports that a file is larger than the caller's limit.
 var ErrTooLarge = errors.New("file is larger than the limit")
 
-// DefaultHead returns the commit that the default branch stands at; false when
-// there is none: the repository is empty, is gone, has another name now, or is
-// one that the app does not see. Asking again where nothing changed costs nothing
-// of the rate limit.
+// DefaultHead returns the head commit of the default branch, or false if there is none: the repository is empty,
+// deleted, renamed or inaccessible to the app. Repeated calls without a change don't count against the rate limit.
 func (r *Repo) DefaultHead(ctx context.Context) (sha string, ok bool, err error) {
 	now, err := r.Repository(ctx)
 	if repositoryUnseen(err) {
@@ -28,32 +26,30 @@ func (r *Repo) DefaultHead(ctx context.Context) (sha string, ok bool, err error)
 	if err != nil {
 		return "", false, err
 	}
-	// GitHub sends on to where a renamed repository is now, and says nothing when
-	// another one has the name.
+	// GitHub redirects to the new place of a renamed repository, and does not report it if another one has the name.
 	if !strings.EqualFold(now.Name, r.repo.Name) || r.repo.ID != 0 && now.ID != r.repo.ID {
 		return "", false, nil
 	}
 	return r.Head(ctx, now.DefaultBranch)
 }
 
-// repositoryUnseen reports whether GitHub refused because there is no such
-// repository, or none that the installation covers: for that it gives no token.
+// repositoryUnseen reports whether GitHub refused because the repository does not exist, or the installation does not
+// cover it: then it issues no token.
 func repositoryUnseen(err error) bool {
 	var he *ghinstallation.HTTPError
 	return statusOf(err) == http.StatusNotFound ||
 		errors.As(err, &he) && he.Response != nil && he.Response.StatusCode == http.StatusUnprocessableEntity
 }
 
-// File returns a file of a commit; false when the commit has no such file, or
-// something else has its name. It is [ErrTooLarge] when the file has more than
-// limit bytes; GitHub gives no more than a MiB.
+// File returns a file of a commit, or false if the commit has no file of that name. The error is [ErrTooLarge] if the
+// file is larger than limit bytes; GitHub returns at most a MiB.
 // https://docs.github.com/en/rest/repos/contents#get-repository-content
 func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content []byte, ok bool, err error) {
 	op := fmt.Sprintf("read %s of %s at %s", name, r.repo, shortSHA(sha))
 	file, _, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, name,
 		&gh.RepositoryContentGetOptions{Ref: sha})
 	switch {
-	case refusalSays(err, "no commit found"): // one of GitHub's servers has not heard of it
+	case refusalContains(err, "no commit found"): // not all of GitHub's replicas have it yet
 		return nil, false, &sia.Error{Op: op, Message: "GitHub does not know that commit everywhere yet",
 			Err: err}
 	case statusOf(err) == http.StatusNotFound:
@@ -69,8 +65,8 @@ func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content [
 	return []byte(text), true, r.fail(err, "%s", op)
 }
 
-// Top returns the names at the top of a commit; a folder's ends with a slash. What is neither a file nor a
-// folder, such as a link or a submodule, is left out. GitHub lists at most 1,000.
+// Top returns the names in the root of a commit; a folder's ends with a slash. It omits everything else, such as
+// links and submodules. GitHub lists at most 1,000.
 // https://docs.github.com/en/rest/repos/contents#get-repository-content
 func (r *Repo) Top(ctx context.Context, sha string) (names []string, err error) {
 	_, list, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, "",
@@ -86,8 +82,8 @@ func (r *Repo) Top(ctx context.Context, sha string) (names []string, err error) 
 	return names, r.fail(err, "list the top of %s at %s", r.repo, shortSHA(sha))
 }
 
-// Dir returns the paths of the files in a folder of a commit; none when there is no such
-// folder. GitHub lists at most 1,000.
+// Dir returns the paths of the files in a folder of a commit, or none if the folder does not exist. GitHub lists at
+// most 1,000.
 // https://docs.github.com/en/rest/repos/contents#get-repository-content
 func (r *Repo) Dir(ctx context.Context, sha, name string) (paths []string, err error) {
 	_, list, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, name,

@@ -10,8 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Where there is no default branch to read, for whatever reason, that is no error;
-// what GitHub can't tell just now is one.
+// A missing default branch is no error, whatever the reason; a failure of GitHub is one.
 func TestDefaultHead(t *testing.T) {
 	const here = `{"id":42,"name":"shop","owner":{"login":"acme"},"default_branch":"trunk"}`
 	at := `{"ref":"refs/heads/trunk","object":{"type":"commit","sha":"abc"}}`
@@ -47,7 +46,7 @@ func TestDefaultHead(t *testing.T) {
 	}
 }
 
-// A repository that was renamed is followed to its new name, and recognised there.
+// A renamed repository is followed to its new name, and recognized there.
 func TestDefaultHeadOfARenamedRepository(t *testing.T) {
 	w := start(t, "/")
 	w.HandleFunc("GET /repos/acme/shop", func(rw http.ResponseWriter, req *http.Request) {
@@ -63,7 +62,7 @@ func TestDefaultHeadOfARenamedRepository(t *testing.T) {
 	}
 }
 
-// A repository that the installation does not cover gets no token.
+// A repository outside the installation gets no token.
 func TestDefaultHeadWithoutAToken(t *testing.T) {
 	refused := http.NewServeMux()
 	w := start(t, "/")

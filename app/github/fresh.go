@@ -12,21 +12,19 @@ import (
 )
 
 const (
-	// freshFor is how long what was just made may still be unknown to some of
-	// GitHub's servers; a 404 within it is asked again.
-	freshFor = 30 * time.Second
-	// freshLater is when to ask again.
-	freshLater = 2 * time.Second
+	// freshPeriod is how long some of GitHub's replicas may not have a new object; a 404 within it is temporary.
+	freshPeriod = 30 * time.Second
+	// freshRetryAfter is the wait before asking again.
+	freshRetryAfter = 2 * time.Second
 )
 
-// errFresh says that GitHub does not find what it was just told.
-var errFresh = errors.New("GitHub does not find what was made a moment ago")
+// errNotReplicated reports that GitHub does not find an object that was just created.
+var errNotReplicated = errors.New("GitHub does not find what was made a moment ago")
 
-// freshTransport remembers what was made, by its path, and makes a temporary error
-// of a 404 on it.
+// freshTransport remembers the paths of created objects, and turns a 404 on them into a temporary error.
 type freshTransport struct {
-	next http.RoundTripper
-	made *expiringMap[string, bool]
+	next    http.RoundTripper
+	created *expiringMap[string, bool]
 }
 
 func (t *freshTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -38,14 +36,14 @@ func (t *freshTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, t.remember(resp)
 	case resp.StatusCode == http.StatusNotFound && req.Method != http.MethodDelete && t.isFresh(req.URL.Path):
 		discard(resp)
-		return nil, errFresh
+		return nil, errNotReplicated
 	}
 	return resp, nil
 }
 
-// remember reads where the object that was made is, and puts the answer back.
+// remember stores the path of the created object, and leaves the body readable.
 func (t *freshTransport) remember(resp *http.Response) error {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	resp.Body.Close()
 	if err != nil {
 		return err
@@ -53,9 +51,9 @@ func (t *freshTransport) remember(resp *http.Response) error {
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	var made struct {
 		URL      string `json:"url"`
-		IssueURL string `json:"issue_url"` // of a pull request: the same as an issue
+		IssueURL string `json:"issue_url"` // of a pull request, which is an issue as well
 	}
-	_ = json.Unmarshal(body, &made) // what is no object has no address
+	_ = json.Unmarshal(body, &made) // a body that is no object has no address
 	addresses := []string{made.URL}
 	if strings.Contains(made.URL, "/pulls/") {
 		addresses = append(addresses, made.IssueURL)
@@ -68,13 +66,13 @@ func (t *freshTransport) remember(resp *http.Response) error {
 	return nil
 }
 
-func (t *freshTransport) put(path string) { t.made.put(strings.ToLower(path), true) }
+func (t *freshTransport) put(path string) { t.created.put(strings.ToLower(path), true) }
 
-// isFresh reports whether a path, or what it is below, was made a moment ago.
+// isFresh reports whether a path, or one of its parents, was created recently.
 func (t *freshTransport) isFresh(path string) bool {
 	path = strings.ToLower(path)
 	for strings.Contains(path, "/repos/") {
-		if _, ok := t.made.get(path); ok {
+		if _, ok := t.created.get(path); ok {
 			return true
 		}
 		path = path[:strings.LastIndexByte(path, '/')]
@@ -82,8 +80,8 @@ func (t *freshTransport) isFresh(path string) bool {
 	return false
 }
 
-// Pushed tells that the app has just pushed a commit to a branch: for a moment,
-// not every server of GitHub has heard of them.
+// Pushed records that the app has just pushed a commit to a branch: for moments, some of GitHub's replicas don't have
+// it.
 func (r *Repo) Pushed(branch, sha string) {
 	if r.err != nil {
 		return

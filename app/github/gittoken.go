@@ -7,28 +7,27 @@ import (
 	"time"
 )
 
-// tokenForm is how a token for git is asked for.
+// tokenForm is the form of a token for git.
 type tokenForm int
 
-// The forms, in the order in which they are tried. Since 2026 GitHub hands out tokens that are JSON
-// web tokens. Git over HTTPS is reported to answer 404 to those that were narrowed, for private
-// repositories.
+// The forms, in the order in which they are tried. Since 2026 GitHub issues tokens that are JSON web tokens. Git over
+// HTTPS reportedly answers 404 to narrowed ones for private repositories.
 // https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/
 // https://github.com/orgs/community/discussions/211387
 const (
-	usualForm  tokenForm = iota // narrowed, in the form of GitHub's choice
-	opaqueForm                  // narrowed, in the form of before 2026
-	wholeForm                   // for the repository alone, with all permissions that were granted
+	usualForm  tokenForm = iota // narrowed, in GitHub's default form
+	opaqueForm                  // narrowed, in the form used before 2026
+	wholeForm                   // for the repository alone, with all granted permissions
 	tokenForms int       = iota
 )
 
-// formFor is how long it is remembered which form git takes. After that the narrowest is tried again.
-const formFor = 24 * time.Hour
+// formTTL is how long to use the form that git accepts, before trying the narrowest again.
+const formTTL = 24 * time.Hour
 
-// opaqueHeader asks for a token in the form of before 2026. GitHub means to take it away.
+// opaqueHeader asks for a token in the form used before 2026. GitHub plans to remove it.
 const opaqueHeader = "X-GitHub-Stateless-S2S-Token"
 
-// gitTokens hands out tokens for git in one repository.
+// gitTokens issues tokens for git in one repository.
 type gitTokens struct {
 	app   *App
 	in    *installation
@@ -43,16 +42,15 @@ func newGitTokens(a *App, in *installation, scope tokenScope, want Permissions, 
 	}}
 }
 
-// token returns a token in the form that git was seen to take.
+// token returns a token in the form that git accepts.
 func (g *gitTokens) token(ctx context.Context) (string, error) {
 	form, _ := g.in.forms.get("")
 	return g.forms[form].token(ctx)
 }
 
-// other returns the token to try after git answered 404 to one; "" gives up, because the repository
-// is not there. An opaque token of the usual form is believed: that is how GitHub Enterprise Server
-// makes them. One that is expired is made anew.
-func (g *gitTokens) other(ctx context.Context, refused string, expired bool) (string, error) {
+// fallback returns the token to try after git answered 404 to one, or "" if the repository does not exist. An opaque
+// token of the usual form is not retried: GitHub Enterprise Server issues those. An expired one is renewed.
+func (g *gitTokens) fallback(ctx context.Context, refused string, expired bool) (string, error) {
 	form, known := g.formOf(refused)
 	if known && expired {
 		g.forms[form].drop(refused)
@@ -64,8 +62,8 @@ func (g *gitTokens) other(ctx context.Context, refused string, expired bool) (st
 	return g.forms[form+1].token(ctx)
 }
 
-// took remembers the form of a token that git took after it had refused another.
-func (g *gitTokens) took(token string) {
+// accepted records the form of a token that git accepted after it had refused another.
+func (g *gitTokens) accepted(token string) {
 	form, known := g.formOf(token)
 	if !known {
 		return
@@ -83,21 +81,21 @@ func (g *gitTokens) took(token string) {
 
 func (g *gitTokens) formOf(token string) (tokenForm, bool) {
 	for i, s := range g.forms {
-		if s.handedOut(token) {
+		if s.isCurrent(token) {
 			return tokenForm(i), true
 		}
 	}
 	return 0, false
 }
 
-// stateless reports whether a token is a JSON web token: it has two dots, and an opaque one has none.
+// stateless reports whether a token is a JSON web token: it has two dots, an opaque one none.
 // https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/
 func stateless(token string) bool { return strings.Count(token, ".") == 2 }
 
-// opaqueTransport asks for tokens in the form of before 2026.
+// opaqueTransport asks for tokens in the form used before 2026.
 type opaqueTransport struct{ next http.RoundTripper }
 
-// RoundTrip sends the request with the header.
+// RoundTrip implements [http.RoundTripper].
 func (t opaqueTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Set(opaqueHeader, "disabled")

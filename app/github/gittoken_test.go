@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// openPrivate is a site with a folder for mirrors of its private repository.
+// openPrivate returns a site with a private repository, and a folder for its mirrors.
 func openPrivate(t *testing.T) (*site, *gitops.Cache) {
 	t.Helper()
 	s := open(t, ghsim.Config{NoWorkflows: true})
@@ -26,8 +26,8 @@ func openPrivate(t *testing.T) (*site, *gitops.Cache) {
 // minted counts the requests for tokens.
 func minted(s *site) int { return countCalls(s, "/access_tokens") }
 
-// TestGitTakesNoNarrowedToken: where git does not find a private repository with a narrowed token of
-// the form of 2026, one of the old form is asked for, once for the installation.
+// TestGitTakesNoNarrowedToken: if git does not find a private repository with a narrowed token in the form of 2026,
+// the old form is requested, once for the installation.
 func TestGitTakesNoNarrowedToken(t *testing.T) {
 	s, cache := openPrivate(t)
 	ctx := context.Background()
@@ -44,7 +44,7 @@ func TestGitTakesNoNarrowedToken(t *testing.T) {
 	check(t, err)
 	_, err = cache.Repo(s.repo.WorkflowRemote()).Head(ctx, "main")
 	check(t, err)
-	if n := minted(s); n != 3 { // the last is another's
+	if n := minted(s); n != 3 { // the last is for another repository
 		t.Errorf("%d tokens, want the form to be remembered", n)
 	}
 	s.sim.RefuseNarrowedGit(false)
@@ -53,13 +53,13 @@ func TestGitTakesNoNarrowedToken(t *testing.T) {
 	check(t, err)
 }
 
-// TestGitTakesNoNarrowedPermissions: where the old form is not to be had either, a token of the
-// repository with all its permissions is.
+// TestGitTakesNoNarrowedPermissions: if the old form is unavailable too, a token for the repository with all
+// permissions is used.
 func TestGitTakesNoNarrowedPermissions(t *testing.T) {
 	s, cache := openPrivate(t)
 	ctx := context.Background()
 	var refused []string
-	var asked string // what the last token was asked for
+	var asked string // request body of the last token
 	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
 		if strings.HasSuffix(r.URL.Path, "/access_tokens") {
 			body, err := io.ReadAll(r.Body)
@@ -96,8 +96,7 @@ func TestGitTakesNoNarrowedPermissions(t *testing.T) {
 	}
 }
 
-// TestRepositoryThatIsGone: where no token helps the repository is not there, and nothing is
-// remembered of that.
+// TestRepositoryThatIsGone: if no token works, the repository does not exist, and no form is remembered.
 func TestRepositoryThatIsGone(t *testing.T) {
 	s, cache := openPrivate(t)
 	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {

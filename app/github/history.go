@@ -11,24 +11,25 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// historyFor is how long it is remembered what reports near a branch: which checks a repository has changes seldom. The
-// last word before something is said to be green does not go by it.
-const historyFor = time.Hour
+// historyTTL is how long to cache the history near a branch: a repository's checks change seldom. The final check
+// before a task passes does not use the cache.
+const historyTTL = time.Hour
 
-// How much of the history is read: enough to tell what reports as a rule from what reported once.
+// How much history to read: enough to tell regular checks from those that reported once.
 const (
 	historyCommits = 3
 	historyMerged  = 5
 )
 
-// History is what reported on commits near a branch, without what was skipped. SIA's own check runs are among it.
+// History lists the checks that reported on commits near a branch, without skipped ones. It includes SIA's own check
+// runs.
 type History struct {
 	Known  bool
-	Base   [][]sia.Reported // on the branch's last commits, newest first
-	Merged [][]sia.Reported // on the heads of the last pull requests that were merged into it, newest first
+	Base   [][]sia.Reported // of the branch's last commits, newest first
+	Merged [][]sia.Reported // of the heads of the pull requests that were last merged into it, newest first
 }
 
-// The parts of the query for a look that tell the history of a branch.
+// The parts of the query for the history near a branch.
 // https://docs.github.com/en/graphql/reference/objects#statuscheckrollup
 const (
 	branchSelection = ` branch: ref(qualifiedName: $branch) {
@@ -48,7 +49,7 @@ const (
 	}`
 )
 
-// namedCommit is a commit with its author and what reported on it, as far as that was selected.
+// namedCommit is a commit with its author and its checks, if they were selected.
 type namedCommit struct {
 	OID               string      `json:"oid"`
 	Author            *authorNode `json:"author"`
@@ -91,20 +92,20 @@ type mergedNode struct {
 	} `json:"nodes"`
 }
 
-// nearBranch is what the selections of [graphqlQuery.addHistory] answer.
+// nearBranch is the response to the selections of [graphqlQuery.addHistory].
 type nearBranch struct {
 	Branch *branchNode `json:"branch"`
 	Merged *mergedNode `json:"merged"`
 }
 
-// addHistory asks for what reported on commits near a branch.
+// addHistory selects the checks on commits near a branch.
 func (q *graphqlQuery) addHistory(branch string) {
 	q.add("$branch: String!", branchSelection, "branch", "refs/heads/"+branch)
 	q.add("$base_name: String!", mergedSelection, "base_name", branch)
 	q.fragments = append(q.fragments, rollupFragment)
 }
 
-// historyOf is what an answer tells. What one page does not hold of a commit is read over REST.
+// historyOf converts the response. It reads the checks of a commit over REST if they exceed one page.
 func (r *Repo) historyOf(ctx context.Context, n nearBranch) (h History, err error) {
 	var base, merged []namedCommit
 	if b := n.Branch; b != nil && b.Target != nil {
@@ -153,7 +154,7 @@ func (c namedCommit) reported() []sia.Reported {
 				r.App = s.App.Slug
 			}
 			run := CheckRun{ID: n.DatabaseID, AppSlug: r.App, DetailsURL: n.DetailsURL}
-			if run.takeJob(); run.RunID != 0 && s.WorkflowRun != nil {
+			if run.setJob(); run.RunID != 0 && s.WorkflowRun != nil {
 				r.Event = s.WorkflowRun.Event
 				if s.WorkflowRun.File != nil {
 					r.Workflow = s.WorkflowRun.File.Path
@@ -165,15 +166,15 @@ func (c namedCommit) reported() []sia.Reported {
 	return all
 }
 
-// historyNow is the history near a branch as it is now.
-func (r *Repo) historyNow(ctx context.Context, branch string) (History, error) {
-	if !r.looksAtOnce() {
+// fetchHistory reads the history near a branch, without the cache.
+func (r *Repo) fetchHistory(ctx context.Context, branch string) (History, error) {
+	if !r.graphqlAvailable() {
 		return r.historyOverREST(ctx, branch)
 	}
 	q := r.query()
 	q.addHistory(branch)
-	var got lastWordAnswer
-	if err := r.graphql(reading(ctx), q.String(), q.values, &got); err != nil {
+	var got finalStateAnswer
+	if err := r.graphql(readOnly(ctx), q.String(), q.values, &got); err != nil {
 		return r.historyOverREST(ctx, branch)
 	}
 	h, err := r.historyOf(ctx, got.Repository.nearBranch)
@@ -184,7 +185,7 @@ func (r *Repo) historyNow(ctx context.Context, branch string) (History, error) {
 	return h, nil
 }
 
-// history is what is remembered of it, or else what REST tells.
+// history returns the cached history near a branch, or reads it over REST.
 func (r *Repo) history(ctx context.Context, branch string) (h History, err error) {
 	if branch == "" {
 		return h, nil
@@ -195,7 +196,7 @@ func (r *Repo) history(ctx context.Context, branch string) (h History, err error
 	return r.historyOverREST(ctx, branch)
 }
 
-// historyOverREST reads it commit by commit.
+// historyOverREST reads the history near a branch, commit by commit.
 // https://docs.github.com/en/rest/commits/commits#list-commits
 // https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
 func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, err error) {
@@ -231,8 +232,8 @@ func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, e
 	return h, nil
 }
 
-// reportedOn is what reported on a commit, jobs of GitHub Actions only where the app may see their workflow runs: else
-// it is not known of what event one is.
+// reportedOn returns the checks that reported on a commit. It omits jobs of GitHub Actions if the app can't see their
+// workflow runs, since their events are unknown then.
 func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, error) {
 	set, err := r.Checks(ctx, sha)
 	if err != nil {

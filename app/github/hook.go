@@ -8,15 +8,15 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// Hook is the app's webhook as GitHub has it.
+// Hook is the configuration of the app's webhook.
 type Hook struct {
-	URL      string // where deliveries go; "" when none is set
-	Secret   bool   // whether there is one; GitHub does not show it
+	URL      string // "": none is set
+	Secret   bool   // whether one is set; GitHub does not return it
 	Insecure bool   // certificates are not verified
 }
 
-// Hook returns the app's webhook, the zero Hook when it has none. It is asked of GitHub each
-// time, so it also tells whether GitHub accepts the app.
+// Hook returns the app's webhook, or the zero Hook if it has none. It is not cached, so it also tests whether GitHub
+// accepts the app's credentials.
 // https://docs.github.com/en/rest/apps/webhooks#get-a-webhook-configuration-for-an-app
 func (a *App) Hook(ctx context.Context) (Hook, error) {
 	got, resp, err := a.gh.Apps.GetHookConfig(ctx)
@@ -29,36 +29,34 @@ func (a *App) Hook(ctx context.Context) (Hook, error) {
 	return Hook{URL: got.GetURL(), Secret: got.GetSecret() != "", Insecure: got.GetInsecureSSL() == "1"}, nil
 }
 
-// Tried is one try to deliver a webhook.
-type Tried struct {
-	ID     int64 // with which it can be sent again
+// DeliveryAttempt is one attempt to deliver a webhook.
+type DeliveryAttempt struct {
+	ID     int64 // for [App.Redeliver]
 	Event  string
 	At     time.Time
-	Code   int    // of the answer; 0 when there was none
-	Status string // GitHub's words for it
+	Code   int    // HTTP status; 0: no response
+	Status string // GitHub's description of it
 }
 
-// OK reports whether it arrived.
-func (d Tried) OK() bool { return d.Code >= 200 && d.Code <= 299 }
+// OK reports whether it was delivered.
+func (d DeliveryAttempt) OK() bool { return d.Code >= 200 && d.Code <= 299 }
 
-// LatestDeliveries returns the last tries to deliver a webhook, newest first, a page at
-// most.
+// LatestDeliveries returns the latest attempts to deliver a webhook, newest first, up to one page.
 // https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
-func (a *App) LatestDeliveries(ctx context.Context) ([]Tried, error) {
+func (a *App) LatestDeliveries(ctx context.Context) ([]DeliveryAttempt, error) {
 	got, _, err := a.gh.Apps.ListHookDeliveries(ctx, &gh.ListCursorOptions{PerPage: perPage})
 	if err != nil {
 		return nil, a.failure(err, "list webhook deliveries")
 	}
-	out := make([]Tried, len(got))
+	out := make([]DeliveryAttempt, len(got))
 	for i, d := range got {
-		out[i] = Tried{ID: d.GetID(), Event: d.GetEvent(), At: d.GetDeliveredAt().Time, Code: d.GetStatusCode(),
+		out[i] = DeliveryAttempt{ID: d.GetID(), Event: d.GetEvent(), At: d.GetDeliveredAt().Time, Code: d.GetStatusCode(),
 			Status: d.GetStatus()}
 	}
 	return out, nil
 }
 
-// Subscriptions are the events that GitHub sends: what the app asks for, and by
-// installation what it has there.
+// Subscriptions lists the events that GitHub sends: those that the app requests, and those of each installation.
 type Subscriptions struct {
 	App           []string
 	Installations map[int64][]string

@@ -19,37 +19,37 @@ import (
 // Issue is an issue or a pull request, seen as an issue.
 type Issue struct {
 	Number    int
-	Repo      string // owner/name of the repository that it is in
+	Repo      string // owner/name of its repository
 	Title     string
 	Body      string
 	State     string // open or closed
 	Labels    []string
-	LabelIDs  []int64 // GitHub's, in the order of Labels
+	LabelIDs  []int64 // GitHub's ids, in the order of Labels
 	Author    string
 	AuthorID  int64
 	URL       string
 	IsPull    bool
-	Comments  int // on it, SIA's own included
+	Comments  int // number of comments, SIA's own included
 	UpdatedAt time.Time
 	CreatedAt time.Time
-	Blockers  int // open issues that block it
-	SubIssues int // of it
-	OpenSubs  int // of those, open
+	Blockers  int // number of open issues that block it
+	SubIssues int // number of its sub-issues
+	OpenSubs  int // number of open sub-issues
 }
 
-// HasLabel reports whether a label is on the issue, by its name or, where it was renamed since, by its id; 0: that is
-// not known. GitHub does not tell labels apart by their case.
+// HasLabel reports whether the issue has a label, by name or, if it was renamed, by id; 0: unknown. As on GitHub, the
+// case of names does not matter.
 func (i Issue) HasLabel(name string, id int64) bool {
 	return slices.ContainsFunc(i.Labels, func(l string) bool { return strings.EqualFold(l, name) }) ||
 		id != 0 && slices.Contains(i.LabelIDs, id)
 }
 
-// wireIssue is an issue with what go-github does not know.
+// wireIssue is an issue with the fields that go-github lacks.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 type wireIssue struct {
 	gh.Issue
 	Dependencies struct {
-		BlockedBy int `json:"blocked_by"` // open ones; total_blocked_by counts those that are closed, too
+		BlockedBy int `json:"blocked_by"` // open ones; total_blocked_by includes closed ones
 	} `json:"issue_dependencies_summary"`
 	SubIssues struct {
 		Total     int `json:"total"`
@@ -57,7 +57,7 @@ type wireIssue struct {
 	} `json:"sub_issues_summary"`
 }
 
-// issue is the issue with its dependencies.
+// issue returns the issue with its dependencies.
 func (w *wireIssue) issue() Issue {
 	out := issueFrom(&w.Issue)
 	out.Blockers, out.SubIssues = w.Dependencies.BlockedBy, w.SubIssues.Total
@@ -79,35 +79,35 @@ func issueFrom(i *gh.Issue) Issue {
 	return out
 }
 
-// repoOf is owner/name at the end of a repository's address; empty where there is none.
+// repoOf returns the owner/name at the end of a repository's URL; "": there is none.
 func repoOf(address string) string {
 	parts := strings.Split(address, "/")
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// Issue reads an issue or pull request, by the repository's id: [Issue.Repo] is what that is called by now.
+// Issue reads an issue or pull request by the repository's id, so [Issue.Repo] is the repository's current name.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	var got wireIssue
 	err := r.readByID(ctx, fmt.Sprintf("issues/%d", number), &got)
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
 	}
 	return got.issue(), nil
 }
 
-// IssueOrGone is Issue, but where the issue was deleted, or transferred to another repository: then gone says so.
-// GitHub answers 404 as well to an app that may not see issues, so that it is asked for any of them.
+// IssueOrGone is Issue, but reports an issue that was deleted or transferred by gone. GitHub also answers 404 to an
+// app without access to issues, so it lists the issues as well to tell the cases apart.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (r *Repo) IssueOrGone(ctx context.Context, number int) (issue Issue, gone bool, err error) {
 	issue, err = r.Issue(ctx, number)
 	switch {
-	case err == nil && issue.Number != number: // a redirect to where it was transferred
+	case err == nil && issue.Number != number: // a redirect to the transferred issue
 		return Issue{}, true, nil
 	case err == nil && issue.Repo != "" && !strings.EqualFold(issue.Repo, r.repo.String()):
-		now, err := r.ByID(ctx) // it has another name, or the issue the same number elsewhere
+		now, err := r.ByID(ctx) // the repository was renamed, or the issue has the same number in another one
 		return issue, err == nil && !strings.EqualFold(issue.Repo, now.String()), err
-	case statusOf(err) == http.StatusGone && !refusalSays(err, "disabled"):
+	case statusOf(err) == http.StatusGone && !refusalContains(err, "disabled"):
 		return Issue{}, true, nil
 	case statusOf(err) == http.StatusNotFound:
 		if _, failed := r.ChangedIssues(ctx, r.app.cfg.Now()); failed == nil {
@@ -117,9 +117,8 @@ func (r *Repo) IssueOrGone(ctx context.Context, number int) (issue Issue, gone b
 	return issue, false, err
 }
 
-// ChangedIssues returns the issues and pull requests that changed since a time, by
-// number, the hundred that changed last: one request for several of them. What is
-// not among them is to be read by itself. They are read by the repository's id, as of [Repo.Issue].
+// ChangedIssues returns the issues and pull requests that changed since a time, by number: the latest hundred, in one
+// request. Others must be read one by one. They are read by the repository's id, as in [Repo.Issue].
 // https://docs.github.com/en/rest/issues/issues#list-repository-issues
 func (r *Repo) ChangedIssues(ctx context.Context, since time.Time) (map[int]Issue, error) {
 	var got []*wireIssue
@@ -137,17 +136,16 @@ func (r *Repo) ChangedIssues(ctx context.Context, since time.Time) (map[int]Issu
 	return out, nil
 }
 
-// NewIssue is an issue to be opened.
+// NewIssue is an issue to open.
 type NewIssue struct {
-	Marker    string // the line that begins the body and that the issue is found again by
+	Marker    string // first line of the body, which identifies the issue
 	Title     string // at most 256 characters are kept
 	Body      string // without the marker
 	Labels    []string
-	Assignees []string // left out when GitHub does not let them be assigned
+	Assignees []string // omitted if GitHub refuses them
 }
 
-// CreateIssue opens an issue, or returns the one that the app opened with the
-// same marker before, open or closed.
+// CreateIssue opens an issue, or returns the one that the app opened with the same marker before, open or closed.
 // https://docs.github.com/en/rest/issues/issues#create-an-issue
 func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 	if err := checkMarker(n.Marker); err != nil {
@@ -165,23 +163,23 @@ func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 		req.Assignees = &n.Assignees
 	}
 	got, _, err := r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
-	if statusOf(err) == http.StatusUnprocessableEntity && req.Assignees != nil && refusalSays(err, "assignee") {
+	if statusOf(err) == http.StatusUnprocessableEntity && req.Assignees != nil && refusalContains(err, "assignee") {
 		req.Assignees = nil
 		got, _, err = r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "open an issue in %s", r.repo)
 	}
 	return issueFrom(got), nil
 }
 
-// unfilteredPages is how many pages of everybody's issues are looked through: what
-// was opened before a try that failed is among the newest.
-const unfilteredPages = 3
+// maxUnfilteredPages is the number of pages of everybody's issues to search: an issue opened by a failed attempt is
+// among the newest.
+const maxUnfilteredPages = 3
 
-// findIssue looks for an issue that the app opened with a marker, newest first. The
-// filter by creator may find nothing of an app's where GitHub has a domain of its
-// own; where it does, the newest of all are looked through. What is older than a list goes is not found.
+// findIssue looks for an issue that the app opened with a marker, newest first. On a GitHub with its own domain the
+// filter by creator may not find an app's issues; then it searches the newest of all. It does not find issues beyond
+// the page limit.
 func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {
@@ -190,13 +188,13 @@ func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error
 	for _, creator := range []string{self.Login, ""} {
 		seen, pages := 0, maxPages
 		if creator == "" {
-			pages = unfilteredPages
+			pages = maxUnfilteredPages
 		}
 		for i, err := range eachPage(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
 			got, resp, err := r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
 				&gh.IssueListByRepoOptions{State: "all", Creator: creator, ListOptions: o})
 			if o.Page == pages {
-				resp = nil // no other follows
+				resp = nil // end the list
 			}
 			return got, resp, err
 		}) {
@@ -215,8 +213,7 @@ func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error
 	return Issue{}, false, nil
 }
 
-// CloseIssue closes an issue, as it was just read, for a reason: completed or not_planned. An issue
-// that is closed stays as it is.
+// CloseIssue closes an issue for a reason: completed or not_planned. It does nothing if now is closed.
 func (r *Repo) CloseIssue(ctx context.Context, now Issue, reason string) error {
 	if now.State == "closed" {
 		return nil
@@ -226,8 +223,7 @@ func (r *Repo) CloseIssue(ctx context.Context, now Issue, reason string) error {
 	return r.fail(err, "close issue %s#%d", r.repo, now.Number)
 }
 
-// checkMarker refuses what can't be found again: markers are one HTML comment
-// on one line.
+// checkMarker returns an error for a marker that could not be found again: it must be one HTML comment on one line.
 func checkMarker(m string) error {
 	if strings.HasPrefix(m, "<!--") && strings.HasSuffix(m, "-->") && !strings.ContainsAny(m, "\r\n") && len(m) < 1000 {
 		return nil
@@ -242,33 +238,33 @@ func hasMarker(body, marker string) bool {
 	return strings.TrimSpace(first) == marker
 }
 
-// withMarker is a body under its marker, short enough for GitHub.
-func withMarker(marker, body string) string { return fitBody(marker + "\n" + body) }
+// withMarker returns a body with its marker, shortened to GitHub's limit.
+func withMarker(marker, body string) string { return truncateBody(marker + "\n" + body) }
 
-// maxTitle is the most characters that GitHub takes in a title.
+// maxTitle is GitHub's limit on a title, in characters.
 const maxTitle = 256
 
-// maxBody is the most characters GitHub takes in a comment, an issue or a pull
-// request: the database column's width, which a refusal names.
+// maxBody is GitHub's limit on a comment, an issue or a pull request, in characters: the width of its database
+// column, as its refusals report.
 const maxBody = 65536
 
-// fitBody shortens a body that GitHub would refuse.
-func fitBody(body string) string { return fitTo(body, maxBody) }
+// truncateBody shortens a body to GitHub's limit.
+func truncateBody(body string) string { return truncate(body, maxBody) }
 
-// fitTo shortens a body to so many bytes.
-func fitTo(body string, most int) string {
-	if len(body) <= most {
+// truncate shortens a body to limit bytes, with a note.
+func truncate(body string, limit int) string {
+	if len(body) <= limit {
 		return body
 	}
 	const note = "\n\n_Shortened: GitHub takes no longer comments._\n"
-	kept := cutBytes(body, max(0, most-len(note)-len("\n```")))
+	kept := cutBytes(body, max(0, limit-len(note)-len("\n```")))
 	if strings.Count(kept, "\n```")%2 == 1 {
 		kept += "\n```"
 	}
 	return kept + note
 }
 
-// cutBytes keeps at most n bytes of s, in whole characters.
+// cutBytes returns the first n bytes of s, without a partial character at the end.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -276,7 +272,7 @@ func cutBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// sameText compares texts as GitHub keeps them.
+// sameText compares texts regardless of GitHub's normalization.
 func sameText(a, b string) bool {
 	norm := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 	return norm(a) == norm(b)

@@ -15,7 +15,7 @@ func TestCreateIssueOnce(t *testing.T) {
 	w := start(t, "/")
 	var made []any
 	w.HandleFunc("GET /repos/acme/shop/issues",
-		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, made, "") })
+		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, made, "") })
 	w.HandleFunc("POST /repos/acme/shop/issues", func(rw http.ResponseWriter, req *http.Request) {
 		b, _ := io.ReadAll(req.Body)
 		in := decode[map[string]any](t, string(b))
@@ -73,7 +73,7 @@ func TestCloseIssue(t *testing.T) {
 	}
 }
 
-// A repository with more of SIA's issues and pull requests than a list goes can still be asked something.
+// A marker can be searched for in a repository with more of SIA's issues and pull requests than a list can have.
 func TestCreateIssueBesideManyOthers(t *testing.T) {
 	w := start(t, "/")
 	all := make([]any, maxPages*perPage+1)
@@ -82,7 +82,7 @@ func TestCreateIssueBesideManyOthers(t *testing.T) {
 			"user": map[string]any{"login": "sia[bot]"}}
 	}
 	w.HandleFunc("GET /repos/acme/shop/issues",
-		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, all, "") })
+		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, all, "") })
 	w.json("POST /repos/acme/shop/issues", 201, `{"number":90,"state":"open","user":{"login":"sia[bot]"},"labels":[]}`)
 	got := must[Issue](t)(w.repo().CreateIssue(context.Background(), NewIssue{Marker: mark, Title: "SIA needs an answer"}))
 	if got.Number != 90 {
@@ -90,7 +90,7 @@ func TestCreateIssueBesideManyOthers(t *testing.T) {
 	}
 }
 
-// An issue that is not there any more is told from one that can't be read now, or not by the app.
+// A deleted issue is distinguished from one that can't be read now, or not by the app.
 func TestIssueOrGone(t *testing.T) {
 	in := func(repo string, n int) string {
 		return fmt.Sprintf(`{"number":%d,"title":"T","state":"open","labels":[],"user":{"login":"ann"},
@@ -128,8 +128,8 @@ func TestIssueOrGone(t *testing.T) {
 	}
 }
 
-// A kept issue that was transferred is left where it is, and what has its new number here is somebody else's.
-func TestKeepIssueThatWasTransferred(t *testing.T) {
+// A transferred issue is left alone, and so is another issue with its new number here.
+func TestEnsureIssueThatWasTransferred(t *testing.T) {
 	for name, c := range map[string]struct {
 		repo   string
 		number int
@@ -156,7 +156,7 @@ func TestKeepIssueThatWasTransferred(t *testing.T) {
 			w.json("POST /repos/acme/shop/issues", 201, issue(13, "acme/shop", "Board"))
 			w.json("GET /repositories/42/issues/13", 200, issue(13, "acme/shop", "Board"))
 			w.json(fmt.Sprintf("PATCH /repos/acme/shop/issues/%d", c.number), 200, issue(c.number, "acme/shop", "Board"))
-			got, err := w.repo().KeepIssue(t.Context(), 12, NewIssue{Marker: mark, Title: "Board", Body: "board"})
+			got, err := w.repo().EnsureIssue(t.Context(), 12, NewIssue{Marker: mark, Title: "Board", Body: "board"})
 			if edits := w.got("PATCH"); err != nil || got != c.want || (len(edits) == 1) != (c.want == 12) {
 				t.Errorf("it is issue %d, edited %v, %v", got, edits, err)
 			}
@@ -171,7 +171,7 @@ func TestEnsureLabels(t *testing.T) {
 			{"name":"bug"}]`)
 	w.json("PATCH /repos/acme/shop/labels/{name}", 200, `{"name":"SIA:passed"}`)
 	w.HandleFunc("POST /repos/acme/shop/labels", func(rw http.ResponseWriter, _ *http.Request) {
-		// a replica was faster
+		// another server was faster
 		answer(rw, 422, `{"message":"Validation Failed","errors":[{"resource":"Label","code":"already_exists",
 			"field":"name"}]}`)
 	})
@@ -181,7 +181,7 @@ func TestEnsureLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Names differ by more than case, and what renames is new_name: a name has no place in an edit.
+	// Names differ by more than case. An edit renames by new_name, and must not have a name.
 	if got := w.got("PATCH"); len(got) != 1 || got[0].path != "/repos/acme/shop/labels/SIA:passed" ||
 		strings.TrimSpace(got[0].body) != `{"color":"0e8a16","description":"passed"}` {
 		t.Errorf("edited %v", got)
@@ -242,15 +242,15 @@ func TestPermission(t *testing.T) {
 	if n := len(w.got("GET /repos")); n != 6 {
 		t.Errorf("%d requests, want each asked once", n)
 	}
-	_ = w.clock.sleep(context.Background(), accessFor)
+	_ = w.clock.sleep(context.Background(), permissionTTL)
 	_ = must[string](t)(w.repo().Permission(context.Background(), "ann"))
 	if n := len(w.got("GET /repos")); n != 7 {
 		t.Errorf("%d requests, want asked again after a minute", n)
 	}
 }
 
-// TestOurIssueIsFoundWithoutTheFilter: where GitHub has a domain of its own, the
-// filter by creator may find nothing of an app's.
+// TestOurIssueIsFoundWithoutTheFilter: on a GitHub with its own domain the filter by creator may not find an app's
+// issues.
 func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
 	w := start(t, "/")
 	var all []any
@@ -266,7 +266,7 @@ func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
 			answer(rw, 200, "[]")
 			return
 		}
-		paged(rw, req, all, "")
+		servePages(rw, req, all, "")
 	})
 	w.json("POST /repos/acme/shop/issues", 201, `{"number":600}`)
 	n := NewIssue{Marker: mark, Title: "SIA needs an answer", Body: "question"}
@@ -275,14 +275,14 @@ func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
 			t.Errorf("made another: %+v", got)
 		}
 	}
-	for range 500 { // in a large repository it does not look through everything
+	for range 500 { // in a large repository not everything is searched
 		all = append([]any{map[string]any{"number": 501, "state": "open", "labels": []any{},
 			"user": map[string]any{"login": "ann"}}}, all...)
 	}
 	filters = true
 	before := len(w.got("GET /repos/acme/shop/issues"))
 	must[Issue](t)(w.repo().CreateIssue(context.Background(), n))
-	if pages := len(w.got("GET /repos/acme/shop/issues")) - before; pages > 1+unfilteredPages {
+	if pages := len(w.got("GET /repos/acme/shop/issues")) - before; pages > 1+maxUnfilteredPages {
 		t.Errorf("%d pages were read", pages)
 	}
 }

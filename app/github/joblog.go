@@ -14,27 +14,26 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Log is the end of a job's log. Close it after reading.
+// Log is the end of a job's log. The caller must close it.
 type Log struct {
 	io.ReadCloser
-	Skipped int // lines before the first one that can be read here
+	Skipped int // number of lines before the first one here
 }
 
 const (
-	defaultLog = 16 << 20  // bytes kept when the caller does not say
-	largestLog = 512 << 20 // bytes downloaded at most
-	logLater   = 10 * time.Second
+	defaultLogBytes = 16 << 20  // default number of bytes to keep
+	maxLogBytes     = 512 << 20 // maximum size of a download, in bytes
+	logRetryAfter   = 10 * time.Second
 )
 
-// JobLog returns the last limit bytes, in whole lines, of the log of a GitHub
-// Actions job; limit 0 means 16 MiB. The log is streamed when GitHub says how
-// long it is, so that reading a large one takes little memory. The error is
-// [ErrNoLog] when there is none to be had.
+// JobLog returns the last limit bytes, in whole lines, of the log of a GitHub Actions job; limit 0 means 16 MiB. If
+// GitHub reports its length, the log is streamed, so that a large one takes little memory. The error is [ErrNoLog] if
+// there is no log.
 // https://docs.github.com/en/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
 func (r *Repo) JobLog(ctx context.Context, run CheckRun, limit int64) (*Log, error) {
 	op := fmt.Sprintf("read the log of %s in %s", run.Name, r.repo)
 	if limit <= 0 {
-		limit = defaultLog
+		limit = defaultLogBytes
 	}
 	if run.JobID == 0 {
 		return nil, noLog(op, "it did not run on GitHub Actions, so only its summary can be read")
@@ -47,13 +46,13 @@ func (r *Repo) JobLog(ctx context.Context, run CheckRun, limit int64) (*Log, err
 		err = refusalOf(resp.Response)
 	}
 	if isAccepted(err) {
-		return nil, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again", RetryAfter: logLater,
+		return nil, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again", RetryAfter: logRetryAfter,
 			Err: &redactedError{err}}
 	}
 	if err != nil {
 		return nil, r.fail(err, "%s", op)
 	}
-	// The address holds a signature that opens the log to anybody.
+	// The URL has a signature that gives anybody access to the log.
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	log, err := r.download(ctx, at, limit)
 	if err != nil {
@@ -72,25 +71,25 @@ func noLog(op, why string) error {
 	return &sia.Error{Op: op, Message: "there is no log: " + why, Permanent: true, Err: ErrNoLog}
 }
 
-// fetch gets a file from storage, without signing in. The error is [ErrNoLog] when it is not there.
-func (r *Repo) fetch(ctx context.Context, at *url.URL) (*body, error) {
+// fetch downloads a file from storage, unauthenticated. The error is [ErrNoLog] if it does not exist.
+func (r *Repo) fetch(ctx context.Context, at *url.URL) (*storageFile, error) {
 	if at.Scheme != "https" && at.Scheme != r.app.api.Scheme {
 		return nil, fmt.Errorf("the file's address is not https but %q", at.Scheme)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("the file's address can't be read") // err would tell its signature
+		return nil, fmt.Errorf("the file's address can't be read") // err contains the signature
 	}
-	req.Header.Set("Accept-Encoding", "identity") // so that its length is known
+	req.Header.Set("Accept-Encoding", "identity") // so that the length is known
 	req.Header.Set("User-Agent", "sia")
-	resp, err := r.app.network(0).RoundTrip(req)
+	resp, err := r.app.retryTransport(0).RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return &body{resp.Body, resp.ContentLength}, nil
-	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // 403: the signature ran out
+		return &storageFile{resp.Body, resp.ContentLength}, nil
+	case http.StatusNotFound, http.StatusGone, http.StatusForbidden: // 403: the signature has expired
 		discard(resp)
 		return nil, ErrNoLog
 	default:
@@ -99,19 +98,19 @@ func (r *Repo) fetch(ctx context.Context, at *url.URL) (*body, error) {
 	}
 }
 
-// body is a file from storage.
-type body struct {
+// storageFile is a file from storage.
+type storageFile struct {
 	io.ReadCloser
-	length int64 // -1: not known
+	length int64 // -1: unknown
 }
 
-// download fetches a log.
+// download downloads the end of a log.
 func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, error) {
 	file, err := r.fetch(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	if file.length > largestLog {
+	if file.length > maxLogBytes {
 		file.Close()
 		return nil, ErrNoLog
 	}
@@ -121,8 +120,7 @@ func (r *Repo) download(ctx context.Context, at *url.URL, limit int64) (*Log, er
 	return bufferTail(file, limit)
 }
 
-// streamTail reads past all but the last limit bytes of size, and on to the
-// beginning of a line.
+// streamTail skips all but the last limit bytes of size, up to the beginning of a line.
 func streamTail(body io.ReadCloser, size, limit int64) (*Log, error) {
 	br := bufio.NewReaderSize(body, 64<<10)
 	if size <= limit {
@@ -149,10 +147,10 @@ func streamTail(body io.ReadCloser, size, limit int64) (*Log, error) {
 	return &Log{ReadCloser: closingReader{br, body.Close}, Skipped: n.lines}, nil
 }
 
-// lineCounter counts the lines written to it.
+// lineCounter counts the lines that are written to it.
 type lineCounter struct {
 	lines   int
-	atStart bool // nothing came after the last line break
+	atStart bool // the last byte was a line break
 }
 
 func (c *lineCounter) Write(p []byte) (int, error) {
@@ -163,21 +161,20 @@ func (c *lineCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bufferTail reads a log of unknown length to its end and keeps at most its last
-// limit bytes.
+// bufferTail reads a log of unknown length to its end, and keeps at most its last limit bytes.
 func bufferTail(body io.ReadCloser, limit int64) (*Log, error) {
 	defer body.Close()
 	var (
 		n    lineCounter
 		kept bytes.Buffer
 		buf  = make([]byte, 256<<10)
-		in   = io.LimitReader(body, largestLog)
+		in   = io.LimitReader(body, maxLogBytes)
 	)
 	n.atStart = true
 	for {
 		k, err := in.Read(buf)
 		kept.Write(buf[:k])
-		if int64(kept.Len()) > 2*limit { // dropping in large steps costs little copying
+		if int64(kept.Len()) > 2*limit { // dropping in large steps avoids copying
 			_, _ = n.Write(kept.Next(kept.Len() - int(limit)))
 		}
 		if errors.Is(err, io.EOF) {
@@ -198,7 +195,7 @@ func bufferTail(body io.ReadCloser, limit int64) (*Log, error) {
 	return &Log{ReadCloser: io.NopCloser(&kept), Skipped: n.lines}, nil
 }
 
-// closingReader is a reader with something to do at the end.
+// closingReader is a reader with its own Close function.
 type closingReader struct {
 	io.Reader
 	end func() error

@@ -28,7 +28,7 @@ func TestJobLog(t *testing.T) {
 		case req.URL.Query().Get("sig") != "TopSecret":
 			rw.WriteHeader(http.StatusForbidden)
 		case req.URL.Path == "/chunked":
-			rw.(http.Flusher).Flush() // no Content-Length
+			rw.(http.Flusher).Flush() // without Content-Length
 			fallthrough
 		default:
 			rw.Header().Set("Content-Length", fmt.Sprint(whole.Len()))
@@ -46,7 +46,7 @@ func TestJobLog(t *testing.T) {
 	w.json("GET /repos/acme/shop/actions/jobs/5/logs", 403, `{"message":"Resource not accessible by integration"}`)
 	w.json("GET /repos/acme/shop/actions/jobs/6/logs", 202, `{}`)
 	ctx := context.Background()
-	if _, err := w.repo().JobLog(ctx, CheckRun{JobID: 6}, 0); sia.RetryAfter(err) != logLater {
+	if _, err := w.repo().JobLog(ctx, CheckRun{JobID: 6}, 0); sia.RetryAfter(err) != logRetryAfter {
 		t.Errorf("being prepared: %v", err)
 	}
 	for _, job := range []int64{1, 2} {
@@ -86,8 +86,7 @@ func TestJobLog(t *testing.T) {
 	}
 }
 
-// Both ways of reading the end of a log give the same whole lines, and count
-// what they skip.
+// Both ways of reading the end of a log return the same whole lines, and the number of skipped ones.
 func TestTails(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOf(rapid.StringMatching(`[a-c]{0,40}`)).Draw(t, "lines"), "\n")

@@ -2,8 +2,8 @@ package github
 
 import "context"
 
-// FailedStep is the number of the first step of a job that failed, as GitHub counts steps; 0
-// when none did, or when the run is no job of GitHub Actions.
+// FailedStep returns the number of the first failed step of a job, by GitHub's count, or 0 if no step failed, or if
+// the run is no job of GitHub Actions.
 // https://docs.github.com/en/rest/actions/workflow-jobs#get-a-job-for-a-workflow-run
 func (r *Repo) FailedStep(ctx context.Context, run CheckRun) (int, error) {
 	if run.JobID == 0 {

@@ -18,8 +18,8 @@ type Label struct {
 	Description string // at most 100 characters are kept
 }
 
-// EnsureLabels makes labels exist with their colour and description. Labels of other names are left alone. Names that
-// differ in case alone are one label to GitHub and to SIA: it keeps the case in which people wrote it.
+// EnsureLabels creates labels, or updates their color and description. It leaves other labels alone. GitHub and SIA
+// ignore the case of names, so the case of an existing label is kept.
 // https://docs.github.com/en/rest/issues/labels
 func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 	have := map[string]*gh.Label{}
@@ -41,7 +41,7 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 			made := body
 			made.Name = &w.Name
 			_, _, err = r.gh.Issues.CreateLabel(ctx, r.repo.Owner, r.repo.Name, &made)
-			if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "already_exists") {
+			if statusOf(err) == http.StatusUnprocessableEntity && refusalContains(err, "already_exists") {
 				err = nil
 			}
 		case !strings.EqualFold(now.GetColor(), w.Color) || now.GetDescription() != w.Description:
@@ -54,9 +54,8 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 	return nil
 }
 
-// SwapLabels puts labels on an issue and takes others off, and reports whether
-// that changed anything. Labels that are in neither list are left alone, also
-// those that somebody puts on at the same moment.
+// SwapLabels adds and removes labels of an issue, and reports whether that changed anything. It leaves all other
+// labels alone, including those added at the same time.
 func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) (changed bool, err error) {
 	on := map[string]string{}
 	for l, err := range eachPage(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
@@ -87,7 +86,7 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 			continue
 		}
 		_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(name))
-		if err != nil && statusOf(err) != http.StatusNotFound { // 404: somebody was faster
+		if err != nil && statusOf(err) != http.StatusNotFound { // 404: already removed
 			return changed, r.fail(err, "take label %s off %s#%d", name, r.repo, issue)
 		}
 		changed = true
@@ -95,9 +94,8 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 	return changed, nil
 }
 
-// MoveLabel puts the label to on an issue and takes from off, without reading
-// what is there: for a caller that knows what it put on last. from may be empty,
-// and may be gone already.
+// MoveLabel adds the label to to an issue and removes from, without reading the issue's labels. from may be empty or
+// removed already.
 func (r *Repo) MoveLabel(ctx context.Context, issue int, from, to string) error {
 	if _, _, err := r.gh.Issues.AddLabelsToIssue(ctx, r.repo.Owner, r.repo.Name, issue, []string{to}); err != nil {
 		return r.fail(err, "label %s#%d", r.repo, issue)
@@ -106,7 +104,7 @@ func (r *Repo) MoveLabel(ctx context.Context, issue int, from, to string) error 
 		return nil
 	}
 	_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(from))
-	if err != nil && statusOf(err) != http.StatusNotFound { // 404: somebody was faster
+	if err != nil && statusOf(err) != http.StatusNotFound { // 404: already removed
 		return r.fail(err, "take label %s off %s#%d", from, r.repo, issue)
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TestWritesNeedTheLease: a worker reads, and writes nothing, once its lease ran out: neither by REST nor by GraphQL,
-// nor when it runs out between two tries.
+// TestWritesNeedTheLease: after its lease has expired, a worker may read but not write, neither over REST nor over
+// GraphQL, nor in a retry.
 func TestWritesNeedTheLease(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repositories/42/issues/12", 200, issue12)

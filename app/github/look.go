@@ -12,71 +12,70 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// noLookFor is how long GitHub is not asked again for everything at once after it refused; noLookNow, after it
-// failed.
+// How long to use REST instead of GraphQL for looks, after GraphQL refused the query and after it failed.
 const (
-	noLookFor = 10 * time.Minute
-	noLookNow = time.Minute
+	graphqlRefusedTTL = 10 * time.Minute
+	graphqlFailedTTL  = time.Minute
 )
 
-// Mergeability is how a pull request can be merged into its base branch.
+// Mergeability reports how a pull request can be merged into its base branch.
 type Mergeability struct {
-	Base      string // the base branch's head; empty: it is not known
-	Conflicts bool   // they can't be merged
-	Behind    bool   // a rule wants the branch up to date with its base, and it is not
-	// GitHub is still working it out, in the background: nothing is known of the test merge, nor of what reports on it
+	Base      string // the base branch's head; empty: unknown
+	Conflicts bool   // with the base branch
+	Behind    bool   // a rule requires the branch to be up to date with its base, and it is not
+	// GitHub is still computing it in the background: the test merge and its checks are unknown
 	Unknown bool
 }
 
-// PullState is a pull request at the moment of a look.
+// PullState is the state of a pull request in a look.
 type PullState struct {
-	Known  bool // false: it was not asked for
-	Gone   bool // GitHub does not know it; nothing else is set then
+	Known  bool // false: it was not read
+	Gone   bool // it does not exist; the other fields are zero
 	Closed bool // merged or not
 	Merged bool
-	Head   string // its head commit
-	Base   string // the branch that it is to be merged into
-	// the author of the head commit; Unknown where GitHub does not tell
+	Head   string // head commit
+	Base   string // base branch
+	// author of the head commit; Unknown: GitHub does not report it
 	HeadBy sia.Actor
 }
 
-// Look is what a look at a commit shows.
+// Look is the result of a look at a commit.
 type Look struct {
 	Pull           PullState
 	Checks         CheckSet
-	Workflows      []gate.Workflow // runs of workflows on the commit, where WorkflowsKnown; their newest attempt is 0
+	Workflows      []gate.Workflow // workflow runs of the commit, if WorkflowsKnown; their latest attempt is 0
 	WorkflowsKnown bool
-	Merge          Mergeability // zero: without a pull request, or where its head is another commit
-	Base           *Look        // of the commit that LookAt.Base names; nil: it was not read
-	Earlier        []Look       // of the commits that LookAt.Earlier names, in their order; nil: they were not read
-	History        History      // near the branch that LookAt.Branch names; zero: it was not asked for, or is not known
+	Merge          Mergeability // zero: no pull request, or its head is another commit
+	Base           *Look        // at the commit LookAt.Base; nil: it was not read
+	Earlier        []Look       // at the commits LookAt.Earlier, in their order; nil: they were not read
+	History        History      // near the branch LookAt.Branch; zero: it was not read, or is unknown
 }
 
-// LookAt says what to look at.
+// LookAt selects what to look at.
 type LookAt struct {
 	SHA    string
-	Pull   int    // number of the pull request that should have this head; 0: none
-	Base   string // the commit that it stands on, where that is wanted as well
-	Branch string // the branch that it is to be merged into, where what reports near it is wanted; empty: it is not
-	// heads that the pull request had before, where what reported on them is wanted: at most MaxEarlier
+	Pull   int    // number of the pull request with this head; 0: none
+	Base   string // its base commit; "": don't read it
+	Branch string // base branch, to read the checks near it; "": don't read them
+	// earlier heads of the pull request, to read their checks; at most MaxEarlier
 	Earlier []string
 }
 
-// MaxEarlier bounds how many earlier heads a look reads.
+// MaxEarlier is the maximum number of earlier heads in a look.
 const MaxEarlier = 5
 
-// Look reads a pull request, what judges a commit, how the pull request can be merged, and what judges the commit
-// that it stands on. It is one request where GitHub answers GraphQL; where it does not, or has more than one page to
-// tell, pull request and checks are read over REST, and neither the base nor earlier heads are.
+// Look reads a pull request and its mergeability, and the checks of a commit and of its base. It takes one request
+// with GraphQL. If that fails, or if the response has more than one page, it reads the pull request and the checks
+// over REST, without the base and earlier heads.
 func (r *Repo) Look(ctx context.Context, at LookAt) (Look, error) {
-	if look, whole := r.lookAtOnce(ctx, at); whole {
+	if look, whole := r.lookGraphQL(ctx, at); whole {
 		return look, nil
 	}
 	return r.lookOverREST(ctx, at)
 }
 
-// lookOverREST reads the pull request first: where its head moves meanwhile, the checks are an older look's than the
-// caller thinks, and the next look tells.
+// lookOverREST reads the pull request first. If its head moves in the meantime, the checks are of the older head, and
+// the next look corrects that.
 func (r *Repo) lookOverREST(ctx context.Context, at LookAt) (look Look, err error) {
 	var merged CheckSet
 	if at.Pull != 0 {
@@ -94,14 +93,14 @@ func (r *Repo) lookOverREST(ctx context.Context, at LookAt) (look Look, err erro
 	return look, err
 }
 
-// pullNow reads a pull request as it is, for a look or for the last word before something is said of its head.
+// fetchPull reads a pull request, for a look or for the final check.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
-func (r *Repo) pullNow(ctx context.Context, number int) (*gh.PullRequest, PullState, error) {
+func (r *Repo) fetchPull(ctx context.Context, number int) (*gh.PullRequest, PullState, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
 	if statusOf(err) == http.StatusNotFound {
 		return nil, PullState{Known: true, Gone: true}, nil
 	}
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return nil, PullState{}, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
 	p := r.pullFrom(got)
@@ -109,9 +108,8 @@ func (r *Repo) pullNow(ctx context.Context, number int) (*gh.PullRequest, PullSt
 		HeadBy: sia.Actor{Unknown: true}}, nil
 }
 
-// overrule puts what reports on a pull request's test merge in the place of what reports on its head by the same name,
-// as branch protection does with statuses. Jobs of GitHub Actions are told apart by their runs, and stay beside one
-// another.
+// overrule replaces checks of a pull request's head by checks of its test merge with the same name, as branch
+// protection does with statuses. Jobs of GitHub Actions are identified by their runs, so both stay.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 func (s *CheckSet) overrule(merged CheckSet) {
 	s.Statuses = slices.DeleteFunc(s.Statuses, func(h gate.Status) bool {
@@ -125,17 +123,17 @@ func (s *CheckSet) overrule(merged CheckSet) {
 	s.Statuses, s.Runs = append(s.Statuses, merged.Statuses...), append(s.Runs, merged.Runs...)
 }
 
-// pullState reads a pull request, how it can be merged where its head is a commit, and what reports on its test merge.
+// pullState reads a pull request and, if its head is sha, its mergeability and the checks of its test merge.
 func (r *Repo) pullState(
 	ctx context.Context, sha string, number int,
 ) (state PullState, m Mergeability, merged CheckSet, err error) {
-	got, state, err := r.pullNow(ctx, number)
+	got, state, err := r.fetchPull(ctx, number)
 	if err != nil || state.Gone || state.Head != sha || state.Closed {
 		return state, m, merged, err
 	}
 	m = Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind",
 		Unknown: got.Mergeable == nil}
-	if got.GetMergeable() && got.GetMergeCommitSHA() != "" { // else it is of a base or head before
+	if got.GetMergeable() && got.GetMergeCommitSHA() != "" { // else it is of an earlier base or head
 		merged, err = r.Checks(ctx, got.GetMergeCommitSHA())
 	}
 	return state, m, merged, err

@@ -19,8 +19,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// twice is a workflow that runs for a push and for a pull request, with a job that is
-// skipped in one of them.
+// twice is a workflow that runs for a push and for a pull request, with a job that is skipped in one of the runs.
 const twice = `name: CI
 on: [push, pull_request]
 jobs:
@@ -33,8 +32,8 @@ jobs:
     steps: [{run: "true"}]
 `
 
-// judged makes a pull request with everything on its head that judges it, and returns
-// the head and the pull request's number.
+// judged opens a pull request with all kinds of checks on its head. It returns the head and the pull request's
+// number.
 func judged(t *testing.T, s *site) (head string, pull int) {
 	t.Helper()
 	_, err := s.sim.PushFiles(full, "main", "ann", "CI", map[string]string{".github/workflows/ci.yml": twice,
@@ -53,7 +52,7 @@ func judged(t *testing.T, s *site) (head string, pull int) {
 	return head, pull
 }
 
-// overREST has GitHub refuse GraphQL.
+// overREST makes GitHub refuse GraphQL.
 func overREST(s *site) {
 	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
 		if strings.HasSuffix(r.URL.Path, "/graphql") {
@@ -63,17 +62,17 @@ func overREST(s *site) {
 	})
 }
 
-// What one GraphQL request tells of a commit is what four of REST tell.
+// One GraphQL request returns the same look as four of REST.
 func TestLook(t *testing.T) {
 	t.Parallel()
 	s := open(t, ghsim.Config{})
 	ctx := context.Background()
 	head, pull := judged(t, s)
 
-	_, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull}) // GitHub is still working the merge out
+	_, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull}) // GitHub is still computing the merge
 	check(t, err)
 	before := len(s.sim.Calls())
-	atOnce, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+	byGraphQL, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
 	if n := len(s.sim.Calls()) - before; n != 1 {
 		t.Errorf("%d requests for a look", n)
@@ -91,7 +90,7 @@ func TestLook(t *testing.T) {
 	check(t, err)
 	byContext := func(a, b gate.Status) int { return cmp.Compare(a.Context, b.Context) }
 	slices.SortFunc(rest.Checks.Statuses, byContext)
-	slices.SortFunc(atOnce.Checks.Statuses, byContext)
+	slices.SortFunc(byGraphQL.Checks.Statuses, byContext)
 	if s := rest.Checks.Statuses; len(s) != 2 || s[0].State != "failure" || s[1].State != "pending" {
 		t.Errorf("statuses %+v", s)
 	}
@@ -105,19 +104,19 @@ func TestLook(t *testing.T) {
 	}
 	byID := func(a, b github.CheckRun) int { return cmp.Compare(a.ID, b.ID) }
 	slices.SortFunc(rest.Checks.Runs, byID)
-	slices.SortFunc(atOnce.Checks.Runs, byID)
+	slices.SortFunc(byGraphQL.Checks.Runs, byID)
 	workflowsByID := func(a, b gate.Workflow) int { return cmp.Compare(a.ID, b.ID) }
 	slices.SortFunc(rest.Workflows, workflowsByID)
-	slices.SortFunc(atOnce.Workflows, workflowsByID)
-	// GraphQL does not number attempts; REST tells neither where the base branch is nor who wrote the head.
-	if d := gocmp.Diff(rest, atOnce, cmpopts.IgnoreFields(gate.Workflow{}, "Attempt"),
+	slices.SortFunc(byGraphQL.Workflows, workflowsByID)
+	// GraphQL lacks attempts; REST lacks the base's head and the head's author.
+	if d := gocmp.Diff(rest, byGraphQL, cmpopts.IgnoreFields(gate.Workflow{}, "Attempt"),
 		cmpopts.IgnoreFields(github.Mergeability{}, "Base"), cmpopts.IgnoreFields(github.PullState{}, "HeadBy")); d != "" {
 		t.Errorf("REST against GraphQL:\n%s", d)
 	}
 }
 
-// GraphQL has a limit of its own, and says in an answer of 200 that it is used up. What it alone can do waits until
-// then; what REST tells, too, is read there.
+// GraphQL has its own limit, and reports it in a response with status 200. Requests that only GraphQL can answer
+// wait; the others use REST.
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
 func TestLimitOfGraphQL(t *testing.T) {
 	t.Parallel()
@@ -141,8 +140,8 @@ func TestLimitOfGraphQL(t *testing.T) {
 	}
 }
 
-// What a workflow reports through the API is no job in the history, whichever way that is read: the suite that it hangs
-// in is of any run. What was skipped is not there.
+// A check run that a workflow creates through the API is no job in the history, whether it is read over GraphQL or
+// REST: it is in a suite of an arbitrary run. Skipped checks are not in the history.
 func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(*site){"GraphQL": func(*site) {}, "REST": overREST} {
@@ -172,7 +171,7 @@ func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
 	}
 }
 
-// All that reported on a commit is in the history, also where it is more than a page, whichever way that is read.
+// The history has all checks of a commit, also beyond a page, whether it is read over GraphQL or REST.
 func TestHistoryOfManyReports(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(*site){"GraphQL": func(*site) {}, "REST": overREST} {
@@ -200,7 +199,7 @@ func TestHistoryOfManyReports(t *testing.T) {
 	}
 }
 
-// A base that moved shows in the next look, whichever way it is read.
+// The next look shows a moved base, whether it is read over GraphQL or REST.
 func TestLookAtABaseThatMoved(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(*site){"GraphQL": func(*site) {}, "REST": overREST} {
@@ -222,7 +221,7 @@ func TestLookAtABaseThatMoved(t *testing.T) {
 			if m := look(); m.Conflicts || m.Behind {
 				t.Errorf("at first %+v", m)
 			}
-			check(t, s.sim.SetRuleset(full, "main", "test")) // while it is not green, GitHub says that alone
+			check(t, s.sim.SetRuleset(full, "main", "test")) // without a success GitHub reports only that
 			check(t, s.sim.CreateStatus(full, head, "ann", "test", "success", "It is green"))
 			check(t, s.sim.RequireUpToDate(full, "main"))
 			base, err := s.sim.PushFiles(full, "main", "ann", "beside it", map[string]string{"OTHER.md": "new\n"})
@@ -239,7 +238,7 @@ func TestLookAtABaseThatMoved(t *testing.T) {
 	}
 }
 
-// What GitHub answers in part is read over REST.
+// If the response is partial, the look is read over REST.
 func TestLookInPart(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{

@@ -15,8 +15,8 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// Where a pull request conflicts with its base, GitHub names the test merge of a head or base before: what reports
-// there takes the place of nothing.
+// If a pull request conflicts with its base, GitHub returns the test merge of an earlier head or base: its checks
+// replace nothing.
 func TestAnOldTestMerge(t *testing.T) {
 	const head = "abc"
 	for merges, want := range map[bool]string{true: "success", false: "failure"} {
@@ -25,9 +25,9 @@ func TestAnOldTestMerge(t *testing.T) {
 		if !merges {
 			p.Mergeable = "CONFLICTING"
 		}
-		atOnce := Look{Checks: CheckSet{Statuses: []gate.Status{{Context: "ci", State: "failure"}}}}
-		if whole := atOnce.takePull(&p, head); !whole || atOnce.Merge.Conflicts == merges {
-			t.Errorf("%v, %+v", whole, atOnce.Merge)
+		byGraphQL := Look{Checks: CheckSet{Statuses: []gate.Status{{Context: "ci", State: "failure"}}}}
+		if whole := byGraphQL.setPull(&p, head); !whole || byGraphQL.Merge.Conflicts == merges {
+			t.Errorf("%v, %+v", whole, byGraphQL.Merge)
 		}
 
 		w := start(t, "/")
@@ -40,7 +40,7 @@ func TestAnOldTestMerge(t *testing.T) {
 				fmt.Sprintf(`{"total_count":1,"statuses":[{"context":"ci","state":%q}]}`, state))
 		}
 		rest := must[Look](t)(w.repo().Look(context.Background(), LookAt{SHA: head, Pull: 5}))
-		for way, look := range map[string]Look{"GraphQL": atOnce, "REST": rest} {
+		for way, look := range map[string]Look{"GraphQL": byGraphQL, "REST": rest} {
 			if s := look.Checks.Statuses; len(s) != 1 || s[0].State != want {
 				t.Errorf("%s, merges %v: %+v", way, merges, s)
 			}
@@ -48,7 +48,7 @@ func TestAnOldTestMerge(t *testing.T) {
 	}
 }
 
-// Over REST, too, a pull request that moved on shows although the branch it was to be merged into is gone.
+// Over REST, too, the look shows a new head although the base branch no longer exists.
 func TestLookWithoutItsBranch(t *testing.T) {
 	for name, c := range map[string]struct {
 		code       int
@@ -76,7 +76,7 @@ func TestLookWithoutItsBranch(t *testing.T) {
 	}
 }
 
-// GraphQL that is slow is read over REST: GitHub ends a query after ten seconds, and may not answer at all.
+// If GraphQL is slow, the look is read over REST: GitHub ends a query after ten seconds, or may not answer at all.
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#timeouts
 func TestSlowGraphQL(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestSlowGraphQL(t *testing.T) {
 	}
 }
 
-// Artifacts are read to the last page: a matrix uploads more than a page holds.
+// All pages of artifacts are read: a matrix uploads more than one page.
 func TestArtifactsReadsEveryPage(t *testing.T) {
 	w := start(t, "/")
 	var all []any
@@ -131,7 +131,7 @@ func TestArtifactsReadsEveryPage(t *testing.T) {
 			"expired": i%2 == 0})
 	}
 	w.HandleFunc("GET /repos/acme/shop/actions/runs/7/artifacts", func(rw http.ResponseWriter, req *http.Request) {
-		paged(rw, req, all, "artifacts")
+		servePages(rw, req, all, "artifacts")
 	})
 	if got := must[[]Artifact](t)(w.repo().Artifacts(context.Background(), 7)); len(got) != 65 {
 		t.Errorf("%d artifacts that have not expired", len(got))

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// graphqlConnection is a page of nodes.
+// graphqlConnection is a page of a connection.
 type graphqlConnection[T any] struct {
 	PageInfo struct {
 		HasNextPage bool `json:"hasNextPage"`
@@ -92,14 +92,14 @@ type pullNode struct {
 	PotentialMergeCommit *commitNode `json:"potentialMergeCommit"`
 }
 
-// lastCommits is the last commit of a pull request.
+// lastCommits holds the last commit of a pull request.
 type lastCommits struct {
 	Nodes []struct {
 		Commit namedCommit `json:"commit"`
 	} `json:"nodes"`
 }
 
-// authorNode is who wrote a commit. A bot is no user to GraphQL, and told by its name.
+// authorNode is the author of a commit. GraphQL has no user for a bot, which is identified by its name.
 // https://docs.github.com/en/graphql/reference/objects#gitactor
 type authorNode struct {
 	Name string `json:"name"`
@@ -135,7 +135,7 @@ type lookAnswer struct {
 	} `json:"repository"`
 }
 
-// earlier are what judges the first commits of those that were asked for; nil where one is not whole.
+// earlier returns the looks at the first n earlier heads, or nil if one is incomplete.
 func (a *lookAnswer) earlier(n int) []Look {
 	r := a.Repository
 	all := [MaxEarlier]*commitNode{r.Earlier0, r.Earlier1, r.Earlier2, r.Earlier3, r.Earlier4}
@@ -162,7 +162,7 @@ func (n *statusNode) statuses() []gate.Status {
 	return out
 }
 
-// look is what judges a commit; whole is false where that is not all.
+// look returns the checks of a commit. whole is false if there are more.
 func (n *commitNode) look() (look Look, whole bool) {
 	if n == nil || n.CheckSuites == nil || n.CheckSuites.PageInfo.HasNextPage {
 		return Look{}, false
@@ -178,8 +178,8 @@ func (n *commitNode) look() (look Look, whole bool) {
 	return look, true
 }
 
-// addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow.
-// GraphQL does not number its newest attempt.
+// addSuite adds the check runs of a check suite. A suite of GitHub Actions is a workflow run; GraphQL does not have
+// the number of its latest attempt.
 func (l *Look) addSuite(s suiteNode) {
 	var appID int64
 	slug := ""
@@ -187,7 +187,7 @@ func (l *Look) addSuite(s suiteNode) {
 		appID, slug = s.App.DatabaseID, s.App.Slug
 	}
 	if w := s.WorkflowRun; w != nil {
-		path, repository := w.Workflow.ResourcePath, "" // of one that is no file, it tells it from others
+		path, repository := w.Workflow.ResourcePath, "" // identifies a workflow that is no file
 		if w.File != nil {
 			path, repository = cmp.Or(w.File.Path, path), w.File.RepositoryName
 		}
@@ -200,14 +200,14 @@ func (l *Look) addSuite(s suiteNode) {
 			Conclusion: conclusion(c.Conclusion), URL: c.URL,
 			DetailsURL: c.DetailsURL, StartedAt: c.StartedAt, CompletedAt: c.CompletedAt, SuiteID: s.DatabaseID,
 			OutputTitle: c.Title, OutputSummary: c.Summary, OutputText: c.Text, AnnotationsCount: c.Annotations.TotalCount}
-		if out.takeJob(); out.RunID != 0 && s.WorkflowRun == nil {
-			l.WorkflowsKnown = false // it is hidden
+		if out.setJob(); out.RunID != 0 && s.WorkflowRun == nil {
+			l.WorkflowsKnown = false // the workflow run is hidden
 		}
 		l.Checks.Runs = append(l.Checks.Runs, out)
 	}
 }
 
-// plainEnum spells a value of GraphQL as REST does.
+// plainEnum converts a value of GraphQL to REST's spelling.
 func plainEnum(s string) string { return strings.ToLower(s) }
 
 func conclusion(s *string) string {
@@ -217,8 +217,7 @@ func conclusion(s *string) string {
 	return plainEnum(*s)
 }
 
-// statusState spells a commit status's state as REST does. One that is expected has not
-// been set.
+// statusState converts the state of a commit status to REST's spelling. An expected one has not been set.
 func statusState(s string) string {
 	if s == "EXPECTED" {
 		return "pending"

@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// judgesFragment is everything that judges a commit. In REST that takes three requests or
-// more.
+// judgesFragment selects the checks of a commit. REST needs three or more requests for that.
 // https://docs.github.com/en/graphql/reference/objects#checksuite
 const judgesFragment = `fragment judges on Commit {
 	checkSuites(first: 60) {
@@ -33,8 +32,8 @@ const judgesFragment = `fragment judges on Commit {
 	status { contexts { context state description targetUrl createdAt avatarUrl } }
 }`
 
-// The parts of the query for a look that are not always wanted: the pull request with what reports on its test merge,
-// and what judges the commit that it stands on.
+// The optional parts of the query for a look: the pull request with the checks of its test merge, and the checks of
+// its base.
 // https://docs.github.com/en/graphql/reference/objects#pullrequest
 const (
 	pullSelection = ` pullRequest(number: $number) {
@@ -45,9 +44,9 @@ const (
 	baseSelection = ` base: object(expression: $base) { ...judges }`
 )
 
-// lookAtOnce is Look in one request. whole is false where the answer is not all of it, or GraphQL gives none.
-func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool) {
-	if !r.looksAtOnce() {
+// lookGraphQL is Look in one request. whole is false if the response is incomplete, or GraphQL fails.
+func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, whole bool) {
+	if !r.graphqlAvailable() {
 		return Look{}, false
 	}
 	q := r.query()
@@ -68,15 +67,15 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 		q.addHistory(at.Branch)
 	}
 	var got lookAnswer
-	err := r.graphql(reading(ctx), q.String(), q.values, &got)
+	err := r.graphql(readOnly(ctx), q.String(), q.values, &got)
 	switch {
-	case refusedQuery(err):
+	case isRefusedQuery(err):
 		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
-		r.noLook.put("", true)
+		r.graphqlRefused.put("", true)
 		return Look{}, false
-	case err != nil: // or it is too slow, which REST with its smaller requests may not be
+	case err != nil: // REST, with its smaller requests, may not time out
 		r.app.log.DebugContext(ctx, "GraphQL fails; what judges a commit is read over REST", "error", err)
-		r.noLookNow.put("", true)
+		r.graphqlFailed.put("", true)
 		return Look{}, false
 	}
 	if look, whole = got.Repository.Object.look(); !whole {
@@ -86,13 +85,13 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 		look.Base = &base
 	}
 	if p := got.Repository.PullRequest; p != nil && p.Body != nil {
-		r.bodies.put(at.Pull, *p.Body) // a task that passes is told of there next
+		r.bodies.put(at.Pull, *p.Body) // EditPull may follow if the task passes
 	}
 	look.Earlier = got.earlier(min(len(at.Earlier), MaxEarlier))
-	if at.Pull != 0 && !look.takePull(got.Repository.PullRequest, at.SHA) {
+	if at.Pull != 0 && !look.setPull(got.Repository.PullRequest, at.SHA) {
 		return Look{}, false
 	}
-	look.ownWorkflows(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
+	look.clearOwnRepository(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
 	if look.History = remembered; at.Branch != "" && !known {
 		var err error
 		if look.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
@@ -103,20 +102,20 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	return look, true
 }
 
-// graphqlQuery is a query of one repository that is put together.
+// graphqlQuery builds a query on one repository.
 type graphqlQuery struct {
 	variables, selections, fragments []string
 	values                           map[string]any
 }
 
-// looksAtOnce reports whether GitHub answers GraphQL, as far as is known.
-func (r *Repo) looksAtOnce() bool {
-	_, refused := r.noLook.get("")
-	_, failed := r.noLookNow.get("")
+// graphqlAvailable reports whether GraphQL has neither refused nor failed recently.
+func (r *Repo) graphqlAvailable() bool {
+	_, refused := r.graphqlRefused.get("")
+	_, failed := r.graphqlFailed.get("")
 	return !refused && !failed
 }
 
-// query is one of the repository that asks for nothing yet.
+// query returns an empty query on the repository.
 func (r *Repo) query() graphqlQuery {
 	return graphqlQuery{variables: []string{"$owner: String!", "$name: String!"},
 		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name}}
@@ -132,14 +131,14 @@ func (q *graphqlQuery) String() string {
 		strings.Join(q.selections, " ") + " } } " + strings.Join(q.fragments, " ")
 }
 
-// takePull notes the pull request; false where not all of what reports on its test merge is there. What it says of a
-// merge counts only while its head is the commit that was looked at.
-func (l *Look) takePull(p *pullNode, sha string) bool {
+// setPull sets the pull request, and returns false if the checks of its test merge are incomplete. Its mergeability
+// counts only while its head is sha.
+func (l *Look) setPull(p *pullNode, sha string) bool {
 	if p == nil {
 		l.Pull = PullState{Known: true, Gone: true}
 		return true
 	}
-	l.takeState(p)
+	l.setPullState(p)
 	if p.HeadRefOID != sha || l.Pull.Closed {
 		return true
 	}
@@ -148,7 +147,7 @@ func (l *Look) takePull(p *pullNode, sha string) bool {
 	if p.BaseRef != nil {
 		l.Merge.Base = p.BaseRef.Target.OID
 	}
-	if p.PotentialMergeCommit == nil || p.Mergeable != "MERGEABLE" { // else it is of a base or head before
+	if p.PotentialMergeCommit == nil || p.Mergeable != "MERGEABLE" { // else it is of an earlier base or head
 		return true
 	}
 	merged, whole := p.PotentialMergeCommit.look()
@@ -158,8 +157,8 @@ func (l *Look) takePull(p *pullNode, sha string) bool {
 	return whole
 }
 
-// takeState notes what a pull request says of itself.
-func (l *Look) takeState(p *pullNode) {
+// setPullState sets the state of the pull request.
+func (l *Look) setPullState(p *pullNode) {
 	l.Pull = PullState{Known: true, Closed: p.State != "OPEN", Merged: p.State == "MERGED", Head: p.HeadRefOID,
 		Base: p.BaseRefName, HeadBy: sia.Actor{Unknown: true}}
 	for _, n := range p.Commits.Nodes {
@@ -169,17 +168,17 @@ func (l *Look) takeState(p *pullNode) {
 	}
 }
 
-// ownWorkflows leaves out of workflow runs the name of the repository where it is this one.
-func (l *Look) ownWorkflows(name string) {
+// clearOwnRepository clears the repository of workflow runs if it is this one.
+func (l *Look) clearOwnRepository(name string) {
 	for i := range l.Workflows {
 		if w := &l.Workflows[i]; strings.EqualFold(w.Repository, name) {
 			w.Repository = ""
 		}
 	}
 	if l.Base != nil {
-		l.Base.ownWorkflows(name)
+		l.Base.clearOwnRepository(name)
 	}
 	for i := range l.Earlier {
-		l.Earlier[i].ownWorkflows(name)
+		l.Earlier[i].clearOwnRepository(name)
 	}
 }

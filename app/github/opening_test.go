@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// TestOpenings: what keeps pull requests from being opened, for each repository, a request each.
+// TestOpenings reads what prevents pull requests, with one request for each repository.
 func TestOpenings(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()

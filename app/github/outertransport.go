@@ -11,17 +11,15 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// maxAnswer bounds one answer of the REST API. Pages of 100 check runs with
-// long outputs stay far below it.
-const maxAnswer = 32 << 20
+// maxResponse is the maximum size of a response of the REST API, in bytes. Pages of 100 check runs with long outputs
+// stay far below it.
+const maxResponse = 32 << 20
 
-// outerTransport is the outermost round tripper of every client. It bounds a
-// request with all its waits and retries in time, has cached answers revalidated
-// (GitHub allows using them unasked for a minute, in which a check can turn red),
-// and reads the answer to its end so that it can be cached.
+// outerTransport is the outermost round tripper of every client. It limits the time of a request with all its waits
+// and retries, revalidates cached responses (GitHub allows using them unchecked for a minute, in which a check can
+// turn red), and reads a response to its end so that it can be cached.
 //
-// Every write to GitHub goes through it, so it masks secrets: in comments, bodies,
-// check runs, labels, and whatever is written one day. Only [App.client] makes one.
+// Every write to GitHub goes through it, so it masks secrets in all request bodies. Only [App.client] makes one.
 type outerTransport struct {
 	next    http.RoundTripper
 	secrets *secret.Masker
@@ -39,14 +37,14 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method == http.MethodGet {
 		req.Header.Set("Cache-Control", "max-age=0")
 	}
-	if err := t.masked(req); err != nil {
+	if err := t.maskBody(req); err != nil {
 		return nil, err
 	}
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	body, err := readWhole(req, resp, maxAnswer)
+	body, err := readResponse(req, resp, maxResponse)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +52,8 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// masked gives a request a body without secrets.
-func (t *outerTransport) masked(req *http.Request) error {
+// maskBody masks secrets in a request's body.
+func (t *outerTransport) maskBody(req *http.Request) error {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil
 	}
@@ -73,9 +71,8 @@ func (t *outerTransport) masked(req *http.Request) error {
 	return err
 }
 
-// rewound returns req as it can be sent again, with a fresh body; false when
-// its body can't be had again.
-func rewound(req *http.Request) (*http.Request, bool) {
+// rewind returns req with a fresh body to send again, or false if the body is not available again.
+func rewind(req *http.Request) (*http.Request, bool) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return req, true
 	}
@@ -91,16 +88,14 @@ func rewound(req *http.Request) (*http.Request, bool) {
 	return again, true
 }
 
-// closeBody closes a request's body, as a round tripper must that does not pass
-// the request on.
+// closeBody closes a request's body. A round tripper must do that if it does not pass the request on.
 func closeBody(req *http.Request) {
 	if req.Body != nil {
 		req.Body.Close()
 	}
 }
 
-// discard reads and closes an answer that is not wanted, so that its connection
-// can be used again.
+// discard reads and closes a response that is not needed, so that its connection can be reused.
 func discard(resp *http.Response) {
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	resp.Body.Close()

@@ -18,8 +18,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// What is written to GitHub has no secret in it, is JSON still, and can be sent
-// again.
+// A body written to GitHub has no secrets, is still JSON, and can be sent again.
 func TestWritesHaveNoSecrets(t *testing.T) {
 	m := &secret.Masker{}
 	m.Know("model-key", `a "quoted" key`)
@@ -78,8 +77,7 @@ func TestWritesHaveNoSecrets(t *testing.T) {
 	}
 }
 
-// A key that only the masker knows, for it has no shape, stays here whatever a
-// repository's handle writes and by whatever way it goes out.
+// A secret without a recognizable form, which only the masker knows, is masked in every write of a repository.
 func TestRepoWritesNoSecretThatIsKnownByValue(t *testing.T) {
 	const key = "hunter two and some"
 	m := &secret.Masker{}

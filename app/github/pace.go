@@ -6,40 +6,39 @@ import (
 	"time"
 )
 
-// pacer lets a write through when its turn has come. The caller calls done
-// afterwards.
+// pacer admits a write when its turn has come. The caller calls done afterwards.
 type pacer interface {
 	enter(ctx context.Context) (done func(), err error)
 }
 
-// unpaced is for what writes to no repository.
+// unpaced is the pacer of requests that write to no repository.
 type unpaced struct{}
 
 func (unpaced) enter(context.Context) (func(), error) { return func() {}, nil }
 
-// writePacer lets writes to one repository through one at a time, and no faster
-// than one per spacing on average after a burst. GitHub asks for both:
+// writePacer admits one write to a repository at once, and after a burst one per spacing on average. GitHub asks for
+// both:
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests
 type writePacer struct {
-	turn    chan struct{} // holds one element while a write is under way
+	turn    chan struct{} // holds one element while a write is in flight
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	spacing time.Duration
 	burst   float64
 
-	mu   sync.Mutex
-	have float64   // writes that may go out now; at most burst
-	at   time.Time // when have was right
+	mu      sync.Mutex
+	tokens  float64   // writes allowed now; at most burst
+	updated time.Time // when tokens was computed
 }
 
 func newWritePacer(cfg Config) *writePacer {
 	return &writePacer{
 		turn: make(chan struct{}, 1), now: cfg.Now, sleep: cfg.Sleep,
-		spacing: cfg.WriteSpacing, burst: float64(cfg.WriteBurst), have: float64(cfg.WriteBurst), at: cfg.Now(),
+		spacing: cfg.WriteSpacing, burst: float64(cfg.WriteBurst), tokens: float64(cfg.WriteBurst), updated: cfg.Now(),
 	}
 }
 
-// enter waits for the turn of a write.
+// enter waits for a write's turn.
 func (p *writePacer) enter(ctx context.Context) (done func(), err error) {
 	select {
 	case p.turn <- struct{}{}:
@@ -47,7 +46,7 @@ func (p *writePacer) enter(ctx context.Context) (done func(), err error) {
 		return nil, ctx.Err()
 	}
 	done = func() { <-p.turn }
-	if d := p.take(); d > 0 {
+	if d := p.reserve(); d > 0 {
 		if err := p.sleep(ctx, d); err != nil {
 			done()
 			return nil, err
@@ -56,19 +55,19 @@ func (p *writePacer) enter(ctx context.Context) (done func(), err error) {
 	return done, nil
 }
 
-// take takes one write out of the bucket and says how long to wait for it. The
-// turn is held while waiting, so the bucket is never more than one in debt.
-func (p *writePacer) take() time.Duration {
+// reserve removes one token from the bucket and returns how long to wait for it. The turn is held during the wait, so
+// the bucket is never more than one token in debt.
+func (p *writePacer) reserve() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	if passed := now.Sub(p.at); passed > 0 {
-		p.have = min(p.burst, p.have+float64(passed)/float64(p.spacing))
+	if passed := now.Sub(p.updated); passed > 0 {
+		p.tokens = min(p.burst, p.tokens+float64(passed)/float64(p.spacing))
 	}
-	p.at = now
-	p.have--
-	if p.have >= 0 {
+	p.updated = now
+	p.tokens--
+	if p.tokens >= 0 {
 		return 0
 	}
-	return time.Duration(-p.have * float64(p.spacing))
+	return time.Duration(-p.tokens * float64(p.spacing))
 }

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	perPage  = 100 // the most GitHub gives
-	maxPages = 100 // a bound against answers that never end
+	perPage  = 100 // GitHub's maximum
+	maxPages = 100 // a limit on endless lists
 )
 
-// eachPage walks a paginated list. It ends with the error when a page can't be had; one without its list is none, as
-// [shapes] say.
+// eachPage iterates over a paginated list. It ends with an error if a page can't be read, or lacks its list according
+// to [shapes].
 func eachPage[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		opts := gh.ListOptions{PerPage: perPage, Page: 1}
@@ -47,11 +47,11 @@ func eachPage[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter
 	}
 }
 
-// errPages says that what an answer says of the next page can't be followed, so that the list is not whole.
+// errPages reports that the link to the next page is unusable, so that the list is incomplete.
 var errPages = errors.New("the list's pages can't be followed")
 
-// nextPage is the number of the page after one; 0 when that was the last. Only the number is taken of a link: it is
-// asked for where the first page was.
+// nextPage returns the number of the next page, or 0 after the last. It uses only the page number of a link, not its
+// address.
 func nextPage(resp *gh.Response, page int) (int, error) {
 	switch {
 	case resp == nil || resp.Response == nil:

@@ -17,21 +17,22 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// maxPersonAnswer bounds one answer to a person, in bytes.
+// maxPersonAnswer is the maximum size of a response to a user's request, in bytes.
 const maxPersonAnswer = 8 << 20
 
-// ErrRevoked is GitHub's answer to a person's token that it does not accept any more.
+// ErrRevoked reports that GitHub no longer accepts a user's token.
 var ErrRevoked = errors.New("GitHub does not accept the sign-in any more")
 
-// People asks GitHub as people who signed in with the app, with their own tokens. It is safe for concurrent use.
+// People sends requests to GitHub as users who signed in with the app, with their own tokens. It is safe for
+// concurrent use.
 //
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-with-a-github-app-on-behalf-of-a-user
 type People struct {
 	api    *url.URL
-	client *http.Client // not signed in
+	client *http.Client // unauthenticated
 }
 
-// NewPeople asks the REST API at an address. transport may be nil, for the network.
+// NewPeople returns a People for the REST API at an address. A nil transport means the network.
 func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 	base, err := httpURL(api)
 	if err != nil {
@@ -41,20 +42,20 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 		transport = http.DefaultTransport
 	}
 	return &People{api: base,
-		client: &http.Client{Transport: wholeAnswers{askAgain{transport}, maxPersonAnswer}, CheckRedirect: stay,
+		client: &http.Client{Transport: strictTransport{retryOnce{transport}, maxPersonAnswer}, CheckRedirect: noRedirect,
 			Timeout: requestTimeout}}, nil
 }
 
-// stay follows no redirect: a token or a code would go along.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// noRedirect follows no redirect: it would pass on a token or a code.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// askAgain asks again, once, what only reads and was not answered.
-type askAgain struct{ next http.RoundTripper }
+// retryOnce retries a failed GET once.
+type retryOnce struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (b askAgain) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b retryOnce) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.next.RoundTrip(r)
-	if r.Method == http.MethodGet && isBroken(resp, err) && r.Context().Err() == nil {
+	if r.Method == http.MethodGet && isTransient(resp, err) && r.Context().Err() == nil {
 		if err == nil {
 			discard(resp)
 		}
@@ -63,22 +64,23 @@ func (b askAgain) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// as is GitHub for who has a token.
-func (p *People) as(token string) *gh.Client {
+// clientFor returns a client that is authenticated by a user's token.
+func (p *People) clientFor(token string) *gh.Client {
 	c := gh.NewClient(p.client).WithAuthToken(token)
 	c.BaseURL, c.UserAgent = p.api, "sia"
 	return c
 }
 
-// Who is the person that a token is for, which was just made: where GitHub does not know it, it is asked again.
+// Who returns the user of a token. The token is new, so a 401 is retried: some of GitHub's replicas may not have it
+// yet.
 // https://docs.github.com/en/rest/users/users#get-the-authenticated-user
 func (p *People) Who(ctx context.Context, token string) (sia.Actor, error) {
-	u, _, err := p.as(token).Users.Get(ctx, "")
+	u, _, err := p.clientFor(token).Users.Get(ctx, "")
 	for wait := time.Second; statusOf(err) == http.StatusUnauthorized && wait <= newTokenWait; wait *= 2 {
 		if err := sleep(ctx, wait); err != nil {
 			return sia.Actor{}, fmt.Errorf("ask GitHub who signs in: %w", err)
 		}
-		u, _, err = p.as(token).Users.Get(ctx, "")
+		u, _, err = p.clientFor(token).Users.Get(ctx, "")
 	}
 	if err != nil {
 		return sia.Actor{}, fmt.Errorf("ask GitHub who signs in: %w", revoked(err))
@@ -86,75 +88,74 @@ func (p *People) Who(ctx context.Context, token string) (sia.Actor, error) {
 	return sia.Actor{Login: u.GetLogin(), ID: u.GetID()}, nil
 }
 
-// Reached is an installation of the app that a person reaches something of.
+// Reached is an installation of the app that a user can access, with the accessible repositories.
 type Reached struct {
 	ID        int64
 	Account   string
 	AccountID int64
-	Repos     map[int64]map[string]bool // the person's permissions, such as push, by the repository's id
+	Repos     map[int64]map[string]bool // the user's permissions, such as push, by the repository's id
 }
 
-// reachFor bounds what is asked for one [People.Reach], and atOnce how many of its requests are under way at a time.
+// reachTimeout limits the time of one [People.Reach], and reachConcurrency its concurrent requests.
 const (
-	reachFor = 30 * time.Second
-	atOnce   = 8
+	reachTimeout     = 30 * time.Second
+	reachConcurrency = 8
 )
 
-// errLate says that reachFor is over.
-var errLate = fmt.Errorf("GitHub has not said within %s what a person reaches", reachFor)
+// errReachTimeout reports that reachTimeout has expired.
+var errReachTimeout = fmt.Errorf("GitHub has not said within %s what a person reaches", reachTimeout)
 
-// Reach returns what both a person and the app reach, by the installations' ids. No more than a number of pages of a
-// hundred entries are asked for, and none after half a minute; whole is false when there would have been more. An
-// installation that keeps the person out, for want of single sign-on for instance, is left out, and so is a suspended
-// one.
+// Reach returns what both a user and the app can access, by installation. It reads at most a number of pages of a
+// hundred entries, for at most half a minute; whole is false if there are more. It omits suspended installations, and
+// those that the user can't access, for instance without single sign-on.
 //
 // https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
 // https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-user-access-token
 func (p *People) Reach(ctx context.Context, token string, pages int) (all []Reached, whole bool, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, reachFor, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, reachTimeout, errReachTimeout)
 	defer cancel()
-	l := &personLook{apps: p.as(token).Apps, pages: pages}
+	l := &accessLookup{apps: p.clientFor(token).Apps, pages: pages}
 	err = l.installations(ctx)
 	if err == nil {
 		err = l.repositories(ctx)
 	}
 	found := 0
 	for _, r := range l.found {
-		if !r.out {
+		if !r.excluded {
 			all, found = append(all, r.Reached), found+len(r.Repos)
 		}
 	}
-	if err != nil && errors.Is(context.Cause(ctx), errLate) {
-		l.cut, err = true, nil
+	if err != nil && errors.Is(context.Cause(ctx), errReachTimeout) {
+		l.truncated, err = true, nil
 		if found == 0 {
-			err = errLate
+			err = errReachTimeout
 		}
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("ask GitHub what a person reaches: %w", revoked(err))
 	}
-	return all, !l.cut, nil
+	return all, !l.truncated, nil
 }
 
-// personLook is one look at what a person reaches.
-type personLook struct {
-	apps  *gh.AppsService
-	pages int  // that may still be asked for
-	cut   bool // there would have been more
+// accessLookup is one lookup of a user's access.
+type accessLookup struct {
+	apps      *gh.AppsService
+	pages     int  // remaining number of pages to read
+	truncated bool // there are more pages
 
-	mu    sync.Mutex // held for what answers add
-	found []*lookedAt
+	mu    sync.Mutex // guards found while responses are added
+	found []*installationAccess
 }
 
-// lookedAt is an installation that is looked at.
-type lookedAt struct {
+// installationAccess is an installation in the lookup.
+type installationAccess struct {
 	Reached
-	out bool // GitHub keeps the person out of it
+	excluded bool // the user can't access it
 }
 
-// installations are those that the person reaches something of.
-func (l *personLook) installations(ctx context.Context) error {
-	err := l.paged(ctx, 1, func(ctx context.Context, _ int, o gh.ListOptions) (*gh.Response, error) {
+// installations lists the installations that the user can access.
+func (l *accessLookup) installations(ctx context.Context) error {
+	err := l.fetchPages(ctx, 1, func(ctx context.Context, _ int, o gh.ListOptions) (*gh.Response, error) {
 		page, resp, err := l.apps.ListUserInstallations(ctx, &o)
 		if err != nil {
 			return resp, err
@@ -163,26 +164,26 @@ func (l *personLook) installations(ctx context.Context) error {
 		defer l.mu.Unlock()
 		for _, in := range page {
 			if in.SuspendedAt == nil {
-				l.found = append(l.found, &lookedAt{Reached: Reached{ID: in.GetID(), Account: in.GetAccount().GetLogin(),
-					AccountID: in.GetAccount().GetID(), Repos: map[int64]map[string]bool{}}})
+				l.found = append(l.found, &installationAccess{Reached: Reached{ID: in.GetID(),
+					Account: in.GetAccount().GetLogin(), AccountID: in.GetAccount().GetID(), Repos: map[int64]map[string]bool{}}})
 			}
 		}
 		return resp, nil
 	})
-	slices.SortFunc(l.found, func(a, b *lookedAt) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(l.found, func(a, b *installationAccess) int { return cmp.Compare(a.ID, b.ID) })
 	return err
 }
 
-// repositories are those that the person reaches of the installations.
-func (l *personLook) repositories(ctx context.Context) error {
-	return l.paged(ctx, len(l.found), func(ctx context.Context, of int, o gh.ListOptions) (*gh.Response, error) {
+// repositories lists the repositories that the user can access in the installations.
+func (l *accessLookup) repositories(ctx context.Context) error {
+	return l.fetchPages(ctx, len(l.found), func(ctx context.Context, of int, o gh.ListOptions) (*gh.Response, error) {
 		in := l.found[of]
 		page, resp, err := l.apps.ListUserRepos(ctx, in.ID, &o)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		switch {
-		case keptOut(err):
-			in.out = true
+		case isExcluded(err):
+			in.excluded = true
 			return resp, nil
 		case err != nil:
 			return resp, err
@@ -194,23 +195,23 @@ func (l *personLook) repositories(ctx context.Context) error {
 	})
 }
 
-// paged asks for a number of lists, as far as there are pages left: for the first page of each, and then at the same
-// time for those that answers say are behind it.
-func (l *personLook) paged(
+// fetchPages reads a number of lists within the limit on pages: first the first page of each, then concurrently the
+// pages that the responses report.
+func (l *accessLookup) fetchPages(
 	ctx context.Context, lists int, ask func(ctx context.Context, list int, o gh.ListOptions) (*gh.Response, error),
 ) error {
 	type page struct{ list, number int }
-	wanted := make([]int, lists) // the pages of each list that were asked for, or will be next
+	wanted := make([]int, lists) // number of pages of each list that are read or in next
 	var next []page
 	for i := range wanted {
 		wanted[i], next = 1, append(next, page{i, 1})
 	}
 	for len(next) > 0 {
 		batch := next[:min(len(next), l.pages)]
-		l.cut, l.pages = l.cut || len(batch) < len(next), l.pages-len(batch)
-		last := make([]int, len(batch)) // pages, as far as the answers know
+		l.truncated, l.pages = l.truncated || len(batch) < len(next), l.pages-len(batch)
+		last := make([]int, len(batch)) // number of pages, according to the responses
 		asked, ctx := errgroup.WithContext(ctx)
-		asked.SetLimit(atOnce)
+		asked.SetLimit(reachConcurrency)
 		for i, p := range batch {
 			asked.Go(func() error {
 				resp, err := ask(ctx, p.list, gh.ListOptions{Page: p.number, PerPage: perPage})
@@ -233,13 +234,13 @@ func (l *personLook) paged(
 	return nil
 }
 
-// keptOut reports whether GitHub keeps a person out of an installation. A rate limit is no such thing.
-func keptOut(err error) bool {
+// isExcluded reports whether GitHub denies a user access to an installation. A rate limit is a different error.
+func isExcluded(err error) bool {
 	code := statusOf(err)
 	return code == http.StatusForbidden || code == http.StatusNotFound
 }
 
-// revoked is ErrRevoked for GitHub's refusal of a token, and err for all else.
+// revoked returns ErrRevoked if GitHub refused a token, and otherwise err.
 func revoked(err error) error {
 	if statusOf(err) == http.StatusUnauthorized {
 		return ErrRevoked
@@ -247,9 +248,9 @@ func revoked(err error) error {
 	return err
 }
 
-// GiveBack ends a person's token. One that has ended already is no error.
+// RevokeToken revokes a user's token. It succeeds if the token is revoked already.
 // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
-func (p *People) GiveBack(ctx context.Context, clientID, clientSecret, token string) error {
+func (p *People) RevokeToken(ctx context.Context, clientID, clientSecret, token string) error {
 	basic := &gh.BasicAuthTransport{Username: clientID, Password: clientSecret, Transport: p.client.Transport}
 	c := gh.NewClient(&http.Client{Transport: basic, CheckRedirect: p.client.CheckRedirect})
 	c.BaseURL, c.UserAgent = p.api, "sia"

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// reaching asks a GitHub in which a person reaches an installation with a repository on each of some pages. Before an
-// answer, take is called.
+// reaching returns a client of a GitHub in which a user can access an installation with one repository on each of
+// some pages. It calls take before each response.
 func reaching(t *testing.T, pages int, take func(*http.Request) error) *People {
 	t.Helper()
 	p, err := NewPeople("https://github.test/", transport(func(r *http.Request) (*http.Response, error) {
@@ -42,7 +42,7 @@ func reaching(t *testing.T, pages int, take func(*http.Request) error) *People {
 	return p
 }
 
-// The pages of a long list are asked for beside one another, and no more than a few at a time.
+// The pages of a long list are read concurrently, up to a limit.
 func TestReachAsksForPagesTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		under, answer := make(chan string, 100), make(chan struct{})
@@ -62,7 +62,7 @@ func TestReachAsksForPagesTogether(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if n := len(under); n != atOnce {
+		if n := len(under); n != reachConcurrency {
 			t.Errorf("%d pages are asked for at once", n)
 		}
 		close(answer)
@@ -70,7 +70,7 @@ func TestReachAsksForPagesTogether(t *testing.T) {
 	})
 }
 
-// A look ends in time with what was found until then. Where nothing was, GitHub has not answered.
+// A lookup ends at the time limit with the results so far. Without any, it is an error.
 func TestReachEndsInTime(t *testing.T) {
 	for took, want := range map[time.Duration]int{time.Second: 40, 9 * time.Second: 9, 16 * time.Second: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -87,14 +87,14 @@ func TestReachEndsInTime(t *testing.T) {
 			for _, in := range all {
 				found += len(in.Repos)
 			}
-			if found != want || whole != (want == 40) || errors.Is(err, errLate) != (want == 0) {
+			if found != want || whole != (want == 40) || errors.Is(err, errReachTimeout) != (want == 0) {
 				t.Errorf("answers take %s: %d repositories are found, whole: %v, %v", took, found, whole, err)
 			}
 		})
 	}
 }
 
-// No more pages are asked for than may be.
+// No more pages are read than allowed.
 func TestReachIsBounded(t *testing.T) {
 	p := reaching(t, 1_000_000, func(*http.Request) error { return nil })
 	all, whole, err := p.Reach(t.Context(), "t", 10)
@@ -103,7 +103,7 @@ func TestReachIsBounded(t *testing.T) {
 	}
 }
 
-// A person's token is asked about right after it was made: GitHub's servers may not know it for a moment.
+// A user's token is used right after it was issued, when some of GitHub's replicas may not have it.
 func TestWhoHasANewToken(t *testing.T) {
 	for refusals, want := range map[int]string{0: "", 2: "", 3: ErrRevoked.Error()} {
 		synctest.Test(t, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestWhoHasANewToken(t *testing.T) {
 				asked != min(refusals, 2)+1 {
 				t.Errorf("%d refusals: %+v, %v, asked %d times", refusals, who, err, asked)
 			}
-			time.Sleep(requestTimeout) // in the bubble's time, for what net/http has left behind
+			time.Sleep(requestTimeout) // in the bubble's time, for net/http's remaining goroutines
 		})
 	}
 }

@@ -40,18 +40,18 @@ func (r *Repo) pullFrom(p *gh.PullRequest) Pull {
 	}
 }
 
-// NewPull is a pull request to be opened.
+// NewPull is a pull request to open.
 type NewPull struct {
 	Head  string // branch of this repository
 	Base  string
 	Title string // at most 256 characters are kept
 	Body  string
-	Draft bool // falls back to an ordinary one where drafts are not to be had
-	Fresh bool // nobody can have opened it yet: it is not looked for first
+	Draft bool // ignored if GitHub refuses drafts here
+	Fresh bool // it can't exist yet, so don't look for it first
 }
 
-// EnsurePull opens a pull request, or returns the open one of the same head and
-// base as it is. A base branch that is gone was renamed or replaced: then it is for the default branch.
+// EnsurePull opens a pull request, or returns the open one with the same head and base unchanged. If the base branch
+// no longer exists, it uses the default branch.
 // https://docs.github.com/en/rest/pulls/pulls#create-a-pull-request
 func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 	if !n.Fresh {
@@ -61,34 +61,34 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 	}
 	req := &gh.NewPullRequest{
 		Title: gh.String(text.Clip(n.Title, maxTitle)), Head: &n.Head, Base: &n.Base,
-		Body: gh.String(withOwnPart("", n.Body)), Draft: &n.Draft,
+		Body: gh.String(replaceOwnPart("", n.Body)), Draft: &n.Draft,
 	}
 	got, _, err := r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
-	if n.Draft && statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "draft") {
+	if n.Draft && statusOf(err) == http.StatusUnprocessableEntity && refusalContains(err, "draft") {
 		req.Draft = gh.Bool(false)
 		got, _, err = r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
-	if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "already exists") {
+	if statusOf(err) == http.StatusUnprocessableEntity && refusalContains(err, "already exists") {
 		if p, ok, err := r.findPull(ctx, n.Head, n.Base); err != nil || ok {
 			return p, err
 		}
 	}
-	if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "base") {
-		if now, err := r.baseNow(ctx, n.Base); err != nil {
+	if statusOf(err) == http.StatusUnprocessableEntity && refusalContains(err, "base") {
+		if now, err := r.currentBase(ctx, n.Base); err != nil {
 			return Pull{}, err
 		} else if now != n.Base {
 			n.Base, n.Fresh = now, false
 			return r.EnsurePull(ctx, n)
 		}
 	}
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "open a pull request from %s in %s", n.Head, r.repo)
 	}
 	return r.pullFrom(got), nil
 }
 
-// baseNow is a base branch, or the default branch where that is gone.
-func (r *Repo) baseNow(ctx context.Context, base string) (string, error) {
+// currentBase returns base, or the default branch if base no longer exists.
+func (r *Repo) currentBase(ctx context.Context, base string) (string, error) {
 	if _, there, err := r.Head(ctx, base); err != nil || there {
 		return base, err
 	}
@@ -98,19 +98,18 @@ func (r *Repo) baseNow(ctx context.Context, base string) (string, error) {
 
 // findPull looks for the open pull request of a head and base branch.
 func (r *Repo) findPull(ctx context.Context, head, base string) (Pull, bool, error) {
-	return r.pullOf(ctx, gh.PullRequestListOptions{State: "open", Head: head, Base: base})
+	return r.newestPull(ctx, gh.PullRequestListOptions{State: "open", Head: head, Base: base})
 }
 
-// EverPull finds a pull request that there is or was of a branch of this repository, open or not: one that
-// somebody closed counts, too.
-func (r *Repo) EverPull(ctx context.Context, head string) (Pull, bool, error) {
-	return r.pullOf(ctx, gh.PullRequestListOptions{State: "all", Head: head})
+// AnyPull returns a pull request of a branch of this repository, open or closed.
+func (r *Repo) AnyPull(ctx context.Context, head string) (Pull, bool, error) {
+	return r.newestPull(ctx, gh.PullRequestListOptions{State: "all", Head: head})
 }
 
-// pullOf is the newest pull request of a branch of this repository. GitHub asks for the branch's owner, and does not
-// know the name that an owner had before, although it sends on whoever asks for the repository by it.
+// newestPull returns the newest pull request of a branch of this repository. GitHub filters by the branch's owner,
+// and does not recognize an owner's former name there, although it redirects requests for the repository.
 // https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
-func (r *Repo) pullOf(ctx context.Context, opts gh.PullRequestListOptions) (Pull, bool, error) {
+func (r *Repo) newestPull(ctx context.Context, opts gh.PullRequestListOptions) (Pull, bool, error) {
 	head := opts.Head
 	opts.PerPage = perPage
 	for owner, asked := r.repo.Owner, ""; owner != asked; {
@@ -124,7 +123,7 @@ func (r *Repo) pullOf(ctx context.Context, opts gh.PullRequestListOptions) (Pull
 				return r.pullFrom(p), true, nil
 			}
 		}
-		if strings.Contains(resp.Request.URL.Path, "/repositories/") { // by the number, to which former names lead
+		if strings.Contains(resp.Request.URL.Path, "/repositories/") { // redirected to the id, so the owner was renamed
 			now, err := r.Repository(ctx)
 			if err != nil {
 				return Pull{}, false, err
@@ -139,14 +138,14 @@ func (r *Repo) pullOf(ctx context.Context, opts gh.PullRequestListOptions) (Pull
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
-	if err := whole(err, got.GetNumber()); err != nil {
+	if err := require(err, got.GetNumber()); err != nil {
 		return Pull{}, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
 	return r.pullFrom(got), nil
 }
 
-// EditPull gives the app's part of a pull request's body another text. What people wrote around it stays, so the body
-// is read first, unless it was read within some seconds.
+// EditPull replaces the app's part of a pull request's body. It keeps what people wrote around it, so it reads the
+// body first, unless that was read within the last seconds.
 // https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request
 func (r *Repo) EditPull(ctx context.Context, number int, text string) error {
 	now, known := r.bodies.get(number)
@@ -157,10 +156,10 @@ func (r *Repo) EditPull(ctx context.Context, number int, text string) error {
 		}
 		now = p.Body
 	}
-	body := withOwnPart(now, text)
-	if sameText(now, body) || len(body) > maxBody { // people left no room for a word
+	body := replaceOwnPart(now, text)
+	if sameText(now, body) || len(body) > maxBody { // no room is left
 		return nil
 	}
 	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.PullRequest{Body: &body})
-	return r.fail(whole(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
+	return r.fail(require(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
 }

@@ -59,8 +59,7 @@ func TestEnsurePull(t *testing.T) {
 	}
 }
 
-// What people write around the app's part of a pull request's text stays, and what is written already is not written
-// again.
+// Text around the app's part of a pull request's body stays, and an unchanged body is not written.
 func TestEditPull(t *testing.T) {
 	const mine = ownBegin + "\nA\n" + ownEnd
 	for _, c := range []struct{ name, now, want string }{
@@ -96,7 +95,7 @@ func TestEditPull(t *testing.T) {
 	}
 }
 
-// GitHub's refusals are answers; what it can't do now is said in its words.
+// A refusal is a result with GitHub's reason, and a failure is an error.
 func TestMerge(t *testing.T) {
 	const route = "PUT /repos/acme/shop/pulls/5/merge"
 	for _, tt := range []struct {
@@ -122,7 +121,7 @@ func TestMerge(t *testing.T) {
 		}
 		want := 1
 		if tt.code == http.StatusForbidden {
-			want = 3 // the token is new, and so not believed at once
+			want = 3 // retried, because the token is new
 		}
 		if got := w.got(route); len(got) != want || !strings.Contains(got[0].body, `"sha":"c0ffee"`) {
 			t.Errorf("%d: asked %+v", tt.code, got)
@@ -130,7 +129,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Where merge commits are switched off, it is merged in another way.
+// If merge commits are disabled, another method is used.
 func TestMergeAnotherWay(t *testing.T) {
 	w := start(t, "/")
 	w.HandleFunc("PUT /repos/acme/shop/pulls/5/merge", func(rw http.ResponseWriter, req *http.Request) {
@@ -149,7 +148,7 @@ func TestMarkReady(t *testing.T) {
 	const ready = `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false}}}}`
 	for _, c := range []struct {
 		name, mutation, query string
-		want                  string // part of the error; empty: none
+		want                  string // part of the error; empty: no error
 		permanent             bool
 	}{
 		{"draft", ready, "", "", false},

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// The lines around what the app writes into the text of a pull request. What people write above or below stays.
+// Lines around the app's part of a pull request's body. What people write above or below stays.
 const (
 	ownBegin = "<!-- sia:begin. What you write above or below stays. -->"
 	ownEnd   = "<!-- sia:end -->"
 )
 
-// readFor is how long a pull request's text is taken for what was read of it.
-const readFor = 10 * time.Second
+// bodyTTL is how long to use a cached body of a pull request.
+const bodyTTL = 10 * time.Second
 
-// ownPart is a text between the app's lines.
+// ownPart returns text between the app's lines.
 func ownPart(text string) string { return ownBegin + "\n" + strings.TrimSpace(text) + "\n" + ownEnd }
 
-// withOwnPart puts a text in the place of the app's part of a pull request's body. Where the body has no such part, it
-// comes first, and everything else stays. The app's part is shortened where both together would be too long for GitHub.
-func withOwnPart(body, text string) string {
+// replaceOwnPart replaces the app's part of a pull request's body. If the body has none, it is inserted at the
+// beginning. The app's part is shortened if the whole body would exceed GitHub's limit.
+func replaceOwnPart(body, text string) string {
 	before, rest, begins := strings.Cut(body, ownBegin)
 	_, after, ends := strings.Cut(rest, ownEnd)
 	if !begins || !ends {
@@ -29,5 +29,5 @@ func withOwnPart(body, text string) string {
 		}
 	}
 	around := len(before) + len(ownPart("")) + len(after)
-	return before + ownPart(fitTo(text, max(0, maxBody-around))) + after
+	return before + ownPart(truncate(text, max(0, maxBody-around))) + after
 }

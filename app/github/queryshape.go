@@ -7,13 +7,13 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// queryShape is what the data of an answer to a GraphQL query has to hold: every field that the query selects is in it,
-// though it may be null where GitHub's schema lets it. So a part that is missing is not taken for an empty one.
+// queryShape returns the shape of the data of a response to a GraphQL query. Every selected field is required, and
+// may be null where GitHub's schema allows it. So a missing part is not mistaken for an empty one.
 // https://spec.graphql.org/October2021/#sec-Response-Format
 func queryShape(query string) shape {
-	p := queryParser{words: queryWords.FindAllString(query, -1), fragments: map[string]*shape{}}
+	p := queryParser{tokens: queryTokens.FindAllString(query, -1), fragments: map[string]*shape{}}
 	var out shape
-	for len(p.words) > 0 {
+	for len(p.tokens) > 0 {
 		switch word := p.next(); word {
 		case "(":
 			p.skip()
@@ -23,7 +23,7 @@ func queryShape(query string) shape {
 			p.next() // its type
 			*p.fragment(name) = p.selection("")
 		case "{":
-			p.words = append([]string{"{"}, p.words...)
+			p.tokens = append([]string{"{"}, p.tokens...)
 			out = p.selection("")
 			out.kind = objectShape
 		}
@@ -32,11 +32,11 @@ func queryShape(query string) shape {
 	return out
 }
 
-// queryWords matches the words of a query that matter, and strings, which don't.
-var queryWords = lazyregexp.New(`"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_][A-Za-z0-9_]*|[{}():]`)
+// queryTokens matches the tokens of a query that matter here, and strings, which don't.
+var queryTokens = lazyregexp.New(`"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_][A-Za-z0-9_]*|[{}():]`)
 
-// neverNull are the fields that GitHub's schema, or what the query is about, lets never be null, each as the end of the
-// way to it.
+// neverNull lists fields that are never null, by GitHub's schema or by the query's subject, as suffixes of their
+// paths.
 // https://docs.github.com/en/graphql/reference/objects
 var neverNull = []string{"repository", "issue", "closedByPullRequestsReferences", "timelineItems", "history", "nodes",
 	"pageInfo", "hasNextPage", "checkRuns", "contexts", "commits", "commit",
@@ -46,25 +46,25 @@ var neverNull = []string{"repository", "issue", "closedByPullRequestsReferences"
 	"requiresSignatures", "webCommitSignoffRequired", "markPullRequestReadyForReview", "convertPullRequestToDraft"}
 
 type queryParser struct {
-	words     []string
+	tokens    []string
 	fragments map[string]*shape
 }
 
 func (p *queryParser) next() string {
-	if len(p.words) == 0 {
+	if len(p.tokens) == 0 {
 		return ""
 	}
-	word := p.words[0]
-	p.words = p.words[1:]
+	word := p.tokens[0]
+	p.tokens = p.tokens[1:]
 	return word
 }
 
-// peek is the next word, which stays.
-func (p *queryParser) peek() string { return append(p.words[:len(p.words):len(p.words)], "")[0] }
+// peek returns the next token without consuming it.
+func (p *queryParser) peek() string { return append(p.tokens[:len(p.tokens):len(p.tokens)], "")[0] }
 
-// skip reads on past the parenthesis that was opened.
+// skip consumes tokens up to the matching closing parenthesis.
 func (p *queryParser) skip() {
-	for depth := 1; depth > 0 && len(p.words) > 0; {
+	for depth := 1; depth > 0 && len(p.tokens) > 0; {
 		switch p.next() {
 		case "(":
 			depth++
@@ -81,8 +81,8 @@ func (p *queryParser) fragment(name string) *shape {
 	return p.fragments[name]
 }
 
-// selection reads a selection set, which begins with a brace; at is the way to it. The fields of the one fragment that
-// it consists of are there; of several, those of one are, so that none is asked for.
+// selection parses a selection set that begins with a brace; at is its path. If it has exactly one fragment, that
+// fragment's fields are required. Of several fragments only one applies, so none is required.
 func (p *queryParser) selection(at string) shape {
 	s := shape{kind: eitherShape, fields: map[string]field{}}
 	var parts []*shape
@@ -99,8 +99,8 @@ func (p *queryParser) selection(at string) shape {
 			parts = append(parts, &part)
 			continue
 		}
-		name, way := word, at+"."+word
-		if p.peek() == ":" { // it is an alias
+		name, path := word, at+"."+word
+		if p.peek() == ":" { // an alias
 			p.next()
 			p.next()
 		}
@@ -110,29 +110,29 @@ func (p *queryParser) selection(at string) shape {
 		}
 		f := field{shape: shape{kind: anythingShape}, need: present}
 		if p.peek() == "{" {
-			f.shape = p.selection(way)
+			f.shape = p.selection(path)
 		}
-		if slices.ContainsFunc(neverNull, func(end string) bool { return strings.HasSuffix(way, "."+end) }) {
+		if slices.ContainsFunc(neverNull, func(end string) bool { return strings.HasSuffix(path, "."+end) }) {
 			f.need = notNull
 		}
 		s.fields[name] = f
 	}
 	if len(parts) == 1 {
-		s.part = parts[0]
+		s.fragment = parts[0]
 	}
 	return s
 }
 
-// maxSelection bounds how deep selections are followed, in case a fragment should hold itself.
+// maxSelection is the maximum depth of selections, in case a fragment includes itself.
 const maxSelection = 30
 
-// include puts the fields of fragments beside those where they stand.
+// include adds the fields of fragments to the selections that use them.
 func (s *shape) include(depth int) {
 	if depth > maxSelection {
 		return
 	}
-	if part := s.part; part != nil {
-		s.part = nil
+	if part := s.fragment; part != nil {
+		s.fragment = nil
 		part.include(depth + 1)
 		for name, f := range part.fields {
 			s.fields[name] = f

@@ -24,7 +24,7 @@ func TestRateLimits(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		refuse func(http.ResponseWriter, *clock)
-		slept  time.Duration // 0: not slept but reported
+		slept  time.Duration // 0: an error instead
 		after  time.Duration
 	}{
 		{"secondary, short", func(rw http.ResponseWriter, _ *clock) {
@@ -80,17 +80,17 @@ func TestRateLimits(t *testing.T) {
 			if sia.IsPermanent(err) || sia.RetryAfter(err) != c.after || !strings.Contains(err.Error(), "goes on by itself") {
 				t.Fatalf("got %v, retry after %v", err, sia.RetryAfter(err))
 			}
-			// Nothing more of this installation goes out, through whatever handle …
+			// No other request of this installation is sent, through any handle …
 			err = w.repo().React(ctx, sia.Origin{OnIssue: 12}, "eyes")
 			if sia.RetryAfter(err) != c.after || n.Load() != 1 {
 				t.Errorf("second call: %v after %d requests", err, n.Load())
 			}
-			// … but another installation is not held up …
+			// … but another installation is not affected …
 			if err := w.app.Repo(2, sia.Repo{ID: 9, Owner: "other", Name: "place"}).
 				React(ctx, sia.Origin{OnIssue: 12}, "eyes"); err != nil {
 				t.Error(err)
 			}
-			// … and when the time has come it goes on.
+			// … and after the wait it continues.
 			if err := w.clock.sleep(ctx, c.after); err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestLastCallOfTheHourHoldsTheNext(t *testing.T) {
 	}
 }
 
-// A secondary limit may be said in an answer of 200 to a GraphQL request. It holds for everything.
+// A secondary limit in a response with status 200 to a GraphQL request blocks everything.
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
 func TestSecondaryLimitOfGraphQL(t *testing.T) {
 	for said, want := range map[string]time.Duration{"90": 90 * time.Second, "": time.Minute} {
@@ -232,7 +232,7 @@ func TestPacer(t *testing.T) {
 		t.Fatalf("burst slept %v", c.naps())
 	}
 	write()
-	if err := c.sleep(ctx, time.Hour); err != nil { // quiet: the bucket fills, but not beyond the burst
+	if err := c.sleep(ctx, time.Hour); err != nil { // idle: the bucket fills up to the burst
 		t.Fatal(err)
 	}
 	for range 6 {
@@ -254,7 +254,7 @@ func TestWritesThatDoNotGetTheirTurn(t *testing.T) {
 	w := start(t, "/")
 	ctx := context.Background()
 	p := newWritePacer(w.app.cfg)
-	done, err := p.enter(ctx) // a write that takes for ever
+	done, err := p.enter(ctx) // a write that never ends
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,9 +263,10 @@ func TestWritesThatDoNotGetTheirTurn(t *testing.T) {
 	defer cancel()
 	in := w.app.installation(1)
 	req, _ := http.NewRequestWithContext(late, http.MethodPost, w.base+"repos/acme/shop/x", readCloser("{}"))
-	_, err = w.app.bottom(1, in.limits, p).RoundTrip(req)
+	_, err = w.app.baseTransport(1, in.limits, p).RoundTrip(req)
 	err = w.app.failure(err, "comment")
-	if sia.IsPermanent(err) || sia.RetryAfter(err) != queueAfter || !strings.Contains(err.Error(), "wait their turn") {
+	if sia.IsPermanent(err) || sia.RetryAfter(err) != queueRetryAfter ||
+		!strings.Contains(err.Error(), "wait their turn") {
 		t.Errorf("got %v", err)
 	}
 	if n := len(w.got("POST")); n != 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What GitHub says of the limits is told by installation. What is no number is not taken in, nor are more
-// resources than GitHub has.
+// GitHub's limits are reported by installation. Values that are no numbers are ignored, and so are more resources
+// than GitHub has.
 func TestRateLimitsAreTold(t *testing.T) {
 	w := start(t, "/")
 	n := 0
@@ -31,7 +31,8 @@ func TestRateLimitsAreTold(t *testing.T) {
 		}
 	}
 	core := func(left int) []RateLimit {
-		return []RateLimit{{Installation: 1, Resource: "core", Limit: 5000, Left: left, Resets: time.Unix(1767225600, 0)}}
+		return []RateLimit{{Installation: 1, Resource: "core", Limit: 5000, Remaining: left,
+			Resets: time.Unix(1767225600, 0)}}
 	}
 	if got := w.app.RateLimits(); len(got) != 0 {
 		t.Errorf("before anything was asked: %v", got)

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Reaction is somebody's reaction to a comment.
+// Reaction is a reaction to a comment.
 type Reaction struct {
 	ID       int64
 	Content  string // +1, -1, laugh, confused, heart, hooray, rocket or eyes
@@ -17,8 +17,8 @@ type Reaction struct {
 	AuthorID int64
 }
 
-// React puts a reaction of the app where something was said: on a comment on a line, on a comment, or
-// on the issue or pull request itself. GitHub keeps one of each kind, however often it is put.
+// React adds a reaction of the app to a comment on a line, to a comment, or to the issue or pull request itself. It
+// is idempotent: GitHub keeps one reaction of each kind.
 // https://docs.github.com/en/rest/reactions/reactions
 func (r *Repo) React(ctx context.Context, on sia.Origin, content string) error {
 	var err error
@@ -33,7 +33,7 @@ func (r *Repo) React(ctx context.Context, on sia.Origin, content string) error {
 	return r.fail(err, "react on %s#%d", r.repo, on.OnIssue)
 }
 
-// Reactions returns the reactions to a comment, oldest first: none to one that was deleted.
+// Reactions returns the reactions to a comment, oldest first; none if it was deleted.
 func (r *Repo) Reactions(ctx context.Context, comment int64) ([]Reaction, error) {
 	var out []Reaction
 	for x, err := range eachPage(func(o gh.ListOptions) ([]*gh.Reaction, *gh.Response, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The GraphQL requests that REST has nothing for.
+// GraphQL requests that have no counterpart in REST.
 // https://docs.github.com/en/graphql/reference/mutations#markpullrequestreadyforreview
 // https://docs.github.com/en/graphql/reference/mutations#convertpullrequesttodraft
 const (
@@ -23,12 +23,12 @@ const (
 	draftQuery = `query($id: ID!) { node(id: $id) { ... on PullRequest { isDraft } } }`
 )
 
-// MarkReady takes a pull request out of draft. One that is out of it stays so.
+// MarkReady marks a pull request ready for review. It does nothing if it is not a draft.
 func (r *Repo) MarkReady(ctx context.Context, nodeID string) error {
 	return r.setDraft(ctx, nodeID, false, readyMutation, "mark the pull request ready for review in ")
 }
 
-// MarkDraft makes a pull request a draft again. One that is a draft stays so.
+// MarkDraft converts a pull request to a draft. It does nothing if it is one.
 func (r *Repo) MarkDraft(ctx context.Context, nodeID string) error {
 	return r.setDraft(ctx, nodeID, true, draftMutation, "make the pull request a draft again in ")
 }
@@ -41,7 +41,7 @@ func (r *Repo) setDraft(ctx context.Context, nodeID string, want bool, mutation,
 	if !errors.As(err, &refusal) {
 		return r.fail(err, "%s", op+r.repo.String())
 	}
-	// GitHub refuses to do what is done already, which is what is wanted.
+	// GitHub refuses a change to the state that the pull request already has.
 	var now struct {
 		Node struct {
 			IsDraft *bool `json:"isDraft"`
@@ -52,19 +52,19 @@ func (r *Repo) setDraft(ctx context.Context, nodeID string, want bool, mutation,
 		return nil
 	}
 	return &sia.Error{
-		Op: op + r.repo.String(), Message: refusal.forPeople(want), Permanent: refusal.permanent(),
+		Op: op + r.repo.String(), Message: refusal.message(want), Permanent: refusal.isPermanent(),
 		Err: &redactedError{refusal},
 	}
 }
 
-// graphqlError is the refusal that comes in the body of a GraphQL answer.
+// graphqlError is a refusal in the body of a GraphQL response.
 type graphqlError struct{ kinds, messages []string }
 
 func (e *graphqlError) Error() string {
 	return "GraphQL: " + scrubbedLine(strings.Join(e.messages, "; "))
 }
 
-func (e *graphqlError) permanent() bool {
+func (e *graphqlError) isPermanent() bool {
 	for _, k := range e.kinds {
 		switch k {
 		case "FORBIDDEN", "NOT_FOUND", "UNPROCESSABLE", "INSUFFICIENT_SCOPES":
@@ -74,8 +74,8 @@ func (e *graphqlError) permanent() bool {
 	return false
 }
 
-// failing reports whether it is no refusal: GitHub failed.
-func (e *graphqlError) failing() bool {
+// isServerError reports whether GitHub failed, and did not refuse.
+func (e *graphqlError) isServerError() bool {
 	return slices.ContainsFunc(e.kinds, func(k string) bool {
 		return k == "INTERNAL" || k == "SERVICE_UNAVAILABLE"
 	}) || slices.ContainsFunc(e.messages, func(m string) bool {
@@ -83,8 +83,8 @@ func (e *graphqlError) failing() bool {
 	})
 }
 
-// forPeople says what a person can do; draft is what was wanted.
-func (e *graphqlError) forPeople(draft bool) string {
+// message returns what a user can do about it; draft is the wanted state.
+func (e *graphqlError) message(draft bool) string {
 	press := "press “Ready for review” on the pull request"
 	if draft {
 		press = "press “Convert to draft” on the pull request"
@@ -98,8 +98,7 @@ func (e *graphqlError) forPeople(draft bool) string {
 	return "GitHub refused; " + press + ": " + scrubbedLine(strings.Join(e.messages, "; "))
 }
 
-// graphql carries out one GraphQL request and decodes its data, which must hold all that
-// the query selects, into out.
+// graphql sends a GraphQL request and decodes its data into out. All selected fields must be present.
 func (r *Repo) graphql(ctx context.Context, query string, vars map[string]any, out any) error {
 	req, err := r.gh.NewRequest("POST", r.app.graphql, map[string]any{"query": query, "variables": vars})
 	if err != nil {
@@ -118,9 +117,9 @@ func (r *Repo) graphql(ctx context.Context, query string, vars map[string]any, o
 	if len(answer.Errors) == 0 {
 		var data any
 		if len(answer.Data) > 0 {
-			_ = json.Unmarshal(answer.Data, &data) // it was read as a part of the answer
+			_ = json.Unmarshal(answer.Data, &data) // valid: it was decoded as part of the response
 		}
-		if err := queryShape(query).lacks(data, "data"); err != nil {
+		if err := queryShape(query).check(data, "data"); err != nil {
 			return err
 		}
 		return json.Unmarshal(answer.Data, out)

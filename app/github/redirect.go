@@ -6,13 +6,13 @@ import (
 	"net/http"
 )
 
-// maxRedirects bounds how often one write is sent on.
+// maxRedirects is the maximum number of redirects of one write.
 const maxRedirects = 3
 
-var errRedirects = errors.New("a redirect leads on and on")
+var errTooManyRedirects = errors.New("a redirect leads on and on")
 
-// redirector sends a write on to where GitHub says its repository is now, as the
-// same write: net/http would make a GET of it. Reads it leaves to net/http.
+// redirector follows GitHub's redirects of a write to a moved repository with the same method; net/http would turn it
+// into a GET. It leaves redirects of reads to net/http.
 //
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 type redirector struct{ next http.RoundTripper }
@@ -23,20 +23,20 @@ func (r *redirector) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	for try := 0; ; try++ {
 		resp, err := r.next.RoundTrip(req)
-		if err != nil || !sentOn(resp.StatusCode) {
+		if err != nil || !isRedirect(resp.StatusCode) {
 			return resp, err
 		}
 		to, err := resp.Location()
 		if err != nil {
-			return resp, nil //nolint:nilerr // it says no address: the answer itself is the refusal
+			return resp, nil //nolint:nilerr // without an address, the response is the refusal
 		}
 		discard(resp)
 		if to.Host != req.URL.Host || to.Scheme != req.URL.Scheme {
 			return nil, fmt.Errorf("%w: %s", errForeignHost, to.Host)
 		}
-		again, ok := rewound(req)
+		again, ok := rewind(req)
 		if !ok || try == maxRedirects {
-			return nil, errRedirects
+			return nil, errTooManyRedirects
 		}
 		again = again.Clone(req.Context())
 		again.URL = to
@@ -44,8 +44,8 @@ func (r *redirector) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// sentOn reports whether an answer asks for the same request elsewhere.
-func sentOn(code int) bool {
+// isRedirect reports whether a status asks for the same request at another address.
+func isRedirect(code int) bool {
 	switch code {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true

@@ -12,25 +12,25 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// maxRegistration bounds GitHub's answer to a code, in bytes.
+// maxRegistration is the maximum size of GitHub's response to a code, in bytes.
 const maxRegistration = 1 << 20
 
-// Registration is an app that GitHub made from a manifest, with its keys.
+// Registration is an app that was created from a manifest, with its keys.
 type Registration struct {
 	ID                int64
 	Slug, Name, Owner string
-	Page              string // for people
+	Page              string // web page of the app
 	ClientID          string
 	ClientSecret      string
 	WebhookSecret     string
 	PrivateKey        string // PEM
 }
 
-// manifestCode is what codes look like. One becomes part of an address.
+// manifestCode matches codes; a code becomes part of a URL.
 var manifestCode = lazyregexp.New(`^[A-Za-z0-9_-]{1,200}$`)
 
-// Register gets an app's keys for a code of the manifest flow, which works once and for an hour. Errors are sentences
-// for whoever registers the app, and hold no code.
+// Register exchanges a code of the manifest flow, which is valid once and for an hour, for an app's keys. Errors are
+// sentences for the person who registers the app, and don't contain the code.
 // https://docs.github.com/en/rest/apps/apps#create-a-github-app-from-a-manifest
 func Register(ctx context.Context, api, code string) (Registration, error) {
 	if !manifestCode.MatchString(code) {
@@ -40,8 +40,8 @@ func Register(ctx context.Context, api, code string) (Registration, error) {
 	if err != nil {
 		return Registration{}, fmt.Errorf("GitHub's API: %w", err)
 	}
-	client := gh.NewClient(&http.Client{Transport: wholeAnswers{http.DefaultTransport, maxRegistration},
-		CheckRedirect: stay})
+	client := gh.NewClient(&http.Client{Transport: strictTransport{http.DefaultTransport, maxRegistration},
+		CheckRedirect: noRedirect})
 	client.BaseURL, client.UserAgent = base, "sia"
 	got, _, err := client.Apps.CompleteAppManifest(ctx, code)
 	switch status := statusOf(err); {
@@ -57,7 +57,7 @@ func Register(ctx context.Context, api, code string) (Registration, error) {
 		WebhookSecret: got.GetWebhookSecret(), PrivateKey: got.GetPEM()}, nil
 }
 
-// withoutAddress is what went wrong, without the address that was asked, in which a code stands.
+// withoutAddress returns the reason in err without the URL, which contains a code.
 func withoutAddress(err error) string {
 	var refused *gh.ErrorResponse
 	if errors.As(err, &refused) && refused.Response != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// A task goes on under the name that it knows when its repository gets another one, or its owner does. GitHub sends on
-// whoever asks for the former name; what a request says within, such as whose a branch is, it does not mend.
+// A task continues under the name that it knows after its repository or its owner was renamed. GitHub redirects
+// requests for the former name, but does not correct names within a request, such as the owner of a branch.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 // https://docs.github.com/en/account-and-profile/concepts/username-changes
 func TestRenamedOnTheSimulator(t *testing.T) {
@@ -39,7 +39,7 @@ func TestRenamedOnTheSimulator(t *testing.T) {
 			if again, err := s.repo.EnsurePull(ctx, want); err != nil || again.Number != made.Number {
 				t.Errorf("pull request %+v, %v", again, err)
 			}
-			if ever, found, err := s.repo.EverPull(ctx, want.Head); err != nil || !found || ever.Number != made.Number {
+			if ever, found, err := s.repo.AnyPull(ctx, want.Head); err != nil || !found || ever.Number != made.Number {
 				t.Errorf("ever %+v, %v, %v", ever, found, err)
 			}
 			const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
@@ -62,7 +62,7 @@ func TestRenamedOnTheSimulator(t *testing.T) {
 			if set, err := s.repo.Checks(ctx, head); err != nil || len(set.Runs) > 0 {
 				t.Errorf("checks %+v, %v", set, err)
 			}
-			if _, err := s.repo.RequiredNow(ctx, "main"); err != nil {
+			if _, err := s.repo.FetchRequired(ctx, "main"); err != nil {
 				t.Error(err)
 			}
 		})

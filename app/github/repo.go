@@ -16,53 +16,52 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Repo is a handle on one repository of one installation. It is cheap: tokens,
-// connections and limits are shared between handles. Get one from [App.Repo].
+// Repo is a handle on one repository of one installation. It is cheap: handles share tokens, connections and limits.
+// Get one from [App.Repo].
 type Repo struct {
 	app  *App
 	repo sia.Repo
 	*repoConn
 }
 
-// repoConn is a signed-in connection to one repository.
+// repoConn is an authenticated connection to one repository.
 type repoConn struct {
 	installation int64
 	gh           *gh.Client
 	git          *gitTokens
-	workflows    *gitTokens // as git, and for workflow files
-	err          error      // the repository's name is not one: nothing is sent
+	workflows    *gitTokens // like git, with write access to workflow files
+	err          error      // the repository's name is invalid: nothing is sent
 	used         time.Time  // guarded by installation.mu
 
-	access   *expiringMap[string, string]
-	required *expiringMap[string, Requirements]
-	commits  *expiringMap[string, sia.CommitRules] // by branch
-	noLook   *expiringMap[string, bool]            // GitHub refused to tell at once what judges a commit
-	// it failed to
-	noLookNow *expiringMap[string, bool]
-	histories *expiringMap[string, History] // by branch
-	names     *expiringMap[int64, string]   // of other repositories, by their numbers
-	sent      *expiringMap[int64, uint64]   // hashes of the check runs last sent
-	bodies    *expiringMap[int, string]     // of pull requests, as they were just read
-	fresh     *freshTransport
+	permissions    *expiringMap[string, string] // by login
+	required       *expiringMap[string, Requirements]
+	commits        *expiringMap[string, sia.CommitRules] // by branch
+	graphqlRefused *expiringMap[string, bool]            // GitHub refused the query for a look
+	graphqlFailed  *expiringMap[string, bool]            // GitHub failed to answer it
+	histories      *expiringMap[string, History]         // by branch
+	names          *expiringMap[int64, string]           // of other repositories, by id
+	sent           *expiringMap[int64, uint64]           // hashes of the check runs last sent
+	bodies         *expiringMap[int, string]             // of pull requests that were just read
+	fresh          *freshTransport
 }
 
 const (
-	maxConns = 512       // kept per installation; idle ones go when there are more
-	idleConn = time.Hour // a token lives as long
+	maxConns = 512       // per installation; above it, idle ones are closed
+	idleConn = time.Hour // the lifetime of a token
 )
 
-// repoName is what GitHub lets owners and repositories be called.
+// repoName matches the names of owners and repositories.
 var repoName = lazyregexp.New(`^[A-Za-z0-9._-]{1,100}$`)
 
 func validName(s string) bool { return repoName.MatchString(s) && s != "." && s != ".." }
 
-// Repo returns a handle on a repository. It makes no request and can't fail; a
-// repository that does not exist or is out of reach shows at the first call.
+// Repo returns a handle on a repository. It makes no request and can't fail. The first call reports a repository that
+// does not exist or is inaccessible.
 func (a *App) Repo(installation int64, repo sia.Repo) *Repo {
 	return &Repo{app: a, repo: repo, repoConn: a.installation(installation).conn(a, repo)}
 }
 
-// conn returns the connection to a repository, making it when there is none.
+// conn returns the connection to a repository, and creates it if there is none.
 func (in *installation) conn(a *App, repo sia.Repo) *repoConn {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -85,16 +84,16 @@ func (in *installation) conn(a *App, repo sia.Repo) *repoConn {
 
 func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 	c := &repoConn{
-		installation: in.id,
-		access:       newExpiringMap[string, string](a.cfg.Now, accessFor, 1000),
-		noLook:       newExpiringMap[string, bool](a.cfg.Now, noLookFor, 1),
-		noLookNow:    newExpiringMap[string, bool](a.cfg.Now, noLookNow, 1),
-		histories:    newExpiringMap[string, History](a.cfg.Now, historyFor, 100),
-		names:        newExpiringMap[int64, string](a.cfg.Now, historyFor, 100),
-		required:     newExpiringMap[string, Requirements](a.cfg.Now, requiredFor, 100),
-		commits:      newExpiringMap[string, sia.CommitRules](a.cfg.Now, commitRulesFor, 100),
-		sent:         newExpiringMap[int64, uint64](a.cfg.Now, sentFor, 1000),
-		bodies:       newExpiringMap[int, string](a.cfg.Now, readFor, 100),
+		installation:   in.id,
+		permissions:    newExpiringMap[string, string](a.cfg.Now, permissionTTL, 1000),
+		graphqlRefused: newExpiringMap[string, bool](a.cfg.Now, graphqlRefusedTTL, 1),
+		graphqlFailed:  newExpiringMap[string, bool](a.cfg.Now, graphqlFailedTTL, 1),
+		histories:      newExpiringMap[string, History](a.cfg.Now, historyTTL, 100),
+		names:          newExpiringMap[int64, string](a.cfg.Now, historyTTL, 100),
+		required:       newExpiringMap[string, Requirements](a.cfg.Now, requiredTTL, 100),
+		commits:        newExpiringMap[string, sia.CommitRules](a.cfg.Now, commitRulesTTL, 100),
+		sent:           newExpiringMap[int64, uint64](a.cfg.Now, sentTTL, 1000),
+		bodies:         newExpiringMap[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
 		c.err = &sia.Error{Op: "reach repository", Message: fmt.Sprintf("%q is not the name of a repository", repo.String()),
@@ -102,19 +101,19 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 		c.gh = a.client(refusingTransport{c.err})
 		return c
 	}
-	bottom := a.bottom(in.id, in.limits, newWritePacer(a.cfg))
+	base := a.baseTransport(in.id, in.limits, newWritePacer(a.cfg))
 	scope := onlyRepository(repo)
-	c.fresh = &freshTransport{made: newExpiringMap[string, bool](a.cfg.Now, freshFor, 1000)}
-	c.fresh.next = in.cached(&installationAuth{
-		next: bottom, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), bottom),
+	c.fresh = &freshTransport{created: newExpiringMap[string, bool](a.cfg.Now, freshPeriod, 1000)}
+	c.fresh.next = in.withCache(&installationAuth{
+		next: base, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), base),
 	})
 	c.gh = a.client(c.fresh)
-	c.git = newGitTokens(a, in, scope, gitPermissions(), bottom)
-	c.workflows = newGitTokens(a, in, scope, workflowPermissions(), bottom)
+	c.git = newGitTokens(a, in, scope, gitPermissions(), base)
+	c.workflows = newGitTokens(a, in, scope, workflowPermissions(), base)
 	return c
 }
 
-// refusingTransport sends nothing.
+// refusingTransport refuses all requests.
 type refusingTransport struct{ err error }
 
 func (r refusingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -122,21 +121,20 @@ func (r refusingTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	return nil, r.err
 }
 
-// Name returns which repository the handle is on.
+// Name returns the repository of the handle.
 func (r *Repo) Name() sia.Repo { return r.repo }
 
-// CloneURL is the repository's address for git over HTTP, without credentials.
+// CloneURL returns the repository's URL for git over HTTP, without credentials.
 func (r *Repo) CloneURL() string {
 	return r.app.web.String() + url.PathEscape(r.repo.Owner) + "/" + url.PathEscape(r.repo.Name) + ".git"
 }
 
-// Remote is the repository for git. Its key holds the repository's id, which
-// stays when it is renamed or moved. Its tokens are good for reading and writing this
-// repository's contents, for between a minute and an hour. They must not reach logs,
-// remotes, environments or the agent.
+// Remote returns the repository as a git remote. Its key has the repository's id, which stays when the repository is
+// renamed or moved. Its tokens grant access to the contents of this repository, and expire after a minute to an hour.
+// They must not get into logs, git's configuration, environments or the agent.
 func (r *Repo) Remote() gitops.Remote { return r.remote(r.git) }
 
-// WorkflowRemote is the repository for a push that changes workflow files.
+// WorkflowRemote returns the remote for a push that changes workflow files.
 func (r *Repo) WorkflowRemote() gitops.Remote { return r.remote(r.workflows) }
 
 func (r *Repo) remote(tokens *gitTokens) gitops.Remote {
@@ -144,16 +142,16 @@ func (r *Repo) remote(tokens *gitTokens) gitops.Remote {
 		Key: KeyOf(r.installation, r.repo.ID), URL: r.CloneURL(),
 		Token: func(ctx context.Context) (string, error) { return r.tokenOf(ctx, tokens.token) },
 		Other: func(ctx context.Context, refused string, expired bool) (string, error) {
-			return r.tokenOf(ctx, func(ctx context.Context) (string, error) { return tokens.other(ctx, refused, expired) })
+			return r.tokenOf(ctx, func(ctx context.Context) (string, error) { return tokens.fallback(ctx, refused, expired) })
 		},
-		Took: tokens.took,
+		Took: tokens.accepted,
 	}
 }
 
-// KeyOf is the key of a [Repo.Remote].
+// KeyOf returns the key of a [Repo.Remote].
 func KeyOf(installation, repo int64) string { return fmt.Sprintf("%d/%d", installation, repo) }
 
-// RepoOfKey is the id of the repository that the key of a [Repo.Remote] holds.
+// RepoOfKey returns the repository's id in the key of a [Repo.Remote].
 func RepoOfKey(key string) (repo int64, err error) {
 	_, id, _ := strings.Cut(key, "/")
 	if repo, err = strconv.ParseInt(id, 10, 64); err != nil {
@@ -172,88 +170,85 @@ func (r *Repo) tokenOf(ctx context.Context, from func(context.Context) (string, 
 	return token, r.fail(err, "get a token for %s", r.repo)
 }
 
-// MayChangeWorkflows reports whether the installation was granted to write workflow
-// files, which GitHub asks a permission of its own for.
+// MayChangeWorkflows reports whether the installation has GitHub's separate permission to write workflow files.
 // https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app
 func (r *Repo) MayChangeWorkflows(ctx context.Context) (bool, error) {
 	got, _, err := r.app.gh.Apps.GetInstallation(ctx, r.installation)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return false, r.fail(err, "read the permissions for %s", r.repo)
 	}
 	return permissionsFrom(got.GetPermissions())["workflows"] == "write", nil
 }
 
-// Repository returns what GitHub says about the repository.
+// Repository reads the repository.
 // https://docs.github.com/en/rest/repos/repos#get-a-repository
 func (r *Repo) Repository(ctx context.Context) (Repository, error) {
 	got, _, err := r.gh.Repositories.Get(ctx, r.repo.Owner, r.repo.Name)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Repository{}, r.fail(err, "read repository %s", r.repo)
 	}
 	return repositoryFrom(got), nil
 }
 
-// ByID returns what GitHub says about the repository of the handle's id, whatever it is called by now: its name may be
-// another's. GitHub documents the address by the redirects of renamed repositories, which lead to it.
+// ByID reads the repository by the handle's id, since its name may have changed, or belong to another repository.
+// GitHub documents this address only as the target of redirects from renamed repositories.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 func (r *Repo) ByID(ctx context.Context) (Repository, error) {
 	got, _, err := r.gh.Repositories.GetByID(ctx, r.repo.ID)
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Repository{}, r.fail(err, "read repository %d", r.repo.ID)
 	}
 	return repositoryFrom(got), nil
 }
 
-// Head returns the commit that a branch stands at; false when there is no such
-// branch.
+// Head returns the head commit of a branch, or false if the branch does not exist.
 // https://docs.github.com/en/rest/git/refs#get-a-reference
 func (r *Repo) Head(ctx context.Context, branch string) (sha string, ok bool, err error) {
 	ref, _, err := r.gh.Git.GetRef(ctx, r.repo.Owner, r.repo.Name, "heads/"+branch)
 	if statusOf(err) == http.StatusNotFound || statusOf(err) == http.StatusConflict { // 409: the repository is empty
 		return "", false, nil
 	}
-	if err := whole(err, ref.GetObject().GetSHA()); err != nil {
+	if err := require(err, ref.GetObject().GetSHA()); err != nil {
 		return "", false, r.fail(err, "read branch %s of %s", branch, r.repo)
 	}
 	return ref.GetObject().GetSHA(), true, nil
 }
 
-// MergeBase is the last commit that a branch and a commit have in common; empty where there is none, or one of the two
-// is not there.
+// MergeBase returns the merge base of a branch and a commit, or "" if there is none, or one of the two does not
+// exist.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
 func (r *Repo) MergeBase(ctx context.Context, branch, sha string) (string, error) {
-	// A page without commits; the first has up to 300 files besides.
+	// The second page has no commits; the first would list up to 300 files as well.
 	got, _, err := r.gh.Repositories.CompareCommits(ctx, r.repo.Owner, r.repo.Name, branch, sha,
 		&gh.ListOptions{Page: 2, PerPage: 1})
 	if code := statusOf(err); code == http.StatusNotFound || code == http.StatusUnprocessableEntity {
 		return "", nil
 	}
 	base := got.GetMergeBaseCommit().GetSHA()
-	if err := whole(err, base); err != nil {
+	if err := require(err, base); err != nil {
 		return "", r.fail(err, "compare %s with branch %s of %s", sha, branch, r.repo)
 	}
 	return base, nil
 }
 
-// fail is [App.failure], for the methods of a Repo.
+// fail is [App.failure] for the methods of a Repo.
 func (r *Repo) fail(err error, format string, args ...any) error {
 	return r.app.failure(err, format, args...)
 }
 
-// send makes a request under the repository that go-github has no method for, or
-// not the right one.
+// send makes a request below the repository that go-github has no suitable method for.
 func (r *Repo) send(ctx context.Context, method, path string, in, out any) error {
 	_, err := r.exchange(ctx, method, path, in, out)
 	return err
 }
 
-// sendPage reads one page of a list beneath the repository.
+// sendPage reads one page of a list below the repository.
 func (r *Repo) sendPage(ctx context.Context, path string, out any) (*gh.Response, error) {
 	return r.exchange(ctx, http.MethodGet, path, nil, out)
 }
 
-// readByID reads what lies beneath the repository by its id: its name may be another repository's by now, which a token
-// reads as well where it is public.
+// readByID reads something below the repository by its id: another repository may have its name by now, and if that
+// one is public, a token reads it as well.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 func (r *Repo) readByID(ctx context.Context, path string, out any) error {
 	req, err := r.gh.NewRequest(http.MethodGet, fmt.Sprintf("repositories/%d/%s", r.repo.ID, path), nil)

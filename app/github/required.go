@@ -16,33 +16,31 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// requiredFor is how long it is remembered what a branch requires: long enough
-// for the looks at one commit, short enough for a rule that somebody adds.
-const requiredFor = time.Minute
+// requiredTTL is how long to cache a branch's requirements: long enough for the looks at one commit, short enough for
+// new rules to take effect.
+const requiredTTL = time.Minute
 
-// Requirements are what a branch requires of what is merged into it.
+// Requirements are the requirements for merging into a branch.
 type Requirements struct {
 	All   []gate.Required // sorted
-	Known bool            // false: GitHub does not let the app see all of it
-	// it has to be up to date with the branch; false where only administrators are told
+	Known bool            // false: the app can't see all of them
+	// the head must be up to date with the branch; classic protection reports it to administrators only
 	Strict bool
-	// kinds of rules beside checks that stop a merge until something is done, as GitHub's API spells them, sorted
+	// types of other rules that can block a merge, as in GitHub's API, sorted
 	Others []string
 }
 
-// stopping are the kinds of rules that can stop the merge of a pull request although its checks are green, beside
-// reviews. What they want is not to be had from a check run.
+// blockingRules are the types of rules, apart from reviews, that can block the merge of a pull request with green
+// checks. No check run shows their state.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
-var stopping = map[string]bool{"required_signatures": true, "required_deployments": true, "code_scanning": true,
+var blockingRules = map[string]bool{"required_signatures": true, "required_deployments": true, "code_scanning": true,
 	"merge_queue": true, "required_linear_history": true, "commit_message_pattern": true,
 	"commit_author_email_pattern": true, "committer_email_pattern": true, "branch_name_pattern": true,
 	"file_path_restriction": true, "max_file_path_length": true, "file_extension_restriction": true,
 	"max_file_size": true, "update": true, "code_quality": true}
 
-// Required returns what must hold before something is merged into a branch, by the
-// repository's rules and by branch protection. Where GitHub does not let the app see one
-// of the two, the answer holds what the other one says. Answers are remembered for a
-// minute.
+// Required returns the requirements for merging into a branch, from the repository's rules and from branch
+// protection. If the app can't see one of the two, the result has only the other. It is cached for a minute.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 // https://docs.github.com/en/rest/branches/branches#get-a-branch
 func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error) {
@@ -50,11 +48,11 @@ func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error
 		got.All = slices.Clone(got.All)
 		return got, nil
 	}
-	return r.RequiredNow(ctx, branch)
+	return r.FetchRequired(ctx, branch)
 }
 
-// RequiredNow is Required as it is now, for the last word before something is said to be green.
-func (r *Repo) RequiredNow(ctx context.Context, branch string) (Requirements, error) {
+// FetchRequired is Required without the cache, for the final check before a task passes.
+func (r *Repo) FetchRequired(ctx context.Context, branch string) (Requirements, error) {
 	rules, err := r.requiredByRules(ctx, branch)
 	if err != nil {
 		return Requirements{}, r.fail(err, "read the rules of branch %s of %s", branch, r.repo)
@@ -71,7 +69,7 @@ func (r *Repo) RequiredNow(ctx context.Context, branch string) (Requirements, er
 	return got, nil
 }
 
-// sort brings requirements into their order, each once.
+// sort sorts requirements and removes duplicates.
 func (q *Requirements) sort() {
 	slices.SortFunc(q.All, func(a, b gate.Required) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow),
@@ -81,13 +79,13 @@ func (q *Requirements) sort() {
 	q.All, q.Others = slices.Compact(q.All), slices.Compact(q.Others)
 }
 
-// branchRule is one rule that holds for a branch.
+// branchRule is a rule that applies to a branch.
 type branchRule struct {
 	Type       string          `json:"type"`
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// branchRules walks the rules that hold for a branch, to their last page.
+// branchRules iterates over all rules that apply to a branch.
 func (r *Repo) branchRules(ctx context.Context, branch string) iter.Seq2[*branchRule, error] {
 	return eachPage(func(o gh.ListOptions) ([]*branchRule, *gh.Response, error) {
 		var rules []*branchRule
@@ -97,19 +95,19 @@ func (r *Repo) branchRules(ctx context.Context, branch string) iter.Seq2[*branch
 	})
 }
 
-// requiredByRules reads the rule sets. Unlike go-github it passes over kinds of rules that it does not know.
+// requiredByRules reads the rule sets. Unlike go-github, it skips unknown types of rules.
 func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements, error) {
 	out := Requirements{Known: true}
 	for rule, err := range r.branchRules(ctx, branch) {
 		if hiddenFromApp(err) {
 			return Requirements{}, nil
 		}
-		var wants ruleWants
+		var reqs ruleRequirements
 		if err == nil {
-			wants, err = rule.wants()
+			reqs, err = rule.requirements()
 		}
 		if err == nil {
-			err = r.takeRule(ctx, &out, rule.Type, wants)
+			err = r.addRule(ctx, &out, rule.Type, reqs)
 		}
 		if err != nil {
 			return Requirements{}, err
@@ -118,21 +116,21 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements
 	return out, nil
 }
 
-// ruleWants is what a rule requires of checks.
-type ruleWants struct {
+// ruleRequirements are the requirements of one rule on checks.
+type ruleRequirements struct {
 	checks    []gate.Required
 	strict    bool
-	workflows []workflowOf
+	workflows []workflowRef
 }
 
-// workflowOf is a workflow's file and the number of the repository that it is in.
-type workflowOf struct {
+// workflowRef is a workflow's file and the id of its repository.
+type workflowRef struct {
 	path       string
 	repository int64
 }
 
-// wants reads what a rule requires of checks.
-func (b branchRule) wants() (out ruleWants, err error) {
+// requirements parses the requirements of a rule on checks.
+func (b branchRule) requirements() (out ruleRequirements, err error) {
 	var p struct {
 		Checks []struct {
 			Context string `json:"context"`
@@ -155,19 +153,19 @@ func (b branchRule) wants() (out ruleWants, err error) {
 		out.checks = append(out.checks, gate.Required{Name: c.Context, App: max(0, c.App)})
 	}
 	for _, w := range p.Workflows {
-		out.workflows = append(out.workflows, workflowOf{w.Path, w.Repository})
+		out.workflows = append(out.workflows, workflowRef{w.Path, w.Repository})
 	}
 	return out, nil
 }
 
-// takeRule adds what one rule requires.
-func (r *Repo) takeRule(ctx context.Context, out *Requirements, kind string, wants ruleWants) error {
-	if stopping[kind] {
+// addRule adds the requirements of one rule to out.
+func (r *Repo) addRule(ctx context.Context, out *Requirements, kind string, reqs ruleRequirements) error {
+	if blockingRules[kind] {
 		out.Others = append(out.Others, kind)
 	}
-	out.Strict = out.Strict || wants.strict
-	out.All = append(out.All, wants.checks...)
-	for _, w := range wants.workflows {
+	out.Strict = out.Strict || reqs.strict
+	out.All = append(out.All, reqs.checks...)
+	for _, w := range reqs.workflows {
 		name, err := r.repositoryName(ctx, w.repository)
 		if err != nil {
 			return err
@@ -177,7 +175,7 @@ func (r *Repo) takeRule(ctx context.Context, out *Requirements, kind string, wan
 	return nil
 }
 
-// repositoryName is the owner/name of a repository that a rule names by its number; empty for this one.
+// repositoryName returns the owner/name of a repository in a rule, or "" for this one.
 // https://docs.github.com/en/rest/repos/repos#get-a-repository
 func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
 	if id == 0 || id == r.repo.ID {
@@ -198,14 +196,14 @@ func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
 	return name, nil
 }
 
-// statusChecks is the required_status_checks of a protected branch. Contexts holds
-// the names of Checks, which say more where they are there.
+// statusChecks is the required_status_checks of a protected branch. Contexts are the names of Checks, which have more
+// detail if present.
 type statusChecks struct {
 	Contexts []string `json:"contexts"`
-	Strict   bool     `json:"strict"` // told to administrators only
+	Strict   bool     `json:"strict"` // for administrators only
 	Checks   []struct {
 		Context string `json:"context"`
-		App     int64  `json:"app_id"` // null or -1: any app's
+		App     int64  `json:"app_id"` // null or -1: any app
 	} `json:"checks"`
 }
 
@@ -222,9 +220,8 @@ func (s statusChecks) requirements() Requirements {
 	return Requirements{All: all, Known: true, Strict: s.Strict}
 }
 
-// requiredByProtection reads the branch, which says what its protection requires
-// to everybody who can read it, and asks the protection itself, which takes
-// administration rights, only when that says nothing.
+// requiredByProtection reads the branch, which shows the requirements of its protection to everybody with read
+// access. Only if they are missing there, it reads the protection itself, which needs administration permission.
 func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Requirements, error) {
 	at := "branches/" + url.PathEscape(branch)
 	var b struct {
@@ -236,7 +233,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 	}
 	err := r.send(ctx, http.MethodGet, at, nil, &b)
 	switch {
-	case refusalSays(err, "branch not found"): // not hidden: GitHub does not know it yet, or it is gone
+	case refusalContains(err, "branch not found"): // not hidden: it is not replicated yet, or was deleted
 		return Requirements{}, err
 	case hiddenFromApp(err):
 	case err != nil:
@@ -249,7 +246,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 	var checks statusChecks
 	err = r.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
 	switch {
-	case refusalSays(err, "not enabled") || refusalSays(err, "not protected"):
+	case refusalContains(err, "not enabled") || refusalContains(err, "not protected"):
 		return Requirements{Known: true}, nil
 	case hiddenFromApp(err):
 		return Requirements{}, nil
@@ -259,16 +256,15 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 	return checks.requirements(), nil
 }
 
-// hiddenFromApp reports whether GitHub hides something from the app: it lacks the
-// permission, or the repository's plan the feature. What else may be refused, such as an
-// address that an organisation does not allow, is an error.
+// hiddenFromApp reports whether GitHub hides something from the app, because the app lacks the permission, or the
+// repository's plan lacks the feature. Other refusals, such as by an organisation's IP allow list, are errors.
 func hiddenFromApp(err error) bool {
 	switch statusOf(err) {
 	case http.StatusNotFound:
 		return true
 	case http.StatusForbidden:
-		return refusalSays(err, "not accessible by integration") || refusalSays(err, "upgrade to github") ||
-			refusalSays(err, "admin rights")
+		return refusalContains(err, "not accessible by integration") || refusalContains(err, "upgrade to github") ||
+			refusalContains(err, "admin rights")
 	}
 	return false
 }

@@ -11,12 +11,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// rerunLater is when to try again to re-run a workflow that is still running.
-const rerunLater = 30 * time.Second
+// rerunRetryAfter is the wait before trying again to re-run a workflow that is still running.
+const rerunRetryAfter = 30 * time.Second
 
-// RerunChecks asks for jobs of GitHub Actions to be run again, the failed ones of a
-// workflow run together. It goes on when one can't be re-run and reports all that
-// can't. GitHub lets no app have the check runs of another run again.
+// RerunChecks re-runs jobs of GitHub Actions: all failed jobs of a workflow run at once. It continues after a failure
+// and reports all of them. GitHub does not let apps re-run the check runs of other apps.
 // https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
 func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
@@ -34,7 +33,7 @@ func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
 	if len(failed) <= 1 {
 		return errors.Join(failed...)
 	}
-	return worstOf(failed)
+	return joinErrors(failed)
 }
 
 func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
@@ -42,15 +41,16 @@ func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
 	if isAccepted(err) {
 		return nil
 	}
-	if s := statusOf(err); (s == http.StatusForbidden || s == http.StatusConflict) && refusalSays(err, "already running") {
-		return &sia.Error{Op: "run " + run.Name + " again in " + r.repo.String(), RetryAfter: rerunLater,
+	if s := statusOf(err); (s == http.StatusForbidden || s == http.StatusConflict) &&
+		refusalContains(err, "already running") {
+		return &sia.Error{Op: "run " + run.Name + " again in " + r.repo.String(), RetryAfter: rerunRetryAfter,
 			Message: "its workflow is still running other jobs; SIA asks again", Err: &redactedError{err}}
 	}
 	return r.fail(err, "run %s again in %s", run.Name, r.repo)
 }
 
-// worstOf joins errors so that trying again is worth it when it is for one.
-func worstOf(errs []error) error {
+// joinErrors joins errors. The result is permanent if all of them are.
+func joinErrors(errs []error) error {
 	out := &sia.Error{Op: "run checks again", Message: "several can't be run again", Permanent: true,
 		Err: errors.Join(errs...)}
 	for _, err := range errs {
@@ -62,8 +62,7 @@ func worstOf(errs []error) error {
 	return out
 }
 
-// refusalOf is a refused answer as an error, for requests that go-github does not
-// check itself.
+// refusalOf returns a refused response as an error, for requests that go-github does not check.
 func refusalOf(resp *http.Response) error {
 	if err := gh.CheckResponse(resp); err != nil {
 		return err

@@ -10,23 +10,22 @@ import (
 	"github.com/sia-bot/sia/app/lease"
 )
 
-// maxTries bounds how often one request is sent while GitHub or the network fails.
+// maxTries is the maximum number of attempts to send a request while GitHub or the network fails.
 const maxTries = 3
 
-// retrier sends a request again when GitHub answers 5xx or the network fails,
-// if sending it twice shows the same as sending it once. What creates something
-// is not sent again: its caller looks first and so can. A write is not sent when
-// the lease that its context carries ran out: another process may do the work.
+// retrier resends an idempotent request if GitHub answers 5xx or the network fails. A request that creates something
+// is not resent: its caller looks whether it exists first, and so can retry. A write is not sent if the lease in its
+// context is lost, because another process may do the work.
 type retrier struct {
 	next  http.RoundTripper
 	sleep func(context.Context, time.Duration) error
-	allow func(req *http.Request) error // asked before each try
+	allow func(req *http.Request) error // called before each attempt
 }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	for try := 1; ; try++ {
-		if err := lease.Check(ctx); err != nil && mutates(req) {
+		if err := lease.Check(ctx); err != nil && isWrite(req) {
 			closeBody(req)
 			return nil, err
 		}
@@ -35,10 +34,10 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		resp, err := r.next.RoundTrip(req)
-		if !isBroken(resp, err) || ctx.Err() != nil || try == maxTries || !repeatable(req) {
+		if !isTransient(resp, err) || ctx.Err() != nil || try == maxTries || !isIdempotent(req) {
 			return resp, err
 		}
-		again, ok := rewound(req)
+		again, ok := rewind(req)
 		if !ok {
 			return resp, err
 		}
@@ -52,7 +51,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-func isBroken(resp *http.Response, err error) bool {
+func isTransient(resp *http.Response, err error) bool {
 	if err != nil {
 		return true
 	}
@@ -63,37 +62,39 @@ func isBroken(resp *http.Response, err error) bool {
 	return false
 }
 
-// onceKey marks the context of a request that must not be sent twice.
-type onceKey struct{}
+// noRetryKey marks the context of a request that must not be sent twice.
+type noRetryKey struct{}
 
-// once is for a request that adds something each time it is sent, although its
-// method says otherwise.
-func once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+// withoutRetry marks a request that adds something each time it is sent, although its method is idempotent.
+func withoutRetry(ctx context.Context) context.Context {
+	return context.WithValue(ctx, noRetryKey{}, true)
+}
 
-// readKey marks the context of a request that only reads.
-type readKey struct{}
+// readOnlyKey marks the context of a request that only reads.
+type readOnlyKey struct{}
 
-// reading is for a request that changes nothing, although its method says otherwise.
-func reading(ctx context.Context) context.Context { return context.WithValue(ctx, readKey{}, true) }
+// readOnly marks a request that changes nothing, although its method is one of a write.
+func readOnly(ctx context.Context) context.Context {
+	return context.WithValue(ctx, readOnlyKey{}, true)
+}
 
-func onlyReads(req *http.Request) bool { return req.Context().Value(readKey{}) != nil }
+func isReadOnly(req *http.Request) bool { return req.Context().Value(readOnlyKey{}) != nil }
 
-// repeatable reports whether sending req twice shows the same as once. All our
-// PATCH requests set absolute values, but for those that are sent [once], and a
-// second token is as good as the first.
-func repeatable(req *http.Request) bool {
-	if req.Context().Value(onceKey{}) != nil {
+// isIdempotent reports whether sending req twice has the effect of sending it once. All our PATCH requests set
+// absolute values, except those marked [withoutRetry]. A second token is as good as the first.
+func isIdempotent(req *http.Request) bool {
+	if req.Context().Value(noRetryKey{}) != nil {
 		return false
 	}
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete:
 		return true
 	}
-	return onlyReads(req) || strings.HasSuffix(req.URL.Path, "/access_tokens")
+	return isReadOnly(req) || strings.HasSuffix(req.URL.Path, "/access_tokens")
 }
 
-// backoff is how long to wait after a number of failures: half a second,
-// doubling, half to one and a half times that.
+// backoff returns the wait after a number of failures: half a second, doubling with each failure, times a random
+// factor of 0.5 to 1.5.
 func backoff(failures int) time.Duration {
 	d := 500 * time.Millisecond << min(failures-1, 10)
 	return d/2 + rand.N(d)

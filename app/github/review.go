@@ -8,35 +8,35 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// NewReview is a review to be submitted. It neither approves nor asks for changes: it comments.
+// NewReview is a review to submit. It comments, and neither approves nor requests changes.
 type NewReview struct {
-	Head  string // the commit that it is about
+	Head  string // reviewed commit
 	Body  string
 	Lines []LineComment
-	// the body instead where GitHub does not take the comments on lines: it says all that they say
+	// the body with all the comments in it, if GitHub refuses the comments on lines
 	Whole string
 }
 
-// LineComment is a comment on a line that the diff of a pull request shows.
+// LineComment is a comment on a line of a pull request's diff.
 type LineComment struct {
 	Path string
 	Line int  // 1-based
-	Old  bool // it is a line of the base, which was deleted
+	Old  bool // it is a deleted line of the base
 	Body string
 }
 
-// The two sides of a diff, as the API names them.
+// The two sides of a diff in GitHub's API.
 const (
 	oldSide = "LEFT"
 	newSide = "RIGHT"
 )
 
-// EnsureReview makes a pull request carry one review of the app under a marker, and returns its address: the one that
-// stands there already, whatever it says, or else the new one. known is [Unwritten] where
-// nobody can have written it yet, which saves looking for it, or else 0.
+// EnsureReview submits a review of the app with a marker to a pull request, if there is none yet, and returns the URL
+// of that review. An existing one is not changed. known is [Unwritten] if none can have been written yet, which saves
+// looking for it, or else 0.
 //
-// GitHub refuses a review as a whole when the diff does not show one of its lines, which
-// may depend on how it came by the diff; then it is submitted once more without them.
+// GitHub refuses the whole review if the diff does not show one of its lines, which depends on how GitHub computes
+// the diff. Then it is submitted without comments on lines.
 // https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request
 func (r *Repo) EnsureReview(
 	ctx context.Context, pull int, marker string, n NewReview, known int64,
@@ -54,14 +54,14 @@ func (r *Repo) EnsureReview(
 		n.Lines = nil
 		got, err = r.submit(ctx, pull, withMarker(marker, n.Whole), n)
 	}
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return "", r.fail(err, "review pull request %s#%d", r.repo, pull)
 	}
 	return got.GetHTMLURL(), nil
 }
 
-// isRefusedContent reports whether GitHub refused what a request holds, and not because it
-// does not know the commit yet.
+// isRefusedContent reports whether GitHub refused the content of a request, and not because it does not have the
+// commit yet.
 func isRefusedContent(err error) bool {
 	var er *gh.ErrorResponse
 	return errors.As(err, &er) && statusOf(err) == http.StatusUnprocessableEntity && !isLag(er)
@@ -70,7 +70,7 @@ func isRefusedContent(err error) bool {
 func (r *Repo) submit(ctx context.Context, pull int, body string, n NewReview) (*gh.PullRequestReview, error) {
 	req := &gh.PullRequestReviewRequest{CommitID: &n.Head, Body: &body, Event: gh.String("COMMENT")}
 	for _, l := range n.Lines {
-		side, text := newSide, fitBody(l.Body)
+		side, text := newSide, truncateBody(l.Body)
 		if l.Old {
 			side = oldSide
 		}
@@ -81,7 +81,7 @@ func (r *Repo) submit(ctx context.Context, pull int, body string, n NewReview) (
 	return got, err
 }
 
-// findReview is the address of the app's review under a marker, the oldest if there are several; "" for none.
+// findReview returns the URL of the app's review with a marker, the oldest if there are several; "": none.
 func (r *Repo) findReview(ctx context.Context, pull int, marker string) (string, error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// reviewed is a site with a pull request of the app's that changes x.txt.
+// reviewed returns a site with a pull request of the app's that changes x.txt.
 func reviewed(t *testing.T) (s *site, pull int, head string) {
 	t.Helper()
 	s = open(t, ghsim.Config{NoWorkflows: true})
@@ -30,7 +30,7 @@ func reviewed(t *testing.T) (s *site, pull int, head string) {
 
 const reviewMarker = "<!-- sia:v1 task=1-1 kind=final-review key=1 -->"
 
-// The app's review stands once, whoever else writes under its marker.
+// The app's review is written once, even if others write with its marker.
 func TestEnsureReview(t *testing.T) {
 	s, pull, head := reviewed(t)
 	ctx := context.Background()
@@ -60,7 +60,7 @@ func TestEnsureReview(t *testing.T) {
 	}
 }
 
-// What GitHub does not take on lines is said in the body.
+// Comments that GitHub refuses on lines are in the body.
 func TestEnsureReviewWithoutItsLines(t *testing.T) {
 	for name, line := range map[string]github.LineComment{
 		"beyond the diff": {Path: "x.txt", Line: 15, Body: "why?"}, "no such file": {Path: "y.txt", Line: 1, Body: "why?"},
@@ -80,8 +80,7 @@ func TestEnsureReviewWithoutItsLines(t *testing.T) {
 	}
 }
 
-// A review of a commit that is not the pull request's can't be written, and an answer that is
-// lost is looked for.
+// A review of a commit outside the pull request can't be written, and after a lost response the review is looked for.
 func TestEnsureReviewFails(t *testing.T) {
 	s, pull, head := reviewed(t)
 	ctx := context.Background()

@@ -16,31 +16,31 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Self is the app as GitHub knows it.
+// Self is GitHub's record of the app.
 type Self struct {
 	ID          int64
-	Slug        string      // as in github.com/apps/<slug>
-	Login       string      // the bot's: "<slug>[bot]"
-	UserID      int64       // the bot's; 0 when GitHub would not tell
+	Slug        string      // as in github.com/apps/SLUG
+	Login       string      // the bot's: "SLUG[bot]"
+	UserID      int64       // the bot's; 0: unknown
 	Name        string      // for people
-	Permissions Permissions // that the app asks for
+	Permissions Permissions // requested by the app
 	URL         string      // of the app's page
 }
 
-// selfFor is how long what is known about the app is used; its name can be
-// changed while it runs. selfAgain is how long it is used on where GitHub did not tell.
+// selfTTL is how long the app's record is cached; its name can be changed while SIA runs. selfRetryAfter is the wait
+// before another attempt, if GitHub failed.
 const (
-	selfFor   = time.Hour
-	selfAgain = time.Minute
+	selfTTL        = time.Hour
+	selfRetryAfter = time.Minute
 )
 
 type selfCache struct {
 	mu    sync.Mutex
 	self  Self
-	until time.Time // it is good
+	until time.Time // when it expires
 }
 
-// Self returns what the app is. The answer is kept for an hour, and as long as GitHub does not give another.
+// Self returns GitHub's record of the app. It is cached for an hour, and longer while GitHub fails.
 // https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app
 func (a *App) Self(ctx context.Context) (Self, error) {
 	a.self.mu.Lock()
@@ -49,13 +49,13 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 		return a.self.self, nil
 	}
 	got, _, err := a.gh.Apps.Get(ctx, "")
-	if err := whole(err, got.GetSlug()); err != nil {
+	if err := require(err, got.GetSlug()); err != nil {
 		err = a.failure(err, "read the app itself")
 		if a.self.self.Slug == "" {
 			return Self{}, err
 		}
 		a.log.WarnContext(ctx, "the app can't be read; its last answer is used", "error", err)
-		a.self.until = a.cfg.Now().Add(selfAgain)
+		a.self.until = a.cfg.Now().Add(selfRetryAfter)
 		return a.self.self, nil
 	}
 	s := Self{
@@ -66,21 +66,21 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 	if s.UserID == 0 {
 		s.UserID = a.userID(ctx, s.Login)
 	}
-	a.self.self, a.self.until = s, a.cfg.Now().Add(selfFor)
-	if s.UserID == 0 { // the bot's commits are nobody's; no reason to stop
-		a.self.until = a.cfg.Now().Add(selfAgain)
+	a.self.self, a.self.until = s, a.cfg.Now().Add(selfTTL)
+	if s.UserID == 0 { // the bot's commits have no account; no reason to stop
+		a.self.until = a.cfg.Now().Add(selfRetryAfter)
 	}
 	return s, nil
 }
 
-// userID is the id of an account, 0 where GitHub does not tell. A server in private mode tells it to nobody who is not
-// signed in; then any installation's token will do.
+// userID returns the id of an account, or 0 if it can't be read. A server in private mode refuses unauthenticated
+// requests; then the token of any installation works.
 // https://docs.github.com/en/rest/users/users#get-a-user
 func (a *App) userID(ctx context.Context, login string) int64 {
 	login = url.PathEscape(login)
 	u, _, err := a.anon.Users.Get(ctx, login)
 	if err != nil {
-		installed, _ := a.Installations(ctx) // without one there are no commits yet
+		installed, _ := a.Installations(ctx) // without any there are no commits yet
 		for _, in := range installed {
 			if !in.Suspended {
 				u, _, _ = a.installation(in.ID).lists.Users.Get(ctx, login)
@@ -91,7 +91,7 @@ func (a *App) userID(ctx context.Context, login string) int64 {
 	return u.GetID()
 }
 
-// Author is the app as the author of a commit made at a time.
+// Author returns the app as the author of a commit made at a time.
 func (a *App) Author(ctx context.Context, at time.Time) (gitops.Signature, error) {
 	self, err := a.Self(ctx)
 	if err != nil {
@@ -100,10 +100,9 @@ func (a *App) Author(ctx context.Context, at time.Time) (gitops.Signature, error
 	return gitops.Signature{Name: self.Login, Email: a.Noreply(self.UserID, self.Login), When: at}, nil
 }
 
-// Noreply is the address under which GitHub attributes commits to an account.
-// An account with an unknown id, 0, has the older form without it. Each GitHub
-// has addresses of its own; where its host is a number, which is no name for mail,
-// they are github.com's.
+// Noreply returns the address by which GitHub attributes commits to an account. An account with an unknown id, 0, has
+// the older form without it. Each GitHub has its own domain for these; if its host is an IP address, which is no mail
+// domain, it is github.com's.
 // https://docs.github.com/en/account-and-profile/reference/email-addresses-reference#your-noreply-email-address
 // https://docs.github.com/en/enterprise-server/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-email-preferences/setting-your-commit-email-address
 func (a *App) Noreply(id int64, login string) string {
@@ -117,14 +116,14 @@ func (a *App) Noreply(id int64, login string) string {
 	return login + "@users.noreply." + host
 }
 
-// Installation is one account's installation of the app.
+// Installation is an installation of the app in one account.
 type Installation struct {
 	ID          int64
 	Account     string // login of the organisation or user
 	Suspended   bool
 	Updated     time.Time
 	Permissions Permissions // granted
-	Events      []string    // that it is sent
+	Events      []string    // that it is subscribed to
 }
 
 // Installations returns every installation of the app.
@@ -150,31 +149,31 @@ func installationFrom(in *gh.Installation) Installation {
 	}
 }
 
-// Installation returns an installation of the app; false when there is none of that id.
+// Installation returns an installation of the app, or false if it does not exist.
 // https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app
 func (a *App) Installation(ctx context.Context, id int64) (in Installation, ok bool, err error) {
 	got, _, err := a.gh.Apps.GetInstallation(ctx, id)
-	return a.oneInstallation(got, err, "read installation %d", id)
+	return a.asInstallation(got, err, "read installation %d", id)
 }
 
-// InstallationOn returns the installation that covers a repository; false when none does.
+// InstallationOn returns the installation that covers a repository, or false if there is none.
 // https://docs.github.com/en/rest/apps/apps#get-a-repository-installation-for-the-authenticated-app
 func (a *App) InstallationOn(ctx context.Context, repo sia.Repo) (in Installation, ok bool, err error) {
 	got, _, err := a.gh.Apps.FindRepositoryInstallation(ctx, repo.Owner, repo.Name)
-	return a.oneInstallation(got, err, "read the installation on %s", repo)
+	return a.asInstallation(got, err, "read the installation on %s", repo)
 }
 
-func (a *App) oneInstallation(got *gh.Installation, err error, format string, args ...any) (Installation, bool, error) {
+func (a *App) asInstallation(got *gh.Installation, err error, format string, args ...any) (Installation, bool, error) {
 	if statusOf(err) == http.StatusNotFound {
 		return Installation{}, false, nil
 	}
-	if err := whole(err, got.GetID()); err != nil {
+	if err := require(err, got.GetID()); err != nil {
 		return Installation{}, false, a.failure(err, format, args...)
 	}
 	return installationFrom(got), true, nil
 }
 
-// Repository is a repository with what SIA wants to know about it.
+// Repository is a repository with the properties that SIA uses.
 type Repository struct {
 	sia.Repo
 	DefaultBranch string
@@ -182,7 +181,7 @@ type Repository struct {
 	Archived      bool // read-only
 }
 
-// Repositories returns the repositories that an installation lets the app reach.
+// Repositories returns the repositories that the app can access in an installation.
 // https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-app-installation
 func (a *App) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
 	lists := a.installation(installation).lists

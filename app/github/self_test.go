@@ -32,14 +32,14 @@ func TestSelf(t *testing.T) {
 	if u := w.got("GET /users"); len(u) != 1 || u[0].auth != "" {
 		t.Errorf("the bot's user: %+v", u)
 	}
-	_ = w.clock.sleep(ctx, selfFor)
+	_ = w.clock.sleep(ctx, selfTTL)
 	_ = must[Self](t)(w.app.Self(ctx))
 	if n := len(w.got("GET /app")); n != 2 {
 		t.Errorf("asked %d times after an hour", n)
 	}
 }
 
-// A server in private mode tells nobody of an account who does not sign in: a token of any installation will do.
+// A server in private mode refuses unauthenticated requests for an account: the token of any installation works.
 func TestBotWhereNobodyMayAskUnsigned(t *testing.T) {
 	w := start(t, "/")
 	handler := w.srv.Config.Handler
@@ -58,7 +58,7 @@ func TestBotWhereNobodyMayAskUnsigned(t *testing.T) {
 	}
 	installed = `[{"id":1,"account":{"login":"gone"},"permissions":{},"suspended_at":"2026-01-01T00:00:00Z"},
 		{"id":2,"account":{"login":"acme"},"permissions":{}}]`
-	_ = w.clock.sleep(ctx, selfAgain)
+	_ = w.clock.sleep(ctx, selfRetryAfter)
 	if got := must[Self](t)(w.app.Self(ctx)); got.UserID != 77 {
 		t.Errorf("got %+v", got)
 	}
@@ -68,7 +68,7 @@ func TestBotWhereNobodyMayAskUnsigned(t *testing.T) {
 	}
 }
 
-// What is known of the app stays known while GitHub does not tell it, and it is asked for seldom meanwhile.
+// While GitHub fails, the cached record of the app is used, with few retries.
 func TestSelfWhileGitHubFails(t *testing.T) {
 	w := start(t, "/")
 	fails := false
@@ -82,7 +82,7 @@ func TestSelfWhileGitHubFails(t *testing.T) {
 	})
 	ctx := t.Context()
 	want := must[Self](t)(w.app.Self(ctx))
-	_, fails = w.clock.sleep(ctx, selfFor), true
+	_, fails = w.clock.sleep(ctx, selfTTL), true
 	for range 3 {
 		if d := cmp.Diff(want, must[Self](t)(w.app.Self(ctx))); d != "" {
 			t.Error(d)
@@ -160,7 +160,7 @@ func TestInstallationsAndRepositories(t *testing.T) {
 			"default_branch": "main", "private": true})
 	}
 	w.HandleFunc("GET /installation/repositories",
-		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, repos, "repositories") })
+		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, repos, "repositories") })
 	ctx := context.Background()
 	ins := must[[]Installation](t)(w.app.Installations(ctx))
 	want := []Installation{{ID: 1, Account: "acme", Permissions: Permissions{"checks": "write"}},
@@ -248,11 +248,11 @@ func TestFailedDeliveries(t *testing.T) {
 	}
 }
 
-// More answered deliveries than one look reads are read by the next one, which goes on where the last one ended.
+// The next look reads the answered deliveries over the limit, and begins where the last one ended.
 func TestAnsweredDeliveries(t *testing.T) {
 	w := start(t, "/")
 	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	const all = answeredPages + 3 // a delivery a page
+	const all = maxAnsweredPages + 3 // one delivery per page
 	w.HandleFunc("GET /app/hook/deliveries", func(rw http.ResponseWriter, req *http.Request) {
 		if got := req.URL.Query().Get("status"); got != "success" {
 			t.Errorf("asked for status %q", got)
@@ -265,7 +265,7 @@ func TestAnsweredDeliveries(t *testing.T) {
 		}
 		code, age := 202, time.Duration(n)*time.Second
 		if n == 1 {
-			code = 502 // an old server knows no filter
+			code = 502 // an old server ignores the filter
 		}
 		if n == all {
 			age = 2 * time.Hour

@@ -8,22 +8,23 @@ import (
 	"sync"
 )
 
-// shape says what an answer has to hold. Whatever lacks it is an error, wherever it is read: a branch without its
-// protection in the answer is not unprotected, and an issue without labels in the answer has not lost its label.
+// shape describes the required parts of a response. A response that lacks one is an error for every caller: a branch
+// without its protection in the response is not unprotected, and an issue without labels in the response has not lost
+// its label.
 type shape struct {
-	kind   shapeKind
-	fields map[string]field // of the object, or of each element of the list
-	part   *shape           // of a GraphQL query: a fragment's fields, which are there as well
+	kind     shapeKind
+	fields   map[string]field // of the object, or of each element of the list
+	fragment *shape           // fields of a fragment in a GraphQL query, which are required as well
 }
 
 type shapeKind int
 
 const (
-	scalarShape   shapeKind = iota // text, a number, a truth value
-	objectShape                    //
-	listShape                      //
-	eitherShape                    // an object, or a list of them
-	anythingShape                  // whatever JSON there is
+	scalarShape shapeKind = iota // string, number or boolean
+	objectShape
+	listShape
+	eitherShape   // an object, or a list of objects
+	anythingShape // any JSON
 )
 
 // field is one field of an object.
@@ -35,14 +36,14 @@ type field struct {
 type need int
 
 const (
-	filled  need = iota // there, not null, no empty text and no 0
-	notNull             // there, and not null
-	present             // there; it may be null or empty
-	allowed             // looked into where it is there
+	filled  need = iota // present, and not null, "" or 0
+	notNull             // present, and not null
+	present             // present; may be null or empty
+	allowed             // optional; checked if present
 )
 
-// shapes are the answers of success, by request: "*" stands for one part of the path, "**" for the rest. The fields are
-// those that are always there by GitHub's description, if their absence would be taken for an answer:
+// shapes are the shapes of successful responses, by request: "*" matches one part of the path, "**" the rest. They
+// list fields that are always present by GitHub's description, if their absence could be mistaken for a value:
 //
 //	{name}      an object in which name is filled     {name?}      in which name is there
 //	{a{b} c[]}  that holds an object, and a list      {a?{b}}      in which the object may be missing
@@ -114,13 +115,13 @@ var shapes = shapeTable{
 	{"POST repos/*/*/pulls/*/reviews", "{id}"},
 }
 
-// shapeTable are shapes as they are written.
+// shapeTable is the text form of shapes.
 type shapeTable []struct{ request, holds string }
 
-// parsedShape is a line of the table.
+// parsedShape is a parsed line of the table.
 type parsedShape struct {
-	request []string
-	either  []shape // one of them
+	request      []string
+	alternatives []shape // alternatives
 }
 
 var parsedShapes = sync.OnceValue(func() (all []parsedShape) {
@@ -131,7 +132,7 @@ var parsedShapes = sync.OnceValue(func() (all []parsedShape) {
 			if rest != "" {
 				panic("the shape " + line.holds + " can't be read") // a test reads them all
 			}
-			p.either = append(p.either, s)
+			p.alternatives = append(p.alternatives, s)
 		}
 		all = append(all, p)
 	}
@@ -167,34 +168,34 @@ func parseShape(text string) (shape, string) {
 	return s, text[1:]
 }
 
-// shapesOf are what an answer to a request may be; nil where nothing is known of it.
-func shapesOf(method string, at *url.URL) []shape {
+// expectedShapes returns the alternative shapes of a request's response, or nil if the table has none.
+func expectedShapes(method string, at *url.URL) []shape {
 	path := at.EscapedPath()
 	if i := strings.Index(path, enterprisePath); i >= 0 {
 		path = path[i+len(enterprisePath):]
 	}
 	parts := append([]string{method}, strings.Split(strings.Trim(path, "/"), "/")...)
-	if len(parts) > 3 && parts[1] == "repositories" { // by its id, as redirects of a renamed one lead
+	if len(parts) > 3 && parts[1] == "repositories" { // by id, as redirects of renamed repositories use it
 		parts = append([]string{method, "repos", "*", "*"}, parts[3:]...)
 	}
 	var best *parsedShape
 	for i, p := range parsedShapes() {
-		if p.fits(parts) && (best == nil || p.narrower(best)) {
+		if p.matches(parts) && (best == nil || p.isNarrower(best)) {
 			best = &parsedShapes()[i]
 		}
 	}
 	if best == nil {
 		return nil
 	}
-	return best.either
+	return best.alternatives
 }
 
-// narrower reports whether p names what other leaves open, as "issues/comments" does beside "issues/*".
-func (p parsedShape) narrower(other *parsedShape) bool {
+// isNarrower reports whether p has fewer wildcards than other, as "issues/comments" has compared to "issues/*".
+func (p parsedShape) isNarrower(other *parsedShape) bool {
 	return strings.Count(strings.Join(p.request, "/"), "*") < strings.Count(strings.Join(other.request, "/"), "*")
 }
 
-func (p parsedShape) fits(parts []string) bool {
+func (p parsedShape) matches(parts []string) bool {
 	for i, want := range p.request {
 		switch {
 		case want == "**":
@@ -206,30 +207,31 @@ func (p parsedShape) fits(parts []string) bool {
 	return len(parts) == len(p.request)
 }
 
-// lacking is [errNothing] with what an answer of success lacks. What is no JSON is an error of its own.
-func lacking(method string, at *url.URL, body []byte) error {
-	either := shapesOf(method, at)
-	if either == nil {
+// checkShape returns [errIncomplete] with the first missing part of a successful response. Malformed JSON is an error
+// of its own.
+func checkShape(method string, at *url.URL, body []byte) error {
+	alternatives := expectedShapes(method, at)
+	if alternatives == nil {
 		return nil
 	}
 	if len(body) == 0 {
-		return errNothing
+		return errIncomplete
 	}
 	var got any
 	if err := json.Unmarshal(body, &got); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	var err error
-	for _, s := range either {
-		if err = s.lacks(got, ""); err == nil {
-			return hollowPage(got, at)
+	for _, s := range alternatives {
+		if err = s.check(got, ""); err == nil {
+			return checkPage(got, at)
 		}
 	}
 	return err
 }
 
-// hollowPage is an error for a first page that holds nothing of what it counts.
-func hollowPage(got any, at *url.URL) error {
+// checkPage returns an error for a first page with a positive total_count and no elements.
+func checkPage(got any, at *url.URL) error {
 	answer, _ := got.(map[string]any)
 	total, counted := answer["total_count"].(float64)
 	if page := at.Query().Get("page"); !counted || total <= 0 || page != "" && page != "1" {
@@ -237,16 +239,16 @@ func hollowPage(got any, at *url.URL) error {
 	}
 	for name, v := range answer {
 		if elements, ok := v.([]any); ok && len(elements) == 0 {
-			return fmt.Errorf("%w: of %.0f %s it holds none", errNothing, total, name)
+			return fmt.Errorf("%w: of %.0f %s it holds none", errIncomplete, total, name)
 		}
 	}
 	return nil
 }
 
-// lacks is an error that names the first thing found missing; at is the way to it.
-func (s shape) lacks(got any, at string) error {
+// check returns an error that names the first missing part; at is the path to got.
+func (s shape) check(got any, at string) error {
 	missing := func(what string) error {
-		return fmt.Errorf("%w that can be used: %s", errNothing, strings.TrimPrefix(at+" is "+what, " "))
+		return fmt.Errorf("%w that can be used: %s", errIncomplete, strings.TrimPrefix(at+" is "+what, " "))
 	}
 	switch got := got.(type) {
 	case map[string]any:
@@ -255,7 +257,7 @@ func (s shape) lacks(got any, at string) error {
 		}
 		for name, f := range s.fields {
 			v, there := got[name]
-			if err := f.lacks(v, there, strings.TrimPrefix(at+"."+name, ".")); err != nil {
+			if err := f.check(v, there, strings.TrimPrefix(at+"."+name, ".")); err != nil {
 				return err
 			}
 		}
@@ -267,7 +269,7 @@ func (s shape) lacks(got any, at string) error {
 			if len(s.fields) == 0 {
 				break
 			}
-			if err := (shape{kind: objectShape, fields: s.fields}).lacks(v, fmt.Sprintf("%s[%d]", at, i)); err != nil {
+			if err := (shape{kind: objectShape, fields: s.fields}).check(v, fmt.Sprintf("%s[%d]", at, i)); err != nil {
 				return err
 			}
 		}
@@ -281,12 +283,12 @@ func (s shape) lacks(got any, at string) error {
 	return nil
 }
 
-func (f field) lacks(v any, there bool, at string) error {
+func (f field) check(v any, there bool, at string) error {
 	switch {
 	case v == nil && (f.need == allowed || f.need == present && there):
 		return nil
 	case !there || v == nil, f.need == filled && f.kind == scalarShape && (v == "" || v == 0.0):
-		return fmt.Errorf("%w that can be used: %s is missing", errNothing, at)
+		return fmt.Errorf("%w that can be used: %s is missing", errIncomplete, at)
 	}
-	return f.shape.lacks(v, at)
+	return f.shape.check(v, at)
 }

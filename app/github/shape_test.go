@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// garbage is what servers that fail, and what stands before them, answer with success.
+// garbage are successful responses of failing servers and proxies.
 var garbage = map[string]string{
 	"nothing": "", "null": "null", "an object": "{}", "a list of null": "[null]", "a list of objects": "[{}]",
 	"a list of numbers": "[1]", "words": `{"message":"Server Error"}`, "HTML": "<!DOCTYPE html><html>Unicorn!</html>",
@@ -36,8 +36,8 @@ var garbage = map[string]string{
 		"nodes":[null]},"status":null},"pullRequest":null}},"errors":[{"type":"INTERNAL","message":"Something went wrong"}]}`,
 }
 
-// Whatever is asked, and whatever stands in the place of an answer: it is an error that says so to people and passes
-// by itself, never "no checks", "no rules", "closed" or "may nothing".
+// For any request and any garbage, the result is a transient error with a message for people, never "no checks", "no
+// rules", "closed" or "no permission".
 func TestGarbageIsNoAnswer(t *testing.T) {
 	for name, body := range garbage {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 	}
 }
 
-// Nor is it a token: to ask for one is the first request of all.
+// Garbage is no token either: the first request of all asks for one.
 func TestGarbageIsNoToken(t *testing.T) {
 	bodies := maps.Clone(garbage)
 	bodies["no token"] = `{"expires_at":"2030-01-01T00:00:00Z"}`
@@ -76,8 +76,8 @@ func TestGarbageIsNoToken(t *testing.T) {
 	}
 }
 
-// The same holds where GitHub is asked as a person, or for a new app's keys: nobody is signed in as nobody, sees
-// nothing because of it, or registers an app without keys.
+// The same holds for requests as a user, and for a new app's keys: garbage neither signs anybody in, nor empties what
+// a user sees, nor registers an app without keys.
 func TestGarbageIsNoAnswerToPeople(t *testing.T) {
 	bodies := maps.Clone(garbage)
 	for name, body := range map[string]string{
@@ -106,7 +106,7 @@ func TestGarbageIsNoAnswerToPeople(t *testing.T) {
 	}
 }
 
-// Taken in for later is no answer either.
+// A 202 is no answer either.
 func TestAcceptedIsNoAnswer(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(asks(start(t, "/")))) {
 		w := start(t, "/")
@@ -120,7 +120,7 @@ func TestAcceptedIsNoAnswer(t *testing.T) {
 	}
 }
 
-// Every method that asks GitHub is among those that are tried with garbage.
+// Every method that sends a request is tried with garbage.
 func TestEveryCallIsTried(t *testing.T) {
 	b, err := os.ReadFile("dressed_test.go")
 	if err != nil {
@@ -130,8 +130,8 @@ func TestEveryCallIsTried(t *testing.T) {
 	for _, of := range []reflect.Type{reflect.TypeFor[*App](), reflect.TypeFor[*Repo](), reflect.TypeFor[*People]()} {
 		for m := range of.Methods() {
 			asksGitHub := m.Type.NumIn() > 1 && m.Type.In(1) == reflect.TypeFor[context.Context]()
-			// They hand out what is asked for elsewhere, or have nothing to read in an answer.
-			exempt := slices.Contains([]string{"Redeliver", "RerunChecks", "GiveBack"}, m.Name)
+			// These return tokens or URLs for other requests, or read nothing from a response.
+			exempt := slices.Contains([]string{"Redeliver", "RerunChecks", "RevokeToken"}, m.Name)
 			if asksGitHub && !exempt && !strings.Contains(source, "."+m.Name+"(ctx") {
 				t.Errorf("%s.%s is not tried", of, m.Name)
 			}
@@ -139,8 +139,8 @@ func TestEveryCallIsTried(t *testing.T) {
 	}
 }
 
-// Each line of the table, and what a query selects, is asked for in full: a good answer passes, one without any part
-// that has to be there does not.
+// Each line of the table, and each selection of a query, is checked in full: a complete response passes, one without
+// a required part fails.
 func TestEveryPartIsAskedFor(t *testing.T) {
 	for i, line := range shapes {
 		p := parsedShapes()[i]
@@ -149,11 +149,11 @@ func TestEveryPartIsAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := shapesOf(p.request[0], at); len(got) == 0 || !reflect.DeepEqual(got, p.either) {
+		if got := expectedShapes(p.request[0], at); len(got) == 0 || !reflect.DeepEqual(got, p.alternatives) {
 			t.Errorf("%s: another line has this request", line.request)
 		}
-		for _, s := range p.either {
-			everyPart(t, line.request, s, func(body []byte) error { return lacking(p.request[0], at, body) })
+		for _, s := range p.alternatives {
+			everyPart(t, line.request, s, func(body []byte) error { return checkShape(p.request[0], at, body) })
 		}
 	}
 	for name, query := range map[string]string{"ready": readyMutation, "closing": "query { repository { " +
@@ -166,7 +166,7 @@ func TestEveryPartIsAskedFor(t *testing.T) {
 			if err := json.Unmarshal(body, &got); err != nil {
 				return err
 			}
-			return s.lacks(got, "data")
+			return s.check(got, "data")
 		})
 	}
 }
@@ -188,7 +188,7 @@ func everyPart(t *testing.T, name string, s shape, read func([]byte) error) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := read(b); !errors.Is(err, errNothing) {
+		if err := read(b); !errors.Is(err, errIncomplete) {
 			t.Errorf("%s without %s: got %v", name, way, err)
 		}
 	})
@@ -197,7 +197,7 @@ func everyPart(t *testing.T, name string, s shape, read func([]byte) error) {
 	}
 }
 
-// example is an answer of the shape.
+// example returns a response with the shape.
 func (s shape) example() any {
 	if s.kind == scalarShape || s.kind == anythingShape {
 		return "x"
@@ -212,7 +212,7 @@ func (s shape) example() any {
 	return out
 }
 
-// without takes each part out of an example for a moment.
+// without removes each part of an example in turn.
 func (s shape) without(example any, then func(way string)) {
 	if l, ok := example.([]any); ok {
 		example = l[0]
@@ -233,7 +233,7 @@ func (s shape) without(example any, then func(way string)) {
 	}
 }
 
-// Lists with pages that can't be followed are not whole, and nobody is followed elsewhere.
+// A list with a bad link to the next page is an error, and links to other hosts are not followed.
 func TestPagesThatCannotBeFollowed(t *testing.T) {
 	for name, link := range map[string]string{
 		"the same page":   `<%s?page=1>; rel="next"`,

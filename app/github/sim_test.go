@@ -21,22 +21,22 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// site is the adapter against the GitHub simulator: what the two say to each
-// other is checked there against GitHub's published description.
+// site is the adapter with the GitHub simulator, which checks their requests and responses against GitHub's published
+// description.
 type site struct {
 	sim   *ghsim.Server
 	app   *github.App
 	repo  *github.Repo
 	in    int64
-	simID int64 // of the app
+	simID int64 // id of the app
 	head  string
-	full  string        // the repository's name
-	ahead time.Duration // how far the adapter's clock is
+	full  string        // owner/name of the repository
+	ahead time.Duration // offset of the adapter's clock
 }
 
 const full = "acme/shop"
 
-// beside makes another repository on the simulator, for a case that leaves something behind.
+// beside creates another repository on the simulator, for a case with lasting effects.
 func (s *site) beside(t *testing.T, org string) *site {
 	t.Helper()
 	s.sim.CreateOrg(org)
@@ -218,14 +218,14 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 	}
 }
 
-// What a branch requires is remembered for a minute, but for the last word.
-func TestRequiredNowOnTheSimulator(t *testing.T) {
+// A branch's requirements are cached for a minute, except for the final check.
+func TestFetchRequiredOnTheSimulator(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()
 	_, err := s.repo.Required(ctx, "main")
 	check(t, err)
 	check(t, s.sim.SetRuleset(full, "main", "lint"))
-	got, err := s.repo.RequiredNow(ctx, "main")
+	got, err := s.repo.FetchRequired(ctx, "main")
 	want := github.Requirements{All: []gate.Required{{Name: "lint"}}, Known: true}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%s, %v", d, err)
@@ -235,7 +235,7 @@ func TestRequiredNowOnTheSimulator(t *testing.T) {
 	}
 }
 
-// The last word is one request where the rules are as they were, and what has changed is known whatever it costs.
+// The final check takes one request if the rules are unchanged, and detects all changes.
 func TestLastWordOnTheSimulator(t *testing.T) {
 	ctx := context.Background()
 	all := open(t, ghsim.Config{NoWorkflows: true})
@@ -291,7 +291,7 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 			check(t, err)
 			check(t, c.change(s))
 			before := len(s.sim.Calls())
-			w, err := s.repo.LastWord(ctx, 1, "main")
+			w, err := s.repo.FinalState(ctx, 1, "main")
 			if err != nil || !c.want(w.Pull, w.Required) {
 				t.Errorf("%+v, %v", w, err)
 			}
@@ -302,7 +302,7 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 	}
 }
 
-// What reports near a branch is remembered for an hour, but for the last word.
+// The history near a branch is cached for an hour, except for the final check.
 func TestHistoryOfTheLastWord(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]func(s *site){
@@ -333,7 +333,7 @@ func TestHistoryOfTheLastWord(t *testing.T) {
 			_, err = s.repo.Required(ctx, "main")
 			check(t, err)
 			check(t, s.sim.CreateStatus(full, head.Base, "ann", "license/cla", "success", ""))
-			w, err := s.repo.LastWord(ctx, 1, "main")
+			w, err := s.repo.FinalState(ctx, 1, "main")
 			want := [][]sia.Reported{{{Name: "license/cla"}}}
 			if d := cmp.Diff(want, w.History.Base); d != "" || err != nil {
 				t.Errorf("%s, %v", d, err)
@@ -346,7 +346,7 @@ func TestHistoryOfTheLastWord(t *testing.T) {
 	}
 }
 
-// A look reads as many earlier heads as it may be asked for.
+// A look reads earlier heads up to the limit.
 func TestLookAtEarlierHeads(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, ghsim.Config{NoWorkflows: true})
@@ -369,7 +369,7 @@ func TestLookAtEarlierHeads(t *testing.T) {
 	}
 }
 
-// A branch that GitHub's servers don't know yet is no branch with hidden rules: they are asked for again.
+// A branch that not all of GitHub's replicas have yet is not taken for one with hidden rules: the request is retried.
 func TestRequiredOfANewBranchOnTheSimulator(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()
@@ -396,7 +396,7 @@ func TestMissingPermissionOnTheSimulator(t *testing.T) {
 	if _, err := s.repo.Issue(ctx, n); err != nil {
 		t.Errorf("what was granted does not work: %v", err)
 	}
-	s.ahead = 10 * time.Second // the token is not new any more, so that GitHub's word counts
+	s.ahead = 10 * time.Second // the token is no longer new, so that a refusal counts
 	_, err = s.repo.Checks(ctx, s.head)
 	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), `"checks: read"`) {
 		t.Errorf("got %v", err)
@@ -411,8 +411,7 @@ func TestTroubleOnTheSimulator(t *testing.T) {
 	if _, err := s.repo.Issue(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	// The answer to a comment is lost after the comment was written: looking
-	// first finds it.
+	// The response to a comment is lost after the comment was written: looking first finds it.
 	s.sim.FailRequests(ghsim.Once(ghsim.Fault{Status: 502, After: true, Times: 1}, func(r *http.Request) bool {
 		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments")
 	}))
@@ -464,8 +463,7 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	}
 }
 
-// TestWhatBlocksAnIssue: the issue says how many issues block it and how many it is made of, and
-// those that are open are named.
+// TestWhatBlocksAnIssue: the issue has the numbers of its blockers and sub-issues, and the open blockers are listed.
 func TestWhatBlocksAnIssue(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()

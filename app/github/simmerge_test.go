@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// What can't be merged is refused in GitHub's words, and what can is merged once.
+// A merge that is impossible is refused with GitHub's reason, and a possible one happens once.
 func TestSimulatedMerge(t *testing.T) {
 	s := open(t, ghsim.Config{})
 	ctx := t.Context()

@@ -10,25 +10,24 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// ReviewComment is a comment on a line of a pull request, or an answer to one.
+// ReviewComment is a comment on a line of a pull request, or a reply to one.
 type ReviewComment struct {
 	ID      int64
-	Review  int64 // the review that it was submitted with
-	ReplyTo int64 // the first comment of its thread; 0: it is that
+	Review  int64 // id of its review
+	ReplyTo int64 // the first comment of its thread; 0: this one
 	Path    string
-	// 1-based lines that it is about in the pull request as it is now; 0: they have changed since, or
-	// it is about the file as a whole
+	// 1-based lines in the current pull request; 0: they have changed since, or the comment is on the file
 	First, Last int
-	// how many lines it was about when it was written; 0: the file as a whole
+	// number of lines when it was written; 0: the comment is on the file
 	Lines    int
-	Old      bool   // the lines are of the base's side
-	Hunk     string // of the diff, down to the last line that it is about
+	Old      bool   // the lines are on the base's side
+	Hunk     string // of the diff, up to the last line of the comment
 	Body     string
 	Author   string
 	AuthorID int64
 }
 
-// PullReview is somebody's submitted review.
+// PullReview is a submitted review.
 type PullReview struct {
 	ID       int64
 	State    string // APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED
@@ -38,8 +37,8 @@ type PullReview struct {
 	At       time.Time
 }
 
-// ReviewComments returns the comments on lines of a pull request that were written or edited at or
-// after a time, oldest first; since zero: all of them.
+// ReviewComments returns the comments on lines of a pull request that were written or edited at or after a time,
+// oldest first; since zero: all of them.
 // https://docs.github.com/en/rest/pulls/comments#list-review-comments-on-a-pull-request
 func (r *Repo) ReviewComments(ctx context.Context, pull int, since time.Time) ([]ReviewComment, error) {
 	var out []ReviewComment
@@ -86,18 +85,17 @@ func (r *Repo) Reviews(ctx context.Context, pull int) ([]PullReview, error) {
 	return out, nil
 }
 
-// Answer is an answer in a thread.
+// Answer is a reply in a thread.
 type Answer struct {
 	Thread int64 // id of the thread's first comment
 	Marker string
 	Body   string
 }
 
-// AnswerThreads answers in threads of a pull request, each once: where an answer of the app's under
-// the marker stands already, nothing is written. known is [Unwritten] where nobody can have
-// written any yet, which saves looking for them, or else 0. A thread without its first comment is
-// left alone. An answer that GitHub refuses keeps no other from being written; the first such refusal
-// is the error.
+// AnswerThreads replies in threads of a pull request, once each: a thread that has a reply of the app's with the
+// marker is skipped. known is [Unwritten] if none can have been written yet, which saves looking for them, or else 0.
+// A thread without its first comment is skipped. If GitHub refuses a reply, the others are still written, and the
+// first refusal is returned.
 // https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
 func (r *Repo) AnswerThreads(ctx context.Context, pull int, answers []Answer, known int64) error {
 	var before []ReviewComment
@@ -116,11 +114,11 @@ func (r *Repo) AnswerThreads(ctx context.Context, pull int, answers []Answer, kn
 		if err := checkMarker(a.Marker); err != nil {
 			return err
 		}
-		stands := false
+		exists := false
 		for _, c := range before {
-			stands = stands || c.Author == self.Login && hasMarker(c.Body, a.Marker)
+			exists = exists || c.Author == self.Login && hasMarker(c.Body, a.Marker)
 		}
-		if stands {
+		if exists {
 			continue
 		}
 		err := r.send(ctx, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", pull, a.Thread),
@@ -139,7 +137,7 @@ func (r *Repo) AnswerThreads(ctx context.Context, pull int, answers []Answer, kn
 	return refused
 }
 
-// ThreadOf is the first comment of the thread that a comment on a line stands in; 0: it was deleted.
+// ThreadOf returns the first comment of the thread of a comment on a line; 0: the comment was deleted.
 // https://docs.github.com/en/rest/pulls/comments#get-a-review-comment-for-a-pull-request
 func (r *Repo) ThreadOf(ctx context.Context, comment int64) (int64, error) {
 	c, _, err := r.gh.PullRequests.GetComment(ctx, r.repo.Owner, r.repo.Name, comment)

@@ -17,8 +17,8 @@ import (
 
 const threadMarker = "<!-- sia:v1 task=1-1 kind=respond key=1/2 -->"
 
-// What was said on lines is read as it stands now: lines move with what is pushed, and those that
-// were changed are gone.
+// Comments on lines are read in their current state: their lines move with pushes, and changed lines have no number
+// any more.
 func TestReviewComments(t *testing.T) {
 	s, pull, _ := reviewed(t)
 	ctx := context.Background()
@@ -50,8 +50,8 @@ func TestReviewComments(t *testing.T) {
 	}
 }
 
-// Each thread is answered once, whoever else writes under the marker and however often it is tried; a
-// comment that is gone holds up no other.
+// Each thread gets one reply, even if others write with the marker, and after retries. A deleted comment does not
+// affect the others.
 func TestAnswerThreads(t *testing.T) {
 	s, pull, _ := reviewed(t)
 	ctx := context.Background()
@@ -61,7 +61,7 @@ func TestAnswerThreads(t *testing.T) {
 	check(t, err)
 	_, err = s.app.Self(ctx)
 	check(t, err)
-	s.ahead = 40 * time.Second // the pull request is not so new any more that a 404 below it may pass
+	s.ahead = 40 * time.Second // the pull request is no longer new, so that a 404 below it counts
 	fails := 1
 	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/replies") && fails > 0 {
@@ -99,8 +99,8 @@ func TestAnswerThreads(t *testing.T) {
 	}
 }
 
-// An answer that is refused is no answer in a thread that is gone: it is told, and the threads behind
-// it are answered all the same.
+// A refused reply is not mistaken for a deleted thread: it is reported, and the other threads still get their
+// replies.
 func TestAnswerThatIsRefused(t *testing.T) {
 	s, pull, _ := reviewed(t)
 	var answers []github.Answer
@@ -129,7 +129,7 @@ func TestAnswerThatIsRefused(t *testing.T) {
 	}
 }
 
-// Answers and a review that come too fast wait, all of them: the limit is said in the words of content that is refused.
+// Replies and a review that are sent too quickly wait: GitHub reports the limit like refused content.
 // https://github.com/octokit/plugin-throttling.js/issues/775
 func TestTooManyAnswers(t *testing.T) {
 	for name, write := range map[string]func(s *site, pull int, head string, thread int64) error{

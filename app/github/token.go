@@ -14,26 +14,25 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Permissions maps a permission's name to the access it gives: read or write.
+// Permissions maps a permission's name to its access: read or write.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 type Permissions map[string]string
 
-// reducedFor is how long to do without permissions that were not granted before
-// asking for them again.
-const reducedFor = 10 * time.Minute
+// reducedPeriod is how long to use a reduced token before asking for all permissions again.
+const reducedPeriod = 10 * time.Minute
 
-// newTokenFor is how long after a token was made GitHub's servers may not know it, nor what it may do: they hear of it
-// one after the other. A refusal is waited for a second then, and newTokenWait if it is repeated.
+// newTokenPeriod is how long some of GitHub's replicas may not have a new token or its permissions. A refusal in that
+// time is retried after a second, and after newTokenWait if it is repeated.
 // https://github.com/octokit/auth-app.js/issues/589
 const (
-	newTokenFor  = 5 * time.Second
-	newTokenWait = 2 * time.Second
+	newTokenPeriod = 5 * time.Second
+	newTokenWait   = 2 * time.Second
 )
 
-// maxToken bounds an answer that holds a token, in bytes; it lists the repositories that the token reaches.
+// maxToken is the maximum size of a response with a token, in bytes; it lists the repositories that the token covers.
 const maxToken = 8 << 20
 
-// The permissions that tokens are narrowed to.
+// Permissions that tokens are narrowed to.
 func apiPermissions() Permissions {
 	p := Permissions{"metadata": "read", "contents": "write"}
 	for _, f := range neededFeatures {
@@ -48,11 +47,10 @@ func workflowPermissions() Permissions {
 }
 func listPermissions() Permissions { return Permissions{"metadata": "read"} }
 
-// tokenScope narrows a token to the repositories that it reaches.
+// tokenScope narrows a token to some repositories.
 type tokenScope func(*gh.InstallationTokenOptions)
 
-// onlyRepository is for a repository that has a name; one with an id is reached
-// under any name.
+// onlyRepository narrows a token to one repository, by id if it is known, since names change.
 func onlyRepository(repo sia.Repo) tokenScope {
 	return func(o *gh.InstallationTokenOptions) {
 		if repo.ID != 0 {
@@ -63,25 +61,24 @@ func onlyRepository(repo sia.Repo) tokenScope {
 	}
 }
 
-// anyRepository is for all that the installation covers.
+// anyRepository is the scope of all repositories of the installation.
 func anyRepository(*gh.InstallationTokenOptions) {}
 
-// tokenSource hands out one installation token and renews it, narrowed to a scope
-// and to some permissions. When the installation has not granted all
-// of them, it asks for those that were granted: SIA then works but for the
-// features that need the rest, and these say what is missing when they are used.
+// tokenSource issues one installation token and renews it, narrowed to a scope and to some permissions. If the
+// installation has not granted all of them, it asks for the granted ones: then only the features that need the others
+// fail, and report what is missing.
 type tokenSource struct {
 	app          *App
 	installation int64
 	scope        tokenScope
-	want         Permissions       // nil: all that were granted
-	next         http.RoundTripper // to GitHub, not signed in
+	want         Permissions       // nil: all that are granted
+	next         http.RoundTripper // to GitHub, unauthenticated
 
-	mu      sync.Mutex
-	tr      *ghinstallation.Transport
-	current string    // the token last handed out
-	since   time.Time // when it was first
-	reduced time.Time // until when to do with fewer permissions; zero: not reduced
+	mu           sync.Mutex
+	tr           *ghinstallation.Transport
+	current      string    // latest token
+	issuedAt     time.Time // when current was issued
+	reducedUntil time.Time // until when to use fewer permissions; zero: not reduced
 }
 
 func newTokenSource(
@@ -90,22 +87,22 @@ func newTokenSource(
 	return &tokenSource{app: a, installation: in.id, scope: scope, want: want, next: next}
 }
 
-// token returns a token that is good for at least another minute.
+// token returns a token that is valid for at least another minute.
 func (s *tokenSource) token(ctx context.Context) (string, error) {
 	s.mu.Lock()
-	if s.tr == nil || (!s.reduced.IsZero() && s.app.cfg.Now().After(s.reduced)) {
-		s.tr, s.reduced = s.transport(s.want), time.Time{}
+	if s.tr == nil || (!s.reducedUntil.IsZero() && s.app.cfg.Now().After(s.reducedUntil)) {
+		s.tr, s.reducedUntil = s.transport(s.want), time.Time{}
 	}
-	tr, full := s.tr, s.reduced.IsZero()
+	tr, full := s.tr, s.reducedUntil.IsZero()
 	s.mu.Unlock()
 
 	token, err := tr.Token(ctx)
-	err = whole(err, token)
+	err = require(err, token)
 	if full && refusedPermissions(err) {
 		if fewer, ok := s.reduce(ctx, tr); ok {
 			discardToken(err)
 			token, err = fewer.Token(ctx)
-			err = whole(err, token)
+			err = require(err, token)
 		}
 	}
 	if err != nil {
@@ -114,39 +111,39 @@ func (s *tokenSource) token(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	if s.current != token {
 		s.app.cfg.Secrets.Passing("installation-token", token)
-		s.current, s.since = token, s.app.cfg.Now()
+		s.current, s.issuedAt = token, s.app.cfg.Now()
 	}
 	s.mu.Unlock()
 	return token, nil
 }
 
-// handedOut reports whether a token is the one last handed out.
-func (s *tokenSource) handedOut(token string) bool {
+// isCurrent reports whether a token is the latest one.
+func (s *tokenSource) isCurrent(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current == token
 }
 
-// isNew reports whether a token was made so short a time ago that GitHub's servers may not know it.
+// isNew reports whether a token was issued so recently that some of GitHub's replicas may not have it.
 func (s *tokenSource) isNew(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.current == token && s.app.cfg.Now().Sub(s.since) < newTokenFor
+	return s.current == token && s.app.cfg.Now().Sub(s.issuedAt) < newTokenPeriod
 }
 
-// drop throws away a token that GitHub refused.
+// drop discards a token that GitHub refused.
 func (s *tokenSource) drop(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == token {
-		s.tr, s.current, s.reduced = nil, "", time.Time{}
+		s.tr, s.current, s.reducedUntil = nil, "", time.Time{}
 	}
 }
 
-// transport makes a source of tokens with the given permissions. Each has its
-// own signer: ghinstallation's writes to the one it is given.
+// transport returns a source of tokens with the given permissions. Each has its own AppsTransport, which
+// ghinstallation modifies.
 func (s *tokenSource) transport(p Permissions) *ghinstallation.Transport {
-	tr := ghinstallation.NewFromAppsTransport(s.app.signs(wholeAnswers{s.next, maxToken}), s.installation)
+	tr := ghinstallation.NewFromAppsTransport(s.app.appTransport(strictTransport{s.next, maxToken}), s.installation)
 	tr.BaseURL = s.app.api.String()
 	tr.InstallationTokenOptions = &gh.InstallationTokenOptions{}
 	if p != nil {
@@ -156,8 +153,7 @@ func (s *tokenSource) transport(p Permissions) *ghinstallation.Transport {
 	return tr
 }
 
-// reduce replaces old by a source that asks only for what was granted; false
-// when that would be the same.
+// reduce replaces old by a source that asks for the granted permissions only, or returns false if they are the same.
 func (s *tokenSource) reduce(ctx context.Context, old *ghinstallation.Transport) (*ghinstallation.Transport, bool) {
 	in, _, err := s.app.gh.Apps.GetInstallation(ctx, s.installation)
 	if err != nil {
@@ -172,12 +168,12 @@ func (s *tokenSource) reduce(ctx context.Context, old *ghinstallation.Transport)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tr == old {
-		s.tr, s.reduced = s.transport(granted), s.app.cfg.Now().Add(reducedFor)
+		s.tr, s.reducedUntil = s.transport(granted), s.app.cfg.Now().Add(reducedPeriod)
 	}
 	return s.tr, s.tr != nil
 }
 
-// discardToken closes the answer of a refused token that was dealt with.
+// discardToken closes the response of a refused token.
 func discardToken(err error) {
 	var he *ghinstallation.HTTPError
 	if errors.As(err, &he) && he.Response != nil {
@@ -185,8 +181,8 @@ func discardToken(err error) {
 	}
 }
 
-// splitGranted splits what is wanted into what is granted, at most at the access
-// granted, and what is missing.
+// splitGranted splits the wanted permissions into those that are granted, up to the granted access, and those that
+// are missing.
 func splitGranted(want, have Permissions) (granted, missing Permissions) {
 	granted, missing = Permissions{}, Permissions{}
 	for name, access := range want {
@@ -202,14 +198,13 @@ func splitGranted(want, have Permissions) (granted, missing Permissions) {
 	return granted, missing
 }
 
-// refusedPermissions reports whether GitHub refused to make a token because it
-// asks for permissions that the installation was not granted.
+// refusedPermissions reports whether GitHub refused a token because the installation lacks requested permissions.
 func refusedPermissions(err error) bool {
 	var he *ghinstallation.HTTPError
 	return errors.As(err, &he) && he.Response != nil && he.Response.StatusCode == http.StatusUnprocessableEntity
 }
 
-// wire is p as go-github spells it.
+// wire converts p to go-github's type.
 func (p Permissions) wire() *gh.InstallationPermissions {
 	out := new(gh.InstallationPermissions)
 	if b, err := json.Marshal(p); err == nil {

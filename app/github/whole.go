@@ -10,33 +10,33 @@ import (
 	"strings"
 )
 
-// errNothing says that an answer of success does not hold what was asked for. GitHub sends none such
-// on purpose; taken for an object, it would be an issue without labels.
-var errNothing = errors.New("GitHub's answer holds nothing")
+// errIncomplete reports that a successful response lacks the requested object or part of it. GitHub never sends that
+// on purpose. Taken for an object, it would be an issue without labels.
+var errIncomplete = errors.New("GitHub's answer holds nothing")
 
-// whole is [errNothing] when what an answer has to hold, such as an id, is missing.
-func whole[T comparable](err error, id T) error {
+// require returns [errIncomplete] if err is nil and a required part of the response, such as an id, is empty.
+func require[T comparable](err error, id T) error {
 	var none T
 	if err == nil && id == none {
-		return errNothing
+		return errIncomplete
 	}
 	return err
 }
 
-// wholeAnswers is a round tripper that takes no answer which lacks what it has to hold, or is larger than it may be.
-// The app's own requests have [outerTransport].
-type wholeAnswers struct {
-	next http.RoundTripper
-	most int64 // bytes
+// strictTransport is a round tripper that rejects responses that are incomplete or too large. The app's own requests
+// have [outerTransport] instead.
+type strictTransport struct {
+	next  http.RoundTripper
+	limit int64 // maximum size of a response, in bytes
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t wholeAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t strictTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	body, err := readWhole(r, resp, t.most)
+	body, err := readResponse(r, resp, t.limit)
 	if err != nil {
 		return nil, err
 	}
@@ -44,53 +44,54 @@ func (t wholeAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// readWhole reads an answer of at most a number of bytes to its end. One that lacks what it has to hold is an error.
-func readWhole(req *http.Request, resp *http.Response, most int64) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+// readResponse reads the body of a response, up to a maximum of bytes. An incomplete one is an error.
+func readResponse(req *http.Request, resp *http.Response, limit int64) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	resp.Body.Close()
 	if err != nil {
 		return nil, fmt.Errorf("read answer: %w", err)
 	}
-	if int64(len(body)) > most {
-		return nil, fmt.Errorf("answer is larger than %d MiB", most>>20)
+	if int64(len(body)) > limit {
+		return nil, fmt.Errorf("answer is larger than %d MiB", limit>>20)
 	}
-	return body, empty(req, resp, body)
+	return body, checkBody(req, resp, body)
 }
 
-// refusalKeys are what GitHub's refusals are made of.
+// refusalKeys are the fields of GitHub's refusals.
 // https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api
 var refusalKeys = map[string]bool{"message": true, "documentation_url": true, "status": true, "errors": true}
 
-// empty is [errNothing] when an answer of success that must hold something is empty, null, an object without
-// anything in it, or words in the place of what was asked for, as a server that fails behind GitHub's front writes
-// them. What else an answer has to hold, [shapes] say; of GraphQL, the query ([queryShape]).
-func empty(req *http.Request, resp *http.Response, body []byte) error {
+// checkBody returns [errIncomplete] if a successful response is empty, null, an empty object, or an error message
+// instead of the object, as a failing server behind GitHub's proxy sends it. The other required parts are in
+// [shapes], and for GraphQL in the query ([queryShape]).
+func checkBody(req *http.Request, resp *http.Response, body []byte) error {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 || resp.StatusCode == http.StatusAccepted {
 		return nil
 	}
 	reads := req.Method == http.MethodGet || strings.HasSuffix(req.URL.Path, "/graphql")
 	body = bytes.TrimSpace(body)
 	if reads && (len(body) == 0 || bytes.Equal(body, []byte("null"))) {
-		return errNothing
+		return errIncomplete
 	}
-	words, only := onlyWords(body)
+	words, only := refusalMessage(body)
 	switch {
 	case only && words != "":
-		return fmt.Errorf("%w but the words %q", errNothing, words)
+		return fmt.Errorf("%w but the words %q", errIncomplete, words)
 	case only && reads:
-		return errNothing
+		return errIncomplete
 	}
-	return lacking(req.Method, req.URL, body)
+	return checkShape(req.Method, req.URL, body)
 }
 
-// onlyWords reports whether a body is an object that holds nothing but what a refusal is made of, and its message.
-func onlyWords(body []byte) (message string, only bool) {
+// refusalMessage reports whether a body is an object with the fields of a refusal and no others, and returns its
+// message.
+func refusalMessage(body []byte) (message string, only bool) {
 	if len(body) > maxRefusal || !bytes.HasPrefix(body, []byte("{")) {
 		return "", false
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil {
-		return "", false // who reads it says so
+		return "", false // the caller's decoding reports the error
 	}
 	for key := range fields {
 		if !refusalKeys[key] {
@@ -98,11 +99,11 @@ func onlyWords(body []byte) (message string, only bool) {
 		}
 	}
 	if fields["message"] == nil && fields["errors"] != nil {
-		return "", false // GraphQL says so what went wrong
+		return "", false // an error of GraphQL
 	}
-	_ = json.Unmarshal(fields["message"], &message) // what is no text says nothing
+	_ = json.Unmarshal(fields["message"], &message) // no message if it is no text
 	return scrubbedLine(message), true
 }
 
-// maxRefusal bounds what is looked through for a refusal, in bytes.
+// maxRefusal is the maximum size of a body that is searched for a refusal, in bytes.
 const maxRefusal = 64 << 10

@@ -23,7 +23,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// testKey is made once, and short: making one and signing with it takes a while.
+// testKey is generated once, and short: generating and signing take time.
 var testKey = sync.OnceValue(func() *rsa.PrivateKey {
 	k, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
@@ -36,7 +36,7 @@ func testPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(testKey())})
 }
 
-// clock is a clock that sleeping moves on.
+// clock is a clock that only sleeping advances.
 type clock struct {
 	mu    sync.Mutex
 	t     time.Time
@@ -65,14 +65,13 @@ func (c *clock) naps() []time.Duration {
 	return append([]time.Duration(nil), c.slept...)
 }
 
-// seen is one request as it arrived.
+// seen is a received request.
 type seen struct {
 	method, path, query, auth, body string
 	header                          http.Header
 }
 
-// wire is a server that speaks GitHub's wire format: the parts about
-// authentication are real, the rest is what a test mounts.
+// wire is a server with GitHub's wire format. Its authentication is real, and tests mount the rest.
 type wire struct {
 	*http.ServeMux
 	t     *testing.T
@@ -85,7 +84,7 @@ type wire struct {
 	mu     sync.Mutex
 	seen   []seen
 	tokens []tokenRequest
-	good   map[string]bool // tokens that are accepted
+	good   map[string]bool // accepted tokens
 }
 
 type tokenRequest struct {
@@ -162,7 +161,7 @@ func (w *wire) serve(rw http.ResponseWriter, req *http.Request) {
 	w.ServeMux.ServeHTTP(rw, req)
 }
 
-// mint checks the app's signature as GitHub does and hands out a token.
+// mint verifies the app's signature as GitHub does, and issues a token.
 func (w *wire) mint(rw http.ResponseWriter, req *http.Request) {
 	claims := jwt.RegisteredClaims{}
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
@@ -201,7 +200,7 @@ func (w *wire) minted() []tokenRequest {
 	return append([]tokenRequest(nil), w.tokens...)
 }
 
-// json mounts a fixed answer.
+// json mounts a fixed response.
 func (w *wire) json(pattern string, code int, body string) {
 	w.HandleFunc(pattern, func(rw http.ResponseWriter, _ *http.Request) { answer(rw, code, body) })
 }
@@ -230,8 +229,8 @@ func answerJSON(rw http.ResponseWriter, code int, v any) {
 	answer(rw, code, string(b))
 }
 
-// paged answers one page of a list, with the Link header that GitHub sends.
-func paged(rw http.ResponseWriter, req *http.Request, items []any, wrap string) {
+// servePages serves one page of a list, with a Link header like GitHub's.
+func servePages(rw http.ResponseWriter, req *http.Request, items []any, wrap string) {
 	per, page := 30, 1
 	_, _ = fmt.Sscan(req.URL.Query().Get("per_page"), &per)
 	_, _ = fmt.Sscan(req.URL.Query().Get("page"), &page)
@@ -250,7 +249,7 @@ func paged(rw http.ResponseWriter, req *http.Request, items []any, wrap string) 
 	answerJSON(rw, 200, v)
 }
 
-// decode reads a request's body.
+// decode decodes a request's body.
 func decode[T any](t *testing.T, s string) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(s), &v); err != nil {

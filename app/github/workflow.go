@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// Workflows reads the runs of workflows on a commit. known is false where the app may
-// not see them.
+// Workflows reads the workflow runs of a commit. known is false if the app lacks the permission.
 // https://docs.github.com/en/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
 func (r *Repo) Workflows(ctx context.Context, sha string) (all []gate.Workflow, known bool, err error) {
 	for w, err := range eachPage(func(o gh.ListOptions) ([]*gh.WorkflowRun, *gh.Response, error) {
@@ -28,7 +27,7 @@ func (r *Repo) Workflows(ctx context.Context, sha string) (all []gate.Workflow, 
 			return nil, false, r.fail(err, "read the workflow runs of %s in %s", shortSHA(sha), r.repo)
 		}
 		if w.GetHeadSHA() != sha {
-			continue // not every server filters
+			continue // not every server applies the filter
 		}
 		path, repository := workflowFile(w.GetPath())
 		all = append(all, gate.Workflow{
@@ -41,8 +40,8 @@ func (r *Repo) Workflows(ctx context.Context, sha string) (all []gate.Workflow, 
 	return all, true, nil
 }
 
-// workflowFile splits the path of a workflow run. That of a workflow which a rule requires from another repository
-// begins with that repository, and ends with the ref: "octo-org/ci/.github/workflows/ci.yml@refs/heads/main".
+// workflowFile splits the path of a workflow run. If a rule requires the workflow from another repository, the path
+// begins with that repository and ends with the ref: "octo-org/ci/.github/workflows/ci.yml@refs/heads/main".
 // https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
 func workflowFile(path string) (file, repository string) {
 	path, _, _ = strings.Cut(path, "@")
@@ -52,8 +51,8 @@ func workflowFile(path string) (file, repository string) {
 	return path, ""
 }
 
-// Attempts tells in which attempt of a workflow run each of its jobs ran, by the
-// id of the job, which is its check run's too. Nothing where the app may not see it.
+// Attempts returns the attempt of a workflow run in which each of its jobs ran, by the id of the job, which is also
+// that of its check run. It returns nil if the app lacks the permission.
 // https://docs.github.com/en/rest/actions/workflow-jobs#list-jobs-for-a-workflow-run
 func (r *Repo) Attempts(ctx context.Context, workflowRun int64) (map[int64]int, error) {
 	out := map[int64]int{}

@@ -34,7 +34,7 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// What the app may not see is not there.
+// Workflow runs that the app can't see are omitted.
 func TestWorkflowsHidden(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/actions/runs", 403, `{"message":"Resource not accessible by integration"}`)
@@ -47,7 +47,7 @@ func TestWorkflowsHidden(t *testing.T) {
 	}
 }
 
-// A combined status says who set it by a picture alone.
+// A combined status identifies its creator by the avatar alone.
 func TestStatusApp(t *testing.T) {
 	for avatar, want := range map[string]int64{
 		"https://avatars.githubusercontent.com/in/15368?v=4": 15368,

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// WriteCounter counts what is created on GitHub for an installation, by whoever it is: GitHub's secondary limits hold
-// for all servers together.
+// WriteCounter counts the objects created on GitHub for an installation by all servers: GitHub's secondary limits
+// apply to all of them together.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 type WriteCounter interface {
-	// TakeWrite counts one write. Zero: it may be sent now. Else it was not counted, and may be asked for again then.
+	// TakeWrite counts one write. Zero: it may be sent now. Otherwise it was not counted, and may be retried at until.
 	TakeWrite(ctx context.Context, installation int64) (until time.Time, err error)
 }
 
-// Uncounted is for programs that write a few times and have no database.
+// Uncounted is a WriteCounter for programs that write a few times and have no database.
 type Uncounted struct{}
 
 // TakeWrite implements [WriteCounter].
 func (Uncounted) TakeWrite(context.Context, int64) (until time.Time, err error) { return until, nil }
 
-// WaitsForWrites says, for people, that an installation has to wait before it may write on.
-func WaitsForWrites(until time.Time) string {
+// WriteLimitMessage returns a message for people about an installation that waits for the write limit.
+func WriteLimitMessage(until time.Time) string {
 	return fmt.Sprintf("waiting for GitHub's write limit until %s UTC; SIA goes on by itself then",
 		until.UTC().Format("15:04:05"))
 }
 
-// writeLimitError says that an installation has created as much as GitHub lets it.
+// writeLimitError reports that an installation has reached GitHub's limit on creating content.
 type writeLimitError struct {
 	until time.Time
 	wait  time.Duration
@@ -37,11 +37,11 @@ func (e *writeLimitError) Error() string {
 	return fmt.Sprintf("the write limit is reached until %s", e.until.UTC().Format(time.RFC3339))
 }
 
-// counted has each request that creates something counted, and refuses what would go beyond GitHub's limit. Nobody
-// waits here: the effect does, as one that is due later.
-func (a *App) counted(installation int64) func(*http.Request) error {
+// countWrite returns a check that counts each request that creates something, and refuses one above GitHub's limit.
+// It does not wait: the effect is scheduled again.
+func (a *App) countWrite(installation int64) func(*http.Request) error {
 	return func(req *http.Request) error {
-		if installation == 0 || req.Method != http.MethodPost || !mutates(req) {
+		if installation == 0 || req.Method != http.MethodPost || !isWrite(req) {
 			return nil
 		}
 		until, err := a.cfg.Writes.TakeWrite(req.Context(), installation)

@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestEitherClock: a lease has run out when one of the two clocks says so.
+// TestEitherClock: a lease has expired if either of the clocks has passed its end.
 func TestEitherClock(t *testing.T) {
 	// Without its monotonic reading a time is compared by the wall clock.
 	if wall := time.Now().Round(0); lease.Until(wall).Held() || !lease.Until(wall.Add(time.Hour)).Held() {

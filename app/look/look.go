@@ -1,5 +1,5 @@
-// Package look is the style sheet that all of SIA's pages share, whoever serves them: the pages themselves, the doors
-// before them (app/web/signin) and set-up (app/web/setup).
+// Package look serves the style sheet that all of SIA's pages share: the web pages, sign-in (app/web/signin) and
+// setup (app/web/setup).
 package look
 
 import (
@@ -10,5 +10,5 @@ import (
 //go:embed style.css
 var files embed.FS
 
-// Style answers with the style sheet.
+// Style serves the style sheet.
 func Style(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "style.css") }

@@ -16,7 +16,7 @@ var (
 	word       = regexp.MustCompile(`[\w-]+`)
 )
 
-// Every class that the style sheet speaks of is in a page, or in what makes one.
+// Every class in the style sheet is used in a page or in the code of one.
 func TestEveryRuleIsUsed(t *testing.T) {
 	css, err := files.ReadFile("style.css")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestEveryRuleIsUsed(t *testing.T) {
 var darkScheme = regexp.MustCompile(`@media \(prefers-color-scheme: dark\) \{\s*` +
 	`:root \{(\s*--[\w-]+: (#[0-9a-f]{3,8}|rgb\([\d %/]+\));)+\s*\}\s*\}`)
 
-// A colour scheme changes colours alone, so what is no matter of colours need not be judged in both.
+// A color scheme changes colors alone, so everything else needs a review in one scheme only.
 func TestSchemesDifferInColours(t *testing.T) {
 	css, err := files.ReadFile("style.css")
 	if err != nil {

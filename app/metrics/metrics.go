@@ -112,7 +112,7 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, l := range s.limits() {
 		id := fmt.Sprint(l.Installation)
-		gauge(rateLimitLeft, float64(l.Left), id, l.Resource)
+		gauge(rateLimitLeft, float64(l.Remaining), id, l.Resource)
 		gauge(rateLimit, float64(l.Limit), id, l.Resource)
 		gauge(rateLimitResets, float64(l.Resets.Unix()), id, l.Resource)
 	}

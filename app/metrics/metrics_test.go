@@ -31,7 +31,8 @@ func opened(t *testing.T, at *time.Time) *store.Store {
 func handler(t *testing.T, calls *metrics.Calls, s metrics.Reader, at *time.Time) http.Handler {
 	t.Helper()
 	h, err := metrics.New(calls, s, func() []github.RateLimit {
-		return []github.RateLimit{{Installation: 5, Resource: "core", Limit: 5000, Left: 12, Resets: at.Add(time.Minute)}}
+		return []github.RateLimit{{Installation: 5, Resource: "core", Limit: 5000, Remaining: 12,
+			Resets: at.Add(time.Minute)}}
 	}, func() int64 { return 3 }, []string{"intake", "work"}, slog.New(slog.DiscardHandler),
 		func() time.Time { return *at })
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// answers are facts about how GitHub answers at all.
+// answers are facts about GitHub's responses in general.
 func answers() []Fact {
 	const needsLag = "needs servers of GitHub's that lag behind one another"
 	return []Fact{{
@@ -74,7 +74,7 @@ func answers() []Fact {
 		Source: "rest/using-the-rest-api/timezones-and-the-rest-api",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
-			issue := t.Want(t.Get("/issues/%d", t.issueOnce()), http.StatusOK)
+			issue := t.Want(t.Get("/issues/%d", t.sharedIssue()), http.StatusOK)
 			commit := t.Want(t.Get("/commits/%s", t.start()), http.StatusOK)
 			dates := []string{issue.Str("created_at"), issue.Str("updated_at"), commit.Str("commit.committer.date")}
 			for _, date := range dates {
@@ -88,7 +88,7 @@ func answers() []Fact {
 		Source: "rest/issues/issues",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
-			number := t.issueOnce()
+			number := t.sharedIssue()
 			query := url.Values{"creator": {t.raw.App.Login}, "state": {"all"}, "per_page": {"100"}}.Encode()
 			t.Until("the filter creator finds the issue that the app opened", func() bool {
 				a := t.Want(t.Get("/issues?%s", query), http.StatusOK)

@@ -13,19 +13,19 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// mark begins the names of all that a bench makes.
+// mark is the prefix of the names of everything that a bench creates.
 const mark = "sia-probe"
 
-// Options say how a run goes. The zero value is for a real GitHub.
+// Options configure a run. The zero value suits a real GitHub.
 type Options struct {
-	Only    *regexp.Regexp                             // facts by their ids; nil: all
-	Secrets *secret.Masker                             // masks what is recorded; nil: by form alone
-	Spacing time.Duration                              // between two writes; 0 is one second, as GitHub asks for
-	Now     func() time.Time                           // nil is time.Now
-	Sleep   func(context.Context, time.Duration) error // nil waits by the wall clock
-	Name    string                                     // of the run; "": the date and something random
-	Seen    func(Result)                               // is told each result as it comes; may be nil
-	Record  bool                                       // what was asked and answered is kept in the results
+	Only    *regexp.Regexp                             // which facts to try, by id; nil: all
+	Secrets *secret.Masker                             // masks what is recorded; nil: only known forms of secrets
+	Spacing time.Duration                              // between two writes; 0: one second, as GitHub asks
+	Now     func() time.Time                           // nil: time.Now
+	Sleep   func(context.Context, time.Duration) error // nil: sleeps by the wall clock
+	Name    string                                     // of the run; "": the date and a random text
+	Seen    func(Result)                               // called with each result; may be nil
+	Record  bool                                       // keep the requests and responses in the results
 }
 
 func (o Options) withDefaults() Options {
@@ -47,7 +47,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// nameTime is how the names of runs say when they began.
+// nameTime is the layout of the start time in the names of runs.
 const nameTime = "20060102t1504"
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -61,31 +61,31 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Bench is a repository to try things in.
+// Bench is a repository for probes.
 type Bench struct {
-	raw     github.Raw
-	network http.RoundTripper // signed in to the repository
-	options Options
-	masker  *secret.Masker
-	wrote   time.Time // when something was written last
+	raw       github.Raw
+	network   http.RoundTripper // authenticated for the repository
+	options   Options
+	masker    *secret.Masker
+	lastWrite time.Time // time of the last write
 
 	undos  []undo
-	shared map[string]sharing // by name
-	count  int                // of names
+	shared map[string]sharedValue // by name
+	count  int                    // for unique names
 }
 
-// Report is the result of a run.
+// Report holds the results of a run.
 type Report struct {
 	Repository string    `json:"repository"`
 	API        string    `json:"api"`
-	Enterprise string    `json:"enterprise,omitempty"` // the version of a GitHub Enterprise Server
+	Enterprise string    `json:"enterprise,omitempty"` // version of a GitHub Enterprise Server
 	Run        string    `json:"run"`
 	Began      time.Time `json:"began"`
 	Results    []Result  `json:"facts"`
-	Left       []string  `json:"left"` // what could not be taken back
+	Left       []string  `json:"left"` // objects that could not be removed
 }
 
-// Count is how many facts have a verdict.
+// Count returns the number of facts with a verdict.
 func (r Report) Count(v Verdict) (n int) {
 	for _, x := range r.Results {
 		if x.Verdict == v {
@@ -95,7 +95,7 @@ func (r Report) Count(v Verdict) (n int) {
 	return n
 }
 
-// OK reports whether nothing differs, nothing failed and nothing is left behind.
+// OK reports whether no fact differs, none failed and no objects remain.
 func (r Report) OK() bool {
 	for _, x := range r.Results {
 		if x.Verdict == Differs || x.Broken {
@@ -105,14 +105,14 @@ func (r Report) OK() bool {
 	return len(r.Left) == 0
 }
 
-// Run tries the facts one after the other, and takes back what that made. When the context ends, the facts that were
-// not tried say so.
+// Run tries the facts one by one, and removes the objects that it created. If the context ends, the other facts are
+// reported as not tried.
 func Run(ctx context.Context, raw github.Raw, o Options) Report {
 	o = o.withDefaults()
-	b := &Bench{raw: raw, network: signed{raw.Network, raw.Token}, options: o, masker: o.Secrets,
-		shared: map[string]sharing{}}
+	b := &Bench{raw: raw, network: tokenAuth{raw.Network, raw.Token}, options: o, masker: o.Secrets,
+		shared: map[string]sharedValue{}}
 	report := Report{Repository: raw.Repo.String(), API: raw.API, Run: b.name(), Began: o.Now().UTC(), Left: []string{}}
-	b.sweepOld(ctx)
+	b.removeStale(ctx)
 	for _, f := range Facts() {
 		if o.Only != nil && !o.Only.MatchString(f.ID) {
 			continue
@@ -126,11 +126,11 @@ func Run(ctx context.Context, raw github.Raw, o Options) Report {
 	return report
 }
 
-// try is the result of one fact.
+// try tries one fact.
 func (b *Bench) try(ctx context.Context, f Fact) Result {
-	r := Result{ID: f.ID, Fact: f.Text, Source: address(f.Source), Verdict: Holds}
+	r := Result{ID: f.ID, Fact: f.Text, Source: sourceURL(f.Source), Verdict: Holds}
 	t := &Try{Bench: b, ctx: ctx, result: &r}
-	missing := lacking(f.Needs, b.raw.Granted)
+	missing := missingPermissions(f.Needs, b.raw.Granted)
 	switch {
 	case f.Probe == nil:
 		t.Skip(f.NotFor)
@@ -144,27 +144,27 @@ func (b *Bench) try(ctx context.Context, f Fact) Result {
 	return r
 }
 
-// name is the mark of this run.
+// name returns the prefix of the names in this run.
 func (b *Bench) name() string { return mark + "/" + b.options.Name }
 
-// unique is a name that nothing else here has.
+// unique returns a unique name.
 func (b *Bench) unique(what string) string {
 	b.count++
 	return fmt.Sprintf("%s/%s-%d", b.name(), what, b.count)
 }
 
-// pace waits until the next write may go out.
+// pace waits until the next write may be sent.
 func (b *Bench) pace(ctx context.Context) error {
-	if wait := b.options.Spacing - b.options.Now().Sub(b.wrote); wait > 0 && !b.wrote.IsZero() {
+	if wait := b.options.Spacing - b.options.Now().Sub(b.lastWrite); wait > 0 && !b.lastWrite.IsZero() {
 		if err := b.options.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
-	b.wrote = b.options.Now()
+	b.lastWrite = b.options.Now()
 	return nil
 }
 
-// enterprise is the version that a GitHub Enterprise Server says it is.
+// enterprise returns the version of a GitHub Enterprise Server.
 func (b *Bench) enterprise(ctx context.Context) string {
 	a, err := b.exchange(ctx, b.network, http.MethodGet, b.raw.API+"meta", nil, nil)
 	if err != nil {
@@ -173,15 +173,15 @@ func (b *Bench) enterprise(ctx context.Context) string {
 	return a.Header.Get("X-GitHub-Enterprise-Version")
 }
 
-// sharing is what facts share, or why there is none.
-type sharing struct {
+// sharedValue is an object that facts share, or the result of the failure to create it.
+type sharedValue struct {
 	value  any
 	failed *Result
 }
 
-// once makes something that several facts share. Where making it failed, each of them says so, and nothing is tried
-// twice.
-func once[T any](t *Try, name string, make func(*Try) T) (v T) {
+// share creates an object that several facts share. If that fails, each of them reports it, and creating it is not
+// tried again.
+func share[T any](t *Try, name string, make func(*Try) T) (v T) {
 	if !t.ok() {
 		return v
 	}
@@ -193,11 +193,11 @@ func once[T any](t *Try, name string, make func(*Try) T) (v T) {
 	case known:
 		r := s.failed
 		t.result.Verdict, t.result.Expected, t.result.Answered = r.Verdict, r.Expected, r.Answered
-		t.result.Why, t.result.Broken, t.err = r.Why, r.Broken, errEnded
+		t.result.Why, t.result.Broken, t.err = r.Why, r.Broken, errDone
 		return v
 	}
 	v = make(t)
-	s = sharing{value: v}
+	s = sharedValue{value: v}
 	if !t.ok() {
 		failed := *t.result
 		s.failed = &failed

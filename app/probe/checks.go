@@ -29,13 +29,13 @@ func checks() []Fact {
 			one, two := t.twoRuns()
 			query := url.Values{"check_name": {one.Str("name")}}
 			t.Until("filter=latest lists the newer one alone", func() bool {
-				latest := t.Want(t.Get("/commits/%s/check-runs?%s", t.commitOnce(), query.Encode()), http.StatusOK)
+				latest := t.Want(t.Get("/commits/%s/check-runs?%s", t.sharedCommit(), query.Encode()), http.StatusOK)
 				ids := latest.Each("check_runs", "id")
 				return len(ids) == 1 && ids[0] == two.Str("id")
 			})
 			query.Set("filter", "all")
 			t.Until("filter=all lists both", func() bool {
-				ids := t.Get("/commits/%s/check-runs?%s", t.commitOnce(), query.Encode()).Each("check_runs", "id")
+				ids := t.Get("/commits/%s/check-runs?%s", t.sharedCommit(), query.Encode()).Each("check_runs", "id")
 				return len(ids) == 2 && contains(ids, one.Str("id")) && contains(ids, two.Str("id"))
 			})
 		},
@@ -46,7 +46,7 @@ func checks() []Fact {
 		Source: "https://github.com/orgs/community/discussions/24761#discussioncomment-3245360",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			run := t.checkRun(t.commitOnce(), mark+"-concluded", "failure")
+			run := t.checkRun(t.sharedCommit(), mark+"-concluded", "failure")
 			t.Equal("the status of a run with a conclusion", run.Str("status"), "completed")
 			a := t.Want(t.Send(http.MethodPatch, path("/check-runs/%d", run.Int("id")),
 				map[string]any{"conclusion": "neutral"}), http.StatusOK)
@@ -59,7 +59,7 @@ func checks() []Fact {
 		Source: "rest/checks/runs",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			run := path("/check-runs/%d", t.checkRun(t.commitOnce(), mark+"-annotated", "neutral").Int("id"))
+			run := path("/check-runs/%d", t.checkRun(t.sharedCommit(), mark+"-annotated", "neutral").Int("id"))
 			for range 2 {
 				t.Want(t.Send(http.MethodPatch, run, annotated(1)), http.StatusOK)
 			}
@@ -75,7 +75,7 @@ func checks() []Fact {
 		Needs:  needs,
 		Probe: func(t *Try) {
 			send := func(n int) Answer {
-				return t.Post("/check-runs", map[string]any{"name": mark + "-long", "head_sha": t.commitOnce(),
+				return t.Post("/check-runs", map[string]any{"name": mark + "-long", "head_sha": t.sharedCommit(),
 					"conclusion": "neutral", "output": map[string]any{"title": "Long", "summary": strings.Repeat("a", n)}})
 			}
 			t.Want(send(65535), http.StatusCreated)
@@ -88,7 +88,7 @@ func checks() []Fact {
 		Source: "rest/checks/runs",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			sha := t.file(t.start())
+			sha := t.commitFile(t.start())
 			t.branch(sha)
 			run := t.checkRun(sha, mark+"-again", "failure")
 			t.Want(t.Post(path("/check-runs/%d/rerequest", run.Int("id")), nil), http.StatusCreated)
@@ -104,7 +104,7 @@ func checks() []Fact {
 		Source: "rest/commits/statuses",
 		Needs:  "statuses:write contents:write",
 		Probe: func(t *Try) {
-			sha := t.file(t.start())
+			sha := t.commitFile(t.start())
 			t.branch(sha)
 			t.status(sha, mark, "failure")
 			t.status(sha, mark, "success")
@@ -127,16 +127,16 @@ func checks() []Fact {
 	}}
 }
 
-// twoRuns are two check runs of one name on one commit: the first is red, the second green.
+// twoRuns returns two check runs with the same name on one commit: the first has failed, the second succeeded.
 func (t *Try) twoRuns() (one, two Answer) {
-	runs := once(t, "runs", func(t *Try) [2]Answer {
-		return [2]Answer{t.checkRun(t.commitOnce(), mark+"-twice", "failure"),
-			t.checkRun(t.commitOnce(), mark+"-twice", "success")}
+	runs := share(t, "runs", func(t *Try) [2]Answer {
+		return [2]Answer{t.checkRun(t.sharedCommit(), mark+"-twice", "failure"),
+			t.checkRun(t.sharedCommit(), mark+"-twice", "success")}
 	})
 	return runs[0], runs[1]
 }
 
-// annotated is a change of a check run that brings annotations along.
+// annotated returns an update of a check run with annotations.
 func annotated(n int) map[string]any {
 	var all []map[string]any
 	for range n {

@@ -10,45 +10,45 @@ import (
 	"time"
 )
 
-// undo takes one thing back.
+// undo removes one object.
 type undo struct {
 	what         string
-	method, path string // beneath the repository
+	method, path string // below the repository
 	body         any
-	gone         []int // statuses that say that it is gone already
+	gone         []int // statuses for an object that no longer exists
 }
 
-// Bounds of taking back: how long it may take altogether, and how old a run has to be to count as dead.
+// The time limit for cleaning up, and the age from which a run counts as dead.
 const (
-	cleanFor = 3 * time.Minute
-	deadFor  = time.Hour
+	cleanTimeout = 3 * time.Minute
+	staleAfter   = time.Hour
 )
 
-// clean takes everything back, newest first, then looks whether something is left. It heeds no cancellation: that is
-// what it is for.
+// clean removes all created objects, newest first, and then lists what remains. It ignores cancellation, because it
+// must run after one.
 func (b *Bench) clean(ctx context.Context) (left []string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanFor)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTimeout)
 	defer cancel()
-	takeBack := func(u undo) {
-		if err := b.takeBack(ctx, u); err != nil {
+	remove := func(u undo) {
+		if err := b.undo(ctx, u); err != nil {
 			left = append(left, fmt.Sprintf("%s: %v", u.what, err))
 		}
 	}
 	for _, u := range slices.Backward(b.undos) {
-		takeBack(u)
+		remove(u)
 	}
 	b.undos = nil
 	for _, u := range b.leftovers(ctx, func(name string) bool { return strings.HasPrefix(name, b.name()) }) {
-		takeBack(u)
+		remove(u)
 	}
 	return left
 }
 
-func (b *Bench) takeBack(ctx context.Context, u undo) error {
+func (b *Bench) undo(ctx context.Context, u undo) error {
 	if err := b.pace(ctx); err != nil {
 		return err
 	}
-	a, err := b.exchange(ctx, b.network, u.method, b.beneath(u.path), nil, u.body)
+	a, err := b.exchange(ctx, b.network, u.method, b.repoURL(u.path), nil, u.body)
 	if err != nil {
 		return err
 	}
@@ -58,40 +58,40 @@ func (b *Bench) takeBack(ctx context.Context, u undo) error {
 	return fmt.Errorf("%s", a)
 }
 
-// sweepOld takes back what a run left that ended before it could.
-func (b *Bench) sweepOld(ctx context.Context) {
+// removeStale removes the objects of a run that ended without cleaning up.
+func (b *Bench) removeStale(ctx context.Context) {
 	for _, u := range b.leftovers(ctx, func(name string) bool {
 		rest, is := strings.CutPrefix(name, mark+"/")
 		began, err := time.Parse(nameTime, rest[:min(len(nameTime), len(rest))])
-		return is && err == nil && b.options.Now().Sub(began) > deadFor
+		return is && err == nil && b.options.Now().Sub(began) > staleAfter
 	}) {
-		_ = b.takeBack(ctx, u) // the next run tries again
+		_ = b.undo(ctx, u) // the next run tries again
 	}
 }
 
-// leftovers are what there is with names that fit: rulesets before the branches that they keep.
-func (b *Bench) leftovers(ctx context.Context, fits func(name string) bool) (all []undo) {
+// leftovers lists the objects with matching names: rulesets first, because they protect branches.
+func (b *Bench) leftovers(ctx context.Context, matches func(name string) bool) (all []undo) {
 	rulesets := b.list(ctx, "/rulesets?per_page=100")
 	issues := b.list(ctx, "/issues?state=open&per_page=100&sort=created&direction=desc")
 	labels := b.list(ctx, "/labels?per_page=100")
 	for i := range rulesets.List("") {
-		if name := rulesets.Str(fmt.Sprintf("%d.name", i)); fits(name) {
+		if name := rulesets.Str(fmt.Sprintf("%d.name", i)); matches(name) {
 			all = append(all, undoRuleset(name, rulesets.Int(fmt.Sprintf("%d.id", i))))
 		}
 	}
 	for i := range issues.List("") {
-		if title := issues.Str(fmt.Sprintf("%d.title", i)); fits(title) {
+		if title := issues.Str(fmt.Sprintf("%d.title", i)); matches(title) {
 			all = append(all, undoIssue(title, issues.Int(fmt.Sprintf("%d.number", i))))
 		}
 	}
 	for _, name := range labels.Each("", "name") {
-		if fits(name) {
+		if matches(name) {
 			all = append(all, undoLabel(name))
 		}
 	}
-	for _, beneath := range []string{"heads/", ""} {
-		for _, ref := range b.list(ctx, "/git/matching-refs/"+beneath+mark+"/").Each("", "ref") {
-			if fits(strings.TrimPrefix(strings.TrimPrefix(ref, "refs/"), "heads/")) {
+	for _, prefix := range []string{"heads/", ""} {
+		for _, ref := range b.list(ctx, "/git/matching-refs/"+prefix+mark+"/").Each("", "ref") {
+			if matches(strings.TrimPrefix(strings.TrimPrefix(ref, "refs/"), "heads/")) {
 				all = append(all, undoRef(ref))
 			}
 		}
@@ -100,9 +100,9 @@ func (b *Bench) leftovers(ctx context.Context, fits func(name string) bool) (all
 }
 
 func (b *Bench) list(ctx context.Context, path string) Answer {
-	a, err := b.exchange(ctx, b.network, http.MethodGet, b.beneath(path), nil, nil)
+	a, err := b.exchange(ctx, b.network, http.MethodGet, b.repoURL(path), nil, nil)
 	if err != nil {
-		return Answer{} // nothing is known to be left
+		return Answer{} // nothing known to remain
 	}
 	return a
 }

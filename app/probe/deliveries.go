@@ -88,7 +88,7 @@ func deliveries() []Fact {
 		Source: "rest/checks/suites",
 		Needs:  "checks:write contents:write",
 		Probe: func(t *Try) {
-			sha := t.file(t.start())
+			sha := t.commitFile(t.start())
 			t.branch(sha)
 			run := t.checkRun(sha, mark+"-again", "failure")
 			suite := run.Int("check_suite.id")

@@ -10,13 +10,13 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Bounds of what is recorded and read of one request, in bytes.
+// Limits on what is recorded and read of a response, in bytes.
 const (
 	maxRecorded = 8 << 10
 	maxAnswer   = 4 << 20
 )
 
-// Exchange is a request and what was answered, as it is recorded: secrets masked, bodies cut.
+// Exchange is a recorded request and its response, with secrets masked and bodies shortened.
 type Exchange struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
@@ -26,22 +26,22 @@ type Exchange struct {
 	Answer  string            `json:"answer,omitempty"`
 }
 
-// recordedHeaders are those that some fact is about.
+// recordedHeaders are the headers that facts are about.
 var recordedHeaders = [...]string{"ETag", "Link", "Location", "Retry-After", "X-Accepted-GitHub-Permissions",
 	"X-GitHub-Api-Version-Selected", "X-GitHub-Enterprise-Version", "X-GitHub-Request-Id", "X-RateLimit-Limit",
 	"X-RateLimit-Remaining", "X-RateLimit-Resource", "X-RateLimit-Used"}
 
-// Answer is what GitHub answered.
+// Answer is a response.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 	asked  string // method and path
-	sent   []byte // the request's body
-	value  any    // the body, where it is JSON
+	sent   []byte // request body
+	value  any    // decoded body, if it is JSON
 }
 
-// exchange is an answer as it is recorded.
+// exchange converts an answer to its recorded form.
 func (a Answer) exchange(masker *secret.Masker) Exchange {
 	method, path, _ := strings.Cut(a.asked, " ")
 	x := Exchange{Method: method, Path: path, Request: recorded(masker, a.sent), Status: a.Status,
@@ -54,7 +54,7 @@ func (a Answer) exchange(masker *secret.Masker) Exchange {
 	return x
 }
 
-// recorded masks before it cuts: half a secret is not known as one.
+// recorded masks before it shortens, because a part of a secret is not recognized.
 func recorded(masker *secret.Masker, body []byte) string {
 	masked := string(masker.MaskJSON(body))
 	if len(masked) > maxRecorded {
@@ -63,10 +63,10 @@ func recorded(masker *secret.Masker, body []byte) string {
 	return strings.ToValidUTF8(masked, "")
 }
 
-// At is the value at a path of names and indices such as "labels.0.name"; nil when there is none.
-func (a Answer) At(path string) any { return at(a.value, path) }
+// At returns the value at a path of names and indices such as "labels.0.name", or nil if there is none.
+func (a Answer) At(path string) any { return valueAt(a.value, path) }
 
-func at(v any, path string) any {
+func valueAt(v any, path string) any {
 	if path == "" {
 		return v
 	}
@@ -87,15 +87,15 @@ func at(v any, path string) any {
 	return v
 }
 
-// Has reports whether there is something at a path, null included.
+// Has reports whether a path exists, even with the value null.
 func (a Answer) Has(path string) bool {
 	dot := strings.LastIndexByte(path, '.')
-	o, is := at(a.value, path[:max(0, dot)]).(map[string]any)
+	o, is := valueAt(a.value, path[:max(0, dot)]).(map[string]any)
 	_, has := o[path[dot+1:]]
 	return is && has
 }
 
-// Str is the value at a path as text: "" for none and null.
+// Str returns the value at a path as text; missing or null: "".
 func (a Answer) Str(path string) string { return text(a.At(path)) }
 
 func text(v any) string {
@@ -107,11 +107,11 @@ func text(v any) string {
 	case json.Number:
 		return x.String()
 	}
-	b, _ := json.Marshal(v) // what was JSON marshals
+	b, _ := json.Marshal(v) // decoded JSON can be encoded
 	return string(b)
 }
 
-// Int is the number at a path; 0 for none.
+// Int returns the number at a path, or 0 if there is none.
 func (a Answer) Int(path string) int64 {
 	n, err := strconv.ParseInt(a.Str(path), 10, 64)
 	if err != nil {
@@ -120,21 +120,21 @@ func (a Answer) Int(path string) int64 {
 	return n
 }
 
-// List is the list at a path.
+// List returns the list at a path.
 func (a Answer) List(path string) []any {
 	l, _ := a.At(path).([]any)
 	return l
 }
 
-// Each is the values that the elements of the list at a path have at another, as text.
+// Each returns the value at path of each element of a list, as text.
 func (a Answer) Each(list, path string) (all []string) {
 	for _, e := range a.List(list) {
-		all = append(all, text(at(e, path)))
+		all = append(all, text(valueAt(e, path)))
 	}
 	return all
 }
 
-// String is the answer in a line.
+// String summarizes the answer on one line.
 func (a Answer) String() string {
 	said := a.Str("message")
 	if said == "" && len(a.List("errors")) > 0 {
@@ -143,7 +143,7 @@ func (a Answer) String() string {
 	for _, e := range a.List("errors") {
 		more, is := e.(string)
 		if !is {
-			more = text(at(e, "message"))
+			more = text(valueAt(e, "message"))
 		}
 		if a.Str("message") != "" && more != "" {
 			said += "; " + more

@@ -8,26 +8,26 @@ import (
 	"github.com/sia-bot/sia/app/github"
 )
 
-// Fact is something that GitHub does and SIA relies on.
+// Fact is a behavior of GitHub that SIA relies on.
 type Fact struct {
-	ID     string // section/name; it stays when the text changes
+	ID     string // section/name; it stays if the text changes
 	Text   string // Markdown
-	Source string // a page of docs.github.com, or the whole address of something else; empty: seen, and not written down
+	Source string // a page of docs.github.com, or another URL; empty: observed, but undocumented
 	Needs  string // permissions that the probe needs: "checks:write contents:write"
 	Probe  func(*Try)
-	NotFor string // why there is no probe: what it would need
+	NotFor string // what a probe would need, if there is none
 }
 
-// Facts are all of them, in the order in which people read them.
+// Facts returns all facts, in the order of the document.
 func Facts() []Fact {
 	return slices.Concat(answers(), deliveries(), tokens(), pushes(), pulls(), reviews(), checks(), workflows(), rules(),
 		issues(), graphQL(), addresses(), limits())
 }
 
-// Verdict is the result of a fact.
+// Verdict is the outcome of a fact.
 type Verdict string
 
-// The verdicts.
+// Verdicts.
 const (
 	Holds    Verdict = "holds"
 	Differs  Verdict = "differs"
@@ -40,16 +40,16 @@ type Result struct {
 	Fact     string  `json:"fact"`
 	Source   string  `json:"source,omitempty"`
 	Verdict  Verdict `json:"verdict"`
-	Expected string  `json:"expected,omitempty"` // where GitHub differs
+	Expected string  `json:"expected,omitempty"` // if GitHub differs
 	Answered string  `json:"answered,omitempty"`
-	Why      string  `json:"why,omitempty"`    // it was not tried
-	Broken   bool    `json:"broken,omitempty"` // not tried because something failed that should not: the network, say
+	Why      string  `json:"why,omitempty"`    // why it was not tried
+	Broken   bool    `json:"broken,omitempty"` // not tried because of an unrelated failure, such as of the network
 
 	Exchanges []Exchange `json:"exchanges,omitempty"`
 }
 
-// lacking are the permissions that a fact needs and an installation was not granted.
-func lacking(needs string, granted github.Permissions) string {
+// missingPermissions lists the permissions that a fact needs and the installation lacks.
+func missingPermissions(needs string, granted github.Permissions) string {
 	var missing []string
 	for _, need := range strings.Fields(needs) {
 		permission, level, _ := strings.Cut(need, ":")
@@ -62,11 +62,11 @@ func lacking(needs string, granted github.Permissions) string {
 	return strings.Join(missing, ", ")
 }
 
-// docs is where paths of sources are beneath.
+// docs is the base URL of sources.
 const docs = "https://docs.github.com/en/"
 
-// address is the whole address of a source.
-func address(source string) string {
+// sourceURL returns the full URL of a source.
+func sourceURL(source string) string {
 	if source == "" || strings.HasPrefix(source, "https://") {
 		return source
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/conformance"
 )
 
-// planted is a fault that a GitHub has, and the fact that names it. also are facts that can't be seen without.
+// planted is a fault of a GitHub, and the fact that detects it. also are facts that depend on that fact.
 type planted struct {
 	fact string
-	on   string // a regular expression of requests: method, path and body
+	on   string // regular expression that matches requests: method, path and body
 	do   func(*answered)
 	also []string
 }
@@ -123,7 +123,7 @@ func faults() []planted {
 	}
 }
 
-// allOf are the facts of a section that are tried.
+// allOf returns the ids of a section's facts that have a probe.
 func allOf(prefix string) (ids []string) {
 	for _, f := range probe.Facts() {
 		if f.Probe != nil && strings.HasPrefix(f.ID, prefix) {
@@ -133,9 +133,9 @@ func allOf(prefix string) (ids []string) {
 	return ids
 }
 
-// All facts hold on the simulator, served on a port as if it were a GitHub Enterprise Server, or say why they were not
-// tried; so they do where no runner takes a job. Where GitHub differs in a fact, that fact says so, and none that does
-// not depend on it: the simulator's answers are recorded once, and played with a fault in them.
+// All facts hold on the simulator, served on a port like a GitHub Enterprise Server, or report why they were not tried;
+// so they do without a runner for jobs. If GitHub differs in a fact, that fact and the ones that depend on it report it,
+// and no others: the simulator's responses are recorded once, and replayed with a fault.
 func TestFacts(t *testing.T) {
 	s := open(t, conformance.New(t).Middleware)
 	recording := &tape{answers: map[string][]answered{}}
@@ -192,7 +192,7 @@ func TestFacts(t *testing.T) {
 	t.Logf("%d faults", len(slices.Collect(maps.Keys(named))))
 }
 
-// differing are the facts in which GitHub differs, or which could not be tried because something failed.
+// differing returns the facts in which GitHub differs, or that could not be tried because of a failure.
 func differing(r probe.Report) (ids []string) {
 	for _, x := range r.Results {
 		if x.Verdict == probe.Differs || x.Broken {

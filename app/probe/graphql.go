@@ -35,7 +35,7 @@ func graphQL() []Fact {
 		Source: "graphql/guides/forming-calls-with-graphql",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			a := t.look(Pull{Number: 1 << 30, Head: p.Head})
 			t.Equal("what is wrong with a pull request that there is not", a.Str("errors.0.type"), "NOT_FOUND")
 			t.Equal("the commit beside it", a.Str("data.repository.object.oid"), p.Head)
@@ -52,7 +52,7 @@ func graphQL() []Fact {
 		Source: "graphql/reference/objects#workflowrun",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			t.checkRun(p.Head, mark+"-capitals", "neutral")
 			t.Until("a check run that is COMPLETED and NEUTRAL", func() bool {
 				return strings.Contains(runsOf(t.look(p)), mark+"-capitals completed neutral")
@@ -61,7 +61,7 @@ func graphQL() []Fact {
 	}}
 }
 
-// lookQuery is what SIA asks in one request, but for what it does not need to know here.
+// lookQuery is SIA's query for a look, without the parts that don't matter here.
 const lookQuery = `query($owner: String!, $name: String!, $commit: String!, $number: Int!) {
 	repository(owner: $owner, name: $name) {
 		object(expression: $commit) { ...judges }
@@ -80,33 +80,34 @@ fragment judges on Commit {
 	status { contexts { context state } }
 }`
 
-// look asks about a pull request and its head at once.
+// look reads a pull request and its head in one request.
 func (t *Try) look(p Pull) Answer {
 	return t.GraphQL(lookQuery, map[string]any{"commit": p.Head, "number": p.Number})
 }
 
-// runsOf are the check runs of a look, a line each, in words as REST has them where GraphQL spells them in capitals.
+// runsOf returns the check runs of a look, one per line, in REST's spelling.
 func runsOf(a Answer) string {
 	var all []string
 	for _, suite := range a.List("data.repository.object.checkSuites.nodes") {
-		runs, _ := at(suite, "checkRuns.nodes").([]any)
+		runs, _ := valueAt(suite, "checkRuns.nodes").([]any)
 		for _, run := range runs {
-			status, conclusion := text(at(run, "status")), text(at(run, "conclusion"))
+			status, conclusion := text(valueAt(run, "status")), text(valueAt(run, "conclusion"))
 			if status != strings.ToUpper(status) || conclusion != strings.ToUpper(conclusion) {
-				continue // it is not spelled as GraphQL does
+				continue // not GraphQL's spelling
 			}
-			all = append(all, text(at(run, "databaseId"))+" "+text(at(run, "name"))+" "+strings.ToLower(status+" "+conclusion))
+			all = append(all, text(valueAt(run, "databaseId"))+" "+text(valueAt(run, "name"))+" "+
+				strings.ToLower(status+" "+conclusion))
 		}
 	}
-	return lines(all)
+	return sortedLines(all)
 }
 
-// restRuns are the same of an answer of REST.
+// restRuns returns the check runs of a REST response in the form of [runsOf].
 func restRuns(a Answer) string {
 	var all []string
 	for _, run := range a.List("check_runs") {
-		all = append(all, text(at(run, "id"))+" "+text(at(run, "name"))+" "+text(at(run, "status"))+" "+
-			text(at(run, "conclusion")))
+		all = append(all, text(valueAt(run, "id"))+" "+text(valueAt(run, "name"))+" "+text(valueAt(run, "status"))+" "+
+			text(valueAt(run, "conclusion")))
 	}
-	return lines(all)
+	return sortedLines(all)
 }

@@ -15,7 +15,7 @@ func issues() []Fact {
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			const body = "<!-- sia:v1 task=1-1 kind=status key=1 -->\n**Text**, `code` and a last line\n\n- [ ] one"
-			a := t.Want(t.Post(path("/issues/%d/comments", t.issueOnce()), map[string]any{"body": body}), http.StatusCreated)
+			a := t.Want(t.Post(path("/issues/%d/comments", t.sharedIssue()), map[string]any{"body": body}), http.StatusCreated)
 			t.Equal("the body of a comment", t.Get("/issues/comments/%d", a.Int("id")).Str("body"), body)
 		},
 	}, {
@@ -30,7 +30,7 @@ func issues() []Fact {
 		Source: "https://github.com/danger/danger/issues/424",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
-			on := path("/issues/%d/comments", t.issueOnce())
+			on := path("/issues/%d/comments", t.sharedIssue())
 			t.Want(t.Post(on, map[string]any{"body": strings.Repeat("a", 65536)}), http.StatusCreated)
 			t.Want(t.Post(on, map[string]any{"body": strings.Repeat("a", 65537)}), http.StatusUnprocessableEntity)
 		},
@@ -61,9 +61,9 @@ func issues() []Fact {
 		Source: "rest/issues/issues",
 		Needs:  "issues:read pull_requests:write contents:write",
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			t.That(t.Want(t.Get("/issues/%d", p.Number), http.StatusOK).Has("pull_request"), "a key pull_request", "none")
-			t.That(!t.Want(t.Get("/issues/%d", t.issueOnce()), http.StatusOK).Has("pull_request"), "none for an issue", "one")
+			t.That(!t.Want(t.Get("/issues/%d", t.sharedIssue()), http.StatusOK).Has("pull_request"), "none for an issue", "one")
 		},
 	}, {
 		ID:     "issues/closed",
@@ -113,7 +113,7 @@ func issues() []Fact {
 	}}
 }
 
-// dependsOn expects that an issue was made to depend on another.
+// dependsOn expects that a dependency between issues was created.
 func (t *Try) dependsOn(a Answer) {
 	if a.Status == http.StatusNotFound {
 		t.Skip("needs a GitHub with sub-issues and dependencies, which older servers lack")
@@ -121,7 +121,7 @@ func (t *Try) dependsOn(a Answer) {
 	t.Want(a, http.StatusCreated)
 }
 
-// label makes a label.
+// label creates a label.
 func (t *Try) label() string {
 	name := t.unique("label")
 	if t.ok() {

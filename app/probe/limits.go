@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// addresses are facts about where a GitHub is.
+// addresses are facts about the addresses of a GitHub.
 func addresses() []Fact {
 	return []Fact{{
 		ID:     "addresses/derived",
@@ -22,7 +22,7 @@ func addresses() []Fact {
 	}}
 }
 
-// limits are facts about how much may be asked.
+// limits are facts about rate limits.
 func limits() []Fact {
 	return []Fact{{
 		ID: "limits/rates",
@@ -73,7 +73,7 @@ func limits() []Fact {
 			if !limited(before) {
 				return
 			}
-			t.Until("304 leaves the rate limit as it was", func() bool { // unless somebody else uses it meanwhile
+			t.Until("304 leaves the rate limit as it was", func() bool { // unless another client uses it at the same time
 				a := ask()
 				free := a.Header.Get("X-RateLimit-Used") == before.Header.Get("X-RateLimit-Used")
 				before = a
@@ -83,11 +83,11 @@ func limits() []Fact {
 	}}
 }
 
-// limited reports whether an answer tells of a rate limit.
+// limited reports whether a response has rate limit headers.
 func limited(a Answer) bool { return a.Header.Get("X-RateLimit-Limit") != "" }
 
-// lines are texts in order, a line each.
-func lines(all []string) string {
+// sortedLines joins texts in sorted order, one per line.
+func sortedLines(all []string) string {
 	slices.Sort(all)
 	return strings.Join(all, "\n")
 }

@@ -33,8 +33,8 @@ func TestPageIsUpToDate(t *testing.T) {
 	}
 }
 
-// Each fact is whole: an id of its section that no other has, words, a way to try it or what that would need, and tests
-// that there are.
+// Each fact is complete: it has a unique id of its section, a text, a probe or the reason for having none, and
+// existing tests.
 func TestFactsAreWhole(t *testing.T) {
 	tests, stories := heldBy(t)
 	held, seen := probe.HeldBy(), map[string]bool{}
@@ -65,7 +65,7 @@ func TestFactsAreWhole(t *testing.T) {
 	}
 }
 
-// heldBy are the module's tests and stories.
+// heldBy returns the module's tests and stories.
 func heldBy(t *testing.T) (tests, stories map[string]bool) {
 	t.Helper()
 	tests, stories = map[string]bool{}, map[string]bool{}

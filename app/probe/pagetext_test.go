@@ -20,7 +20,7 @@ Each fact with a name is tried: do this, expect that. ` + "`make test`" + ` trie
 ([operations.md](operations.md#does-github-do-what-sia-relies-on)). The others say what trying them would need.
 `
 
-// Page is docs/github.md.
+// Page returns docs/github.md.
 func Page() string {
 	var b strings.Builder
 	b.WriteString(pageIntro)
@@ -38,10 +38,10 @@ func Page() string {
 	return b.String()
 }
 
-// sectionTitles are those that are not their section's name.
+// sectionTitles are titles that differ from the section's name.
 var sectionTitles = map[string]string{"graphql": "GraphQL", "pulls": "Pull requests"}
 
-// belowSection is what stands below a section's facts.
+// belowSection is the text below a section's facts.
 var belowSection = map[string]string{"addresses": `
 | what people see | REST | GraphQL |
 |---|---|---|
@@ -53,7 +53,7 @@ var belowSection = map[string]string{"addresses": `
 //go:embed testdata/held.txt
 var heldText string
 
-// HeldBy are the tests and stories that hold SIA to each fact, by the fact's id, in Markdown.
+// HeldBy returns the tests and stories of SIA's handling of each fact, by the fact's id, in Markdown.
 func HeldBy() map[string]string {
 	held := map[string]string{}
 	for line := range strings.Lines(heldText) {

@@ -15,7 +15,7 @@ func pulls() []Fact {
 		Source: "rest/pulls/pulls",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			t.Until("a pull request without conflicts becomes mergeable", func() bool {
 				a := t.Want(t.Get("/pulls/%d", p.Number), http.StatusOK)
 				t.That(a.Str("mergeable") != "false", "true, or null for a while", "false")
@@ -35,7 +35,7 @@ func pulls() []Fact {
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pull(t.base(), nil)
-			sha := t.file(p.Head)
+			sha := t.commitFile(p.Head)
 			t.Want(t.push(p.Branch, sha, false), http.StatusOK)
 			t.Until("the head of the pull request is what was pushed", func() bool {
 				return t.Want(t.Get("/pulls/%d", p.Number), http.StatusOK).Str("head.sha") == sha
@@ -76,13 +76,13 @@ func pulls() []Fact {
 		Source: "rest/pulls/pulls",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			again := t.Post("/pulls", map[string]any{"title": t.name(), "head": p.Branch, "base": p.Base})
 			t.Want(again, http.StatusUnprocessableEntity)
 			t.That(strings.Contains(again.String(), "A pull request already exists"), "A pull request already exists",
 				"%s", again)
 			empty := t.Post("/pulls", map[string]any{"title": t.name(), "head": t.branch(t.start()), "base": p.Base})
-			t.madeIssue("a pull request without commits", empty.Int("number"))
+			t.undoIssueLater("a pull request without commits", empty.Int("number"))
 			t.Want(empty, http.StatusUnprocessableEntity)
 			t.That(strings.Contains(empty.String(), "No commits between"), "No commits between", "%s", empty)
 		},
@@ -109,7 +109,7 @@ func pulls() []Fact {
 		Probe: func(t *Try) {
 			p := t.draft()
 			token := t.narrowed(map[string]string{"pull_requests": "write"})
-			a := t.setDraft(signed{t.raw.Network, token}, "markPullRequestReadyForReview", p)
+			a := t.setDraft(tokenAuth{t.raw.Network, token}, "markPullRequestReadyForReview", p)
 			t.That(len(a.List("errors")) > 0, "an error without contents: write", "%s", a)
 		},
 	}, {
@@ -132,10 +132,10 @@ func pulls() []Fact {
 		Source: "rest/pulls/pulls",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			t.Until("409 for a merge of another head", func() bool {
 				a := t.Send(http.MethodPut, path("/pulls/%d/merge", p.Number), map[string]any{"sha": t.start()})
-				t.Want(a, http.StatusConflict, http.StatusMethodNotAllowed) // 405 while it is worked out
+				t.Want(a, http.StatusConflict, http.StatusMethodNotAllowed) // 405 while it is being computed
 				return a.Status == http.StatusConflict
 			})
 		},
@@ -169,19 +169,19 @@ func pulls() []Fact {
 		Needs:  needs,
 		Probe: func(t *Try) {
 			const author = "data.repository.pullRequest.commits.nodes.0.commit.author"
-			a := t.look(t.pullOnce())
+			a := t.look(t.sharedPull())
 			t.That(strings.HasSuffix(a.Str(author+".name"), "[bot]"), "a name that ends in [bot]", "%q", a.Str(author+".name"))
 			t.That(a.Has(author+".user") && a.At(author+".user") == nil, "no account", "%s", a.Str(author+".user"))
 		},
 	}}
 }
 
-// draft opens a draft.
+// draft opens a draft pull request.
 func (t *Try) draft() Pull {
 	if !t.ok() {
 		return Pull{}
 	}
-	p := Pull{Head: t.file(t.start())}
+	p := Pull{Head: t.commitFile(t.start())}
 	p.Branch = t.branch(p.Head)
 	a := t.Post("/pulls", map[string]any{"title": p.Branch, "head": p.Branch, "base": t.base(), "draft": true})
 	if a.Status == http.StatusUnprocessableEntity && strings.Contains(a.String(), "not supported") {
@@ -189,12 +189,12 @@ func (t *Try) draft() Pull {
 	}
 	t.Want(a, http.StatusCreated)
 	p.Number, p.Node = a.Int("number"), a.Str("node_id")
-	t.madeIssue(p.Branch, p.Number)
+	t.undoIssueLater(p.Branch, p.Number)
 	t.Equal("draft as asked for", a.At("draft"), true)
 	return p
 }
 
-// setDraft carries out one of the two mutations about drafts.
+// setDraft runs one of the two mutations about drafts.
 func (t *Try) setDraft(via http.RoundTripper, mutation string, p Pull) Answer {
 	return t.Want(t.do(via, http.MethodPost, t.raw.GraphQL, nil, map[string]any{
 		"query":     "mutation($id: ID!) { " + mutation + "(input: {pullRequestId: $id}) { pullRequest { isDraft } } }",

@@ -27,7 +27,7 @@ func pushes() []Fact {
 		Source: "account-and-profile/reference/email-addresses-reference",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
-			made := t.commit(commitSpec{parent: t.start(), files: onFile(t.start()),
+			made := t.commit(commitSpec{parent: t.start(), files: fileOf(t.start()),
 				author: map[string]any{"name": t.raw.App.Login, "email": t.raw.Noreply}})
 			t.branch(made.Str("sha"))
 			t.Until("the commit is the app's bot's", func() bool {
@@ -43,7 +43,7 @@ func pushes() []Fact {
 			"about-commit-signature-verification#signature-verification-for-bots",
 		Needs: "contents:write",
 		Probe: func(t *Try) {
-			spec := commitSpec{parent: t.start(), files: onFile(t.start())}
+			spec := commitSpec{parent: t.start(), files: fileOf(t.start())}
 			t.Equal("an app's own commit is verified", t.commit(spec).At("verification.verified"), true)
 			spec.author = map[string]any{"name": t.raw.App.Login, "email": t.raw.Noreply}
 			t.Equal("a commit with an author is verified", t.commit(spec).At("verification.verified"), false)
@@ -55,7 +55,7 @@ func pushes() []Fact {
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			ref := t.unique("ref")
-			t.ref("refs/"+ref, t.file(t.start()))
+			t.ref("refs/"+ref, t.commitFile(t.start()))
 			t.Want(t.Get("/git/ref/%s", ref), http.StatusOK)
 			t.Want(t.Get("/git/ref/heads/%s", ref), http.StatusNotFound)
 			t.Want(t.Send(http.MethodDelete, "/git/refs/"+ref, nil), http.StatusNoContent)
@@ -66,7 +66,7 @@ func pushes() []Fact {
 		Source: "rest/git/refs",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
-			one, other := t.file(t.start()), t.file(t.start())
+			one, other := t.commitFile(t.start()), t.commitFile(t.start())
 			branch := t.branch(one)
 			t.Want(t.push(branch, other, false), http.StatusUnprocessableEntity)
 			t.Equal("where a forced push leads", t.Want(t.push(branch, other, true), http.StatusOK).Str("object.sha"), other)
@@ -88,11 +88,11 @@ func pushes() []Fact {
 		Source: "https://git-scm.com/docs/gitprotocol-v2",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
-			sha := t.file(t.start())
+			sha := t.commitFile(t.start())
 			ask := packets("command=fetch\n") + "0001" + packets("want "+sha+"\n", "done\n") + "0000"
 			header := http.Header{"Git-Protocol": {"version=2"}, "Content-Type": {"application/x-git-upload-pack-request"},
 				"Accept": {"application/x-git-upload-pack-result"}}
-			a := t.do(basic{t.raw.Network, t.raw.Token}, http.MethodPost,
+			a := t.do(basicAuth{t.raw.Network, t.raw.Token}, http.MethodPost,
 				t.raw.Web+t.raw.Repo.String()+".git/git-upload-pack", header, []byte(ask))
 			t.Want(a, http.StatusOK)
 			t.That(bytes.Contains(a.Body, []byte("packfile\n")), "a pack with the commit", "%.80q", a.Body)
@@ -100,7 +100,7 @@ func pushes() []Fact {
 	}}
 }
 
-// packets are lines of git's protocol, each with its length before it.
+// packets encodes lines of git's protocol, each with its length in front.
 func packets(all ...string) (out string) {
 	for _, line := range all {
 		out += path("%04x%s", len(line)+4, line)

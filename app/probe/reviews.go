@@ -16,7 +16,7 @@ func reviews() []Fact {
 		Source: "rest/pulls/comments",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			made := t.lineComment(p, 1)
 			answer := t.Want(t.Post(path("/pulls/%d/comments/%d/replies", p.Number, made.Int("id")),
 				map[string]any{"body": "An answer."}), http.StatusCreated)
@@ -38,7 +38,7 @@ func reviews() []Fact {
 		Probe: func(t *Try) {
 			p := t.pull(t.base(), nil)
 			made := t.lineComment(p, 1)
-			t.Want(t.push(p.Branch, t.file(p.Head), false), http.StatusOK) // another first line
+			t.Want(t.push(p.Branch, t.commitFile(p.Head), false), http.StatusOK) // changes the first line
 			t.Until("a comment on a line that was changed has no line", func() bool {
 				a := t.Want(t.Get("/pulls/comments/%d", made.Int("id")), http.StatusOK)
 				t.Equal("its original line", a.Int("original_line"), 1)
@@ -53,7 +53,7 @@ func reviews() []Fact {
 		Source: "rest/pulls/reviews",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			body := t.unique("review")
 			t.Want(t.Post(path("/pulls/%d/reviews", p.Number), map[string]any{"event": "COMMENT", "body": body,
 				"comments": []map[string]any{t.onLine(1), t.onLine(4000)}}), http.StatusUnprocessableEntity)
@@ -67,7 +67,7 @@ func reviews() []Fact {
 		Source: "rest/pulls/reviews",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.pullOnce()
+			p := t.sharedPull()
 			a := t.Post(path("/pulls/%d/reviews", p.Number), map[string]any{"event": "APPROVE", "body": t.unique("review")})
 			t.Want(a, http.StatusUnprocessableEntity)
 			t.That(strings.Contains(strings.ToLower(a.String()), "own pull request"), "Can not approve your own pull request",
@@ -78,7 +78,7 @@ func reviews() []Fact {
 	}}
 }
 
-// onLine is a comment on a line of the file that the bench's commits add.
+// onLine returns a comment on a line of the file that the bench's commits add.
 func (t *Try) onLine(line int) map[string]any {
 	return map[string]any{"path": mark + ".txt", "line": line, "side": "RIGHT", "body": "A comment."}
 }

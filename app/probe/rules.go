@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// rules are facts about what a branch wants.
+// rules are facts about a branch's rules.
 func rules() []Fact {
 	const needs = "administration:write pull_requests:write contents:write"
 	return []Fact{{
@@ -30,12 +30,12 @@ func rules() []Fact {
 		Source: "rest/repos/rules",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.guarded()
+			p := t.sharedBlockedPull()
 			a := t.rulesOf(t.raw.Token, p.Base)
 			n := slices.Index(a.Each("", "type"), "required_status_checks")
 			t.That(n >= 0, "a rule required_status_checks", "%v", a.Each("", "type"))
 			at := fmt.Sprint(n)
-			t.Equal("the check it requires", a.Str(at+".parameters.required_status_checks.0.context"), guard)
+			t.Equal("the check it requires", a.Str(at+".parameters.required_status_checks.0.context"), requiredCheck)
 			t.That(a.Int(at+".ruleset_id") != 0, "the id of its ruleset", "none")
 		},
 	}, {
@@ -44,7 +44,7 @@ func rules() []Fact {
 		Source: "pull-requests/collaborating-with-pull-requests/" +
 			"collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks",
 		Needs: needs,
-		Probe: func(t *Try) { t.mergeState(t.guarded(), "BLOCKED") },
+		Probe: func(t *Try) { t.mergeState(t.sharedBlockedPull(), "BLOCKED") },
 	}, {
 		ID:   "rules/skipped-counts",
 		Text: "A check run that was skipped satisfies what requires it. SIA asks for more.",
@@ -52,9 +52,9 @@ func rules() []Fact {
 			"collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks",
 		Needs: needs + " checks:write",
 		Probe: func(t *Try) {
-			p := t.guard(false)
+			p := t.blockedPull(false)
 			t.mergeState(p, "BLOCKED")
-			t.checkRun(p.Head, guard, "skipped")
+			t.checkRun(p.Head, requiredCheck, "skipped")
 			t.mergeState(p, "CLEAN", "UNSTABLE", "HAS_HOOKS")
 		},
 	}, {
@@ -77,8 +77,8 @@ func rules() []Fact {
 			p := t.pull(base, nil)
 			ahead := t.commit(commitSpec{parent: t.start(), files: map[string]string{mark + "-base.txt": "moved\n"}}).Str("sha")
 			t.Want(t.push(base, ahead, false), http.StatusOK)
-			t.requireChecks(base, true, guard)
-			t.checkRun(p.Head, guard, "success")
+			t.requireChecks(base, true, requiredCheck)
+			t.checkRun(p.Head, requiredCheck, "success")
 			t.mergeState(p, "BEHIND")
 		},
 	}, {
@@ -99,8 +99,8 @@ func rules() []Fact {
 		Source: "rest/repos/rules",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			p := t.guard(false)
-			t.requireChecks(p.Base, false, guard+"-too")
+			p := t.blockedPull(false)
+			t.requireChecks(p.Base, false, requiredCheck+"-too")
 			t.Until("two pages of one rule", func() bool {
 				a := t.Want(t.Get("/rules/branches/%s?per_page=1", p.Base), http.StatusOK)
 				return len(a.List("")) == 1 && strings.Contains(a.Header.Get("Link"), `rel="next"`)
@@ -122,7 +122,7 @@ func rules() []Fact {
 		Needs:  needs,
 		Probe: func(t *Try) {
 			const repository = "data.repository."
-			a := t.GraphQL(commitRules, map[string]any{"ref": "refs/heads/" + t.guarded().Base})
+			a := t.GraphQL(commitRules, map[string]any{"ref": "refs/heads/" + t.sharedBlockedPull().Base})
 			t.That(len(a.List("errors")) == 0, "no errors", "%s", a)
 			t.That(contains(a.Each(repository+"ref.rules.nodes", "type"), "REQUIRED_STATUS_CHECKS"),
 				"the rule REQUIRED_STATUS_CHECKS", "%v", a.Each(repository+"ref.rules.nodes", "type"))
@@ -144,19 +144,19 @@ func rules() []Fact {
 	}}
 }
 
-// guard is a check that the bench's rules require and that nothing reports by itself.
-const guard = mark + "-required"
+// requiredCheck is the name of a check that the bench's rules require and that nothing reports.
+const requiredCheck = mark + "-required"
 
-// guarded is a pull request that a required check keeps from being merged. Facts share it that leave it as it is.
-func (t *Try) guarded() Pull {
-	return once(t, "guarded", func(t *Try) Pull { return t.guard(false) })
+// sharedBlockedPull returns a pull request blocked by a required check, for facts that don't change it.
+func (t *Try) sharedBlockedPull() Pull {
+	return share(t, "guarded", func(t *Try) Pull { return t.blockedPull(false) })
 }
 
-// guard opens a pull request into a branch that requires a check.
-func (t *Try) guard(strict bool) Pull {
+// blockedPull opens a pull request into a branch that requires a check.
+func (t *Try) blockedPull(strict bool) Pull {
 	base := t.branch(t.start())
 	p := t.pull(base, nil)
-	t.requireChecks(base, strict, guard)
+	t.requireChecks(base, strict, requiredCheck)
 	return p
 }
 
@@ -169,7 +169,7 @@ func (t *Try) rulesOf(token, branch string) Answer {
 	return t.Want(a, http.StatusOK)
 }
 
-// mergeState waits until a pull request's mergeStateStatus is one of some.
+// mergeState waits until a pull request's mergeStateStatus is one of the wanted ones.
 func (t *Try) mergeState(p Pull, want ...string) {
 	var state string
 	t.Until("mergeStateStatus "+strings.Join(want, " or "), func() bool {

@@ -22,7 +22,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// scratch is a simulator with a repository for trying things in.
+// scratch is a simulator with a repository for probes.
 type scratch struct {
 	sim    *ghsim.Server
 	app    *github.App
@@ -31,7 +31,7 @@ type scratch struct {
 
 const scratchName = "acme/scratch"
 
-// open makes a simulator, served on a port as a GitHub Enterprise Server is.
+// open starts a simulator, served on a port like a GitHub Enterprise Server.
 func open(t *testing.T, wrap func(http.Handler) http.Handler) *scratch {
 	t.Helper()
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -76,7 +76,7 @@ func open(t *testing.T, wrap func(http.Handler) http.Handler) *scratch {
 	return s
 }
 
-// sign signs in to the scratch repository.
+// sign authenticates for the scratch repository.
 func (s *scratch) sign(t *testing.T) github.Raw {
 	t.Helper()
 	raw, err := s.app.Raw(t.Context(), sia.Repo{Owner: "acme", Name: "scratch"})
@@ -86,13 +86,13 @@ func (s *scratch) sign(t *testing.T) github.Raw {
 	return raw
 }
 
-// options are for a run that waits for the simulator instead of for time.
+// options are for a run that waits for the simulator instead of sleeping.
 func (s *scratch) options() probe.Options {
 	return probe.Options{Secrets: s.masker, Spacing: time.Nanosecond, Name: "20261124t0330-test",
 		Sleep: func(ctx context.Context, _ time.Duration) error { return s.sim.WaitIdle(ctx) }}
 }
 
-// state is all of the repository that a run could leave other than it was.
+// state returns the parts of the repository's state that a run could change.
 func (s *scratch) state(t *testing.T, raw github.Raw) string {
 	t.Helper()
 	var all strings.Builder
@@ -118,7 +118,7 @@ func (s *scratch) state(t *testing.T, raw github.Raw) string {
 	return all.String()
 }
 
-// cancelling ends a run in the midst of it.
+// cancelling cancels a run in the middle.
 type cancelling struct {
 	next   http.RoundTripper
 	left   atomic.Int32
@@ -132,7 +132,7 @@ func (c *cancelling) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(req)
 }
 
-// The repository is as it was before: after a run that was stopped, after one in which probes failed, and after both.
+// The repository is unchanged after a run that was stopped, after one with failed probes, and after both.
 func TestNothingIsLeft(t *testing.T) {
 	s := open(t, nil)
 	raw := s.sign(t)
@@ -189,7 +189,7 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 }
 
-// What a run left that was killed, the next one takes back, and nothing of one that may be under way.
+// A run removes the objects of a killed run, and none of a run that may be in progress.
 func TestDeadRunsAreSweptUp(t *testing.T) {
 	s := open(t, nil)
 	raw := s.sign(t)
@@ -213,7 +213,8 @@ func TestDeadRunsAreSweptUp(t *testing.T) {
 	}
 }
 
-// What meets the secondary limit waits as GitHub says, longer than one request may take, and is asked again.
+// After the secondary limit, a request waits as long as GitHub asks, which may be longer than the time limit of a
+// request, and is retried.
 func TestRateLimitIsWaitedFor(t *testing.T) {
 	s := open(t, nil)
 	raw := s.sign(t)
@@ -239,7 +240,7 @@ func TestRateLimitIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A record holds no secret, and no body that is longer than people read.
+// A record has no secrets, and no long bodies.
 func TestRecordIsMaskedAndBounded(t *testing.T) {
 	s := open(t, nil)
 	raw := s.sign(t)

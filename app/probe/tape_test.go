@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/app/github"
 )
 
-// tape records what a GitHub answers and plays it back, also with faults in it. Runs of one name ask the same.
+// tape records GitHub's responses and replays them, also with faults. Runs with the same name send the same requests.
 type tape struct {
 	mu      sync.Mutex
 	answers map[string][]answered // by request, in order
@@ -22,20 +22,20 @@ type tape struct {
 	fault   *fault
 }
 
-// answered is one answer.
+// answered is one recorded response.
 type answered struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// fault changes what is answered to requests, written as method, path and body.
+// fault changes the responses to some requests, matched as method, path and body.
 type fault struct {
 	on *regexp.Regexp
 	do func(*answered)
 }
 
-// through is a repository that is reached through the tape.
+// through returns a repository accessed through the tape.
 func (t *tape) through(raw github.Raw, record bool) github.Raw {
 	if record {
 		raw.Network, raw.AsApp = recorder{t, raw.Network}, recorder{t, raw.AsApp}
@@ -45,7 +45,7 @@ func (t *tape) through(raw github.Raw, record bool) github.Raw {
 	return raw
 }
 
-// asked is a request in a line.
+// asked formats a request on one line.
 func asked(req *http.Request) string {
 	var body []byte
 	if req.Body != nil {
@@ -87,7 +87,7 @@ func (r recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 
 type player struct{ tape *tape }
 
-// RoundTrip answers as was recorded; the last answer again where more is asked.
+// RoundTrip replays the recorded responses to a request; the last one is repeated.
 func (p player) RoundTrip(req *http.Request) (*http.Response, error) {
 	key := asked(req)
 	p.tape.mu.Lock()
@@ -105,7 +105,7 @@ func (p player) RoundTrip(req *http.Request) (*http.Response, error) {
 		Request: req}, nil
 }
 
-// What faults do to an answer.
+// Changes that faults make to a response.
 
 func status(from, to int) func(*answered) {
 	return func(a *answered) {
@@ -123,7 +123,7 @@ func replaced(old, by string) func(*answered) {
 	return func(a *answered) { a.body = regexp.MustCompile(old).ReplaceAll(a.body, []byte(by)) }
 }
 
-// set puts a value at a path; where the path leads nowhere, nothing changes.
+// set sets the value at a path, or changes nothing if the path does not exist.
 func set(path string, value any) func(*answered) {
 	return changed(path, func(o map[string]any, name string) { o[name] = value })
 }
@@ -158,7 +158,7 @@ func changed(path string, change func(o map[string]any, name string)) func(*answ
 	}
 }
 
-// ended gives the run of one of the bench's workflows another conclusion.
+// ended changes the conclusion of the run of one of the bench's workflows.
 func ended(file, conclusion string) func(*answered) {
 	return func(a *answered) {
 		for i := range 10 {

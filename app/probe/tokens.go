@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// tokens are facts about what an app signs in with.
+// tokens are facts about tokens.
 func tokens() []Fact {
 	return []Fact{{
 		ID: "tokens/form",
@@ -30,7 +30,7 @@ func tokens() []Fact {
 		Source: "apps/creating-github-apps/authenticating-with-a-github-app/" +
 			"generating-an-installation-access-token-for-a-github-app",
 		Probe: func(t *Try) {
-			a := t.makeToken(map[string]string{"metadata": "read"})
+			a := t.createToken(map[string]string{"metadata": "read"})
 			until, err := time.Parse(time.RFC3339, a.Str("expires_at"))
 			now, errNow := http.ParseTime(a.Header.Get("Date"))
 			if err == nil && errNow == nil {
@@ -54,7 +54,7 @@ func tokens() []Fact {
 		Probe: func(t *Try) {
 			a := t.With(t.narrowed(map[string]string{"metadata": "read"}), http.MethodPost, "/issues",
 				map[string]any{"title": t.unique("issue")})
-			t.madeIssue("an issue that a narrowed token opened", a.Int("number"))
+			t.undoIssueLater("an issue that a narrowed token opened", a.Int("number"))
 			t.Want(a, http.StatusForbidden)
 			t.That(strings.Contains(a.Str("message"), "Resource not accessible by integration"),
 				"Resource not accessible by integration", "%s", a.Str("message"))
@@ -67,7 +67,7 @@ func tokens() []Fact {
 		Probe: func(t *Try) {
 			for _, p := range []string{"secrets", "packages", "environments", "pages", "deployments"} {
 				if t.raw.Granted[p] == "" {
-					t.Want(t.makeToken(map[string]string{p: "write"}), http.StatusUnprocessableEntity)
+					t.Want(t.createToken(map[string]string{p: "write"}), http.StatusUnprocessableEntity)
 					return
 				}
 			}
@@ -86,7 +86,7 @@ func tokens() []Fact {
 			}
 			token := t.narrowed(map[string]string{"contents": "read"})
 			address := t.raw.Web + t.raw.Repo.String() + ".git/info/refs?service=git-upload-pack"
-			a := t.do(basic{t.raw.Network, token}, http.MethodGet, address, nil, nil)
+			a := t.do(basicAuth{t.raw.Network, token}, http.MethodGet, address, nil, nil)
 			t.Want(a, http.StatusOK)
 			t.That(strings.HasPrefix(a.Header.Get("Content-Type"), "application/x-git-upload-pack-advertisement"),
 				"what git is answered", "%s", a.Header.Get("Content-Type"))
@@ -107,28 +107,28 @@ func tokens() []Fact {
 	}}
 }
 
-// makeToken asks for a token for this repository, narrowed to permissions.
-func (t *Try) makeToken(permissions map[string]string) Answer {
+// createToken creates a token for this repository, narrowed to permissions.
+func (t *Try) createToken(permissions map[string]string) Answer {
 	return t.AsApp(http.MethodPost, path("app/installations/%d/access_tokens", t.raw.Installation),
 		map[string]any{"repositories": []string{t.raw.Repo.Name}, "permissions": permissions})
 }
 
-// narrowed is a token for this repository, narrowed to permissions.
+// narrowed returns a token for this repository, narrowed to permissions.
 func (t *Try) narrowed(permissions map[string]string) string {
-	return t.Want(t.makeToken(permissions), http.StatusCreated).Str("token")
+	return t.Want(t.createToken(permissions), http.StatusCreated).Str("token")
 }
 
-// basic signs requests in as git does.
-type basic struct {
+// basicAuth authenticates requests as git does.
+type basicAuth struct {
 	next  http.RoundTripper
 	token string
 }
 
-func (b basic) RoundTrip(req *http.Request) (*http.Response, error) {
+func (b basicAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.SetBasicAuth("x-access-token", b.token)
 	return b.next.RoundTrip(req)
 }
 
-// contains reports whether a list of texts holds a value.
+// contains reports whether a list of texts has a value.
 func contains(all []string, v any) bool { return slices.Contains(all, path("%v", v)) }

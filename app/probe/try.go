@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// requestFor is how long one request may take.
-const requestFor = 30 * time.Second
+// requestTimeout is the time limit of one request.
+const requestTimeout = 30 * time.Second
 
-// Try is one run of one probe. Once something differs, or could not be tried, its methods do nothing and return
-// nothing.
+// Try is one run of one probe. After a difference, or if the fact can't be tried, its methods do nothing and return
+// zero values.
 type Try struct {
 	*Bench
 	ctx    context.Context //nolint:containedctx // a try is the call
@@ -25,27 +25,27 @@ type Try struct {
 	err    error
 }
 
-// errEnded ends a try once its result is known.
-var errEnded = errors.New("the result is known")
+// errDone ends a try with a known result.
+var errDone = errors.New("the result is known")
 
-// ok reports whether the try goes on.
+// ok reports whether the try continues.
 func (t *Try) ok() bool { return t.err == nil }
 
-// Skip ends the try as not tried.
+// Skip ends the try with the verdict [NotTried].
 func (t *Try) Skip(why string) {
 	if t.ok() {
-		t.result.Verdict, t.result.Why, t.err = NotTried, why, errEnded
+		t.result.Verdict, t.result.Why, t.err = NotTried, why, errDone
 	}
 }
 
-// Differ ends the try with what was expected and what was answered instead.
+// Differ ends the try with the verdict [Differs].
 func (t *Try) Differ(expected, answered string) {
 	if t.ok() {
-		t.result.Verdict, t.result.Expected, t.result.Answered, t.err = Differs, expected, answered, errEnded
+		t.result.Verdict, t.result.Expected, t.result.Answered, t.err = Differs, expected, answered, errDone
 	}
 }
 
-// fail ends the try because something failed that is nobody's fact.
+// fail ends the try because of a failure that is unrelated to the fact.
 func (t *Try) fail(err error) {
 	if t.ok() {
 		t.result.Verdict, t.result.Why, t.result.Broken, t.err = NotTried, err.Error(), true, err
@@ -55,18 +55,18 @@ func (t *Try) fail(err error) {
 // Equal expects a value.
 func (t *Try) Equal(what string, got, want any) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Differ(fmt.Sprintf("%s: %v", what, want), fmt.Sprintf("%v", shown(got)))
+		t.Differ(fmt.Sprintf("%s: %v", what, want), fmt.Sprintf("%v", orNothing(got)))
 	}
 }
 
-func shown(v any) any {
+func orNothing(v any) any {
 	if s := fmt.Sprint(v); s == "" || v == nil {
 		return "nothing"
 	}
 	return v
 }
 
-// That expects something that is said in words.
+// That expects a condition, described by expected.
 func (t *Try) That(ok bool, expected, answered string, args ...any) {
 	if !ok {
 		t.Differ(expected, fmt.Sprintf(answered, args...))
@@ -76,12 +76,12 @@ func (t *Try) That(ok bool, expected, answered string, args ...any) {
 // Want expects one of some statuses.
 func (t *Try) Want(a Answer, statuses ...int) Answer {
 	if t.ok() && !slices.Contains(statuses, a.Status) {
-		t.Differ(fmt.Sprintf("%s answers %s", a.asked, either(statuses)), a.String())
+		t.Differ(fmt.Sprintf("%s answers %s", a.asked, joinStatuses(statuses)), a.String())
 	}
 	return a
 }
 
-func either(statuses []int) string {
+func joinStatuses(statuses []int) string {
 	var all []string
 	for _, s := range statuses {
 		all = append(all, fmt.Sprint(s))
@@ -89,17 +89,17 @@ func either(statuses []int) string {
 	return strings.Join(all, " or ")
 }
 
-// Until asks again until something is so, for a minute and a half at most.
-func (t *Try) Until(expected string, so func() bool) {
-	if !t.within(so) {
+// Until polls until a condition is true, for at most a minute and a half.
+func (t *Try) Until(expected string, condition func() bool) {
+	if !t.poll(condition) {
 		t.Differ(expected, fmt.Sprintf("not after %s", polls*pollEvery))
 	}
 }
 
-// within asks again until something is so or the fact has failed, and reports false when the time for it is over.
-func (t *Try) within(so func() bool) bool {
+// poll polls until a condition is true or the try has ended. It returns false after the time limit.
+func (t *Try) poll(condition func() bool) bool {
 	for range polls {
-		if !t.ok() || so() {
+		if !t.ok() || condition() {
 			return true
 		}
 		if err := t.options.Sleep(t.ctx, pollEvery); err != nil {
@@ -109,31 +109,31 @@ func (t *Try) within(so func() bool) bool {
 	return false
 }
 
-// How often something is asked again, and for how long.
+// The number of polls, and the interval between two.
 const (
 	polls     = 30
 	pollEvery = 3 * time.Second
 )
 
-// Get reads beneath the repository.
+// Get reads a path below the repository.
 func (t *Try) Get(path string, args ...any) Answer {
-	return t.do(t.network, http.MethodGet, t.beneath(fmt.Sprintf(path, args...)), nil, nil)
+	return t.do(t.network, http.MethodGet, t.repoURL(fmt.Sprintf(path, args...)), nil, nil)
 }
 
-// GetWith reads beneath the repository with headers.
+// GetWith is Get with headers.
 func (t *Try) GetWith(header http.Header, path string, args ...any) Answer {
-	return t.do(t.network, http.MethodGet, t.beneath(fmt.Sprintf(path, args...)), header, nil)
+	return t.do(t.network, http.MethodGet, t.repoURL(fmt.Sprintf(path, args...)), header, nil)
 }
 
-// Send writes beneath the repository.
+// Send writes to a path below the repository.
 func (t *Try) Send(method, path string, body any) Answer {
-	return t.do(t.network, method, t.beneath(path), nil, body)
+	return t.do(t.network, method, t.repoURL(path), nil, body)
 }
 
-// Post writes beneath the repository.
+// Post is Send with the method POST.
 func (t *Try) Post(path string, body any) Answer { return t.Send(http.MethodPost, path, body) }
 
-// GraphQL asks a query about the repository: owner and name are among its variables.
+// GraphQL sends a query on the repository. Its variables include owner and name.
 func (t *Try) GraphQL(query string, variables map[string]any) Answer {
 	values := map[string]any{"owner": t.raw.Repo.Owner, "name": t.raw.Repo.Name}
 	for k, v := range variables {
@@ -143,18 +143,18 @@ func (t *Try) GraphQL(query string, variables map[string]any) Answer {
 		map[string]any{"query": query, "variables": values}), http.StatusOK)
 }
 
-// AsApp asks as the app itself.
+// AsApp sends a request as the app.
 func (t *Try) AsApp(method, path string, body any) Answer {
 	return t.do(t.raw.AsApp, method, t.raw.API+path, nil, body)
 }
 
-// With asks with another token.
+// With sends a request with another token.
 func (t *Try) With(token, method, path string, body any) Answer {
-	return t.do(signed{t.raw.Network, token}, method, t.beneath(path), nil, body)
+	return t.do(tokenAuth{t.raw.Network, token}, method, t.repoURL(path), nil, body)
 }
 
-// beneath is the whole address of a path of the repository.
-func (b *Bench) beneath(path string) string { return b.raw.API + "repos/" + b.raw.Repo.String() + path }
+// repoURL returns the URL of a path below the repository.
+func (b *Bench) repoURL(path string) string { return b.raw.API + "repos/" + b.raw.Repo.String() + path }
 
 // do sends one request of a fact.
 func (t *Try) do(via http.RoundTripper, method, address string, header http.Header, body any) Answer {
@@ -178,11 +178,11 @@ func (t *Try) do(via http.RoundTripper, method, address string, header http.Head
 	return a
 }
 
-// exchange sends a request, and once more what met a rate limit or a server that failed.
+// exchange sends a request, and retries it after a rate limit or a server error.
 func (b *Bench) exchange(ctx context.Context, via http.RoundTripper, method, address string, header http.Header,
 	body any,
 ) (Answer, error) {
-	sent, raw := body.([]byte) // what is no JSON
+	sent, raw := body.([]byte) // not JSON
 	if body != nil && !raw {
 		var err error
 		if sent, err = json.Marshal(body); err != nil {
@@ -196,7 +196,7 @@ func (b *Bench) exchange(ctx context.Context, via http.RoundTripper, method, add
 			return Answer{}, fmt.Errorf("%s %s: %w", method, path, err)
 		}
 		a.asked, a.sent = method+" "+path, sent
-		wait, again := a.again(method)
+		wait, again := a.retryAfter(method)
 		if !again || attempt == 3 {
 			return a, nil
 		}
@@ -206,8 +206,8 @@ func (b *Bench) exchange(ctx context.Context, via http.RoundTripper, method, add
 	}
 }
 
-// again reports whether an answer is about the moment, and how long that may last.
-func (a Answer) again(method string) (time.Duration, bool) {
+// retryAfter reports whether a request should be retried, and after how long.
+func (a Answer) retryAfter(method string) (time.Duration, bool) {
 	if after := a.Header.Get("Retry-After"); after != "" && (a.Status == 403 || a.Status == 429) {
 		if wait, err := time.ParseDuration(after + "s"); err == nil && wait <= 2*time.Minute {
 			return wait, true
@@ -216,8 +216,8 @@ func (a Answer) again(method string) (time.Duration, bool) {
 	return pollEvery, method == http.MethodGet && a.Status >= 500
 }
 
-// send sends a request once, unless ctx has ended. A write is not cut short when that ends meanwhile: what it made
-// would be unknown, and would stay.
+// send sends a request once, unless ctx has ended. It does not cancel a write in flight: an object that it created
+// would be unknown, and remain.
 func (b *Bench) send(ctx context.Context, via http.RoundTripper, method, address string, header http.Header,
 	body []byte,
 ) (Answer, error) {
@@ -227,7 +227,7 @@ func (b *Bench) send(ctx context.Context, via http.RoundTripper, method, address
 	if method != http.MethodGet {
 		ctx = context.WithoutCancel(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestFor)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -242,7 +242,7 @@ func (b *Bench) send(ctx context.Context, via http.RoundTripper, method, address
 	for name, values := range header {
 		req.Header[name] = values
 	}
-	resp, err := via.RoundTrip(req) // a transport follows no redirects
+	resp, err := via.RoundTrip(req) // a transport does not follow redirects
 	if err != nil {
 		return Answer{}, err
 	}
@@ -254,21 +254,21 @@ func (b *Bench) send(ctx context.Context, via http.RoundTripper, method, address
 	numbers := json.NewDecoder(bytes.NewReader(a.Body))
 	numbers.UseNumber()
 	if err := numbers.Decode(&a.value); err != nil {
-		a.value = nil // it is no JSON
+		a.value = nil // not JSON
 	}
 	return a, nil
 }
 
-// apiVersion is the version of REST that SIA asks for.
+// apiVersion is the REST API version that SIA requests.
 const apiVersion = "2022-11-28"
 
-// signed signs requests in with a token.
-type signed struct {
+// tokenAuth authenticates requests with a token.
+type tokenAuth struct {
 	next  http.RoundTripper
 	token string
 }
 
-func (s signed) RoundTrip(req *http.Request) (*http.Response, error) {
+func (s tokenAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	return s.next.RoundTrip(req)

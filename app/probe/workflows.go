@@ -142,18 +142,18 @@ func workflows() []Fact {
 	}}
 }
 
-// workflowRun is one run of a workflow of the bench.
+// workflowRun is a run of one of the bench's workflows.
 type workflowRun struct{ id, suite, conclusion string }
 
-// workflowRuns are what one push to a branch with workflows started.
+// workflowRuns are the workflow runs of a push to a branch with workflows.
 type workflowRuns struct {
-	head, skipped string // the commits: one with runs, and one that asks for none
+	head, skipped string // commits: one with runs, and one that asks for none
 	byFile        map[string]workflowRun
 }
 
 const workflowFolder = ".github/workflows/" + mark + "-"
 
-// workflowFiles are workflows for branches of the bench alone.
+// workflowFiles are workflows that run on the bench's branches only.
 func workflowFiles() map[string]string {
 	const on = "on: {push: {branches: ['" + mark + "/**']}}\n"
 	const job = "runs-on: ubuntu-latest\n    timeout-minutes: 5\n"
@@ -171,15 +171,15 @@ func workflowFiles() map[string]string {
 
 // runs pushes workflows to a branch of the bench and waits until their runs have ended.
 func (t *Try) runs() workflowRuns {
-	return once(t, "workflow runs", func(t *Try) workflowRuns {
+	return share(t, "workflow runs", func(t *Try) workflowRuns {
 		files := workflowFiles()
 		w := workflowRuns{skipped: t.commit(commitSpec{parent: t.start(), files: files,
 			message: t.name() + "\n\n[skip ci]"}).Str("sha")}
 		t.branch(w.skipped)
 		w.head = t.commit(commitSpec{parent: t.start(), files: files}).Str("sha")
 		t.branch(w.head)
-		waiting := 0 // workflows whose runs have not ended
-		ended := t.within(func() bool {
+		waiting := 0 // workflows with unfinished runs
+		ended := t.poll(func() bool {
 			a := t.Want(t.Get("/actions/runs?head_sha=%s&per_page=100", w.head), http.StatusOK)
 			w.byFile, waiting = map[string]workflowRun{}, 0
 			for i := range a.List("workflow_runs") {
@@ -195,7 +195,7 @@ func (t *Try) runs() workflowRuns {
 		})
 		switch after := polls * pollEvery; {
 		case ended:
-		case waiting > 0: // as on a GitHub Enterprise Server, which has no runners of GitHub's
+		case waiting > 0: // as on a GitHub Enterprise Server, which has no GitHub-hosted runners
 			t.Skip(fmt.Sprintf("needs a runner for ubuntu-latest that is free: after %s, %d workflows wait or are under way",
 				after, waiting))
 		default:
@@ -206,7 +206,7 @@ func (t *Try) runs() workflowRuns {
 	})
 }
 
-// failedJob is the job of the newest attempt that failed.
+// failedJob returns the failed job of the latest attempt.
 func (t *Try) failedJob() string {
 	jobs := t.Want(t.Get("/actions/runs/%s/jobs?filter=latest", t.runs().byFile["needs"].id), http.StatusOK)
 	for i, name := range jobs.Each("jobs", "name") {

@@ -20,40 +20,38 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-// settingsFile is where a repository keeps its settings, on its base branch.
+// The path of a repository's settings on its base branch, and the limit on their size in bytes.
 const (
 	settingsFile  = config.Path
 	settingsLimit = 64 << 10
 )
 
-// Files reads, keeps and reports the settings files of repositories and of their owners. Safe for
-// concurrent use.
+// Files reads, stores and reports the settings files of repositories and of their owners. It is safe for concurrent
+// use.
 type Files struct {
 	store    Store
 	github   *github.App
 	git      *gitops.Cache
 	override func(*sia.Settings)
-	only     *policies.Set // nil: files say which policies hold
+	only     *policies.Set // nil: use the policy files
 	log      *slog.Logger
 
-	// One report at a time on a repository: each looks whether its check run is there before it
-	// makes one, and a push and a task can find the same file wrong at the same moment. A few
-	// repositories share a lock.
-	reporting [64]sync.Mutex
+	// reportLocks serialize the reports on a repository: each looks for an existing check run first, and a push and a
+	// task can find the same error at once. Several repositories share a lock.
+	reportLocks [64]sync.Mutex
 }
 
-// New returns the settings files of all repositories that the app can see. The override
-// changes settings whatever the files say; only are the policies that hold then, nil: the files say.
+// New returns the settings files of all repositories that the app can access. override changes settings after they
+// are read. If only is not nil, these policies are in force, whatever the policy files contain.
 func New(
 	s Store, gh *github.App, git *gitops.Cache, override func(*sia.Settings), only *policies.Set, log *slog.Logger,
 ) *Files {
 	return &Files{store: s, github: gh, git: git, override: override, only: only, log: log}
 }
 
-// Settings gives the settings last known to be in force in a repository. A file
-// that was never read, here or in the owner's .github repository, is read first:
-// it may name another label, and then nothing would ever begin. The files are
-// read anew before each attempt.
+// Settings returns the last known settings in force in a repository. It reads a file that was never read before, here
+// or in the owner's .github repository: the file may name another label, without which no task would start. The files
+// are read again before each attempt.
 func (f *Files) Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error) {
 	known, err := f.inForce(ctx, installation, repo, nil, false)
 	if known.Warning != "" {
@@ -62,9 +60,9 @@ func (f *Files) Settings(ctx context.Context, installation int64, repo sia.Repo)
 	return known.Settings, err
 }
 
-// At reads the settings of a commit of a branch, which is a task's base, and the owner's anew when there are none of
-// its own. Those of the default branch are the repository's from then on; those of another count for this answer alone.
-// A file that is wrong leaves the last good settings of the repository in force, and a warning.
+// At reads the settings at a commit of a branch, which is a task's base, and reads the owner's again if the
+// repository has none of its own. Settings on the default branch are stored as the repository's; those on other
+// branches apply to this call only. If the file is invalid, the last valid settings stay in force, with a warning.
 func (f *Files) At(
 	ctx context.Context, installation int64, repo sia.Repo, branch, sha string,
 ) (sia.InForce, error) {
@@ -73,20 +71,20 @@ func (f *Files) At(
 	if err != nil {
 		return sia.InForce{}, err
 	}
-	standard, err := f.defaultBranch(ctx, repo, branch)
+	defaultBranch, err := f.defaultBranch(ctx, repo, branch)
 	if err != nil {
 		return sia.InForce{}, err
 	}
-	var here *store.OwnSettings // nil: the repository's
-	if branch == standard {
-		err = f.keep(ctx, repo, sha, own, bad)
+	var onBranch *store.OwnSettings // nil: use the repository's
+	if branch == defaultBranch {
+		err = f.save(ctx, repo, sha, own, bad)
 	} else if bad == nil {
-		here = &store.OwnSettings{Settings: own, SHA: sha}
+		onBranch = &store.OwnSettings{Settings: own, SHA: sha}
 	}
 	if err != nil {
 		return sia.InForce{}, err
 	}
-	known, err := f.inForce(ctx, installation, repo, here, true)
+	known, err := f.inForce(ctx, installation, repo, onBranch, true)
 	if bad != nil {
 		text := fmt.Sprintf("The settings in `%s` can't be used, so the last good ones hold: %v", settingsFile, bad)
 		known.Warning = strings.TrimSuffix(text+"\n\n"+known.Warning, "\n\n")
@@ -94,7 +92,7 @@ func (f *Files) At(
 	return known, err
 }
 
-// defaultBranch is a repository's default branch, as far as it is known: else a branch that may be it.
+// defaultBranch returns a repository's default branch if it is known, or else maybe.
 func (f *Files) defaultBranch(ctx context.Context, repo sia.Repo, maybe string) (string, error) {
 	known, err := f.store.Repository(ctx, repo.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -103,20 +101,20 @@ func (f *Files) defaultBranch(ctx context.Context, repo sia.Repo, maybe string) 
 	return cmp.Or(known.DefaultBranch, maybe), err
 }
 
-// takeUp keeps what a repository's own settings file says on its default branch, which was read with an error or
-// without.
-func (f *Files) takeUp(
+// readAndSave reads and stores the settings in the file on a repository's default branch. b and err are the result of
+// reading the file.
+func (f *Files) readAndSave(
 	ctx context.Context, installation int64, repo sia.Repo, sha string, b []byte, err error,
 ) (bad *invalid.File, _ error) {
 	own, bad, err := f.read(ctx, installation, repo, sha, b, err)
 	if err != nil {
 		return bad, err
 	}
-	return bad, f.keep(ctx, repo, sha, own, bad)
+	return bad, f.save(ctx, repo, sha, own, bad)
 }
 
-// read makes settings of a repository's own file, which was read with an error or without; nil where there is none. One
-// that is wrong is reported on its commit.
+// read parses a repository's own settings; nil: there are none. b and err are the result of reading the file. It
+// reports an invalid file on its commit.
 func (f *Files) read(
 	ctx context.Context, installation int64, repo sia.Repo, sha string, b []byte, err error,
 ) (own *sia.Settings, bad *invalid.File, _ error) {
@@ -132,7 +130,7 @@ func (f *Files) read(
 		var found config.Effective
 		found, err = config.Resolve(&config.File{Name: settingsFile, Content: b})
 		if !errors.As(err, &bad) {
-			if bad, err = f.ownBranch(ctx, installation, repo, found); err != nil {
+			if bad, err = f.checkMemoryBranch(ctx, installation, repo, found); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -143,26 +141,26 @@ func (f *Files) read(
 	return nil, bad, f.report(ctx, installation, repo, sha, bad)
 }
 
-// keep keeps a repository's own settings. Where they are wrong, the last good ones stay.
-func (f *Files) keep(ctx context.Context, repo sia.Repo, sha string, own *sia.Settings, bad *invalid.File) error {
+// save stores a repository's own settings. If they are invalid, the last valid ones stay.
+func (f *Files) save(ctx context.Context, repo sia.Repo, sha string, own *sia.Settings, bad *invalid.File) error {
 	if bad == nil {
 		return f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{Settings: own, SHA: sha})
 	}
 	_, err := f.store.Settings(ctx, repo.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{}) // read, and nothing good found yet
+		return f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{}) // it was read, and no valid version is known
 	}
 	return err
 }
 
-// Edited reads the settings of the default branch, which somebody pushed to, so that what is wrong is said on the
-// commit that is there. Tasks take settings up when their next attempt begins.
+// Edited reads the settings of the default branch after a push, to report errors on the current commit. Tasks use the
+// new settings from their next attempt on.
 func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, branch string) error {
 	if known, err := f.covers(ctx, installation, repo); err != nil || !known {
 		return err
 	}
 	mirror := f.git.Repo(f.github.Repo(installation, repo).Remote())
-	sha, err := mirror.Fetch(ctx, branch) // a delivery may come late: what it names need not be there any more
+	sha, err := mirror.Fetch(ctx, branch) // the delivery may be late, and its commit gone
 	if errors.Is(err, gitops.ErrNoBranch) {
 		return nil
 	}
@@ -170,9 +168,9 @@ func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, b
 		return err
 	}
 	b, err := mirror.ReadFile(ctx, sha, settingsFile, settingsLimit)
-	bad, err := f.takeUp(ctx, installation, repo, sha, b, err)
+	bad, err := f.readAndSave(ctx, installation, repo, sha, b, err)
 	if err == nil {
-		_, err = f.takePolicies(ctx, installation, repo, sha, f.ownPolicies(installation, repo, sha))
+		_, err = f.updatePolicies(ctx, installation, repo, sha, f.ownPolicies(installation, repo, sha))
 	}
 	if bad != nil {
 		f.log.WarnContext(ctx, "settings can't be used", "repo", repo.String(), "sha", sha, "why", bad.Error())
@@ -189,7 +187,7 @@ func (f *Files) covers(ctx context.Context, installation int64, repo sia.Repo) (
 	return err == nil && known.Installation == installation, err
 }
 
-// report says on a commit what is wrong with the settings file that it has.
+// report reports the errors in a settings file on its commit.
 func (f *Files) report(
 	ctx context.Context, installation int64, repo sia.Repo, sha string, bad *invalid.File,
 ) error {
@@ -197,7 +195,7 @@ func (f *Files) report(
 	return f.show(ctx, installation, repo, spec, render.ConfigCheckRun(bad.Problems))
 }
 
-// show makes a check run look like a view, once for its id.
+// show creates or updates a check run with the content of a view.
 func (f *Files) show(
 	ctx context.Context, installation int64, repo sia.Repo, spec github.CheckRunSpec, v render.CheckRunView,
 ) error {
@@ -207,9 +205,9 @@ func (f *Files) show(
 			Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message,
 		})
 	}
-	reporting := &f.reporting[uint64(repo.ID)%uint64(len(f.reporting))]
-	reporting.Lock()
-	defer reporting.Unlock()
+	lock := &f.reportLocks[uint64(repo.ID)%uint64(len(f.reportLocks))]
+	lock.Lock()
+	defer lock.Unlock()
 	_, _, _, err := f.github.Repo(installation, repo).UpsertCheckRun(ctx, spec, 0)
 	return err
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// fileLimit bounds the bytes that are read of a file of a folder.
+// fileLimit is the maximum size of a file in a folder, in bytes.
 const fileLimit = 64 << 10
 
-// folder is what was read of a folder of a commit.
+// folder is the content of a folder at a commit.
 type folder struct {
-	files map[string][]byte // by path; one of more than fileLimit bytes has fileLimit+1
-	left  string            // the first path that was left out, because there are too many; empty: none was
+	files        map[string][]byte // by path; fileLimit+1 bytes of a larger one
+	firstOmitted string            // first path over the limit on files; empty: none
 }
 
-// gitFolder reads those of the files below a folder of a commit that are wanted, the first most of them.
+// gitFolder reads the files in a folder at a commit for which include is true, up to limit files.
 func gitFolder(
-	ctx context.Context, mirror *gitops.Repo, sha, dir string, wanted func(path string) bool, most int,
+	ctx context.Context, mirror *gitops.Repo, sha, dir string, include func(path string) bool, limit int,
 ) (folder, error) {
 	files, err := mirror.Files(ctx, sha, dir)
 	if err != nil {
@@ -31,19 +31,19 @@ func gitFolder(
 	for i, file := range files {
 		paths[i] = file.Path
 	}
-	return readFolder(paths, wanted, most, func(path string) ([]byte, error) {
+	return readFolder(paths, include, limit, func(path string) ([]byte, error) {
 		return mirror.ReadFile(ctx, sha, path, fileLimit)
 	})
 }
 
-// readFolder reads those of the paths that are wanted, the first most of them by name.
+// readFolder reads the paths for which include is true, in order, up to limit files.
 func readFolder(
-	paths []string, wanted func(path string) bool, most int, read func(path string) ([]byte, error),
+	paths []string, include func(path string) bool, limit int, read func(path string) ([]byte, error),
 ) (f folder, err error) {
-	paths = slices.DeleteFunc(paths, func(path string) bool { return !wanted(path) })
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !include(path) })
 	slices.Sort(paths)
-	if len(paths) > most {
-		paths, f.left = paths[:most], paths[most]
+	if len(paths) > limit {
+		paths, f.firstOmitted = paths[:limit], paths[limit]
 	}
 	f.files = map[string][]byte{}
 	for _, path := range paths {

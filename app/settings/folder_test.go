@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/policies"
 )
 
-// Of a folder with more files than may be there, no more are read.
+// A folder's files over the limit are not read.
 func TestFolderOfManyFiles(t *testing.T) {
 	for n, want := range map[int]string{maxPolicies: "", maxPolicies + 1: policies.Dir + "/0050.yml",
 		5000: policies.Dir + "/0050.yml"} {
@@ -20,9 +20,9 @@ func TestFolderOfManyFiles(t *testing.T) {
 			reads++
 			return nil, nil
 		})
-		if err != nil || reads != maxPolicies || len(got.files) != maxPolicies || got.left != want {
-			t.Errorf("of %d files %d were read, %d kept, and %q is the first left out, %v", n, reads, len(got.files), got.left,
-				err)
+		if err != nil || reads != maxPolicies || len(got.files) != maxPolicies || got.firstOmitted != want {
+			t.Errorf("of %d files %d were read, %d kept, and %q is the first left out, %v", n, reads, len(got.files),
+				got.firstOmitted, err)
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// KeptSettings are the settings in force in a repository, as a server's database has them: without
-// GitHub. read is false where they were never read, the repository's own or its owner's; then what is in
-// force is not known, and the defaults are given.
+// KeptSettings returns the settings in force in a repository according to the database, without GitHub. read is false
+// if the repository's or its owner's were never read. Then the settings in force are unknown, and the defaults are
+// returned.
 func KeptSettings(
 	ctx context.Context, s Store, installation int64, repo sia.Repo,
 ) (set sia.Settings, read bool, err error) {
@@ -19,15 +19,15 @@ func KeptSettings(
 	return in.Settings, read, err
 }
 
-// Kept is the same, with the file that they are from.
+// Kept is [KeptSettings], with the file that the settings are from.
 func (f *Files) Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error) {
 	set.Settings = sia.DefaultSettings()
-	places, err := f.places(ctx, installation, repo)
+	sources, err := f.sources(ctx, installation, repo)
 	if err != nil {
 		return set, false, err
 	}
-	for _, place := range places {
-		own, err := f.store.Settings(ctx, place.ID)
+	for _, source := range sources {
+		own, err := f.store.Settings(ctx, source.ID)
 		if errors.Is(err, store.ErrNotFound) {
 			return set, false, nil
 		}
@@ -35,9 +35,9 @@ func (f *Files) Kept(ctx context.Context, installation int64, repo sia.Repo) (se
 			return set, false, err
 		}
 		if own.Settings != nil {
-			set.Settings, set.From = *own.Settings, fmt.Sprintf("%s@%.12s:%s", place, own.SHA, settingsFile)
+			set.Settings, set.From = *own.Settings, fmt.Sprintf("%s@%.12s:%s", source, own.SHA, settingsFile)
 			return set, true, nil
 		}
 	}
-	return set, len(places) > 0, nil
+	return set, len(sources) > 0, nil
 }

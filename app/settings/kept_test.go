@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A policy that another version of SIA kept, and that this one can't read, is left out.
+// A stored policy of another version of SIA that this version can't read is ignored.
 func TestKeptPolicyOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

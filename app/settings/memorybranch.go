@@ -13,14 +13,14 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-// ownBranch refuses to keep memory on a branch that holds something else: the default
-// branch, or any that is there and has no memory on it.
-func (f *Files) ownBranch(
+// checkMemoryBranch rejects a memory branch that has other content: the default branch, or an existing one without
+// memory.
+func (f *Files) checkMemoryBranch(
 	ctx context.Context, installation int64, repo sia.Repo, found config.Effective,
 ) (*invalid.File, error) {
 	branch := found.Settings.Memory.Branch
 	if branch == sia.DefaultSettings().Memory.Branch {
-		return nil, nil //nolint:nilnil // there is nothing wrong with it
+		return nil, nil //nolint:nilnil // the default is always valid
 	}
 	on, err := f.github.Repo(installation, repo).Repository(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (f *Files) ownBranch(
 	}
 	why := "is the default branch"
 	if branch != on.DefaultBranch {
-		if why, err = f.holds(ctx, installation, repo, branch); err != nil || why == "" {
+		if why, err = f.otherContent(ctx, installation, repo, branch); err != nil || why == "" {
 			return nil, err
 		}
 	}
@@ -38,12 +38,12 @@ func (f *Files) ownBranch(
 	}}}, nil
 }
 
-// memoryPaths begin the paths of the files that SIA keeps on a memory branch.
+// memoryPaths are prefixes of the paths of SIA's files on a memory branch.
 var memoryPaths = []string{".sia/tasks/", ".sia/lessons.md", ".sia/transcripts/", ".sia/metrics/"}
 
-// holds says what a branch holds that is no memory; empty where it is a memory branch, or
-// none yet.
-func (f *Files) holds(ctx context.Context, installation int64, repo sia.Repo, branch string) (string, error) {
+// otherContent describes the content of a branch that is no memory, or returns "" if it is a memory branch or does
+// not exist.
+func (f *Files) otherContent(ctx context.Context, installation int64, repo sia.Repo, branch string) (string, error) {
 	mirror := f.git.Repo(f.github.Repo(installation, repo).Remote())
 	sha, err := mirror.Fetch(ctx, branch)
 	if errors.Is(err, gitops.ErrNoBranch) {

@@ -12,32 +12,31 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// inForce gives the settings in force in a repository: of the first file that
-// there is, its own or the owner's, in the last state of it that was good. Files
-// that were never read are read; with anew, the owner's is in any case. here is
-// what stands in the place of its own; nil: nothing does.
+// inForce returns the settings in force in a repository: the last valid version of the first file that exists, its
+// own or the owner's. It reads files that were never read before, and with refresh reads the owner's again.
+// onBranch replace the repository's own; nil: they don't.
 func (f *Files) inForce(
-	ctx context.Context, installation int64, repo sia.Repo, here *store.OwnSettings, anew bool,
+	ctx context.Context, installation int64, repo sia.Repo, onBranch *store.OwnSettings, refresh bool,
 ) (sia.InForce, error) {
 	out := sia.InForce{Settings: sia.DefaultSettings()}
-	places, err := f.places(ctx, installation, repo)
+	sources, err := f.sources(ctx, installation, repo)
 	if err != nil {
 		return out, err
 	}
-	for _, place := range places {
-		own, err := f.kept(ctx, repo, place, here)
-		if errors.Is(err, store.ErrNotFound) || err == nil && anew && place.ID != repo.ID {
+	for _, source := range sources {
+		own, err := f.stored(ctx, repo, source, onBranch)
+		if errors.Is(err, store.ErrNotFound) || err == nil && refresh && source.ID != repo.ID {
 			var warning string
-			if warning, err = f.lookUp(ctx, installation, place, own.SHA); err == nil {
+			if warning, err = f.refresh(ctx, installation, source, own.SHA); err == nil {
 				out.Warning = cmp.Or(warning, out.Warning)
-				own, err = f.store.Settings(ctx, place.ID)
+				own, err = f.store.Settings(ctx, source.ID)
 			}
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return out, err
 		}
 		if own.Settings != nil {
-			out.Settings, out.From = *own.Settings, fmt.Sprintf("%s@%.12s:%s", place, own.SHA, settingsFile)
+			out.Settings, out.From = *own.Settings, fmt.Sprintf("%s@%.12s:%s", source, own.SHA, settingsFile)
 			break
 		}
 	}
@@ -45,18 +44,19 @@ func (f *Files) inForce(
 	return out, nil
 }
 
-// kept are the settings of a place as they were last read, or what stands in the place of a repository's own.
-func (f *Files) kept(ctx context.Context, repo, place sia.Repo, here *store.OwnSettings) (store.OwnSettings, error) {
-	if here != nil && place.ID == repo.ID {
-		return *here, nil
+// stored returns the settings of a source as last read, or onBranch instead of the repository's own.
+func (f *Files) stored(
+	ctx context.Context, repo, source sia.Repo, onBranch *store.OwnSettings,
+) (store.OwnSettings, error) {
+	if onBranch != nil && source.ID == repo.ID {
+		return *onBranch, nil
 	}
-	return f.store.Settings(ctx, place.ID)
+	return f.store.Settings(ctx, source.ID)
 }
 
-// places are the repositories that may have the settings file for a repository, in
-// order: itself, and the owner's where the app is installed on it. An installation
-// is one owner's, so the name is enough.
-func (f *Files) places(ctx context.Context, installation int64, repo sia.Repo) ([]sia.Repo, error) {
+// sources returns the repositories that may have the settings of a repository, in order: itself, and the owner's
+// .github repository if the app is installed on it. An installation belongs to one owner, so the name identifies it.
+func (f *Files) sources(ctx context.Context, installation int64, repo sia.Repo) ([]sia.Repo, error) {
 	if known, err := f.covers(ctx, installation, repo); err != nil || !known {
 		return nil, err
 	}
@@ -68,19 +68,17 @@ func (f *Files) places(ctx context.Context, installation int64, repo sia.Repo) (
 	return []sia.Repo{repo, {ID: owners.ID, Owner: repo.Owner, Name: sia.OwnersRepo}}, err
 }
 
-// lookUp takes up a repository's own settings as they stand on its default branch
-// now, unless that is still at the commit that was read last. It asks GitHub's API,
-// where asking again what did not change costs nothing, and not git, which would
-// bring all of the repository here for one file.
+// refresh reads and stores the settings on a repository's default branch, unless it is still at the commit read,
+// which was read last. It uses GitHub's API, where repeated requests without a change are free, and not git, which
+// would fetch the whole repository for one file.
 //
-// A repository that is gone, empty, renamed or out of the app's sight has no file.
-// That GitHub fails is an error, to be tried again: settings don't end because a
-// server does. What trying again can't help, such as a permission that is missing,
-// leaves the last good settings, with a warning.
-func (f *Files) lookUp(
-	ctx context.Context, installation int64, place sia.Repo, read string,
+// A repository that is deleted, empty, renamed or inaccessible has no file. A failure of GitHub is an error, to be
+// retried: the settings stay in force. A permanent failure, such as a missing permission, leaves the last valid
+// settings in force, with a warning.
+func (f *Files) refresh(
+	ctx context.Context, installation int64, source sia.Repo, read string,
 ) (warning string, err error) {
-	repo := f.github.Repo(installation, place)
+	repo := f.github.Repo(installation, source)
 	sha, found, err := repo.DefaultHead(ctx)
 	var b []byte
 	switch {
@@ -92,15 +90,15 @@ func (f *Files) lookUp(
 	if err == nil && !found {
 		err = fs.ErrNotExist
 	}
-	bad, err := f.takeUp(ctx, installation, place, sha, b, err)
+	bad, err := f.readAndSave(ctx, installation, source, sha, b, err)
 	const unusable = "The settings in `%s` of `%s` can't be used, so the last good ones hold"
 	var refused *sia.Error
 	switch {
 	case errors.As(err, &refused) && refused.Permanent:
-		return fmt.Sprintf(unusable+": %s", settingsFile, place, refused.Message), nil
+		return fmt.Sprintf(unusable+": %s", settingsFile, source, refused.Message), nil
 	case err == nil && bad != nil:
-		// What the file says stays where it is: not everybody who sees a task may see it.
-		return fmt.Sprintf(unusable+". The check `%s` on its commit `%.12s` says what is wrong.", settingsFile, place,
+		// The content of the file is not repeated: a reader of the task may lack access to it.
+		return fmt.Sprintf(unusable+". The check `%s` on its commit `%.12s` says what is wrong.", settingsFile, source,
 			render.ConfigCheckName, sha), nil
 	}
 	return "", err

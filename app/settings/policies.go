@@ -19,33 +19,32 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-// maxPolicies is how many policy files of a repository are read.
+// maxPolicies is the maximum number of a repository's policy files.
 const maxPolicies = 50
 
-// Policies are the policies that may hold in a repository, as last read: those that ship,
-// the owner's, and its own.
+// Policies returns the policies of a repository as last read: the built-in ones, the owner's, and its own.
 func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error) {
 	if f.only != nil {
 		return f.only, nil
 	}
 	set := policies.ShippedSet()
-	places, err := f.places(ctx, installation, repo)
+	sources, err := f.sources(ctx, installation, repo)
 	if err != nil {
 		return nil, err
 	}
-	for _, place := range slices.Backward(places) {
-		files, _, err := f.store.Policies(ctx, place.ID)
+	for _, source := range slices.Backward(sources) {
+		files, _, err := f.store.Policies(ctx, source.ID)
 		if err != nil {
 			return nil, err
 		}
 		layer := policies.Repository
-		if place.ID != repo.ID {
+		if source.ID != repo.ID {
 			layer = policies.Owner
 		}
 		for _, file := range files {
 			p, err := policies.Parse(file.Path, []byte(file.Source))
-			if err != nil { // this version of SIA reads it otherwise than the one that kept it
-				f.log.WarnContext(ctx, "policy can't be used", "repo", place.String(), "path", file.Path, "why", err)
+			if err != nil { // another version of SIA stored it
+				f.log.WarnContext(ctx, "policy can't be used", "repo", source.String(), "path", file.Path, "why", err)
 				continue
 			}
 			p.Path = file.Path
@@ -55,36 +54,35 @@ func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo)
 	return set, nil
 }
 
-// Kept are the policies that may hold in a repository, as a server's database has them: like
-// [Files.Policies], without GitHub.
+// Kept is [Files.Policies], without GitHub: the policies of a repository according to the database.
 func Kept(ctx context.Context, s Store, installation int64, repo sia.Repo) (*policies.Set, error) {
 	return (&Files{store: s, log: slog.New(slog.DiscardHandler)}).Policies(ctx, installation, repo)
 }
 
-// ReadPolicies takes up a repository's own policies as a commit of a branch has them, and
-// its owner's as they stand now. A branch that is not the default branch has no say: they
-// decide for the whole repository. A file that is broken is reported on its commit and
-// leaves its last good state in force; the warning says so for people.
+// ReadPolicies reads and stores a repository's policies at a commit of a branch, and the owner's current ones. For a
+// branch other than the default branch it reads the default branch instead, because policies apply to the whole
+// repository. An invalid file is reported on its commit, and its last valid version stays in force, with a warning
+// for people.
 func (f *Files) ReadPolicies(
 	ctx context.Context, installation int64, repo sia.Repo, branch, sha string,
 ) (warning string, err error) {
-	places, err := f.places(ctx, installation, repo)
+	sources, err := f.sources(ctx, installation, repo)
 	if err != nil {
 		return "", err
 	}
-	standard, err := f.defaultBranch(ctx, repo, branch)
-	if err == nil && standard != branch {
-		sha, err = f.git.Repo(f.github.Repo(installation, repo).Remote()).Fetch(ctx, standard)
-		if errors.Is(err, gitops.ErrNoBranch) { // it has another name by now
-			places, err = slices.DeleteFunc(places, func(p sia.Repo) bool { return p.ID == repo.ID }), nil
+	defaultBranch, err := f.defaultBranch(ctx, repo, branch)
+	if err == nil && defaultBranch != branch {
+		sha, err = f.git.Repo(f.github.Repo(installation, repo).Remote()).Fetch(ctx, defaultBranch)
+		if errors.Is(err, gitops.ErrNoBranch) { // the default branch was renamed
+			sources, err = slices.DeleteFunc(sources, func(p sia.Repo) bool { return p.ID == repo.ID }), nil
 		}
 	}
 	if err != nil {
 		return "", err
 	}
 	var warnings []string
-	for _, place := range places {
-		warning, err := f.readPlace(ctx, installation, repo, place, sha)
+	for _, source := range sources {
+		warning, err := f.readSource(ctx, installation, repo, source, sha)
 		if err != nil {
 			return "", err
 		}
@@ -95,32 +93,31 @@ func (f *Files) ReadPolicies(
 	return strings.Join(warnings, "\n\n"), nil
 }
 
-// readPlace takes up the policies of one of the places that may have some for a
-// repository, the repository itself or its owner's. What trying again can't help leaves
-// the last good ones, with a warning.
-func (f *Files) readPlace(
-	ctx context.Context, installation int64, repo, place sia.Repo, sha string,
+// readSource reads and stores the policies of one of a repository's sources, itself or its owner's repository. A
+// permanent failure leaves the last valid policies in force, with a warning.
+func (f *Files) readSource(
+	ctx context.Context, installation int64, repo, source sia.Repo, sha string,
 ) (warning string, err error) {
-	if place.ID == repo.ID {
-		broken, err := f.takePolicies(ctx, installation, place, sha, f.ownPolicies(installation, repo, sha))
+	if source.ID == repo.ID {
+		broken, err := f.updatePolicies(ctx, installation, source, sha, f.ownPolicies(installation, repo, sha))
 		if broken != "" {
 			broken = "Policies can't be used, so the last good ones hold: " + broken
 		}
 		return broken, err
 	}
-	head, _, err := f.github.Repo(installation, place).DefaultHead(ctx)
+	head, _, err := f.github.Repo(installation, source).DefaultHead(ctx)
 	broken := ""
 	if err == nil {
-		broken, err = f.takePolicies(ctx, installation, place, head, f.ownersPolicies(installation, place, head))
+		broken, err = f.updatePolicies(ctx, installation, source, head, f.ownersPolicies(installation, source, head))
 	}
 	var refused *sia.Error
 	switch {
 	case errors.As(err, &refused) && refused.Permanent:
-		return fmt.Sprintf("The policies in `%s` of `%s` can't be read, so the last good ones hold: %s", policies.Dir, place,
-			refused.Message), nil
-	case broken != "": // what they say stays where it is: not everybody who sees a task may see it
+		return fmt.Sprintf("The policies in `%s` of `%s` can't be read, so the last good ones hold: %s", policies.Dir,
+			source, refused.Message), nil
+	case broken != "": // a reader of the task may lack access to their content
 		return fmt.Sprintf("Policies in `%s` of `%s` can't be used, so the last good ones hold. The check `%s` on its "+
-			"commit `%.12s` says what is wrong.", policies.Dir, place, render.PolicyCheckName, head), nil
+			"commit `%.12s` says what is wrong.", policies.Dir, source, render.PolicyCheckName, head), nil
 	}
 	return "", err
 }
@@ -128,7 +125,7 @@ func (f *Files) readPlace(
 // reader reads the policy files of a commit.
 type reader func(context.Context) (folder, error)
 
-// ownPolicies reads those of a commit of the repository from git.
+// ownPolicies returns a reader of the repository's policies at a commit, from git.
 func (f *Files) ownPolicies(installation int64, repo sia.Repo, sha string) reader {
 	return func(ctx context.Context) (folder, error) {
 		return gitFolder(ctx, f.git.Repo(f.github.Repo(installation, repo).Remote()), sha, policies.Dir, policies.IsFile,
@@ -136,13 +133,13 @@ func (f *Files) ownPolicies(installation int64, repo sia.Repo, sha string) reade
 	}
 }
 
-// ownersPolicies reads those of a commit of the owner's repository from GitHub's API.
-func (f *Files) ownersPolicies(installation int64, place sia.Repo, sha string) reader {
+// ownersPolicies returns a reader of the owner's policies at a commit, from GitHub's API.
+func (f *Files) ownersPolicies(installation int64, source sia.Repo, sha string) reader {
 	return func(ctx context.Context) (folder, error) {
 		if sha == "" {
 			return folder{}, nil
 		}
-		repo := f.github.Repo(installation, place)
+		repo := f.github.Repo(installation, source)
 		names, err := repo.Dir(ctx, sha, policies.Dir)
 		if err != nil {
 			return folder{}, err
@@ -157,13 +154,12 @@ func (f *Files) ownersPolicies(installation int64, place sia.Repo, sha string) r
 	}
 }
 
-// takePolicies keeps the policy files of a commit, unless they were read already: the good
-// ones as they are, of broken ones the last good state. Broken ones are reported, and told
-// in words.
-func (f *Files) takePolicies(
-	ctx context.Context, installation int64, place sia.Repo, sha string, read reader,
+// updatePolicies reads and stores the policy files at a commit, unless they were read before. Of invalid files the
+// last valid version stays. It reports those on the commit and describes them in broken.
+func (f *Files) updatePolicies(
+	ctx context.Context, installation int64, source sia.Repo, sha string, read reader,
 ) (broken string, err error) {
-	kept, last, err := f.store.Policies(ctx, place.ID)
+	stored, last, err := f.store.Policies(ctx, source.ID)
 	if err != nil || last.SHA == sha {
 		return last.Broken, err
 	}
@@ -171,31 +167,30 @@ func (f *Files) takePolicies(
 	if err != nil {
 		return "", err
 	}
-	good, wrong, err := goodPolicies(found.files, kept)
+	good, wrong, err := usablePolicies(found.files, stored)
 	if err != nil {
 		return "", err
 	}
-	if found.left != "" {
-		wrong = append(wrong, &invalid.File{Name: found.left, Problems: []invalid.Problem{{Message: fmt.Sprintf(
+	if found.firstOmitted != "" {
+		wrong = append(wrong, &invalid.File{Name: found.firstOmitted, Problems: []invalid.Problem{{Message: fmt.Sprintf(
 			"a repository can have %d policies; this one and what follows are left out", maxPolicies)}}})
 	}
-	said := make([]string, len(wrong))
+	messages := make([]string, len(wrong))
 	for i, w := range wrong {
-		said[i] = w.Error()
+		messages[i] = w.Error()
 	}
-	broken = strings.Join(said, "; ")
+	broken = strings.Join(messages, "; ")
 	if len(wrong) > 0 {
 		spec := github.CheckRunSpec{Name: render.PolicyCheckName, ExternalID: "policies/" + sha, HeadSHA: sha}
-		if err := f.show(ctx, installation, place, spec, render.PolicyCheckRun(wrong)); err != nil {
+		if err := f.show(ctx, installation, source, spec, render.PolicyCheckRun(wrong)); err != nil {
 			return "", err
 		}
 	}
-	return broken, f.store.SavePolicies(ctx, place.ID, store.PolicyRead{SHA: sha, Broken: broken}, good)
+	return broken, f.store.SavePolicies(ctx, source.ID, store.PolicyRead{SHA: sha, Broken: broken}, good)
 }
 
-// goodPolicies are the files that can be used, and what is wrong with the others; of these
-// the state that was kept stays.
-func goodPolicies(files map[string][]byte, kept []store.PolicyFile) (
+// usablePolicies returns the valid files and the errors in the others, of which it keeps the stored version.
+func usablePolicies(files map[string][]byte, stored []store.PolicyFile) (
 	good []store.PolicyFile, wrong []*invalid.File, err error,
 ) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -204,8 +199,8 @@ func goodPolicies(files map[string][]byte, kept []store.PolicyFile) (
 		switch {
 		case errors.As(err, &bad):
 			wrong = append(wrong, bad)
-			if i := slices.IndexFunc(kept, func(k store.PolicyFile) bool { return k.Path == name }); i >= 0 {
-				good = append(good, kept[i])
+			if i := slices.IndexFunc(stored, func(k store.PolicyFile) bool { return k.Path == name }); i >= 0 {
+				good = append(good, stored[i])
 			}
 		case err != nil:
 			return nil, nil, err

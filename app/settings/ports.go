@@ -6,7 +6,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// Store is what is read and kept of settings and policies. [store.Store] is one.
+// Store is what the package needs of the database. [store.Store] implements it.
 type Store interface {
 	Policies(ctx context.Context, repo int64) (files []store.PolicyFile, read store.PolicyRead, err error)
 	Repository(ctx context.Context, id int64) (store.Repository, error)

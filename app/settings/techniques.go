@@ -11,12 +11,12 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// maxTechniques is how many techniques of a repository are read.
+// maxTechniques is the maximum number of a repository's techniques.
 const maxTechniques = 50
 
-// Techniques gives the techniques that a task can use: those that ship with SIA, and the
-// repository's own from its base branch, as they were when the task's last attempt began,
-// or as they are when none has. A broken file is left out, and the warning says so.
+// Techniques returns the techniques that a task can use: the built-in ones, and the repository's own from its base
+// branch, at the base of the task's last attempt, or else at the branch's current head. It omits invalid files, which
+// the warning names.
 func (f *Files) Techniques(ctx context.Context, t sia.Task) (_ *technique.Library, warning string, err error) {
 	repo := f.git.Repo(f.github.Repo(t.Installation, t.Repo).Remote())
 	sha := string(t.BaseSHA)
@@ -39,8 +39,8 @@ func (f *Files) Techniques(ctx context.Context, t sia.Task) (_ *technique.Librar
 			delete(own.files, name)
 		}
 	}
-	if own.left != "" {
-		faults = append(faults, fmt.Sprintf("%s and what follows it: a repository can have %d techniques", own.left,
+	if own.firstOmitted != "" {
+		faults = append(faults, fmt.Sprintf("%s and what follows it: a repository can have %d techniques", own.firstOmitted,
 			maxTechniques))
 	}
 	library, broken := technique.LoadLibrary(own.files)
@@ -53,7 +53,7 @@ func (f *Files) Techniques(ctx context.Context, t sia.Task) (_ *technique.Librar
 	return library, warning, nil
 }
 
-// isTechnique reports whether a path is a technique's.
+// isTechnique reports whether a path is that of a technique.
 func isTechnique(name string) bool {
 	return strings.HasPrefix(name, technique.Dir+"/") && strings.HasSuffix(name, ".md")
 }

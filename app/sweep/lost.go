@@ -50,7 +50,7 @@ func (s *Sweeper) listLost(ctx context.Context, now time.Time) error {
 		}
 		l.since = at.Add(-lostMargin)
 	}
-	if kept := now.Add(-s.github.DeliveriesKept()); l.since.Before(kept) {
+	if kept := now.Add(-s.github.DeliveryRetention()); l.since.Before(kept) {
 		l.since = kept
 	}
 	answered, next, err := s.github.AnsweredDeliveries(ctx, l.since, l.cursor)

@@ -85,7 +85,7 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 // listFailed notes what failed since the last look, and forgets what GitHub does not keep any more.
 func (s *Sweeper) listFailed(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
-	oldest := now.Add(-s.github.DeliveriesKept())
+	oldest := now.Add(-s.github.DeliveryRetention())
 	if r.since.Before(oldest) {
 		r.since, r.missing = oldest, map[string]*github.Delivery{}
 	}

@@ -70,7 +70,7 @@ func (f *OnGitHub) commit(
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return pull, false, err
 	case string(is) == source:
-		pull, _, err = repo.EverPull(ctx, branch)
+		pull, _, err = repo.AnyPull(ctx, branch)
 		return pull, true, err
 	}
 	bot, err := f.github.Author(ctx, f.now())

@@ -8,34 +8,33 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// administration is what an event says about an installation itself, or about
-// what lies in a repository beside its tasks.
+// administration is an event about an installation, or about a repository but none of its tasks.
 type administration struct {
-	installation int64
-	account      string
-	added        []sia.Repo
-	removed      []sia.Repo
-	gone         string    // why everything ends; empty when it does not
-	suspended    bool      // everything pauses
-	unsuspended  bool      // what the suspension paused goes on
-	permitted    bool      // the app may do more, or less, than before
-	pushed       *push     // nil: it is about the installation
-	board        *board    // nil: it is not about a dashboard
-	act          store.Act // what somebody did, as `sia audit` lists it; zero: nothing of that kind
-	changed      time.Time // when the installation had last changed, as the delivery shows it
+	installation       int64
+	account            string
+	added              []sia.Repo
+	removed            []sia.Repo
+	endReason          string       // why all tasks end; empty: they don't
+	suspended          bool         // all tasks pause
+	unsuspended        bool         // tasks that the suspension paused resume
+	permissionsChanged bool         // the app's permissions changed
+	pushed             *push        // nil: no push
+	board              *boardChange // nil: not about a dashboard
+	act                store.Act    // for `sia audit`; zero: nothing to list
+	changed            time.Time    // when the installation last changed, according to the delivery
 }
 
-// administer keeps the list of installations and repositories, and their labels.
+// administer updates the stored installations and repositories, and their labels.
 func (in *Intake) administer(ctx context.Context, a administration) error {
 	if a.pushed != nil {
-		return in.pushed(ctx, a.installation, *a.pushed)
+		return in.handlePush(ctx, a.installation, *a.pushed)
 	}
 	if a.board != nil {
-		return nil // once its boxes were heard
+		return nil // updateBoard follows, after its ticked boxes
 	}
-	in.GitHub.Forget(a.installation) // its tokens were made for what the app could do before
-	if a.gone != "" {
-		if err := in.gone(ctx, store.Filter{Installation: a.installation}, a.gone); err != nil {
+	in.GitHub.Forget(a.installation) // cached tokens have the old permissions
+	if a.endReason != "" {
+		if err := in.stopTasks(ctx, store.Filter{Installation: a.installation}, a.endReason); err != nil {
 			return err
 		}
 		return in.Store.RemoveInstallation(ctx, a.installation)
@@ -44,7 +43,7 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 	if err != nil {
 		return err
 	}
-	if known && !now.Updated.Before(a.changed) { // else one of GitHub's servers has not heard of it
+	if known && !now.Updated.Before(a.changed) { // not from a lagging replica of GitHub
 		a.suspended, a.unsuspended = now.Suspended, a.suspended || a.unsuspended
 	}
 	if err := in.Store.UpsertInstallation(ctx, store.Installation{ID: a.installation, Account: a.account,
@@ -65,15 +64,15 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 		return err
 	}
 	for _, r := range a.added {
-		if err := in.follow(ctx, a.installation, r); err != nil {
+		if err := in.moveTasks(ctx, a.installation, r); err != nil {
 			return err
 		}
 	}
-	// Once all are known: one may hold the settings of the others.
-	return in.Store.PlanSetups(ctx, a.installation, a.added, len(a.added), a.permitted)
+	// After all are stored: one may hold the settings of the others.
+	return in.Store.PlanSetups(ctx, a.installation, a.added, len(a.added), a.permissionsChanged)
 }
 
-// suspend pauses everything of an installation that GitHub has suspended, or lets it go on.
+// suspend pauses all tasks of an installation that GitHub has suspended, or resumes them.
 func (in *Intake) suspend(ctx context.Context, installation int64, suspended bool) (err error) {
 	scope := sia.SuspensionHalt(installation)
 	if suspended {
@@ -85,8 +84,8 @@ func (in *Intake) suspend(ctx context.Context, installation int64, suspended boo
 	return err
 }
 
-// remove forgets a repository that was taken out of an installation, and stops its tasks. GitHub is asked first: it may
-// be in the installation again, or in another account's, to which it was transferred.
+// remove forgets a repository that was taken out of an installation, and stops its tasks. It asks GitHub first: the
+// repository may be in the installation again, or in that of another account, to which it was transferred.
 func (in *Intake) remove(ctx context.Context, a administration, repo sia.Repo) error {
 	now, covered, err := in.GitHub.InstallationOn(ctx, repo)
 	if err != nil || covered && now.ID == a.installation && !now.Updated.Before(a.changed) {
@@ -96,21 +95,21 @@ func (in *Intake) remove(ctx context.Context, a administration, repo sia.Repo) e
 		_, moved, err := in.registerRepository(ctx, now.ID, repo, "")
 		if moved && err == nil || err != nil && !sia.IsPermanent(err) {
 			return err
-		} // else its name is another's by now
+		} // else another repository has its name
 	}
 	return in.forget(ctx, a.installation, repo.ID, "the repository was taken out of the app's installation")
 }
 
-// forget forgets a repository that an installation has no more, and ends its tasks.
+// forget removes a repository that an installation no longer has, and ends its tasks.
 func (in *Intake) forget(ctx context.Context, installation, repo int64, reason string) error {
-	if err := in.gone(ctx, store.Filter{Installation: installation, Repo: repo}, reason); err != nil {
+	if err := in.stopTasks(ctx, store.Filter{Installation: installation, Repo: repo}, reason); err != nil {
 		return err
 	}
 	return in.Store.RemoveRepository(ctx, installation, repo)
 }
 
-// gone stops every task of a filter that has not ended, and has the others know that GitHub can't be asked about them.
-func (in *Intake) gone(ctx context.Context, f store.Filter, reason string) error {
+// stopTasks stops the running tasks of a filter, and marks the others as gone: GitHub can't be asked about them.
+func (in *Intake) stopTasks(ctx context.Context, f store.Filter, reason string) error {
 	f.Limit = store.EveryTask
 	tasks, err := in.Store.Tasks(ctx, f)
 	if err != nil {

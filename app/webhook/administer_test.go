@@ -20,8 +20,8 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// A token says what the app could do when it was made: once an installation
-// changes, the next request has a new one.
+// A token has the permissions of the time when it was issued. After a change of the installation, the next request
+// gets a new one.
 func TestChangedInstallationsGetNewTokens(t *testing.T) {
 	minted := 0
 	mux := http.NewServeMux()
@@ -68,7 +68,7 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 		{"installation", `{"action":"deleted",` + about + `}`},
 	} {
 		read()
-		read() // with the token that it has
+		read() // with the cached token
 		before := minted
 		if err := intake.Deliver(t.Context(), store.Delivery{GUID: "g", Event: c.event, Received: time.Now(),
 			Body: []byte(c.body)}); err != nil {

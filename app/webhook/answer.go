@@ -10,20 +10,20 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of what is answered where there is no task (docs/rules.md#failsafes).
+// Limits on answers where there is no task (docs/rules.md#failsafes).
 const (
 	answersPerHour = 20             // on one thread, and to one person
-	refusedOnce    = 24 * time.Hour // the same answer is given to the same person on one thread once in so long
+	repeatInterval = 24 * time.Hour // minimum interval between equal answers to one person on one thread
 )
 
-// The reactions that stand for an answer: obeyed, and heard but refused as before.
+// Reactions that acknowledge a command.
 const (
-	reactObeyed  = "rocket"
-	reactRefused = "confused"
+	reactObeyed  = "rocket"   // obeyed
+	reactRefused = "confused" // refused, without a new answer
 )
 
-// answerWithoutTask answers a command on an issue that has no task. Who says the same
-// again sees that it was heard, and reads nothing new.
+// answerWithoutTask answers a command on an issue that has no task. A repeated command gets a reaction and no new
+// answer.
 func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
 	e := intent.Event
 	halted := ""
@@ -43,7 +43,7 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 		said = store.Heard{Repo: intent.Repo.ID, Event: e.ID, Issue: e.Origin.OnIssue, Login: e.By.Login, At: in.Now()}
 		said.Answer, err = text, nil
 		if !obeyed {
-			said.Answer, err = in.worthSaying(ctx, said, text)
+			said.Answer, err = in.throttleAnswer(ctx, said, text)
 		}
 		if err == nil {
 			err = in.Store.SaveHeard(ctx, said)
@@ -54,7 +54,7 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	}
 	repo := in.GitHub.Repo(intent.Installation, intent.Repo)
 	if said.Answer != "" {
-		// The marker names the event that is answered, so that it is answered once.
+		// The marker names the event, so that it is answered once.
 		m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}
 		if _, _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), said.Answer, 0); err != nil {
 			return err
@@ -69,11 +69,10 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	return nil
 }
 
-// worthSaying is the answer to h, as far as there is any to be given: not the same to
-// the same person again, and not more than so many to a person or on a thread. That SIA
-// falls silent on a thread is said once.
-func (in *Intake) worthSaying(ctx context.Context, h store.Heard, text string) (string, error) {
-	earlier, err := in.Store.HeardSince(ctx, h.Repo, h.Issue, h.Login, h.At.Add(-refusedOnce))
+// throttleAnswer returns the answer to h, or "" if the person has read the same one recently, or if the person or the
+// thread has reached the hourly limit. The first answer over the limit of a thread announces the silence.
+func (in *Intake) throttleAnswer(ctx context.Context, h store.Heard, text string) (string, error) {
+	earlier, err := in.Store.HeardSince(ctx, h.Repo, h.Issue, h.Login, h.At.Add(-repeatInterval))
 	if err != nil {
 		return "", err
 	}

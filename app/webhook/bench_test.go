@@ -22,8 +22,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// BenchmarkIntake: deliveries of 25 kB over 64 connections, each answered when it is safe, while an engine works on
-// them.
+// BenchmarkIntake sends deliveries of 25 kB over 64 connections, each answered once it is stored, while an engine
+// processes them.
 func BenchmarkIntake(b *testing.B) {
 	s := storetest.Open(b, store.Config{})
 	e, err := s.Start(context.Background(), store.Handlers{

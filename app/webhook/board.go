@@ -10,26 +10,27 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Dashboards keeps the dashboard issues.
+// Dashboards updates the dashboard issues.
 type Dashboards interface {
-	// Refresh writes a repository's dashboard as it should be.
+	// Refresh writes the current state to a repository's dashboard.
 	Refresh(ctx context.Context, installation int64, repo sia.Repo) error
-	// Closed says on a dashboard that a person closed it what that means.
+	// Closed explains on a dashboard what closing it means.
 	Closed(ctx context.Context, installation int64, repo sia.Repo, issue int, event string) error
 }
 
-// board is what a person did to a dashboard.
-type board struct {
+// boardChange is what a user did to a dashboard.
+type boardChange struct {
 	repo   sia.Repo
 	issue  int
-	closed string // id of the event; empty: it was not closed
+	closed string // id of the event; empty: not closed
 }
 
-// readBoard reads an event about the dashboard, which is never a task: a box that somebody ticked is the command that
-// it stands for, as if that were written in a comment on its issue. Whatever else is edited is written anew.
-func readBoard(e *gh.IssuesEvent, r reading) ([]sia.Intent, *administration) {
+// readBoard reads an event about the dashboard, which is never a task. A ticked box counts as its command, written in
+// a comment on the box's issue. Any other edit is overwritten.
+func readBoard(e *gh.IssuesEvent, r meta) ([]sia.Intent, *administration) {
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
-	about := &administration{installation: in.Installation, board: &board{repo: in.Repo, issue: e.GetIssue().GetNumber()}}
+	about := &administration{installation: in.Installation,
+		board: &boardChange{repo: in.Repo, issue: e.GetIssue().GetNumber()}}
 	if in.Event.By.Login == r.slug+"[bot]" {
 		return nil, nil
 	}
@@ -61,13 +62,13 @@ func readBoard(e *gh.IssuesEvent, r reading) ([]sia.Intent, *administration) {
 	return intents, about
 }
 
-// byBoard reports whether an issue is a dashboard.
-func byBoard(i *gh.Issue, r reading) bool {
+// isBoard reports whether an issue is a dashboard.
+func isBoard(i *gh.Issue, r meta) bool {
 	return i.GetUser().GetLogin() == r.slug+"[bot]" && render.IsBoard(i.GetBody())
 }
 
-// keepBoard brings a dashboard up to date after what was done to it.
-func (in *Intake) keepBoard(ctx context.Context, a administration) error {
+// updateBoard updates a dashboard after a change to it.
+func (in *Intake) updateBoard(ctx context.Context, a administration) error {
 	if b := a.board; b.closed != "" {
 		return in.Dashboards.Closed(ctx, a.installation, b.repo, b.issue, b.closed)
 	}

@@ -20,35 +20,35 @@ var (
 )
 
 const (
-	// comeAgain is when a sender may try again after there was no room for its body. GitHub
-	// does not by itself; the periodic look has it sent again.
-	comeAgain = "30"
-	// firstFor is how long a body may take to begin, and readFor, in all: GitHub gives up
-	// after 10 seconds, and 30 on GitHub Enterprise Server.
-	firstFor = 10 * time.Second
-	readFor  = 40 * time.Second
+	// retryAfter is the Retry-After header of a 503, in seconds. GitHub does not retry;
+	// the periodic look requests the delivery again.
+	retryAfter = "30"
+	// firstByteTimeout is the time limit for the first byte of a body, and bodyTimeout, for all of it. GitHub
+	// gives up after 10 seconds, GitHub Enterprise Server after 30.
+	firstByteTimeout = 10 * time.Second
+	bodyTimeout      = 40 * time.Second
 )
 
-// receive reads a request's body, for which room is taken as it arrives: what it claims to be takes
-// none. The caller calls done when the body is not needed any more.
+// receive reads a request's body. It reserves memory as the bytes arrive, whatever length the request claims. The
+// caller calls done when it no longer needs the body.
 func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
-	most := int64(MaxBody + 1) // one more shows that it is too large
+	limit := int64(MaxBody + 1) // one more byte shows that it is too large
 	if r.ContentLength >= 0 {
-		most = r.ContentLength
+		limit = r.ContentLength
 	}
-	b := h.room.begin(clientaddr.Of(r), http.NewResponseController(w), h.Now)
+	b := h.budget.begin(clientaddr.Of(r), http.NewResponseController(w), h.Now)
 	if b == nil {
 		return nil, nil, errNoRoom
 	}
 	defer func() {
 		if err != nil {
-			b.end()
+			b.release()
 		}
 	}()
-	body = make([]byte, 0, min(firstRead, most))
-	for int64(len(body)) < most {
+	body = make([]byte, 0, min(initialBuffer, limit))
+	for int64(len(body)) < limit {
 		if len(body) == cap(body) {
-			size := min(2*int64(cap(body)), most)
+			size := min(2*int64(cap(body)), limit)
 			if !b.grow(size) {
 				return nil, nil, errNoRoom
 			}
@@ -57,12 +57,12 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (body []byte, 
 		n, err := r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		if n > 0 {
-			b.hear(n)
+			b.progress(n)
 		}
 		switch {
-		case errors.Is(err, io.EOF) && (r.ContentLength < 0 || int64(len(body)) == most):
-			most = int64(len(body))
-		case err != nil && b.gaveWay():
+		case errors.Is(err, io.EOF) && (r.ContentLength < 0 || int64(len(body)) == limit):
+			limit = int64(len(body))
+		case err != nil && b.isEvicted():
 			return nil, nil, errNoRoom
 		case err != nil:
 			return nil, nil, err
@@ -71,19 +71,19 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (body []byte, 
 	if len(body) > MaxBody {
 		return nil, nil, errTooLarge
 	}
-	if !b.whole() {
+	if !b.complete() {
 		return nil, nil, errNoRoom
 	}
-	return body, b.end, nil
+	return body, b.release, nil
 }
 
-// payloadOf is the JSON of a delivery, which an app's webhook may be set to send in
-// a form. The signature is over the form.
+// extractPayload returns the JSON of a delivery. An app's webhook may be set to send it as a form field; the
+// signature covers the form.
 // https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks
-func payloadOf(contentType string, body []byte) ([]byte, error) {
+func extractPayload(contentType string, body []byte) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "application/x-www-form-urlencoded" {
-		return body, nil //nolint:nilerr // what it is then shows when it is read
+		return body, nil //nolint:nilerr // parsing reports what is wrong
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil || form.Get("payload") == "" {
@@ -92,12 +92,12 @@ func payloadOf(contentType string, body []byte) ([]byte, error) {
 	return []byte(form.Get("payload")), nil
 }
 
-// largeBody is from when on a payload is worked through alone: parsed, it is several
-// times as large.
+// largeBody is the size of a payload, in bytes, from which deliveries are processed one after another: a parsed
+// payload is several times as large.
 const largeBody = 1 << 20
 
-// LargeAlone is deliver, but that one large delivery is worked through at a time.
-func LargeAlone(deliver func(context.Context, store.Delivery) error) func(context.Context, store.Delivery) error {
+// SerializeLarge wraps deliver, so that it processes at most one large delivery at once.
+func SerializeLarge(deliver func(context.Context, store.Delivery) error) func(context.Context, store.Delivery) error {
 	turn := make(chan struct{}, 1)
 	return func(ctx context.Context, d store.Delivery) error {
 		if len(d.Body) < largeBody {

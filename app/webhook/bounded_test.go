@@ -20,7 +20,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// slowBody is a body of zeros. Its last byte arrives when the test lets it.
+// slowBody is a body of zeros. The test decides when its last byte arrives.
 type slowBody struct {
 	left  int
 	read  *atomic.Int64
@@ -46,8 +46,8 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestBodiesInFlightAreBounded: at ten times the limit, as much is held as the
-// limit allows, and the rest is asked to come again.
+// TestBodiesInFlightAreBounded: at ten times the limit, only bodies up to the limit are held, and the other senders
+// are asked to retry.
 func TestBodiesInFlightAreBounded(t *testing.T) {
 	for _, chunked := range []bool{false, true} {
 		t.Run(fmt.Sprint("chunked ", chunked), func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestBodiesInFlightAreBounded(t *testing.T) {
 			posts := 10 * webhook.MaxInFlight / webhook.MaxBody
 			var wg sync.WaitGroup
 			ended := make(chan struct{}, posts)
-			reads := make([]atomic.Int64, posts) // of those that are held
+			reads := make([]atomic.Int64, posts) // of the admitted ones
 			for i := range reads {
 				wg.Go(func() {
 					defer func() {
@@ -85,7 +85,7 @@ func TestBodiesInFlightAreBounded(t *testing.T) {
 				})
 			}
 			inside := webhook.MaxInFlight / webhook.MaxBody
-			for range posts - inside { // those that are refused end while the others are held
+			for range posts - inside { // refused ones end while the others are held
 				<-ended
 			}
 			var held int64
@@ -100,7 +100,7 @@ func TestBodiesInFlightAreBounded(t *testing.T) {
 			if refused.Load() < int64(posts-inside) || others.Load() != 0 {
 				t.Errorf("of %d, %d were refused and %d ended otherwise", posts, refused.Load(), others.Load())
 			}
-			// And then there is room again.
+			// Then memory is available again.
 			body := []byte(`{"action":"labeled","installation":{"id":1},"repository":{"full_name":"o/r"}}`)
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhook", bytes.NewReader(body))
 			r.Header.Set("X-GitHub-Event", "issues")
@@ -114,7 +114,7 @@ func TestBodiesInFlightAreBounded(t *testing.T) {
 	}
 }
 
-// TestNothingIsReadOfWhatIsRefused: headers are looked at first.
+// TestNothingIsReadOfWhatIsRefused: headers are checked before the body is read.
 func TestNothingIsReadOfWhatIsRefused(t *testing.T) {
 	h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
 	for name, c := range map[string]struct {
@@ -149,8 +149,7 @@ func TestNothingIsReadOfWhatIsRefused(t *testing.T) {
 	}
 }
 
-// TestFormsAreRead: an app's webhook may be set to send forms; the signature is
-// over the form.
+// TestFormsAreRead: an app's webhook may be set to send forms; the signature covers the form.
 func TestFormsAreRead(t *testing.T) {
 	s := newStore(t)
 	h := &webhook.Handler{Store: s, Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
@@ -193,11 +192,11 @@ func TestFormsAreRead(t *testing.T) {
 	}
 }
 
-// TestLargeDeliveriesGoOneByOne, and don't hold up the others.
+// TestLargeDeliveriesGoOneByOne: large deliveries don't delay the others.
 func TestLargeDeliveriesGoOneByOne(t *testing.T) {
 	var inside, most atomic.Int64
 	began, gate := make(chan struct{}, 20), make(chan struct{})
-	deliver := webhook.LargeAlone(func(_ context.Context, d store.Delivery) error {
+	deliver := webhook.SerializeLarge(func(_ context.Context, d store.Delivery) error {
 		if len(d.Body) == 1 {
 			return nil
 		}

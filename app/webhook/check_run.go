@@ -8,9 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// readCheckRun reads "check_run": a hint for the gate, or a button that a person
-// pressed in SIA's own check run.
-func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
+// readCheckRun reads "check_run": a hint for the gate, or a button in SIA's own check run.
+func readCheckRun(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.CheckRunEvent)
 	if !ok || e.GetCheckRun() == nil {
 		return nil, nil
@@ -22,14 +21,14 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 	switch e.GetAction() {
 	case "completed", "created":
 		if own || run.GetStatus() == "queued" || run.GetStatus() == "in_progress" {
-			return nil, nil // that one has begun decides nothing; its end does
+			return nil, nil // only its end decides something
 		}
 		return []sia.Intent{ended(in, sia.SHA(run.GetHeadSHA()), run.GetConclusion())}, nil
 	case "rerequested":
 		if !own {
 			return []sia.Intent{hint(in, sia.SHA(run.GetHeadSHA()))}, nil
 		}
-		return again(in, sia.SHA(run.GetHeadSHA())), nil
+		return rerun(in, sia.SHA(run.GetHeadSHA())), nil
 	case "requested_action":
 		if !own || e.RequestedAction == nil {
 			return nil, nil
@@ -56,7 +55,7 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 	return []sia.Intent{in}, nil
 }
 
-// ended is a hint that something ended with a conclusion, or stands in a state; either may be empty.
+// ended is a hint that a check has ended with a conclusion, or a status has a state. Either may be empty.
 func ended(in sia.Intent, sha sia.SHA, conclusion string) sia.Intent {
 	in = hint(in, sha)
 	in.Event.Fact = sia.CheckSeen{SHA: sha, Bad: !slices.Contains([]string{"", "success", "neutral", "skipped", "pending"},
@@ -64,8 +63,8 @@ func ended(in sia.Intent, sha sia.SHA, conclusion string) sia.Intent {
 	return in
 }
 
-// hint makes an intent a hint that checks of a commit changed. Whoever caused
-// it does not matter: the gate reads GitHub itself.
+// hint turns an intent into a hint that checks of a commit changed. The sender does not matter: the gate reads GitHub
+// itself.
 func hint(in sia.Intent, sha sia.SHA) sia.Intent {
 	in.Bot = false
 	in.Refs = []string{sia.CommitRef(sha)}

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// Compare brings what is known of installations and their repositories up to date with GitHub. The deliveries that said
-// so may be lost, and none that SIA asks for says that a repository was deleted, renamed, made public or private.
+// Compare updates the stored installations and repositories from GitHub. Deliveries may be lost, and SIA subscribes
+// to none that reports that a repository was deleted, renamed, or made public or private.
 func (in *Intake) Compare(ctx context.Context) error {
 	known, err := in.Store.Installations(ctx)
 	all := []error{err}
@@ -23,8 +23,8 @@ func (in *Intake) Compare(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// compare does it for one installation. One that is not found stays as it is, until the delivery says that it is gone:
-// none is found by the key of another app.
+// compare updates one installation. One that is not found stays, until a delivery reports that it was deleted: with
+// another app's key, none is found.
 func (in *Intake) compare(ctx context.Context, v store.Installation) error {
 	now, installed, err := in.GitHub.Installation(ctx, v.ID)
 	if err != nil || !installed {
@@ -44,32 +44,32 @@ func (in *Intake) compare(ctx context.Context, v store.Installation) error {
 	if err != nil || len(repos) == 0 || now.Suspended {
 		return err
 	}
-	there, err := in.GitHub.Repositories(ctx, v.ID)
+	listed, err := in.GitHub.Repositories(ctx, v.ID)
 	if err != nil {
 		return err
 	}
 	var all []error
 	for _, r := range repos {
-		all = append(all, in.compareRepository(ctx, r, there))
+		all = append(all, in.compareRepository(ctx, r, listed))
 	}
 	return errors.Join(all...)
 }
 
-// compareRepository compares a repository with those that GitHub lists of its installation.
-func (in *Intake) compareRepository(ctx context.Context, known store.Repository, there []github.Repository) error {
-	i := slices.IndexFunc(there, func(r github.Repository) bool { return r.ID == known.ID })
+// compareRepository compares a stored repository with those that GitHub lists for its installation.
+func (in *Intake) compareRepository(ctx context.Context, known store.Repository, listed []github.Repository) error {
+	i := slices.IndexFunc(listed, func(r github.Repository) bool { return r.ID == known.ID })
 	switch {
 	case i >= 0:
-		now := store.Repository{Repo: there[i].Repo, Installation: known.Installation,
-			DefaultBranch: there[i].DefaultBranch, Private: there[i].Private}
+		now := store.Repository{Repo: listed[i].Repo, Installation: known.Installation,
+			DefaultBranch: listed[i].DefaultBranch, Private: listed[i].Private}
 		if now == known {
 			return nil
 		}
 		if err := in.Store.UpsertRepository(ctx, now); err != nil {
 			return err
 		}
-		return in.follow(ctx, now.Installation, now.Repo)
-	case slices.ContainsFunc(there, func(r github.Repository) bool { return r.String() == known.String() }):
+		return in.moveTasks(ctx, now.Installation, now.Repo)
+	case slices.ContainsFunc(listed, func(r github.Repository) bool { return r.String() == known.String() }):
 		return in.forget(ctx, known.Installation, known.ID, "the repository is gone, and another one has its name")
 	}
 	return in.remove(ctx, administration{installation: known.Installation}, known.Repo)

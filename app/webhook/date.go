@@ -7,19 +7,20 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// dated is a date in a JSON text, by its name. None begins within a string, where quotes are escaped.
-var dated = lazyregexp.New(`("\w*(?:_at|_on|date|timestamp)"\s*:\s*)("(?:[^"\\]|\\.)*"|-?[0-9.]+)`)
+// dateMember matches a member of a JSON object that holds a date. It can't begin within a string: quotes there are
+// escaped.
+var dateMember = lazyregexp.New(`("\w*(?:_at|_on|date|timestamp)"\s*:\s*)("(?:[^"\\]|\\.)*"|-?[0-9.]+)`)
 
-// mendDates writes the dates of a payload in the one form that can be read. One that says nothing becomes null.
-func mendDates(body []byte) []byte {
-	return []byte(dated.ReplaceAllStringFunc(string(body), func(member string) string {
-		part := dated.FindStringSubmatch(member)
-		return part[1] + mendDate(part[2])
+// normalizeDates rewrites the dates of a payload in the format that go-github reads. An unreadable one becomes null.
+func normalizeDates(body []byte) []byte {
+	return []byte(dateMember.ReplaceAllStringFunc(string(body), func(member string) string {
+		part := dateMember.FindStringSubmatch(member)
+		return part[1] + normalizeDate(part[2])
 	}))
 }
 
-// mendDate is a date in RFC 3339 or in whole seconds; null where there is none to be read.
-func mendDate(value string) string {
+// normalizeDate returns a JSON date in RFC 3339 or in whole seconds, or null if it can't read value.
+func normalizeDate(value string) string {
 	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return value
 	}

@@ -2,7 +2,7 @@ package webhook
 
 import "testing"
 
-func TestMendDates(t *testing.T) {
+func TestNormalizeDates(t *testing.T) {
 	for in, want := range map[string]string{
 		`"2018-04-25T22:42:10.5+02:00"`: `"2018-04-25T20:42:10.5Z"`,
 		`"2018-04-25 20:42:10"`:         `"2018-04-25T20:42:10Z"`,
@@ -17,7 +17,7 @@ func TestMendDates(t *testing.T) {
 		`{"date":""}`:                   `{"date":null}`,
 	} {
 		const title = `{"title":"the \"created_at\": \"x\"","updated_at" : `
-		if got := string(mendDates([]byte(title + in + "}"))); got != title+want+"}" {
+		if got := string(normalizeDates([]byte(title + in + "}"))); got != title+want+"}" {
 			t.Errorf("%s: %s", in, got)
 		}
 	}

@@ -1,18 +1,12 @@
-// Package webhook is the intake: what GitHub and people say becomes events of
-// tasks.
+// Package webhook is the intake: it turns deliveries from GitHub, and commands of people, into events of tasks.
 //
-// A delivery takes two steps. [Handler] verifies its signature, stores it and
-// acknowledges it; that is all that happens while GitHub waits. Later a worker
-// gives the stored delivery to [Intake.Deliver], which reads it into intents
-// (one file per GitHub event: parse, guard, delegate) and hands each to
-// [Intake.Take]. Take finds the tasks concerned, asks GitHub what the person is
-// permitted, and applies the event. The periodic look at GitHub hands what it
-// finds to Take as well, so a lost delivery changes when SIA looks, never what
-// it concludes.
+// A delivery takes two steps. [Handler] verifies its signature, stores it and acknowledges it, while GitHub waits.
+// Later a worker passes the stored delivery to [Intake.Deliver], which reads it into intents (one file for each
+// GitHub event: parse, guard, delegate) and passes each to [Intake.Take]. Take finds the tasks, asks GitHub for the
+// sender's permission, and applies the event. The periodic look at GitHub uses Take as well, so a lost delivery
+// changes when SIA acts, never the result.
 //
-// A webhook is a hint, GitHub is the truth: nothing that decides anything is
-// read from a payload but who did what where.
-//
-// The package may import app/store, app/github, app/render and what lies below
-// them. Start reading at handler.go, then take.go.
+// A webhook is a hint, and GitHub is the truth: of a payload, only who did what, and where, decides anything.
+// The package may import app/store, app/github, app/render and the packages below them. Start reading at handler.go,
+// then take.go.
 package webhook

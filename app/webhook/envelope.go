@@ -6,18 +6,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// errNoJSON is why a body is refused before it is stored.
+// errNoJSON refuses a body before it is stored.
 var errNoJSON = errors.New("the body is not JSON: set the webhook's content type to application/json")
 
-// envelope is what routes a delivery. Everything else in its body is passed over: it is decoded when the delivery is
-// worked on, and not while GitHub waits.
+// envelope holds the fields that route a delivery. The rest of the body is decoded when the delivery is processed,
+// not while GitHub waits.
 type envelope struct {
 	action       string
 	installation int64
 	repository   string // owner/name
 }
 
-// readEnvelope reads the envelope of a body that GitHub signed.
+// readEnvelope reads the envelope of a signed body.
 func readEnvelope(body []byte) (envelope, error) {
 	if !gjson.ValidBytes(body) || !gjson.ParseBytes(body).IsObject() {
 		return envelope{}, errNoJSON

@@ -2,7 +2,7 @@ package webhook
 
 import "testing"
 
-// Of a body that is a JSON object the envelope is read; everything else is refused.
+// The envelope of a JSON object is read; any other body is refused.
 func TestEnvelope(t *testing.T) {
 	for body, want := range map[string]envelope{
 		`{"action":"opened","installation":{"id":7,"node_id":"x"},"repository":{"id":1,"full_name":"ada/bench"}}`: {

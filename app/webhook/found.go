@@ -9,9 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/command"
 )
 
-// Comments takes comments that were found by looking at an issue or pull
-// request of a task. A comment that a delivery told of already counts no second
-// time.
+// Comments takes comments that a look at an issue or pull request of a task found. A comment counts once, also if its
+// delivery arrived before.
 func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, comments []github.Comment) error {
 	self, err := in.GitHub.Self(ctx)
 	if err != nil {
@@ -22,9 +21,9 @@ func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, com
 			ID: c.ID, Issue: on.Number, Body: c.Body, ByApp: c.Author == self.Login, IsPull: on.IsPull,
 			IssueTitle: on.Title, IssueBody: on.Body, DefaultBranch: t.BaseBranch,
 		}
-		for _, i := range FromComment(in.found(t, c.Author, c.AuthorID), found, self.Slug) {
+		for _, i := range FromComment(in.foundIntent(t, c.Author, c.AuthorID), found, self.Slug) {
 			known, err := in.Store.Applied(ctx, t.ID, i.Event.ID)
-			if err == nil && !known { // else GitHub is asked about its author for nothing
+			if err == nil && !known { // saves asking GitHub about its author
 				err = in.Take(ctx, i)
 			}
 			if err != nil {
@@ -35,8 +34,8 @@ func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, com
 	return nil
 }
 
-// Reviews takes reviews of a task's pull request, and comments on its lines, that were found by
-// looking. What a delivery told of already counts no second time.
+// Reviews takes reviews of a task's pull request, and comments on its lines, that a look found. Each counts once,
+// also if its delivery arrived before.
 func (in *Intake) Reviews(
 	ctx context.Context, t sia.Task, reviews []github.PullReview, comments []github.ReviewComment,
 ) error {
@@ -46,12 +45,12 @@ func (in *Intake) Reviews(
 	}
 	var all []sia.Intent
 	for _, v := range reviews {
-		all = append(all, FromReview(in.found(t, v.Author, v.AuthorID), Review{ID: v.ID, Pull: t.Pull.Number,
+		all = append(all, FromReview(in.foundIntent(t, v.Author, v.AuthorID), Review{ID: v.ID, Pull: t.Pull.Number,
 			Branch: t.Branch, State: v.State, Body: v.Body}, self.Slug)...)
 	}
 	for _, c := range comments {
 		if _, speaks := command.Parse(c.Body, self.Slug); speaks && c.Author != self.Login {
-			all = append(all, FromComment(in.found(t, c.Author, c.AuthorID), Comment{Thread: c.ID, Issue: t.Pull.Number,
+			all = append(all, FromComment(in.foundIntent(t, c.Author, c.AuthorID), Comment{Thread: c.ID, Issue: t.Pull.Number,
 				Body: c.Body, IsPull: true}, self.Slug)...)
 		}
 	}
@@ -63,8 +62,8 @@ func (in *Intake) Reviews(
 	return nil
 }
 
-// found is the intent of somebody about a task, that was found by looking.
-func (in *Intake) found(t sia.Task, login string, id int64) sia.Intent {
+// foundIntent returns an intent of a user about a task, found by a look.
+func (in *Intake) foundIntent(t sia.Task, login string, id int64) sia.Intent {
 	return sia.Intent{Installation: t.Installation, Repo: t.Repo, Bot: strings.HasSuffix(login, "[bot]"),
 		Event: sia.Event{At: in.Now(), By: sia.Actor{Login: login, ID: id}}}
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// halt obeys a command that concerns everything in a repository, and gives the answer to
-// it; ok is false when the intent is no such command. One that was obeyed before is
-// answered as it was then.
+// halt obeys a command that concerns everything in a repository, and returns the answer to it. ok is false if the
+// intent is no such command. A command that was obeyed before gets the same answer again.
 func (in *Intake) halt(ctx context.Context, intent sia.Intent) (answer sia.Query, ok bool, err error) {
 	e := intent.Event
 	var obey func() (text string, done bool, err error)
@@ -28,7 +27,7 @@ func (in *Intake) halt(ctx context.Context, intent sia.Intent) (answer sia.Query
 	}
 	key := "halt/" + e.ID
 	before, err := in.Store.Heard(ctx, intent.Repo.ID, key)
-	if err == nil { // it was obeyed, and the answer could not be given: later words may say otherwise by now
+	if err == nil { // it was obeyed but not answered; the state may have changed since
 		return sia.Query{Topic: "say", Text: before.Answer, Obeyed: true}, true, nil
 	}
 	if !errors.Is(err, store.ErrNotFound) {

@@ -18,25 +18,24 @@ import (
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap
 const MaxBody = 25 << 20
 
-// Handler receives deliveries: POST, signed, stored before it is acknowledged.
-// Safe for concurrent use.
+// Handler receives deliveries. It verifies the signature, and stores a delivery before it acknowledges it. It is safe
+// for concurrent use.
 type Handler struct {
 	Store  DeliverySaver
 	Secret []byte
 	Logger *slog.Logger
 	Now    func() time.Time
 
-	room   room
+	budget budget
 	unread atomic.Int64
 }
 
-// Unread is how many deliveries came so far of events that are not read.
+// Unread counts received deliveries of events that SIA does not read.
 func (h *Handler) Unread() int64 { return h.unread.Load() }
 
-// ServeHTTP answers 202 when the delivery is stored or was before, 401 when the
-// signature is wrong, 413 beyond MaxBody, 400 for what is no delivery, and 503
-// when it could not be stored or there is no room for it: GitHub keeps it, and it
-// is sent again. What its headers show to be refused is not read.
+// ServeHTTP answers 202 for a delivery that is stored, 401 for a wrong signature, 413 for a body over MaxBody, 400
+// for a malformed delivery, and 503 if it can't be stored or no memory is left. GitHub keeps a refused delivery, and
+// SIA requests it again. A request that its headers refuse is not read.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -48,8 +47,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	signature := r.Header.Get("X-Hub-Signature-256")
-	if digest(signature) == nil {
-		unsigned(w)
+	if parseSignature(signature) == nil {
+		rejectSignature(w)
 		return
 	}
 	guid, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
@@ -63,11 +62,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	case errors.Is(err, errNoRoom):
-		if n := h.room.refused(h.Now()); n > 0 {
+		if n := h.budget.countRefused(h.Now()); n > 0 {
 			h.Logger.WarnContext(r.Context(), "no room for deliveries", "count", n, "guid", guid, "event", event, "from",
 				r.RemoteAddr)
 		}
-		w.Header().Set("Retry-After", comeAgain)
+		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	case err != nil:
@@ -76,7 +75,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer done()
 	if !Verify(h.Secret, body, signature) {
-		unsigned(w)
+		rejectSignature(w)
 		return
 	}
 	d, err := h.delivery(guid, event, r.Header.Get("Content-Type"), body)
@@ -99,19 +98,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// isName reports whether a header can name a delivery or an event: some printable ASCII, without spaces.
+// isName reports whether a header can name a delivery or an event: up to 100 characters of printable ASCII, without
+// spaces.
 func isName(s string) bool {
 	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-func unsigned(w http.ResponseWriter) {
+func rejectSignature(w http.ResponseWriter) {
 	http.Error(w, "X-Hub-Signature-256 does not match: check that the webhook secret is the one SIA was given",
 		http.StatusUnauthorized)
 }
 
-// delivery reads the envelope: the few fields that route it.
+// delivery reads the envelope and returns the delivery to store.
 func (h *Handler) delivery(guid, event, contentType string, body []byte) (store.Delivery, error) {
-	body, err := payloadOf(contentType, body)
+	body, err := extractPayload(contentType, body)
 	if err != nil {
 		return store.Delivery{}, err
 	}
@@ -125,11 +125,11 @@ func (h *Handler) delivery(guid, event, contentType string, body []byte) (store.
 	}, nil
 }
 
-// Verify reports whether signature is "sha256=" and the HMAC of body under
-// secret, in constant time. An empty secret verifies nothing.
+// Verify reports whether signature is "sha256=" and the HMAC of body under secret. It compares in constant time. An
+// empty secret verifies nothing.
 // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 func Verify(secret, body []byte, signature string) bool {
-	got := digest(signature)
+	got := parseSignature(signature)
 	if got == nil || len(secret) == 0 {
 		return false
 	}
@@ -138,8 +138,8 @@ func Verify(secret, body []byte, signature string) bool {
 	return hmac.Equal(got, mac.Sum(nil))
 }
 
-// digest is what a signature holds; nil when it is none.
-func digest(signature string) []byte {
+// parseSignature returns the digest in a signature, or nil if the signature is malformed.
+func parseSignature(signature string) []byte {
 	text, ok := strings.CutPrefix(signature, "sha256=")
 	got, err := hex.DecodeString(text)
 	if !ok || err != nil || len(got) != sha256.Size {

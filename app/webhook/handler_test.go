@@ -31,8 +31,7 @@ func newStore(t *testing.T) *store.Store {
 	return s
 }
 
-// What GitHub sends is stored and acknowledged; everything else is refused with
-// a status that says why.
+// A valid delivery is stored and acknowledged; any other request is refused with a status for the reason.
 func TestHandler(t *testing.T) {
 	s := newStore(t)
 	h := &webhook.Handler{Store: s, Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
@@ -79,7 +78,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// A delivery that can't be stored is not acknowledged, so GitHub keeps it.
+// A delivery that can't be stored is not acknowledged, so that GitHub keeps it.
 func TestHandlerWithoutDatabase(t *testing.T) {
 	s := newStore(t)
 	if err := s.Close(); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// readInstallation reads "installation": the app was installed, removed or
-// suspended.
-func readInstallation(payload any, _ reading) ([]sia.Intent, *administration) {
+// readInstallation reads "installation": the app was installed, removed, suspended or unsuspended, or got new
+// permissions.
+func readInstallation(payload any, _ meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.InstallationEvent)
 	if !ok {
 		return nil, nil
@@ -22,13 +22,13 @@ func readInstallation(payload any, _ reading) ([]sia.Intent, *administration) {
 	switch e.GetAction() {
 	case "created", "new_permissions_accepted", "unsuspend":
 		a.added = repositories(e.Repositories, a.account)
-		a.permitted = e.GetAction() == "new_permissions_accepted"
+		a.permissionsChanged = e.GetAction() == "new_permissions_accepted"
 		a.unsuspended = e.GetAction() == "unsuspend"
 		if e.GetAction() == "created" {
 			a.act = did("install app")
 		}
 	case "deleted":
-		a.gone, a.act = "the app was uninstalled", did("uninstall app")
+		a.endReason, a.act = "the app was uninstalled", did("uninstall app")
 	case "suspend":
 		a.suspended = true
 	default:
@@ -37,8 +37,8 @@ func readInstallation(payload any, _ reading) ([]sia.Intent, *administration) {
 	return nil, a
 }
 
-// repositories reads the short form in which installation events name them:
-// without an owner, which is the installation's account.
+// repositories reads the short form of repositories in installation events. It has no owner: that is the
+// installation's account.
 func repositories(list []*gh.Repository, account string) []sia.Repo {
 	repos := make([]sia.Repo, 0, len(list))
 	for _, r := range list {

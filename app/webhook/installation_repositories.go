@@ -6,9 +6,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// readInstallationRepositories reads "installation_repositories": repositories
-// were added to the installation or taken out of it.
-func readInstallationRepositories(payload any, _ reading) ([]sia.Intent, *administration) {
+// readInstallationRepositories reads "installation_repositories": repositories were added to the installation or
+// removed from it.
+func readInstallationRepositories(payload any, _ meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.InstallationRepositoriesEvent)
 	if !ok {
 		return nil, nil

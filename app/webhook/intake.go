@@ -20,49 +20,47 @@ import (
 const (
 	startsPerMinute = 3
 	startWindow     = time.Minute
-	longestWait     = 24 * time.Hour // that is looked back for starts that wait
+	longestWait     = 24 * time.Hour // how far back to look for starts that wait
 )
 
-// Settings gives the settings in force in a repository.
+// Settings provides the settings in force in a repository.
 type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
-	// Edited reads the settings of the default branch, which somebody pushed to.
+	// Edited reads the settings of the default branch after a push.
 	Edited(ctx context.Context, installation int64, repo sia.Repo, branch string) error
-	// Techniques gives those that a task can use; the warning, for people, names what can't be read.
+	// Techniques returns those that a task can use. The warning, for people, names the files that can't be read.
 	Techniques(ctx context.Context, t sia.Task) (_ *technique.Library, warning string, err error)
 }
 
-// Teacher remembers and forgets for a repository what people tell SIA, and says
-// in words for people what it did, or why it did nothing. The same event does it
-// once.
+// Teacher remembers and forgets what people tell SIA about a repository. The answer, for people, reports what it did,
+// or why it did nothing. It acts once for each event.
 type Teacher interface {
 	Teach(ctx context.Context, intent sia.Intent) (answer string, done bool, err error)
-	// Edit makes a lesson what a person's draft says, and returns the one that then stands for it.
+	// Edit replaces a lesson by a draft, and returns the lesson that results.
 	Edit(ctx context.Context, repo int64, id lesson.ID, d lesson.Draft, by sia.Actor) (lesson.Lesson, error)
 }
 
-// Deps is what an [Intake] works with. Everything is needed but the coders and the list.
+// Deps holds the dependencies of an [Intake]. All are required but Coders and Allowed.
 type Deps struct {
-	Store    Store
-	GitHub   *github.App
-	Settings Settings
-	Teacher  Teacher
-	Memory   Memory
-	Welcome  Welcomer
-	// nil is missing, too
+	Store      Store
+	GitHub     *github.App
+	Settings   Settings
+	Teacher    Teacher
+	Memory     Memory
+	Welcome    Welcomer
 	Dashboards Dashboards
-	Coders     []string       // names of those that may work, where there is a choice
-	Allowed    sia.AllowList  // where tasks are begun; empty: wherever the app is installed
-	Secrets    *secret.Masker // what people wrote is kept without secrets
+	Coders     []string       // names of the coders that people can choose from
+	Allowed    sia.AllowList  // repositories in which tasks may start; empty: all that the app is installed on
+	Secrets    *secret.Masker // masks secrets in what people wrote
 	Logger     *slog.Logger
 	Now        func() time.Time
 }
 
-// Intake turns deliveries and findings into events of tasks. Make one with [NewIntake]. Safe for
-// concurrent use.
+// Intake turns deliveries, and what a look at GitHub finds, into events of tasks. Make one with [NewIntake]. It is
+// safe for concurrent use.
 type Intake struct{ Deps }
 
-// NewIntake returns an intake; it is an error when anything of d is missing.
+// NewIntake returns an intake. It fails if a required part of d is missing.
 func NewIntake(d Deps) (*Intake, error) {
 	for name, missing := range map[string]bool{
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Settings": d.Settings == nil, "Teacher": d.Teacher == nil,
@@ -77,7 +75,7 @@ func NewIntake(d Deps) (*Intake, error) {
 	return &Intake{d}, nil
 }
 
-// Deliver works through one stored delivery. Doing it twice is harmless.
+// Deliver processes a stored delivery. It is idempotent.
 func (in *Intake) Deliver(ctx context.Context, d store.Delivery) error {
 	self, err := in.GitHub.Self(ctx)
 	if err != nil {
@@ -86,7 +84,7 @@ func (in *Intake) Deliver(ctx context.Context, d store.Delivery) error {
 	intents, admin, err := read(d, self.Slug)
 	if err != nil {
 		in.Logger.WarnContext(ctx, "delivery refused", "guid", d.GUID, "event", d.Event, "action", d.Action, "error", err)
-		return nil // it will not read better next time
+		return nil // a retry would fail the same way
 	}
 	if admin != nil {
 		if err := in.administer(ctx, *admin); err != nil {
@@ -108,21 +106,20 @@ func (in *Intake) Deliver(ctx context.Context, d store.Delivery) error {
 		}
 	}
 	if admin != nil && admin.board != nil {
-		return in.keepBoard(ctx, *admin)
+		return in.updateBoard(ctx, *admin)
 	}
 	return nil
 }
 
-// target is a task and the event as it reads for that task.
+// target is a task, and the event as interpreted for it.
 type target struct {
-	task   sia.TaskID
-	event  sia.Event
-	stands sia.Task // as it was found
-	awaits bool     // words of people, whatever they are: it has asked something, or they are on its pull request
+	task        sia.TaskID
+	event       sia.Event
+	current     sia.Task // the task when it was found
+	expectsText bool     // free text is for this task: it has an open question, or the text is on its pull request
 }
 
-// targets finds the tasks that any of the intent's references name, and drops
-// those for which the event means nothing.
+// targets finds the tasks that the intent's references name, without those for which the event means nothing.
 func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, error) {
 	var found []target
 	for _, ref := range intent.Refs {
@@ -138,7 +135,7 @@ func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, err
 			if err != nil {
 				return nil, err
 			}
-			if e, ok := fit(t, intent.Event); ok {
+			if e, ok := interpret(t, intent.Event); ok {
 				asked := t.Escalation != nil && !t.Escalation.Answered
 				_, words := e.Fact.(sia.AnswerGiven)
 				found = append(found, target{id, e, t, asked || !words})
@@ -148,10 +145,10 @@ func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, err
 	return found, nil
 }
 
-// fit reads an event in the light of its task: a ticked box of the open
-// question is an answer, and so is a comment in the escalation issue, unless people talk to one another there. Who
-// chooses another option than the answer's is told whose that was.
-func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
+// interpret returns the event as it reads for a task, and whether it means anything there. A ticked box of the open
+// question is an answer. So is a comment in the escalation issue, unless people talk to one another there. An answer
+// with another option than the first counts too: its author learns who gave the first.
+func interpret(t sia.Task, e sia.Event) (sia.Event, bool) {
 	open := t.Escalation != nil && !t.Escalation.Answered
 	inQuestion := t.Escalation != nil && e.Origin.OnIssue != 0 && e.Origin.OnIssue == t.Escalation.Issue &&
 		t.Escalation.Issue != t.Issue
@@ -194,7 +191,7 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 		a, said := escalate.ParseAnswer(f.Text, *t.Escalation)
 		e.Fact = a
 		switch {
-		case e.Origin.Command: // whatever it says, it is meant to be the answer
+		case e.Origin.Command: // a command is always meant as the answer
 		case !said:
 			return e, false
 		case a.Letter == "" && escalate.IsTalk(f.Text):
@@ -204,7 +201,7 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 	case sia.NotAnswered:
 		return e, inEscalation && !t.Escalation.Closed
 	case sia.PullClosed, sia.Retargeted, sia.DraftChanged:
-		// The branch may have other pull requests. Found by looking, it is the task's own.
+		// The branch may have other pull requests. Without an issue the event is about the task's own.
 		if on := e.Origin.OnIssue; on != 0 && t.Pull.Number != 0 && on != t.Pull.Number {
 			return e, false
 		}
@@ -217,29 +214,29 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 	return e, true
 }
 
-// holdsQuestion reports whether a comment of SIA's may be the one that holds the open question: comments with earlier
-// questions keep their boxes.
+// holdsQuestion reports whether a comment of SIA's may hold the open question. Comments with earlier questions keep
+// their boxes.
 func holdsQuestion(t sia.Task, comment int64) bool {
 	n := sia.CommentNumber(t.Escalation.URL)
 	return n == 0 || n == comment
 }
 
-// needed is which permission in the repository it takes to cause a fact.
-func needed(set sia.Settings, f sia.Fact) string {
+// neededPermission returns the permission in the repository that a fact requires.
+func neededPermission(set sia.Settings, f sia.Fact) string {
 	needs := set.Access.CommandPermission
-	if _, accepts := f.(sia.AcceptTests); accepts && !sia.Covers(needs, acceptance) {
-		return acceptance
+	if _, accepts := f.(sia.AcceptTests); accepts && !sia.Covers(needs, acceptTestsPermission) {
+		return acceptTestsPermission
 	}
 	return needs
 }
 
-// acceptance is what it takes at least to accept a change of what validates it, whoever
-// else may give commands: it stands for what only people with write access could merge.
-const acceptance = "write"
+// acceptTestsPermission is the minimum permission to accept a change of the tests that validate it, whatever the
+// settings require for other commands: without SIA, only people with write access could merge such a change.
+const acceptTestsPermission = "write"
 
-// pace says how long a task waits that a person starts soon after others: it is there at
-// once, and begins when its turn comes.
-func (in *Intake) pace(ctx context.Context, by sia.Actor) (time.Duration, error) {
+// startDelay returns how long a new task waits if its sender has started several just before. The task exists at
+// once.
+func (in *Intake) startDelay(ctx context.Context, by sia.Actor) (time.Duration, error) {
 	now := in.Now()
 	begins, err := in.Store.LastStarts(ctx, by, now.Add(-longestWait), startsPerMinute)
 	if err != nil || len(begins) < startsPerMinute {

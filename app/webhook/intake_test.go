@@ -8,14 +8,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A ticked box answers the question in its comment. A plan has no boxes: one that
-// is ticked then belongs to an older question, and is no yes.
+// A ticked box answers the question in its comment. A plan has no boxes: a ticked one belongs to an older question,
+// and does not approve the plan.
 func TestBoxesInAComment(t *testing.T) {
 	tick := sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8},
 		Fact: sia.Edited{Body: "- [x] **A** — All of them\n- [ ] **B** — One"}}
 	for _, c := range []struct {
 		open sia.Escalation
-		want sia.Fact // nil: it means nothing
+		want sia.Fact // nil: the event is ignored
 	}{
 		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3}, sia.AnswerGiven{Letter: "A"}},
 		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3, URL: "https://g/o/r/issues/3#issuecomment-8"},
@@ -25,14 +25,14 @@ func TestBoxesInAComment(t *testing.T) {
 		{sia.Escalation{Kind: sia.AskPlan, Issue: 3}, nil},
 		{sia.Escalation{Kind: sia.AskIssue, Issue: 9}, nil},
 	} {
-		got, ok := fit(sia.Task{Issue: 3, Escalation: &c.open}, tick)
+		got, ok := interpret(sia.Task{Issue: 3, Escalation: &c.open}, tick)
 		if ok != (c.want != nil) || ok && cmp.Diff(c.want, got.Fact) != "" {
 			t.Errorf("%s, answered %v: %v %+v, want %+v", c.open.Kind, c.open.Answered, ok, got.Fact, c.want)
 		}
 	}
 }
 
-// What stands in the escalation of a plan is understood as an answer to it.
+// Text in the escalation of a plan is an answer to it.
 func TestWordsToAPlan(t *testing.T) {
 	task := sia.Task{Issue: 3, Escalation: &sia.Escalation{
 		Kind: sia.AskPlan, Issue: 3, Options: []sia.Option{{Letter: "A", Text: "Go ahead"}, {Letter: "B", Text: "Stop here"}},
@@ -45,7 +45,7 @@ func TestWordsToAPlan(t *testing.T) {
 		"C":                            {},
 		"A or B?":                      {},
 	} {
-		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true},
+		got, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true},
 			Fact: sia.AnswerGiven{Text: text}})
 		if d := cmp.Diff(want, got.Fact); !ok || d != "" {
 			t.Errorf("%q: %s", text, d)
@@ -53,8 +53,8 @@ func TestWordsToAPlan(t *testing.T) {
 	}
 }
 
-// What people say to one another in a question's issue is not the answer, unless it chooses an option; a command is.
-// SIA tells them so once.
+// Conversation in a question's issue is no answer, unless it names an option; a command always is one. SIA explains
+// that once.
 func TestTalkInAQuestionsIssue(t *testing.T) {
 	open := sia.Escalation{Kind: sia.AskIssue, Issue: 9, Options: []sia.Option{{Letter: "A", Text: "Ask the shop owner"},
 		{Letter: "B", Text: "Leave it out"}}}
@@ -65,7 +65,7 @@ func TestTalkInAQuestionsIssue(t *testing.T) {
 		said    string
 		command bool
 		asked   sia.Escalation
-		want    sia.Fact // nil: it means nothing
+		want    sia.Fact // nil: the event is ignored
 	}{
 		{"@grace, what do you think? I would ask the shop owner first.", false, open, talk},
 		{"What does A mean?", false, open, talk},
@@ -81,7 +81,7 @@ func TestTalkInAQuestionsIssue(t *testing.T) {
 		{"...", true, open, sia.AnswerGiven{}},
 		{"B", false, answered, nil},
 	} {
-		got, ok := fit(sia.Task{Issue: 3, Escalation: &c.asked}, sia.Event{
+		got, ok := interpret(sia.Task{Issue: 3, Escalation: &c.asked}, sia.Event{
 			Origin: sia.Origin{OnIssue: 9, Comment: 8, Command: c.command}, Fact: sia.AnswerGiven{Text: c.said}})
 		if ok != (c.want != nil) || ok && cmp.Diff(c.want, got.Fact) != "" {
 			t.Errorf("%q: %v %+v, want %+v", c.said, ok, got.Fact, c.want)
@@ -91,7 +91,7 @@ func TestTalkInAQuestionsIssue(t *testing.T) {
 		9: {&open: true, &told: true, &answered: false, &settled: false}, 3: {&open: false},
 	} {
 		for asked, want := range of {
-			if _, ok := fit(sia.Task{Issue: 3, Escalation: asked}, sia.Event{Origin: sia.Origin{OnIssue: issue},
+			if _, ok := interpret(sia.Task{Issue: 3, Escalation: asked}, sia.Event{Origin: sia.Origin{OnIssue: issue},
 				Fact: sia.NotAnswered{Closed: true}}); ok != want {
 				t.Errorf("closing #%d while %+v counts: %v", issue, asked, ok)
 			}
@@ -99,8 +99,8 @@ func TestTalkInAQuestionsIssue(t *testing.T) {
 	}
 }
 
-// Another option than the one that was chosen is told to the task, which says whose answer came first. The chosen one
-// again, words, and boxes of which several may be meant are not.
+// Another option than the chosen one is passed to the task, which reports who answered first. The chosen one again,
+// free text, and several ticked boxes are ignored.
 func TestSecondAnswer(t *testing.T) {
 	task := sia.Task{Issue: 3, Answers: []sia.Answer{{Escalation: 1, Letter: "A"}}, Escalation: &sia.Escalation{Number: 1,
 		Kind: sia.AskIssue, Issue: 9, Answered: true, Options: []sia.Option{{Letter: "A", Text: "this"},
@@ -110,31 +110,31 @@ func TestSecondAnswer(t *testing.T) {
 	}
 	for _, c := range []struct {
 		fact   sia.Fact
-		letter string // empty: it means nothing
+		letter string // empty: the event is ignored
 	}{
 		{box("x", "x", " "), "B"}, {box(" ", "x", " "), "B"}, {box("x", " ", " "), ""}, {box("x", "x", "x"), ""},
 		{sia.AnswerGiven{Text: "B, please"}, "B"}, {sia.AnswerGiven{Text: "that"}, "B"}, {sia.AnswerGiven{Text: "A"}, ""},
 		{sia.AnswerGiven{Text: "Well done."}, ""},
 	} {
-		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: c.fact})
+		got, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: c.fact})
 		if a, _ := got.Fact.(sia.AnswerGiven); ok != (c.letter != "") || ok && a.Letter != c.letter {
 			t.Errorf("%+v: %v %+v, want %q", c.fact, ok, got.Fact, c.letter)
 		}
 	}
-	task.Answers = nil // SIA has gone on by itself
-	if _, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: box(" ", "x", " ")}); ok {
+	task.Answers = nil // SIA has decided on its own
+	if _, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: box(" ", "x", " ")}); ok {
 		t.Error("a box of a question that nobody answered counts")
 	}
 }
 
-// Another pull request of the task's branch, such as a backport's, is not the task's: that it is closed or gets another
-// base is nothing to the task.
+// Another pull request of the task's branch, such as a backport's, is not the task's: closing it or changing its base
+// does not affect the task.
 func TestAnotherPullOfTheBranch(t *testing.T) {
 	task := sia.Task{Issue: 3, Pull: sia.Pull{Number: 12}}
 	for _, fact := range []sia.Fact{sia.PullClosed{}, sia.PullClosed{Merged: true}, sia.Retargeted{Base: "v1"},
 		sia.DraftChanged{}} {
 		for pull, want := range map[int]bool{12: true, 13: false, 0: true} {
-			if _, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: pull}, Fact: fact}); ok != want {
+			if _, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: pull}, Fact: fact}); ok != want {
 				t.Errorf("%+v of #%d counts: %v", fact, pull, ok)
 			}
 		}

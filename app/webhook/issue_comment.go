@@ -12,9 +12,9 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// readIssueComment reads "issue_comment": commands, answers in an escalation
-// issue, and boxes ticked in a comment of the app's.
-func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
+// readIssueComment reads "issue_comment": commands, answers in an escalation issue, and ticked boxes in a comment of
+// the app's.
+func readIssueComment(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.IssueCommentEvent)
 	if !ok || e.GetComment() == nil {
 		return nil, nil
@@ -28,11 +28,11 @@ func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
 	}
 	switch e.GetAction() {
 	case "created":
-		return notOfBoard(FromComment(in, c2, r.slug), byBoard(e.GetIssue(), r)), nil
+		return answerBoardStarts(FromComment(in, c2, r.slug), isBoard(e.GetIssue(), r)), nil
 	case "edited":
 		if !c2.ByApp {
-			all := edited(FromComment(in, c2, r.slug), c2.Body, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin())
-			return notOfBoard(all, byBoard(e.GetIssue(), r)), nil
+			all := fromEdit(FromComment(in, c2, r.slug), c2.Body, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin())
+			return answerBoardStarts(all, isBoard(e.GetIssue(), r)), nil
 		}
 		if _, marked := render.ParseMarker(c2.Body); c2.ByApp && marked {
 			in.Refs = []string{sia.IssueRef(c2.Issue)}
@@ -45,8 +45,8 @@ func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
 	return nil, nil
 }
 
-// notOfBoard has commands that would begin a task on a dashboard answered.
-func notOfBoard(all []sia.Intent, board bool) []sia.Intent {
+// answerBoardStarts replaces commands that would start a task on a dashboard by an answer.
+func answerBoardStarts(all []sia.Intent, board bool) []sia.Intent {
 	for i := range all {
 		if _, starts := all[i].Event.Fact.(sia.Start); starts && board {
 			all[i].Event.Fact = sia.Query{Topic: "say", Text: render.BoardIsNoTask}
@@ -55,9 +55,9 @@ func notOfBoard(all []sia.Intent, board bool) []sia.Intent {
 	return all
 }
 
-// edited is what a person's comment or review says that was edited: a command that its author wrote into it is obeyed
-// as if it had been there from the start. One that was there is not obeyed again.
-func edited(says []sia.Intent, body, slug string, was *gh.EditBody, author string) []sia.Intent {
+// fromEdit returns the intents of an edited comment or review if its author wrote a new command into it. The
+// command is obeyed as if it had been there from the start; one that was there before is not obeyed again.
+func fromEdit(says []sia.Intent, body, slug string, was *gh.EditBody, author string) []sia.Intent {
 	line, addressed := command.Line(body, slug)
 	before, _ := command.Line(was.GetFrom(), slug)
 	if !addressed || was == nil || line == before {
@@ -73,12 +73,12 @@ func edited(says []sia.Intent, body, slug string, was *gh.EditBody, author strin
 	return says
 }
 
-// Comment is what matters of a new comment.
+// Comment is the part of a new comment that matters here.
 type Comment struct {
 	ID            int64
-	Thread        int64 // instead of ID, of a comment on a line of a pull request
-	Review        int64 // instead of ID, of what a review says
-	Issue         int   // the issue or pull request it stands on
+	Thread        int64 // instead of ID: a comment on a line of a pull request
+	Review        int64 // instead of ID: the body of a review
+	Issue         int   // number of the issue or pull request
 	Body          string
 	ByApp         bool
 	IsPull        bool
@@ -87,9 +87,8 @@ type Comment struct {
 	DefaultBranch string
 }
 
-// FromComment reads a new comment, from a delivery or found by looking. The
-// event's id is the comment's, so that a comment counts once however SIA learns
-// of it. in carries who and where.
+// FromComment reads a new comment, from a delivery or from a look at GitHub. The event has the comment's id, so that
+// the comment counts once. in provides the sender and the repository.
 func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	if c.ByApp {
 		return nil

@@ -8,15 +8,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// readIssues reads "issues": the label starts a task and taking it off stops
-// it; closing, deleting and transferring the issue stop it, and closing a question's
-// answers nothing; an edit is new text, or a ticked box of an escalation.
-func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
+// readIssues reads "issues". The label starts a task; removing the label, and closing, deleting or transferring the
+// issue stop it. Closing the issue of a question leaves the question unanswered. An edit is new text, or a ticked box
+// of an escalation.
+func readIssues(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.IssuesEvent)
 	if !ok || e.GetIssue() == nil || e.GetIssue().IsPullRequest() {
 		return nil, nil
 	}
-	if byBoard(e.GetIssue(), r) {
+	if isBoard(e.GetIssue(), r) {
 		return readBoard(e, r)
 	}
 	n := e.GetIssue().GetNumber()
@@ -56,7 +56,7 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 	return []sia.Intent{in}, nil
 }
 
-// transferredTo is where an issue was transferred to; nil: nobody said. go-github's event has no such changes.
+// transferredTo returns the issue's new place, or nil if the payload has none. go-github's event lacks these fields.
 func transferredTo(body []byte) *sia.IssueAt {
 	var e struct {
 		Changes struct {

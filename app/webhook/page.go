@@ -12,16 +12,16 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// What people do on SIA's pages goes the way that their comments go: the same commands, the same
-// permission, the same events. Only the answer goes elsewhere, to the page.
+// Commands from SIA's web pages are handled like comments: the same commands, permissions and events. Only the answer
+// goes to the page.
 
-// theServers is how whoever runs the server is called, who needs nobody's permission.
-const theServers = "whoever runs the server"
+// operatorName is how texts name the operator of the server, who needs no permission.
+const operatorName = "whoever runs the server"
 
-func pageEvent() string { return "page/" + rand.Text() }
+func newPageEventID() string { return "page/" + rand.Text() }
 
-// Say has a task hear a command that somebody gave on a page, written as in a comment. The
-// answer, for people, says what happened or why nothing did.
+// Say gives a task a command from a page, written as in a comment. The answer, for people, reports what happened, or
+// why nothing did.
 func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line string) (answer string, err error) {
 	t, err := in.Store.Task(ctx, id)
 	if err != nil {
@@ -34,9 +34,9 @@ func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line str
 		return "", fmt.Errorf("say %q to task %s: it is no command", line, id)
 	}
 	intent = read[0]
-	intent.Event.ID, intent.Event.Origin = pageEvent(), sia.Origin{}
+	intent.Event.ID, intent.Event.Origin = newPageEventID(), sia.Origin{}
 	if by.Operator {
-		intent.Event.Fact = servers(intent.Event.Fact)
+		intent.Event.Fact = operatorReason(intent.Event.Fact)
 	}
 	intent.Event = sia.Masked(intent.Event, in.Secrets.Mask)
 	if refusal, err := in.refusal(ctx, intent); err != nil || refusal != "" {
@@ -50,16 +50,16 @@ func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line str
 	if said, ok, err := in.halt(ctx, intent); err != nil || ok {
 		return said.Text, err
 	}
-	return in.applied(ctx, t, intent.Event)
+	return in.applyCommand(ctx, t, intent.Event)
 }
 
-// applied has a task hear an event, and says its result.
-func (in *Intake) applied(ctx context.Context, t sia.Task, e sia.Event) (string, error) {
-	e.Origin.Command = true // as fit reads answers
-	e, _ = fit(t, e)
+// applyCommand applies an event to a task, and returns the result in words.
+func (in *Intake) applyCommand(ctx context.Context, t sia.Task, e sia.Event) (string, error) {
+	e.Origin.Command = true // so that interpret reads it as a command
+	e, _ = interpret(t, e)
 	e.Origin = sia.Origin{} // there is no comment to react to
 	targets := []target{{task: t.ID, event: e}}
-	if err := in.known(ctx, targets); err != nil {
+	if err := in.resolveUse(ctx, targets); err != nil {
 		return "", err
 	}
 	if q, ok := targets[0].event.Fact.(sia.Query); ok {
@@ -75,18 +75,18 @@ func (in *Intake) applied(ctx context.Context, t sia.Task, e sia.Event) (string,
 	return text.Capital(res.Why) + ".", nil
 }
 
-// servers puts the reason of who runs the server in the place of a person's.
-func servers(f sia.Fact) sia.Fact {
+// operatorReason replaces a fact's reason by one that names the operator.
+func operatorReason(f sia.Fact) sia.Fact {
 	switch f := f.(type) {
 	case sia.Stop:
-		return sia.Stop{Reason: theServers + " said so"}
+		return sia.Stop{Reason: operatorName + " said so"}
 	case sia.PauseAsked:
-		return sia.PauseAsked{Scope: f.Scope, Reason: theServers + " said so"}
+		return sia.PauseAsked{Scope: f.Scope, Reason: operatorName + " said so"}
 	}
 	return f
 }
 
-// refusal says why somebody may not do what they ask for; "" when they may.
+// refusal returns the reason why the sender may not do this, or "" if they may.
 func (in *Intake) refusal(ctx context.Context, intent sia.Intent) (string, error) {
 	by := intent.Event.By
 	if by.Operator || !intent.Permission {
@@ -100,19 +100,19 @@ func (in *Intake) refusal(ctx context.Context, intent sia.Intent) (string, error
 	if err != nil {
 		return "", err
 	}
-	needs := needed(set, intent.Event.Fact)
+	needs := neededPermission(set, intent.Event.Fact)
 	if sia.Covers(have, needs) {
 		return "", nil
 	}
 	return render.NotPermitted(by.Login, needs), nil
 }
 
-// Teach has something remembered or forgotten in a repository, as a comment there would.
+// Teach remembers or forgets something in a repository, as a comment there would.
 func (in *Intake) Teach(
 	ctx context.Context, by sia.Actor, repo store.Repository, teach sia.Teach,
 ) (answer string, err error) {
 	intent := sia.Intent{Installation: repo.Installation, Repo: repo.Repo, Permission: true, Teach: teach,
-		Event: sia.Event{ID: pageEvent(), At: in.Now(), By: by}}
+		Event: sia.Event{ID: newPageEventID(), At: in.Now(), By: by}}
 	if refusal, err := in.refusal(ctx, intent); err != nil || refusal != "" {
 		return refusal, err
 	}
@@ -127,13 +127,13 @@ func (in *Intake) Teach(
 	return answer, in.Store.LogAct(ctx, store.Act{At: in.Now(), Who: by.Login, What: what, Repo: repo.ID, Detail: about})
 }
 
-// EditLesson makes a lesson what somebody's draft on a page says, under the permission that
-// teaching needs. Who may not is refused in words. So is a draft that can't be taken.
+// EditLesson replaces a lesson by a draft from a page. It needs the same permission as teaching. A missing permission
+// and an unusable draft are both returned as [lesson.Refused].
 func (in *Intake) EditLesson(
 	ctx context.Context, by sia.Actor, repo store.Repository, id lesson.ID, d lesson.Draft,
 ) (lesson.Lesson, error) {
 	intent := sia.Intent{Installation: repo.Installation, Repo: repo.Repo, Permission: true,
-		Event: sia.Event{ID: pageEvent(), At: in.Now(), By: by}}
+		Event: sia.Event{ID: newPageEventID(), At: in.Now(), By: by}}
 	refusal, err := in.refusal(ctx, intent)
 	switch {
 	case err != nil:
@@ -149,9 +149,9 @@ func (in *Intake) EditLesson(
 	return l, in.Store.LogAct(ctx, act)
 }
 
-// Halt pauses all of an installation. Whether the person rules all of it, the caller has found out.
+// Halt pauses everything in an installation. The caller has checked that the person administers all of it.
 func (in *Intake) Halt(ctx context.Context, by sia.Actor, installation int64) (answer string, err error) {
-	who := theServers
+	who := operatorName
 	if by.Login != "" {
 		who = "@" + by.Login
 	}
@@ -160,7 +160,7 @@ func (in *Intake) Halt(ctx context.Context, by sia.Actor, installation int64) (a
 	return render.InstallationHalted(n), err
 }
 
-// Lift lets an installation go on that was paused as a whole.
+// Lift resumes an installation that was paused as a whole.
 func (in *Intake) Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error) {
 	n, known, err := in.Store.Lift(ctx, sia.InstallationHalt(installation), by.Login, in.Now())
 	return render.InstallationLifted(n, known), err

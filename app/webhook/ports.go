@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Store is what the intake needs of the database. [store.Store] is one.
+// Store is what the intake needs of the database. [store.Store] implements it.
 type Store interface {
 	AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error
 	Applied(ctx context.Context, id sia.TaskID, event string) (applied bool, err error)
@@ -34,7 +34,7 @@ type Store interface {
 	UpsertRepository(ctx context.Context, v store.Repository) error
 }
 
-// DeliverySaver is what the handler needs of the database. [store.Store] is one.
+// DeliverySaver is what the handler needs of the database. [store.Store] implements it.
 type DeliverySaver interface {
 	SaveDelivery(ctx context.Context, d store.Delivery) (fresh bool, err error)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// readPullRequest reads "pull_request": a push to the task's branch by somebody else, the end of the pull request, that
-// it is opened again or gets another base, that it becomes a draft or ready, and what may set checks going. Pull
-// requests from forks never match a task's branch: their head lies in another repository.
-func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
+// readPullRequest reads "pull_request": a push to the task's branch by another user, the end or the reopening of the
+// pull request, a new base, and a change to draft or ready, which may start checks. Pull requests from forks never
+// match a task's branch: their head is in another repository.
+func readPullRequest(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PullRequestEvent)
 	if !ok || e.GetPullRequest() == nil {
 		return nil, nil
@@ -25,9 +25,9 @@ func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	switch e.GetAction() {
 	case "synchronize":
 		if e.GetSender().GetLogin() == r.slug+"[bot]" {
-			return nil, nil // SIA knows what it pushed
+			return nil, nil // SIA's own push
 		}
-		in.Bot = false // what a bot pushed is as much another head as what a person did
+		in.Bot = false // a bot's push moves the branch, too
 		in.Event.Fact = sia.BranchMoved{SHA: sia.SHA(p.GetHead().GetSHA())}
 	case "edited":
 		if e.GetChanges().GetBase() == nil {
@@ -40,7 +40,7 @@ func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	case "reopened":
 		in.Event.Fact = sia.PullReopened{Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL()}
 	case "ready_for_review", "converted_to_draft":
-		if e.GetSender().GetLogin() == r.slug+"[bot]" { // checks that don't run on drafts do now, or will not
+		if e.GetSender().GetLogin() == r.slug+"[bot]" { // checks that skip drafts start or stop
 			return []sia.Intent{hint(in, sia.SHA(p.GetHead().GetSHA()))}, nil
 		}
 		in.Bot = false

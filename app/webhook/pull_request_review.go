@@ -11,9 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia/command"
 )
 
-// readReview reads "pull_request_review": one that requests changes, or speaks to SIA; and that one
-// asks for nothing any more.
-func readReview(payload any, r reading) ([]sia.Intent, *administration) {
+// readReview reads "pull_request_review": a review that requests changes or has a command, and the dismissal of one.
+func readReview(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PullRequestReviewEvent)
 	if !ok || e.GetReview() == nil || e.GetPullRequest().GetHead().GetRepo().GetID() != e.GetRepo().GetID() {
 		return nil, nil
@@ -25,8 +24,8 @@ func readReview(payload any, r reading) ([]sia.Intent, *administration) {
 	case "submitted":
 		return FromReview(in, v, r.slug), nil
 	case "edited":
-		v.State = "" // what it asks for was heard when the review was submitted
-		return edited(FromReview(in, v, r.slug), v.Body, r.slug, reviewWas(r.body), e.GetReview().GetUser().GetLogin()), nil
+		v.State = "" // its state was read when the review was submitted
+		return fromEdit(FromReview(in, v, r.slug), v.Body, r.slug, oldBody(r.body), e.GetReview().GetUser().GetLogin()), nil
 	case "dismissed":
 		in.Refs = []string{sia.BranchRef(v.Branch)}
 		in.Event.Origin = sia.Origin{OnIssue: v.Pull}
@@ -37,8 +36,9 @@ func readReview(payload any, r reading) ([]sia.Intent, *administration) {
 	return nil, nil
 }
 
-// reviewWas is what a review said before it was edited; nil: the same. go-github's event has no changes.
-func reviewWas(body []byte) *gh.EditBody {
+// oldBody returns the body of a review before its edit, or nil if it did not change. go-github's event lacks this
+// field.
+func oldBody(body []byte) *gh.EditBody {
 	var e struct {
 		Changes *gh.EditChange `json:"changes"`
 	}
@@ -48,18 +48,18 @@ func reviewWas(body []byte) *gh.EditBody {
 	return e.Changes.GetBody()
 }
 
-// Review is what matters of a submitted review.
+// Review is the part of a submitted review that matters here.
 type Review struct {
 	ID     int64
 	Pull   int    // number of the pull request
-	Branch string // that it proposes
-	State  string // as GitHub calls it, in any case
+	Branch string // head of the pull request
+	State  string // as in GitHub's API, in upper or lower case
 	Body   string
 }
 
-// FromReview reads a submitted review, from a delivery or found by looking. It counts once however
-// SIA learns of it. One that requests changes asks for them beside what a command in it does, and once, also where the
-// command was written into it later. in carries who and where.
+// FromReview reads a submitted review, from a delivery or from a look at GitHub. It counts once. A review that
+// requests changes does so in addition to a command in its body, and only once, even if the command was added later.
+// in provides the sender and the repository.
 func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
 	var commands []sia.Intent
 	in.Refs = []string{sia.BranchRef(v.Branch)}
@@ -68,7 +68,7 @@ func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
 	spoken, speaks := command.Parse(v.Body, slug)
 	in.Event.Origin = sia.Origin{OnIssue: v.Pull, Command: speaks}
 	state := strings.ToLower(v.State)
-	if speaks && !wishes(spoken) {
+	if speaks && !asksForChange(spoken) {
 		commands = FromComment(in, Comment{Issue: v.Pull, Body: v.Body, IsPull: true, Review: v.ID}, slug)
 		if state != "changes_requested" {
 			return commands
@@ -85,9 +85,9 @@ func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
 	return append(commands, in)
 }
 
-// wishes reports whether what somebody wrote to SIA on a pull request asks for a change: words, or
-// "/sia start" and words.
-func wishes(p command.Parsed) bool {
+// asksForChange reports whether text for SIA on a pull request asks for a change: free text, or "/sia start" with
+// text.
+func asksForChange(p command.Parsed) bool {
 	switch f := p.Fact.(type) {
 	case sia.AnswerGiven:
 		return f.Letter == ""
@@ -97,9 +97,9 @@ func wishes(p command.Parsed) bool {
 	return false
 }
 
-// readReviewComment reads "pull_request_review_comment": what is said to SIA in a thread on a line.
-// What else a review says there is read with it.
-func readReviewComment(payload any, r reading) ([]sia.Intent, *administration) {
+// readReviewComment reads "pull_request_review_comment": a command in a thread on a line. The other comments of a
+// review are read with the review.
+func readReviewComment(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PullRequestReviewCommentEvent)
 	if !ok || e.GetComment() == nil || e.GetPullRequest().GetHead().GetRepo().GetID() != e.GetRepo().GetID() {
 		return nil, nil
@@ -115,14 +115,14 @@ func readReviewComment(payload any, r reading) ([]sia.Intent, *administration) {
 	case "created":
 		return FromComment(in, line, r.slug), nil
 	case "edited":
-		return edited(FromComment(in, line, r.slug), line.Body, r.slug, e.GetChanges().GetBody(),
+		return fromEdit(FromComment(in, line, r.slug), line.Body, r.slug, e.GetChanges().GetBody(),
 			c.GetUser().GetLogin()), nil
 	}
 	return nil, nil
 }
 
-// readReviewThread reads "pull_request_review_thread": a thread was resolved, or opened again.
-func readReviewThread(payload any, r reading) ([]sia.Intent, *administration) {
+// readReviewThread reads "pull_request_review_thread": a thread was resolved or unresolved.
+func readReviewThread(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PullRequestReviewThreadEvent)
 	if !ok || e.GetThread() == nil || len(e.GetThread().Comments) == 0 ||
 		e.GetPullRequest().GetHead().GetRepo().GetID() != e.GetRepo().GetID() {

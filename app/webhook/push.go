@@ -11,37 +11,35 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Memory is the memory branch of each repository. A push is only the hint that something may have
-// changed there; what counts is what stands on the branch.
+// Memory reads the memory branch of each repository. A push is only a hint that the branch may have changed; its
+// content counts.
 type Memory interface {
-	// Edited reads a repository's memory branch after somebody pushed to it.
+	// Edited reads a repository's memory branch after a push to it.
 	Edited(ctx context.Context, installation int64, repo sia.Repo, by sia.Actor) error
-	// Restore rebuilds the task of an issue when it was deleted from the database.
+	// Restore rebuilds the task of an issue if it was deleted from the database.
 	Restore(ctx context.Context, installation int64, repo sia.Repo, issue int) error
 }
 
-// settingsFile is where a repository keeps its settings.
+// settingsFile is the path of a repository's settings.
 const settingsFile = ".sia/config.yml"
 
-// push is what was pushed to a branch.
+// push is a push to a branch.
 type push struct {
-	repo     sia.Repo
-	branch   string
-	standard bool // to the default branch
-	settings bool // the settings may have changed
-	by       sia.Actor
+	repo      sia.Repo
+	branch    string
+	isDefault bool // to the default branch
+	settings  bool // the settings may have changed
+	by        sia.Actor
 }
 
-// maxCommits is how many commits of a push GitHub tells at most.
+// maxCommits is the maximum number of commits in a push payload.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads#push
 const maxCommits = 2048
 
-// readPush reads "push": people edited memory or settings. What the app pushes
-// itself it knows; a task's branch is followed by its pull request's events; and
-// that the base moved is seen when the next attempt begins. So most pushes are
-// nothing to SIA, and cost it no request: those with all their commits told, none
-// of which touches SIA's folder.
-func readPush(payload any, r reading) ([]sia.Intent, *administration) {
+// readPush reads "push": people edited memory or settings. The app's own pushes are skipped. A task's branch is
+// covered by the events of its pull request, and a moved base is noticed when the next attempt begins. So most pushes
+// need no request: those with a complete list of commits, none of which touches SIA's folder.
+func readPush(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PushEvent)
 	branch, isBranch := strings.CutPrefix(e.GetRef(), "refs/heads/")
 	if !ok || !isBranch || e.GetDeleted() || e.GetRepo() == nil || e.GetSender().GetLogin() == r.slug+"[bot]" {
@@ -53,41 +51,41 @@ func readPush(payload any, r reading) ([]sia.Intent, *administration) {
 	}
 	p := &push{
 		repo:   sia.Repo{ID: e.GetRepo().GetID(), Owner: owner, Name: e.GetRepo().GetName()},
-		branch: branch, standard: branch == e.GetRepo().GetDefaultBranch(),
-		settings: e.GetForced(), // its commits don't tell what is gone
+		branch: branch, isDefault: branch == e.GetRepo().GetDefaultBranch(),
+		settings: e.GetForced(), // the commits of a forced push don't list what it removed
 		by:       sia.Actor{Login: e.GetSender().GetLogin(), ID: e.GetSender().GetID()},
 	}
-	ours := e.GetForced() || len(e.Commits) == 0 || len(e.Commits) >= maxCommits
+	readNeeded := e.GetForced() || len(e.Commits) == 0 || len(e.Commits) >= maxCommits
 	for _, c := range e.Commits {
 		for _, paths := range [][]string{c.Added, c.Modified, c.Removed} {
-			ours = ours || slices.ContainsFunc(paths, isOurs)
+			readNeeded = readNeeded || slices.ContainsFunc(paths, isSIAPath)
 			p.settings = p.settings || slices.ContainsFunc(paths, isSettings)
 		}
 	}
-	if !ours {
+	if !readNeeded {
 		return nil, nil
 	}
 	return nil, &administration{installation: e.GetInstallation().GetID(), pushed: p}
 }
 
-// isOurs reports whether a path lies in SIA's folder, of settings, policies and memory.
-func isOurs(path string) bool { return strings.HasPrefix(path, ".sia/") }
+// isSIAPath reports whether a path lies in SIA's folder of settings, policies and memory.
+func isSIAPath(path string) bool { return strings.HasPrefix(path, ".sia/") }
 
-// isSettings reports whether a path is the settings file's, or a policy's.
+// isSettings reports whether a path is that of the settings or a policy.
 func isSettings(path string) bool {
 	return path == settingsFile || strings.HasPrefix(path, policies.Dir+"/")
 }
 
-// pushed has read what somebody pushed.
-func (in *Intake) pushed(ctx context.Context, installation int64, p push) error {
+// handlePush reads the memory or the settings that were pushed.
+func (in *Intake) handlePush(ctx context.Context, installation int64, p push) error {
 	if installation == 0 || p.repo.ID == 0 {
 		return nil
 	}
-	standard := ""
-	if p.standard {
-		standard = p.branch
+	isDefault := ""
+	if p.isDefault {
+		isDefault = p.branch
 	}
-	now, ok, err := in.registerRepository(ctx, installation, p.repo, standard)
+	now, ok, err := in.registerRepository(ctx, installation, p.repo, isDefault)
 	if err != nil || !ok {
 		return err
 	}
@@ -99,7 +97,7 @@ func (in *Intake) pushed(ctx context.Context, installation int64, p push) error 
 	switch {
 	case p.branch == set.Memory.Branch:
 		return in.Memory.Edited(ctx, installation, p.repo, p.by)
-	case p.standard && p.settings:
+	case p.isDefault && p.settings:
 		return in.Settings.Edited(ctx, installation, p.repo, p.branch)
 	}
 	return nil

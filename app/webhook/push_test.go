@@ -10,14 +10,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A push says where to look and whether the settings may have changed; it is never
-// itself an event of a task.
+// A push only tells where to look, and whether the settings may have changed; it is never an event of a task.
 func TestReadPush(t *testing.T) {
 	const head = `"after":"abc","installation":{"id":1},` +
 		`"repository":{"id":9,"name":"r","owner":{"name":"o"},"default_branch":"main"},` +
 		`"sender":{"login":"ada","id":7,"type":"User"}`
 	want := func(change func(*push)) *push {
-		p := &push{repo: sia.Repo{ID: 9, Owner: "o", Name: "r"}, branch: "main", standard: true,
+		p := &push{repo: sia.Repo{ID: 9, Owner: "o", Name: "r"}, branch: "main", isDefault: true,
 			by: sia.Actor{Login: "ada", ID: 7}}
 		change(p)
 		return p
@@ -30,14 +29,14 @@ func TestReadPush(t *testing.T) {
 		{"of more than GitHub lists", `{"ref":"refs/heads/main","commits":[` + strings.Repeat(`{},`, 2047) + `{}],` +
 			head + `}`, want(func(*push) {})},
 		{"of memory", `{"ref":"refs/heads/notes","commits":[{"modified":[".sia/lessons.md"]}],` + head + `}`,
-			want(func(p *push) { p.branch, p.standard = "notes", false })},
+			want(func(p *push) { p.branch, p.isDefault = "notes", false })},
 		{"of settings", `{"ref":"refs/heads/main","commits":[{"modified":["a.go"]},{"added":[".sia/config.yml"]}],` + head +
 			`}`, want(func(p *push) { p.settings = true })},
 		{"that takes settings away", `{"ref":"refs/heads/main","commits":[{"removed":[".sia/config.yml"]}],` + head + `}`,
 			want(func(p *push) { p.settings = true })},
 		{"by force", `{"ref":"refs/heads/main","forced":true,` + head + `}`, want(func(p *push) { p.settings = true })},
 		{"to another branch", `{"ref":"refs/heads/sia/memory",` + head + `}`,
-			want(func(p *push) { p.branch, p.standard = "sia/memory", false })},
+			want(func(p *push) { p.branch, p.isDefault = "sia/memory", false })},
 		{"of a tag", `{"ref":"refs/tags/main",` + head + `}`, nil},
 		{"that deletes", `{"ref":"refs/heads/main","deleted":true,` + head + `}`, nil},
 		{"of ours", `{"ref":"refs/heads/sia/memory","after":"abc","installation":{"id":1},"repository":{"id":9},` +

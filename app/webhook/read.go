@@ -9,9 +9,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// handled lists the GitHub events that are stored and read; any other is
-// acknowledged and dropped.
-var handled = map[string]func(any, reading) ([]sia.Intent, *administration){
+// handled maps the GitHub events that are stored and read to their readers. Other events are acknowledged and
+// dropped.
+var handled = map[string]func(any, meta) ([]sia.Intent, *administration){
 	"issues":                      readIssues,
 	"issue_comment":               readIssueComment,
 	"check_run":                   readCheckRun,
@@ -31,31 +31,31 @@ var handled = map[string]func(any, reading) ([]sia.Intent, *administration){
 // Handled reports whether deliveries of a GitHub event are read.
 func Handled(event string) bool { return handled[event] != nil }
 
-// Handles is [Handled], for who is given an intake.
+// Handles is [Handled], as a method for callers that hold an intake behind an interface.
 func (*Intake) Handles(event string) bool { return Handled(event) }
 
-// reading is what every reader needs beside the payload.
-type reading struct {
+// meta is what a reader needs in addition to the payload.
+type meta struct {
 	guid string
 	slug string // the app's
 	body []byte // as GitHub sent it
 }
 
-// read parses a delivery into intents, and into what concerns the installation
-// itself. It is pure; a payload that can't be read is an error, never a panic.
+// read parses a delivery into intents, and into administration of the installation. It is pure, and returns an error
+// for a malformed payload.
 func read(d store.Delivery, slug string) ([]sia.Intent, *administration, error) {
 	f := handled[d.Event]
 	if f == nil {
 		return nil, nil, fmt.Errorf("event %q is not read", d.Event)
 	}
 	payload, err := gh.ParseWebHook(d.Event, d.Body)
-	if err != nil { // some deliveries have dates that are not RFC 3339
-		payload, err = gh.ParseWebHook(d.Event, mendDates(d.Body))
+	if err != nil { // some deliveries have dates that are not in RFC 3339
+		payload, err = gh.ParseWebHook(d.Event, normalizeDates(d.Body))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("payload of %s: %w", d.Event, err)
 	}
-	intents, admin := f(payload, reading{guid: d.GUID, slug: slug, body: d.Body})
+	intents, admin := f(payload, meta{guid: d.GUID, slug: slug, body: d.Body})
 	for i := range intents {
 		if intents[i].Installation == 0 {
 			intents[i].Installation = d.Installation
@@ -67,8 +67,8 @@ func read(d store.Delivery, slug string) ([]sia.Intent, *administration, error) 
 	return intents, admin, nil
 }
 
-// intent fills in what every payload carries.
-func (r reading) intent(repo *gh.Repository, installation *gh.Installation, sender *gh.User, fact sia.Fact) sia.Intent {
+// intent returns an intent with the fields that every payload carries.
+func (r meta) intent(repo *gh.Repository, installation *gh.Installation, sender *gh.User, fact sia.Fact) sia.Intent {
 	return sia.Intent{
 		Installation: installation.GetID(),
 		Repo:         sia.Repo{ID: repo.GetID(), Owner: repo.GetOwner().GetLogin(), Name: repo.GetName()},

@@ -37,8 +37,7 @@ func examples(t testing.TB) map[string][]json.RawMessage {
 	return all
 }
 
-// Every payload that GitHub gives as an example for our events is read, or
-// refused with a reason; none panics.
+// Every example payload of GitHub's for our events is read, or refused with a reason; none panics.
 //
 //test:thorough
 func TestGitHubsExamples(t *testing.T) {
@@ -52,7 +51,7 @@ func TestGitHubsExamples(t *testing.T) {
 			n++
 			intents, admin, err := read(store.Delivery{GUID: "g", Event: event, Body: body, Installation: 7}, "sia")
 			if err != nil {
-				// Two examples of check_run.rerequested carry dates that are none.
+				// Two examples of check_run.rerequested have invalid dates.
 				if event == "check_run" && strings.Contains(err.Error(), "parsing time") {
 					continue
 				}
@@ -72,7 +71,7 @@ func TestGitHubsExamples(t *testing.T) {
 	}
 }
 
-// brief is an intent in one line.
+// brief formats an intent on one line.
 func brief(in sia.Intent) string {
 	fact, _ := json.Marshal(in.Event.Fact)
 	return fmt.Sprintf("%s %s by %s bot=%v permission=%v command=%v refs=%v id=%s", in.Event.Fact.Kind(), fact,
@@ -225,7 +224,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestOddDatesLoseNoDelivery: some payloads carry dates that are not RFC 3339.
+// TestOddDatesLoseNoDelivery: some payloads have dates that are not in RFC 3339.
 func TestOddDatesLoseNoDelivery(t *testing.T) {
 	for _, date := range []string{`"2018-04-25 20:42:10"`, `"2018-04-25T20:42:10.123456Z"`, `1524688930`, `1524688930.25`,
 		`"2018-04-25T20:42:10+0000"`, `""`, `"no date"`,
@@ -255,7 +254,7 @@ func TestOddDatesLoseNoDelivery(t *testing.T) {
 	}
 }
 
-// A delivery that names no installation is refused: it is not the app's own.
+// A delivery without an installation is refused: it is not from the app's own webhook.
 func TestReadWithoutInstallation(t *testing.T) {
 	_, _, err := read(store.Delivery{Event: "issues",
 		Body: []byte(`{"action":"closed","issue":{"number":1},"repository":{"id":1},"sender":{"login":"a"}}`)}, "sia")

@@ -11,10 +11,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// registerRepository makes a repository known that a delivery names and nothing else did: the app was
-// installed on it before this server was there, or the delivery that said so is lost. So it does where
-// the delivery says that the default branch is another; empty: it doesn't say. It returns where the repository is now,
-// for a delivery may be late and name what it was; false where that can't be told, for its name is another's by now.
+// registerRepository stores a repository that a delivery names, if it is unknown or has changed. The app may have
+// been installed before this server existed, or a delivery was lost. An empty defaultBranch means unknown. It returns
+// the repository's current place, since a late delivery may name an old one, and false if that can't be determined,
+// because another repository has the name.
 func (in *Intake) registerRepository(
 	ctx context.Context, installation int64, repo sia.Repo, defaultBranch string,
 ) (now store.Repository, ok bool, err error) {
@@ -31,7 +31,7 @@ func (in *Intake) registerRepository(
 	if err != nil {
 		return known, false, err
 	}
-	if found.ID != repo.ID { // it has another name by now, and what it says next will tell
+	if found.ID != repo.ID { // renamed; a later delivery has the new name
 		return known, isKnown, nil
 	}
 	installed, err := in.Store.Installations(ctx)
@@ -51,14 +51,14 @@ func (in *Intake) registerRepository(
 	if err := in.Store.UpsertRepository(ctx, now); err != nil {
 		return known, false, err
 	}
-	if err := in.follow(ctx, installation, found.Repo); err != nil {
+	if err := in.moveTasks(ctx, installation, found.Repo); err != nil {
 		return known, false, err
 	}
 	return now, true, in.Store.PlanSetups(ctx, installation, []sia.Repo{found.Repo}, 0, false)
 }
 
-// locate asks GitHub about a repository that a delivery names. Where the delivery is of another installation than the
-// known one, it may be late: a token of the known one, good for this repository alone, tells.
+// locate asks GitHub about a repository that a delivery names. A delivery from another installation than the stored
+// one may be late, so it tries a token of the stored one first, which is valid for this repository alone.
 func (in *Intake) locate(
 	ctx context.Context, known store.Repository, installation int64, repo sia.Repo,
 ) (github.Repository, int64, error) {
@@ -72,22 +72,22 @@ func (in *Intake) locate(
 	return found, installation, err
 }
 
-// follow has every task of a repository know where that is now.
-func (in *Intake) follow(ctx context.Context, installation int64, repo sia.Repo) error {
+// moveTasks updates the place of the repository in all of its tasks.
+func (in *Intake) moveTasks(ctx context.Context, installation int64, repo sia.Repo) error {
 	tasks, err := in.Store.Tasks(ctx, store.Filter{Repo: repo.ID, Limit: store.EveryTask})
 	if err != nil {
 		return err
 	}
 	for _, t := range tasks {
-		if _, err := in.move(ctx, t, installation, repo); err != nil {
+		if _, err := in.moveTask(ctx, t, installation, repo); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// move has a task know where its repository is now, and returns the task.
-func (in *Intake) move(ctx context.Context, t sia.Task, installation int64, repo sia.Repo) (sia.Task, error) {
+// moveTask updates the place of the repository in a task, and returns the task.
+func (in *Intake) moveTask(ctx context.Context, t sia.Task, installation int64, repo sia.Repo) (sia.Task, error) {
 	if t.Installation == installation && t.Repo == repo && !t.Gone {
 		return t, nil
 	}

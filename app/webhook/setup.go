@@ -8,15 +8,14 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// Welcomer proposes settings to a repository that is new, and returns the result in words for people,
-// which counts without an error only. Doing it twice is harmless; an error is one that may pass.
+// Welcomer proposes settings to a new repository. It returns the outcome in words for people, if err is nil. It is
+// idempotent, and its errors are transient.
 type Welcomer interface {
-	Welcome(ctx context.Context, r store.Setup) (came string, err error)
+	Welcome(ctx context.Context, r store.Setup) (outcome string, err error)
 }
 
-// Setup makes a repository ready to be worked in: the labels are there, and it has got settings
-// proposed where it is new. It is one job for each repository, so that none holds up another, at a
-// pace that the store keeps.
+// Setup prepares a repository: it creates the labels, and proposes settings if the repository is new. Each repository
+// has a job of its own, so that none delays another, at a rate that the store limits.
 func (in *Intake) Setup(ctx context.Context, r store.Setup) (store.SetupResult, error) {
 	repo := in.GitHub.Repo(r.Installation, r.Repo)
 	found, err := repo.Repository(ctx)
@@ -45,6 +44,6 @@ func (in *Intake) Setup(ctx context.Context, r store.Setup) (store.SetupResult, 
 	if err := repo.EnsureLabels(ctx, want); err != nil {
 		return store.SetupResult{}, err
 	}
-	came, err := in.Welcome.Welcome(ctx, r)
-	return store.SetupResult{State: store.SetupDone, Welcome: came}, err
+	outcome, err := in.Welcome.Welcome(ctx, r)
+	return store.SetupResult{State: store.SetupDone, Welcome: outcome}, err
 }

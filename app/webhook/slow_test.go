@@ -19,13 +19,13 @@ import (
 	"github.com/sia-bot/sia/app/webhook"
 )
 
-// attacked is a handler behind a proxy on this machine.
+// attacked is a handler behind a local proxy.
 type attacked struct {
 	t    *testing.T
 	url  string
 	now  atomic.Int64  // the handler's clock, in seconds
-	held chan struct{} // one for each connection that has sent what it sends, or was refused before
-	over chan int      // the status of each connection that is held no more
+	held chan struct{} // one for each connection that has sent its bytes or was refused before
+	over chan int      // the status of each connection that has ended
 }
 
 func newAttacked(t *testing.T) *attacked {
@@ -55,7 +55,7 @@ func newAttacked(t *testing.T) *attacked {
 	return a
 }
 
-// watched is a body that says when all that its sender sends was read and more is waited for.
+// watched is a body that signals when all bytes that its sender sends were read, and another read waits.
 type watched struct {
 	io.ReadCloser
 	left int64
@@ -83,7 +83,7 @@ func (w *statusOf) WriteHeader(status int) {
 
 func (w *statusOf) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// hold opens connections from an address. Each claims a large body, sends some of it, and then nothing. It returns
+// hold opens connections from an address. Each claims a large body, sends a part of it, and then nothing. It returns
 // when all of that has arrived.
 func (a *attacked) hold(from string, connections int, sends int64) {
 	a.t.Helper()
@@ -96,14 +96,14 @@ func (a *attacked) hold(from string, connections int, sends int64) {
 		head := fmt.Sprintf("POST /webhook HTTP/1.1\r\nHost: sia\r\nContent-Length: %d\r\nX-GitHub-Event: issues\r\n"+
 			"X-GitHub-Delivery: g\r\nX-Hub-Signature-256: %s\r\nX-Forwarded-For: %s\r\nX-Sends: %d\r\n\r\n",
 			claim, sign(nil), from, sends)
-		go func() { _, _ = c.Write(append([]byte(head), make([]byte, sends)...)) }() // closed where it is refused
+		go func() { _, _ = c.Write(append([]byte(head), make([]byte, sends)...)) }() // closed if it is refused
 	}
 	for range connections {
 		<-a.held
 	}
 }
 
-// deliver sends what GitHub signed, and is how it was answered.
+// deliver sends a signed body, and returns the status of the response.
 func (a *attacked) deliver(from string, size int) int {
 	a.t.Helper()
 	body := []byte(`{"action":"labeled","installation":{"id":1},"repository":{"full_name":"o/r"},"x":"` +
@@ -125,18 +125,19 @@ func (a *attacked) deliver(from string, size int) int {
 }
 
 const (
-	hooks    = "192.0.2.1"   // GitHub's
-	stranger = "203.0.113.7" // an attacker's
+	hooks    = "192.0.2.1"   // GitHub's address
+	stranger = "203.0.113.7" // an attacker's address
 	largest  = webhook.MaxBody - 1000
-	claim    = webhook.MaxInFlight / 4 // of each connection that is held
+	claim    = webhook.MaxInFlight / 4 // of each held connection
 )
 
-// What a connection claims takes no room, also where everybody has one address, as behind a proxy that was not named.
+// The claimed length of a body reserves no memory, not even if all connections have one address, as behind a proxy
+// that was not named.
 func TestSilentConnectionsRefuseNobody(t *testing.T) {
 	for _, from := range []string{stranger, hooks} {
 		t.Run(from, func(t *testing.T) {
 			a := newAttacked(t)
-			a.hold(from, 100*webhook.MaxInFlight/claim, 0) // they claim a hundred times the limit
+			a.hold(from, 100*webhook.MaxInFlight/claim, 0) // a hundred times the limit in all
 			for _, size := range []int{1, 1 << 20, largest} {
 				if got := a.deliver(hooks, size); got != http.StatusAccepted {
 					t.Errorf("a delivery of %d bytes: %d", size, got)
@@ -146,8 +147,8 @@ func TestSilentConnectionsRefuseNobody(t *testing.T) {
 	}
 }
 
-// Who sends the most gives way to others, not they to them: neither a few that hold much, nor many that hold
-// little, have signed deliveries refused.
+// The address that sends most is evicted, and not others: neither a few large bodies nor many small ones cause signed
+// deliveries to be refused.
 func TestTheAddressThatTakesMostGivesWay(t *testing.T) {
 	for name, c := range map[string]struct {
 		connections int
@@ -168,7 +169,7 @@ func TestTheAddressThatTakesMostGivesWay(t *testing.T) {
 	}
 }
 
-// Where all have one address, bodies that have stalled give way. Those that arrive don't.
+// Among connections from one address, stalled bodies are evicted, and active ones are not.
 func TestStalledBodiesGiveWay(t *testing.T) {
 	a := newAttacked(t)
 	a.hold(hooks, 4, claim-1)
@@ -181,7 +182,7 @@ func TestStalledBodiesGiveWay(t *testing.T) {
 	}
 }
 
-// line is a connection without a socket: its read deadlines are noted, and one that has passed ends its body.
+// line is a connection without a socket: it records read deadlines, and ends its body at a past one.
 type line struct {
 	*httptest.ResponseRecorder
 	until chan time.Time
@@ -197,7 +198,7 @@ func (l line) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// post begins a delivery over a line and is where its body is sent.
+// post begins a delivery over a line, and returns the writer of its body.
 func (l *line) post(t *testing.T, h http.Handler, from string) (sender *io.PipeWriter) {
 	t.Helper()
 	l.ResponseRecorder, l.until, l.over = httptest.NewRecorder(), make(chan time.Time, 2), make(chan struct{})
@@ -215,7 +216,7 @@ func (l *line) post(t *testing.T, h http.Handler, from string) (sender *io.PipeW
 	return sender
 }
 
-// More connections than there is room for give way to one that delivers.
+// If silent connections use up the memory, they are evicted for one that delivers.
 func TestManySilentConnections(t *testing.T) {
 	h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
 	const silent = 10 * webhook.MaxInFlight / (16 << 10)
@@ -234,7 +235,7 @@ func TestManySilentConnections(t *testing.T) {
 	}
 	var l line
 	sender := l.post(t, h, hooks)
-	_, _ = sender.Write([]byte("{}")) // who is refused closes it
+	_, _ = sender.Write([]byte("{}")) // closed if it is refused
 	_ = sender.Close()
 	if <-l.over; l.Code != http.StatusAccepted {
 		t.Errorf("beside %d connections: %d", silent, l.Code)
@@ -244,14 +245,14 @@ func TestManySilentConnections(t *testing.T) {
 	}
 }
 
-// Who sends a byte now and then has stalled, although something of the body always arrives.
+// A sender of one byte now and then has stalled, although its body never stops arriving.
 func TestTricklingBodiesGiveWay(t *testing.T) {
 	var now atomic.Int64
 	h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return time.Unix(now.Load(), 0) }}
 	var senders []*io.PipeWriter
 	var lines []*line
-	for range 4 { // they take all the room there is
+	for range 4 { // together they take all the memory
 		l := &line{}
 		sender := l.post(t, h, hooks)
 		if _, err := sender.Write(make([]byte, claim/2+1)); err != nil {
@@ -266,13 +267,13 @@ func TestTricklingBodiesGiveWay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := senders[0].Write(make([]byte, 16<<10)); err != nil { // this one goes on as it should
+		if _, err := senders[0].Write(make([]byte, 16<<10)); err != nil { // this one continues as it should
 			t.Fatal(err)
 		}
 	}
 	var l line
 	sender := l.post(t, h, hooks)
-	_, _ = sender.Write([]byte("{}")) // who is refused closes it
+	_, _ = sender.Write([]byte("{}")) // closed if it is refused
 	_ = sender.Close()
 	if <-l.over; l.Code != http.StatusAccepted {
 		t.Errorf("beside bodies that trickle: %d", l.Code)
@@ -286,7 +287,7 @@ func TestTricklingBodiesGiveWay(t *testing.T) {
 	}
 }
 
-// Who has many addresses, as whoever is given an IPv6 network has, holds no room by sending nothing from each of them.
+// A client with many addresses, such as an IPv6 network, can't hold memory by sending nothing from each of them.
 func TestManyAddressesRefuseNobody(t *testing.T) {
 	var now atomic.Int64
 	h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler),
@@ -314,7 +315,7 @@ func TestManyAddressesRefuseNobody(t *testing.T) {
 	}
 }
 
-// A body that does not begin is waited for no longer than GitHub takes, which gives up after ten seconds.
+// The first byte of a body is awaited for no longer than GitHub's own timeout of ten seconds.
 func TestBodiesHaveToBegin(t *testing.T) {
 	h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
 	var l line

@@ -7,7 +7,7 @@ import (
 )
 
 // readStatus reads "status": a hint for the gate.
-func readStatus(payload any, r reading) ([]sia.Intent, *administration) {
+func readStatus(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.StatusEvent)
 	if !ok {
 		return nil, nil

@@ -13,20 +13,20 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// taking is an intent on its way to the tasks that it concerns.
-type taking struct {
+// intentRun carries one intent through the stages of [Intake.Take].
+type intentRun struct {
 	*Intake
 	intent  sia.Intent
 	targets []target
 	set     sia.Settings
 }
 
-// Take applies an intent to the tasks it concerns. It goes through the stages in their order, until one says that
-// nothing is left to do.
+// Take applies an intent to the tasks that it concerns. It runs the stages in order, until one reports that it ended
+// the intent.
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
-	t := &taking{Intake: in, intent: intent}
+	t := &intentRun{Intake: in, intent: intent}
 	for _, stage := range []func(context.Context) (ended bool, err error){
-		t.find, t.register, t.tellHeard, t.filter, t.stale, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
+		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
 	} {
 		if ended, err := stage(ctx); err != nil || ended {
 			return err
@@ -35,17 +35,17 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	return nil
 }
 
-// say makes a text the answer to the intent, in the place of what it asked for.
-func (t *taking) say(answer sia.Query) {
+// say replaces the event's fact with an answer, in the intent and in its targets.
+func (t *intentRun) say(answer sia.Query) {
 	t.intent.Event.Fact = answer
 	for i := range t.targets {
 		t.targets[i].event.Fact = answer
 	}
 }
 
-// find finds the tasks that the intent concerns, and masks secrets in what it says.
-func (t *taking) find(ctx context.Context) (ended bool, err error) {
-	if err := t.concerned(ctx); err != nil {
+// find finds the tasks that the intent concerns, and masks secrets in its event.
+func (t *intentRun) find(ctx context.Context) (ended bool, err error) {
+	if err := t.findTargets(ctx); err != nil {
 		return false, err
 	}
 	if _, starts := t.intent.Event.Fact.(sia.Start); len(t.targets) == 0 && !starts && !t.intent.Event.Origin.Command {
@@ -58,16 +58,15 @@ func (t *taking) find(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// concerned finds the tasks that an intent concerns. A comment that begins with 👎 is an answer like
-// any other where a question is open, and then it teaches nothing; elsewhere it says what was wrong
-// with the task's last attempt.
-func (t *taking) concerned(ctx context.Context) (err error) {
+// findTargets finds the tasks that an intent concerns. A comment that begins with 👎 teaches nothing where a question
+// is open: there it is an answer. Elsewhere it reports a fault of the task's last attempt.
+func (t *intentRun) findTargets(ctx context.Context) (err error) {
 	t.targets, err = t.Intake.targets(ctx, t.intent)
 	switch {
 	case err != nil:
 		return err
 	case t.intent.Words != "":
-		t.answerWords()
+		t.answerFreeText()
 	case t.intent.Teach.Wrong == "" || t.intent.Event.Origin.Command:
 	case len(t.targets) > 0:
 		t.intent.Teach = sia.Teach{}
@@ -78,21 +77,21 @@ func (t *taking) concerned(ctx context.Context) (err error) {
 	return err
 }
 
-// answerWords makes words to SIA, where it waits for none, a question that anybody may ask: what it understands.
-func (t *taking) answerWords() {
-	if slices.ContainsFunc(t.targets, func(to target) bool { return to.awaits }) {
+// answerFreeText answers free text that no task expects: anybody may ask, and the answer lists what SIA understands.
+func (t *intentRun) answerFreeText() {
+	if slices.ContainsFunc(t.targets, func(to target) bool { return to.expectsText }) {
 		return
 	}
 	say := sia.Query{Topic: "say", Text: render.Understood(t.intent.Words, sia.Task{})}
 	t.intent.Event.Fact, t.intent.Permission = say, false
 	for i := range t.targets {
-		say.Text = render.Understood(t.intent.Words, t.targets[i].stands)
+		say.Text = render.Understood(t.intent.Words, t.targets[i].current)
 		t.targets[i].event.Fact = say
 	}
 }
 
-// register makes the repository known, and has the intent and its tasks go on where the repository is now.
-func (t *taking) register(ctx context.Context) (ended bool, err error) {
+// register registers the repository, and updates the intent and its tasks if the repository was moved or renamed.
+func (t *intentRun) register(ctx context.Context) (ended bool, err error) {
 	start, starts := t.intent.Event.Fact.(sia.Start)
 	now, ok, err := t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch)
 	if err != nil || !ok {
@@ -104,17 +103,17 @@ func (t *taking) register(ctx context.Context) (ended bool, err error) {
 		t.intent.Event.Fact = start
 	}
 	for i, to := range t.targets {
-		if t.targets[i].stands, err = t.move(ctx, to.stands, now.Installation, now.Repo); err != nil {
+		if t.targets[i].current, err = t.moveTask(ctx, to.current, now.Installation, now.Repo); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// tellHeard ends the way of a command that was answered where there was no task yet, and that a look finds again on the
-// task's issue. It gives the event of an edited comment an id of its own where the comment was heard before; where it
-// was not, it counts once however SIA learns of it.
-func (t *taking) tellHeard(ctx context.Context) (ended bool, err error) {
+// dedupe ends a command that was answered before its issue had a task, and that a later look finds again. If the
+// comment was seen before its edit, its event gets the id in Anew; otherwise it keeps its own, so that it counts
+// once, by whichever way it arrives.
+func (t *intentRun) dedupe(ctx context.Context) (ended bool, err error) {
 	again := t.intent.Event.Origin.Command && len(t.targets) > 0
 	if t.intent.Anew == "" && !again {
 		return false, nil
@@ -143,8 +142,8 @@ func (t *taking) tellHeard(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// filter reads the repository's settings, and drops labels and bots that they don't name.
-func (t *taking) filter(ctx context.Context) (ended bool, err error) {
+// filter reads the repository's settings, and drops labels and bots that the settings don't name.
+func (t *intentRun) filter(ctx context.Context) (ended bool, err error) {
 	if t.set, err = t.Settings.Settings(ctx, t.intent.Installation, t.intent.Repo); err != nil {
 		return false, err
 	}
@@ -153,10 +152,10 @@ func (t *taking) filter(ctx context.Context) (ended bool, err error) {
 	return otherLabel || otherBot, nil
 }
 
-// stale ends the way of a stop, an edit, a draft, or the end of a pull request, that GitHub does not show any more:
-// deliveries overtake one another, and one that failed is sent again later, when the label may be on again, the issue
-// or pull request open, or the text another. What GitHub shows instead has a delivery of its own.
-func (t *taking) stale(ctx context.Context) (ended bool, err error) {
+// dropStale ends a stop, an edit, a draft change or the end of a pull request if GitHub no longer shows it.
+// Deliveries overtake one another, and a failed one is sent again later: by then the label may be back, the issue or
+// pull request open, or the text different. GitHub sends another delivery for the state that it shows.
+func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	on := t.intent.Event.Origin
 	if len(t.targets) == 0 || on.OnIssue == 0 || on.Command {
 		return false, nil
@@ -168,7 +167,7 @@ func (t *taking) stale(ctx context.Context) (ended bool, err error) {
 		now, err := repo.Pull(ctx, on.OnIssue)
 		return err == nil && !now.UpdatedAt.Before(t.intent.Changed) && now.Draft != f.Draft, err
 	case sia.Edited:
-		if on.Comment != 0 || on.OnIssue != t.targets[0].stands.Issue { // it may tick a box of a question
+		if on.Comment != 0 || on.OnIssue != t.targets[0].current.Issue { // it may tick a box of a question
 			return false, nil
 		}
 		shows = func(now github.Issue) bool {
@@ -180,7 +179,7 @@ func (t *taking) stale(ctx context.Context) (ended bool, err error) {
 		}
 		label, id := t.intent.Label, int64(0)
 		if label == "" {
-			label, id = t.targets[0].stands.Label, t.targets[0].stands.LabelID
+			label, id = t.targets[0].current.Label, t.targets[0].current.LabelID
 		}
 		shows = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label, id) }
 	case sia.PullClosed, sia.NotAnswered:
@@ -189,21 +188,20 @@ func (t *taking) stale(ctx context.Context) (ended bool, err error) {
 		return false, nil
 	}
 	now, gone, err := repo.IssueOrGone(ctx, on.OnIssue)
-	if err != nil || gone || now.UpdatedAt.Before(t.intent.Changed) { // one of GitHub's servers has not heard of it
+	if err != nil || gone || now.UpdatedAt.Before(t.intent.Changed) { // a lagging replica of GitHub
 		return false, err
 	}
 	return !shows(now), nil
 }
 
-// permit asks GitHub whether the person may do it, and says so politely when not. GitHub gives no bot a role in a
-// repository: one that the settings name may do what takes their access.command_permission. Whether tests may be
-// changed is for people to say.
-func (t *taking) permit(ctx context.Context) (ended bool, err error) {
+// permit asks GitHub whether the sender may do this, and answers politely if not. GitHub gives bots no role in a
+// repository: a bot that the settings name has access.command_permission. Only people may accept changed tests.
+func (t *intentRun) permit(ctx context.Context) (ended bool, err error) {
 	e := t.intent.Event
 	if !t.intent.Permission {
 		return false, nil
 	}
-	have, needs := t.set.Access.CommandPermission, needed(t.set, e.Fact)
+	have, needs := t.set.Access.CommandPermission, neededPermission(t.set, e.Fact)
 	if _, accepts := e.Fact.(sia.AcceptTests); t.intent.Bot && accepts {
 		have = "none"
 	} else if !t.intent.Bot {
@@ -232,8 +230,8 @@ func (t *taking) permit(ctx context.Context) (ended bool, err error) {
 	return true, err
 }
 
-// allow begins no task where this server's list does not name the repository.
-func (t *taking) allow(ctx context.Context) (ended bool, err error) {
+// allow ends a start in a repository that this server's list does not include.
+func (t *intentRun) allow(ctx context.Context) (ended bool, err error) {
 	if _, starts := t.intent.Event.Fact.(sia.Start); !starts || t.Allowed.Has(t.intent.Repo) {
 		return false, nil
 	}
@@ -242,7 +240,7 @@ func (t *taking) allow(ctx context.Context) (ended bool, err error) {
 }
 
 // teach remembers or forgets what the intent teaches.
-func (t *taking) teach(ctx context.Context) (ended bool, err error) {
+func (t *intentRun) teach(ctx context.Context) (ended bool, err error) {
 	if t.intent.Teach == (sia.Teach{}) {
 		return false, nil
 	}
@@ -255,7 +253,7 @@ func (t *taking) teach(ctx context.Context) (ended bool, err error) {
 }
 
 // obeyHalt obeys a command that concerns everything in a repository.
-func (t *taking) obeyHalt(ctx context.Context) (ended bool, err error) {
+func (t *intentRun) obeyHalt(ctx context.Context) (ended bool, err error) {
 	answer, ok, err := t.halt(ctx, t.intent)
 	if err != nil || !ok {
 		return false, err
@@ -264,20 +262,20 @@ func (t *taking) obeyHalt(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// begin makes the task that the intent starts the one that it concerns, and has it wait where its person has started
-// several just now. Said on the issue of a question, it is said to the task that asks.
-func (t *taking) begin(ctx context.Context) (ended bool, err error) {
+// begin makes the started task the only target, and delays it if its sender has started several tasks recently. A
+// start on the issue of a question goes to the task that asks.
+func (t *intentRun) begin(ctx context.Context) (ended bool, err error) {
 	start, starts := t.intent.Event.Fact.(sia.Start)
 	if !starts {
 		return false, nil
 	}
-	wait, err := t.pace(ctx, t.intent.Event.By)
+	wait, err := t.startDelay(ctx, t.intent.Event.By)
 	if err != nil {
 		return false, err
 	}
 	start.Wait = int(wait / time.Second)
 	if len(t.targets) > 0 && t.intent.Event.Origin.Command {
-		known := t.targets[0].stands
+		known := t.targets[0].current
 		start.Issue = known.Issue
 		if start.Issue != t.intent.Event.Origin.OnIssue {
 			start.Title, start.Body = known.Title, known.Body
@@ -288,12 +286,12 @@ func (t *taking) begin(ctx context.Context) (ended bool, err error) {
 	return false, t.Memory.Restore(ctx, t.intent.Installation, t.intent.Repo, start.Issue)
 }
 
-// apply applies the event to its tasks; a command without one is answered.
-func (t *taking) apply(ctx context.Context) (ended bool, err error) {
+// apply applies the event to its tasks, or answers a command that has none.
+func (t *intentRun) apply(ctx context.Context) (ended bool, err error) {
 	if len(t.targets) == 0 {
 		return true, t.answerWithoutTask(ctx, t.intent, t.set)
 	}
-	if err := t.known(ctx, t.targets); err != nil {
+	if err := t.resolveUse(ctx, t.targets); err != nil {
 		return false, err
 	}
 	for _, to := range t.targets {

@@ -9,9 +9,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// known finds out whether a technique is asked for or a coder, and answers where it is
-// neither: a misspelt wish is not taken for one, nor for the answer to an open question.
-func (in *Intake) known(ctx context.Context, targets []target) error {
+// resolveUse determines whether a command names a technique or a coder. It answers if it is neither, so that a
+// misspelling is not taken for a technique, or for the answer to an open question.
+func (in *Intake) resolveUse(ctx context.Context, targets []target) error {
 	for n, t := range targets {
 		use, ok := t.event.Fact.(sia.Use)
 		if !ok {

@@ -6,9 +6,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// readWorkflowRun reads "workflow_run": a hint for the gate once it completed,
-// for then its logs are ready.
-func readWorkflowRun(payload any, r reading) ([]sia.Intent, *administration) {
+// readWorkflowRun reads "workflow_run": a hint for the gate once the run is completed, since its logs are ready then.
+func readWorkflowRun(payload any, r meta) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.WorkflowRunEvent)
 	if !ok || e.GetAction() != "completed" {
 		return nil, nil

@@ -1,7 +1,7 @@
-// Package welcome proposes the first settings to a repository that the app was newly installed on: one pull
-// request with a .sia/config.yml that says what was found, which people merge, change or close.
+// Package welcome proposes initial settings to a repository on which the app was newly installed. It opens one pull
+// request with a .sia/config.yml that lists what was detected, for people to merge, change or close.
 //
-// It asks once, for ever. The pull request itself is what remembers that: as long as there was one of the branch
-// sia/welcome, open or closed, there is no other, even where the database was lost or the app was installed anew.
-// Whatever speaks against asking is a reason in words, which the store keeps with the repository's setup.
+// It does so only once. The pull request itself is the record of that: while there is a pull request of the branch
+// sia/welcome, open or closed, no other is opened, even if the database was lost or the app was installed again. A
+// reason not to propose is stored with the repository's setup, in words.
 package welcome

@@ -17,31 +17,31 @@ import (
 	"github.com/sia-bot/sia/sia/project"
 )
 
-// Branch is the branch of the pull request.
+// Branch is the head branch of the pull request.
 const Branch = "sia/welcome"
 
-// Together is how many repositories may be added at once for each of them to get a pull request. Who adds more
-// would get a flood of mail.
-const Together = 10
+// MaxTogether is the maximum number of repositories added at once that get a pull request each. More would send a
+// flood of mail.
+const MaxTogether = 10
 
-// Settings gives the settings in force in a repository.
+// Settings provides the settings in force in a repository.
 type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
 }
 
-// Deps is what a [Welcomer] works with. Everything is needed.
+// Deps holds the dependencies of a [Welcomer]. All are required.
 type Deps struct {
 	GitHub   *github.App
 	Git      *gitops.Cache
 	Settings Settings
-	Allowed  func(host string) bool // whether setup may fetch from a host on this server
+	Allowed  func(host string) bool // whether this server lets setup fetch from a host
 	Now      func() time.Time
 }
 
-// Welcomer proposes settings. Make one with [New]. Safe for concurrent use.
+// Welcomer proposes settings. Make one with [New]. It is safe for concurrent use.
 type Welcomer struct{ Deps }
 
-// New returns a welcomer; it is an error when anything of d is missing.
+// New returns a welcomer. It fails if a part of d is missing.
 func New(d Deps) (*Welcomer, error) {
 	if d.GitHub == nil || d.Git == nil || d.Settings == nil || d.Allowed == nil || d.Now == nil {
 		return nil, errors.New("make what welcomes repositories: something that it works with is missing")
@@ -49,17 +49,16 @@ func New(d Deps) (*Welcomer, error) {
 	return &Welcomer{d}, nil
 }
 
-// Nobody welcomes nobody: the server was told not to.
-type Nobody struct{}
+// Disabled proposes nothing, on a server with welcomes turned off.
+type Disabled struct{}
 
-// Welcome does nothing, about which there is nothing to say.
-func (Nobody) Welcome(context.Context, store.Setup) (string, error) { return "", nil }
+// Welcome does nothing.
+func (Disabled) Welcome(context.Context, store.Setup) (string, error) { return "", nil }
 
-// Welcome proposes settings to a repository that is new, unless something speaks against it, and returns the result.
-// The default branch in r is the present one. An error is one that may pass; what trying again can't help,
-// such as a permission that is missing, is a result.
-func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (came string, err error) {
-	came, err = w.welcome(ctx, r)
+// Welcome proposes settings to a new repository, unless there is a reason not to, and returns the outcome. r has the
+// current default branch. Errors are transient; a permanent failure, such as a missing permission, is an outcome.
+func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (outcome string, err error) {
+	outcome, err = w.welcome(ctx, r)
 	var (
 		refused  *sia.Error
 		auth     *gitops.AuthError
@@ -72,30 +71,30 @@ func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (came string, err
 	case errors.As(err, &auth), errors.As(err, &gone), errors.As(err, &rejected):
 		return "the branch " + Branch + " could not be pushed: GitHub refused it", nil
 	}
-	return came, err
+	return outcome, err
 }
 
-func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (came string, err error) {
+func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (outcome string, err error) {
 	switch {
 	case r.Together == 0:
 		return "the repository is not new", nil
-	case r.Together > Together:
+	case r.Together > MaxTogether:
 		return fmt.Sprintf("%d repositories were added at once, and only up to %d get a pull request each", r.Together,
-			Together), nil
+			MaxTogether), nil
 	case r.Name == sia.OwnersRepo:
 		return "its settings are those of all repositories of the owner", nil
 	}
 	repo := w.GitHub.Repo(r.Installation, r.Repo)
-	if pull, was, err := repo.EverPull(ctx, Branch); err != nil || was {
+	if pull, exists, err := repo.AnyPull(ctx, Branch); err != nil || exists {
 		return "pull request " + fmt.Sprint(pull.Number) + " proposed it", err
 	}
 	head, ok, err := repo.DefaultHead(ctx)
 	if err != nil || !ok {
 		return "the repository is empty, or has another name by now", err
 	}
-	_, has, err := repo.File(ctx, head, config.Path, maxFile)
-	if has {
-		return "it has settings of its own", nil // too large, too
+	_, exists, err := repo.File(ctx, head, config.Path, maxFile)
+	if exists {
+		return "it has settings of its own", nil // also if it is too large
 	}
 	if err != nil {
 		return "", err
@@ -107,14 +106,14 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (came string, err
 	return w.propose(ctx, repo, r, set, head)
 }
 
-// maxFile bounds a file of a repository that is read, in bytes; GitHub's API gives no more.
+// maxFile is the maximum size of a file to read, in bytes; GitHub's API returns no more.
 const maxFile = project.MaxFile
 
 // propose opens the pull request.
 func (w *Welcomer) propose(
 	ctx context.Context, repo *github.Repo, r store.Setup, set sia.Settings, head string,
-) (came string, err error) {
-	found, err := look(ctx, repo, head)
+) (outcome string, err error) {
+	found, err := detectProject(ctx, repo, head)
 	if err != nil {
 		return "", err
 	}
@@ -126,7 +125,7 @@ func (w *Welcomer) propose(
 	if !differs {
 		return "nothing was found that settings would have to say", nil
 	}
-	if mine, err := w.mayPush(ctx, repo, file); err != nil || !mine {
+	if mine, err := w.ownsBranch(ctx, repo, file); err != nil || !mine {
 		return "there is a branch " + Branch + " that is somebody else's", err
 	}
 	if err := w.push(ctx, repo, r.DefaultBranch, file); err != nil {
@@ -138,8 +137,8 @@ func (w *Welcomer) propose(
 	return "pull request " + fmt.Sprint(pull.Number) + " proposes it", err
 }
 
-// look says what kind of project a commit holds, by GitHub's API: that brings a few files here, and not all.
-func look(ctx context.Context, repo *github.Repo, sha string) (project.Project, error) {
+// detectProject detects the kind of project at a commit. It uses GitHub's API, which fetches only a few files.
+func detectProject(ctx context.Context, repo *github.Repo, sha string) (project.Project, error) {
 	names, err := repo.Top(ctx, sha)
 	if err != nil {
 		return project.Project{}, err
@@ -159,7 +158,7 @@ func look(ctx context.Context, repo *github.Repo, sha string) (project.Project, 
 	return found, failed
 }
 
-// required are the names of the checks that a branch's rules require.
+// required returns the names of the checks that a branch's rules require.
 func (w *Welcomer) required(ctx context.Context, repo *github.Repo, branch string) (names []string, err error) {
 	rules, err := repo.Required(ctx, branch)
 	for _, r := range rules.All {
@@ -170,9 +169,9 @@ func (w *Welcomer) required(ctx context.Context, repo *github.Repo, branch strin
 	return names, err
 }
 
-// mayPush reports whether the branch is SIA's: there is none yet, or it has the very file, since this was
-// interrupted before.
-func (w *Welcomer) mayPush(ctx context.Context, repo *github.Repo, file []byte) (bool, error) {
+// ownsBranch reports whether the branch is SIA's: it does not exist, or has exactly this file from an interrupted
+// run.
+func (w *Welcomer) ownsBranch(ctx context.Context, repo *github.Repo, file []byte) (bool, error) {
 	head, ok, err := repo.Head(ctx, Branch)
 	if err != nil || !ok {
 		return err == nil, err
@@ -181,7 +180,7 @@ func (w *Welcomer) mayPush(ctx context.Context, repo *github.Repo, file []byte) 
 	return bytes.Equal(is, file), err
 }
 
-// push commits the file to the branch, which begins at the base branch.
+// push commits the file to the branch, on top of the base branch.
 func (w *Welcomer) push(ctx context.Context, repo *github.Repo, base string, file []byte) error {
 	mirror := w.Git.Repo(repo.Remote())
 	head, err := mirror.Fetch(ctx, base)

@@ -103,7 +103,7 @@ func (w *checkWorker) lastWord(ctx context.Context, t sia.Task, e *headEvidence)
 	if err := w.readEarlier(ctx, t, e); err != nil {
 		return err
 	}
-	now, err := w.repo(t).LastWord(ctx, t.Pull.Number, t.BaseBranch)
+	now, err := w.repo(t).FinalState(ctx, t.Pull.Number, t.BaseBranch)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 	if err != nil {
 		return failed(f.What, err, "look at Advanced → Recent Deliveries in the app's settings on GitHub")
 	}
-	var bad []github.Tried
+	var bad []github.DeliveryAttempt
 	for _, d := range tried {
 		if !d.OK() && time.Since(d.At) < recently {
 			bad = append(bad, d)

@@ -127,7 +127,7 @@ func limited(e *cli.Env, s *store.Store, t sia.Task) (string, error) {
 	if err != nil || until.IsZero() {
 		return "", err
 	}
-	return github.WaitsForWrites(until), nil
+	return github.WriteLimitMessage(until), nil
 }
 
 // shownTask is a task as JSON, with what it waits for or why it ended in words.

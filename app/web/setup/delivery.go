@@ -8,7 +8,7 @@ import (
 )
 
 // Answered is the result of a delivery that failed.
-func Answered(d github.Tried) string {
+func Answered(d github.DeliveryAttempt) string {
 	switch {
 	case d.Code == 0 && d.Status == "":
 		return "no answer"
@@ -19,7 +19,7 @@ func Answered(d github.Tried) string {
 }
 
 // DeliveryFix says what to do about a delivery that failed.
-func DeliveryFix(d github.Tried) string {
+func DeliveryFix(d github.DeliveryAttempt) string {
 	switch d.Code {
 	case 401:
 		return "the secret is not the same on both sides: set that of --webhook-secret, or webhook_secret in " + File +

@@ -27,7 +27,7 @@ type Forge interface {
 	Self(ctx context.Context) (github.Self, error)
 	Hook(ctx context.Context) (github.Hook, error)
 	Installations(ctx context.Context) ([]github.Installation, error)
-	LatestDeliveries(ctx context.Context) ([]github.Tried, error)
+	LatestDeliveries(ctx context.Context) ([]github.DeliveryAttempt, error)
 	Redeliver(ctx context.Context, id int64) error
 }
 

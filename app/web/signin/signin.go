@@ -252,7 +252,7 @@ func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if client := clientaddr.Of(r); !d.limit.Allow(client) { // only now: what is refused above asks nothing of GitHub
-		if d.limit.Tells() {
+		if d.limit.ShouldLog() {
 			d.log.WarnContext(r.Context(), "too many sign-ins from one address were refused", "from", client, "fix",
 				"if it is a proxy's in front of SIA, name it with --trusted-proxies, and each visitor is counted alone")
 		}
@@ -309,7 +309,7 @@ func (d *door) out(w http.ResponseWriter, r *http.Request, s session) {
 	d.jar.drop(w, sessionCookie)
 	ctx, cancel := context.WithTimeout(r.Context(), askFor)
 	defer cancel()
-	if err := d.forge.people.GiveBack(ctx, d.oauth.ClientID, d.oauth.ClientSecret, s.Token); err != nil {
+	if err := d.forge.people.RevokeToken(ctx, d.oauth.ClientID, d.oauth.ClientSecret, s.Token); err != nil {
 		d.log.WarnContext(ctx, "GitHub did not take a person's token back; it ends by itself within eight hours", "login",
 			s.Login, "error", redacted(err))
 	}

@@ -8,36 +8,36 @@ import (
 	"slices"
 )
 
-// Pull is a pull request that a bench made.
+// Pull is a pull request that a bench created.
 type Pull struct {
 	Number       int64
-	Node         string // its id in GraphQL
+	Node         string // GraphQL id
 	Branch, Base string
 	Head         string // commit
 }
 
-// commitSpec says what a commit holds.
+// commitSpec is a commit to create.
 type commitSpec struct {
 	parent  string
 	files   map[string]string
-	message string // "": a name that nothing else has
+	message string // "": a unique name
 	author  map[string]any
 }
 
-// tree is a tree of files over a commit's. Commits of the same share it.
+// tree creates a tree of files on top of a commit's. Commits with the same tree share it.
 func (t *Try) tree(parent string, files map[string]string) string {
 	entries, key := []map[string]any{}, "tree of "+parent
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		entries = append(entries, map[string]any{"path": path, "mode": "100644", "type": "blob", "content": files[path]})
 		key += "\x00" + path + "\x00" + files[path]
 	}
-	return once(t, key, func(t *Try) string {
+	return share(t, key, func(t *Try) string {
 		a := t.Post("/git/trees", map[string]any{"base_tree": parent, "tree": entries})
 		return t.Want(a, http.StatusCreated).Str("sha")
 	})
 }
 
-// commit makes a commit through the API, on no branch.
+// commit creates a commit through the API, on no branch.
 func (t *Try) commit(s commitSpec) Answer {
 	if s.message == "" {
 		s.message = t.unique("commit")
@@ -49,31 +49,31 @@ func (t *Try) commit(s commitSpec) Answer {
 	return t.Want(t.Post("/git/commits", body), http.StatusCreated)
 }
 
-// start is the commit that branches of the bench begin at: the default branch's, as it was first seen.
+// start returns the commit that the bench's branches begin at: the first seen head of the default branch.
 func (t *Try) start() string {
-	return once(t, "start", func(t *Try) string {
+	return share(t, "start", func(t *Try) string {
 		return t.Want(t.Get("/git/ref/heads/%s", url.PathEscape(t.raw.DefaultBranch)), http.StatusOK).Str("object.sha")
 	})
 }
 
-// file is a commit with a file on top of another; each line of it is another than the parent's.
-func (t *Try) file(parent string) string {
-	return t.commit(commitSpec{parent: parent, files: onFile(parent)}).Str("sha")
+// commitFile creates a commit with a file on top of another. It changes every line of the file.
+func (t *Try) commitFile(parent string) string {
+	return t.commit(commitSpec{parent: parent, files: fileOf(parent)}).Str("sha")
 }
 
-// onFile is the file that the bench's commits change.
-func onFile(content string) map[string]string {
+// fileOf returns the file that the bench's commits change.
+func fileOf(content string) map[string]string {
 	return map[string]string{mark + ".txt": content + "\n1\n2\n3\n"}
 }
 
-// branch makes a branch at a commit and returns its name.
+// branch creates a branch at a commit and returns its name.
 func (t *Try) branch(sha string) string {
 	name := t.unique("branch")
 	t.ref("refs/heads/"+name, sha)
 	return name
 }
 
-// ref makes a ref. It is to be taken back even where the answer is lost.
+// ref creates a ref. It is removed later, even if the response is lost.
 func (t *Try) ref(ref, sha string) {
 	if !t.ok() {
 		return
@@ -82,33 +82,33 @@ func (t *Try) ref(ref, sha string) {
 	t.Want(t.Post("/git/refs", map[string]any{"ref": ref, "sha": sha}), http.StatusCreated)
 }
 
-// push moves a branch.
+// push updates a branch.
 func (t *Try) push(branch, sha string, force bool) Answer {
 	return t.Send(http.MethodPatch, "/git/refs/heads/"+branch, map[string]any{"sha": sha, "force": force})
 }
 
-// base is the branch that pull requests of the bench are to be merged into.
+// base returns the shared base branch of pull requests.
 func (t *Try) base() string {
-	return once(t, "base", func(t *Try) string { return t.branch(t.start()) })
+	return share(t, "base", func(t *Try) string { return t.branch(t.start()) })
 }
 
-// commitOnce is a commit that facts share which look at what judges one.
-func (t *Try) commitOnce() string {
-	return once(t, "commit", func(t *Try) string {
-		sha := t.file(t.start())
+// sharedCommit returns the commit shared by facts about checks.
+func (t *Try) sharedCommit() string {
+	return share(t, "commit", func(t *Try) string {
+		sha := t.commitFile(t.start())
 		t.branch(sha)
 		return sha
 	})
 }
 
-// pullOnce is a pull request that facts share which leave it as it is.
-func (t *Try) pullOnce() Pull {
-	return once(t, "pull", func(t *Try) Pull { return t.pull(t.base(), nil) })
+// sharedPull returns the pull request shared by facts that don't change it.
+func (t *Try) sharedPull() Pull {
+	return share(t, "pull", func(t *Try) Pull { return t.pull(t.base(), nil) })
 }
 
-// pull opens a pull request with a commit of its own.
+// pull opens a pull request with a new commit.
 func (t *Try) pull(base string, more map[string]any) Pull {
-	p := Pull{Base: base, Head: t.file(t.start())}
+	p := Pull{Base: base, Head: t.commitFile(t.start())}
 	p.Branch = t.branch(p.Head)
 	body := map[string]any{"title": p.Branch, "head": p.Branch, "base": base, "body": "Made by `sia doctor github`."}
 	for k, v := range more {
@@ -116,7 +116,7 @@ func (t *Try) pull(base string, more map[string]any) Pull {
 	}
 	a := t.Want(t.Post("/pulls", body), http.StatusCreated)
 	p.Number, p.Node = a.Int("number"), a.Str("node_id")
-	t.madeIssue(p.Branch, p.Number)
+	t.undoIssueLater(p.Branch, p.Number)
 	return p
 }
 
@@ -125,31 +125,31 @@ func (t *Try) issue() int64 {
 	title := t.unique("issue")
 	a := t.Want(t.Post("/issues", map[string]any{"title": title, "body": "Made by `sia doctor github`."}),
 		http.StatusCreated)
-	t.madeIssue(title, a.Int("number"))
+	t.undoIssueLater(title, a.Int("number"))
 	return a.Int("number")
 }
 
-// issueOnce is an issue that facts share.
-func (t *Try) issueOnce() int64 { return once(t, "issue", (*Try).issue) }
+// sharedIssue returns the issue that facts share.
+func (t *Try) sharedIssue() int64 { return share(t, "issue", (*Try).issue) }
 
-func (t *Try) madeIssue(title string, number int64) {
+func (t *Try) undoIssueLater(title string, number int64) {
 	if number != 0 {
 		t.undos = append(t.undos, undoIssue(title, number))
 	}
 }
 
-// checkRun makes a check run.
+// checkRun creates a check run.
 func (t *Try) checkRun(sha, name, conclusion string) Answer {
 	return t.Want(t.Post("/check-runs", map[string]any{"name": name, "head_sha": sha, "conclusion": conclusion,
 		"output": map[string]any{"title": name, "summary": "Made by `sia doctor github`."}}), http.StatusCreated)
 }
 
-// status sets a commit status.
+// status creates a commit status.
 func (t *Try) status(sha, context, state string) Answer {
 	return t.Want(t.Post("/statuses/"+sha, map[string]any{"state": state, "context": context}), http.StatusCreated)
 }
 
-// requireChecks puts a ruleset in force that wants checks on a branch.
+// requireChecks creates a ruleset that requires checks on a branch.
 func (t *Try) requireChecks(branch string, strict bool, contexts ...string) int64 {
 	var list []map[string]any
 	for _, c := range contexts {
@@ -168,5 +168,5 @@ func (t *Try) requireChecks(branch string, strict bool, contexts ...string) int6
 	return a.Int("id")
 }
 
-// path is a path with numbers in it.
+// path formats a path.
 func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -9,16 +9,16 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// The last word asks how a pull request is, and what its base branch requires: the rules, and of classic
-// protection whether it names checks at all, for which of their apps it wants them is told in REST alone.
+// The query for the state of a pull request and the requirements of its base branch: the rule sets, and whether
+// classic protection names checks at all. Only REST has the apps of those checks.
 // https://docs.github.com/en/graphql/reference/objects#ref
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
 const (
-	lastWordPull = ` pullRequest(number: $number) {
+	finalStatePull = ` pullRequest(number: $number) {
 		state headRefOid baseRefName
 		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
 	}`
-	lastWordRules = ` ref(qualifiedName: $ref) {
+	finalStateRules = ` ref(qualifiedName: $ref) {
 		refUpdateRule { requiredStatusCheckContexts }
 		rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters {
 			... on RequiredStatusChecksParameters {
@@ -29,7 +29,7 @@ const (
 	}`
 )
 
-// ruledRef is a branch as that query tells it.
+// ruledRef is a branch in the response.
 type ruledRef struct {
 	Protection *struct {
 		Checks []string `json:"requiredStatusCheckContexts"`
@@ -40,34 +40,35 @@ type ruledRef struct {
 	}] `json:"rules"`
 }
 
-// LastWord is what may change while a commit is judged.
-type LastWord struct {
+// FinalState is the state that may change while a commit is judged.
+type FinalState struct {
 	Pull     PullState
-	Required Requirements // of the branch that the pull request is to be merged into
-	History  History      // near that branch; not known where the rules say what counts
+	Required Requirements // of the pull request's base branch
+	History  History      // near that branch; unknown if the requirements name checks
 }
 
-// LastWord reads it. It is one request where the rules are as [Repo.Required] told them less than a minute ago; where
-// they are not, where classic protection names checks, and where GraphQL does not tell, it is read over REST.
-func (r *Repo) LastWord(ctx context.Context, number int, branch string) (LastWord, error) {
-	if w, ok := r.lastWordAtOnce(ctx, number, branch); ok {
+// FinalState reads the state anew for the final check. It takes one request if the requirements are the ones that
+// [Repo.Required] cached less than a minute ago. If they are not, if classic protection names checks, or if GraphQL
+// fails, it reads the state over REST.
+func (r *Repo) FinalState(ctx context.Context, number int, branch string) (FinalState, error) {
+	if w, ok := r.finalStateGraphQL(ctx, number, branch); ok {
 		return w, nil
 	}
-	required, err := r.RequiredNow(ctx, branch)
+	required, err := r.FetchRequired(ctx, branch)
 	if err != nil {
-		return LastWord{}, err
+		return FinalState{}, err
 	}
-	w := LastWord{Required: required}
+	w := FinalState{Required: required}
 	if !required.Known || len(required.All) == 0 {
-		if w.History, err = r.historyNow(ctx, branch); err != nil {
+		if w.History, err = r.fetchHistory(ctx, branch); err != nil {
 			return w, err
 		}
 	}
-	_, w.Pull, err = r.pullNow(ctx, number)
+	_, w.Pull, err = r.fetchPull(ctx, number)
 	return w, err
 }
 
-type lastWordAnswer struct {
+type finalStateAnswer struct {
 	Repository struct {
 		PullRequest *pullNode `json:"pullRequest"`
 		Ref         *ruledRef `json:"ref"`
@@ -75,18 +76,18 @@ type lastWordAnswer struct {
 	} `json:"repository"`
 }
 
-// lastWordAtOnce is LastWord in one request. ok is false where that does not tell all.
-func (r *Repo) lastWordAtOnce(ctx context.Context, number int, branch string) (w LastWord, ok bool) {
+// finalStateGraphQL is FinalState in one request. ok is false if the response is incomplete.
+func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string) (w FinalState, ok bool) {
 	known, remembered := r.required.get(branch)
-	if !remembered || !known.Known || !r.looksAtOnce() {
+	if !remembered || !known.Known || !r.graphqlAvailable() {
 		return w, false
 	}
 	query := r.query()
-	query.add("$number: Int!", lastWordPull, "number", number)
-	query.add("$ref: String!", lastWordRules, "ref", "refs/heads/"+branch)
+	query.add("$number: Int!", finalStatePull, "number", number)
+	query.add("$ref: String!", finalStateRules, "ref", "refs/heads/"+branch)
 	query.addHistory(branch)
-	var got lastWordAnswer
-	if err := r.graphql(reading(ctx), query.String(), query.values, &got); err != nil {
+	var got finalStateAnswer
+	if err := r.graphql(readOnly(ctx), query.String(), query.values, &got); err != nil {
 		r.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
 		return w, false
 	}
@@ -99,8 +100,8 @@ func (r *Repo) lastWordAtOnce(ctx context.Context, number int, branch string) (w
 		return w, false
 	}
 	var look Look
-	look.takeState(got.Repository.PullRequest)
-	w = LastWord{Pull: look.Pull, Required: now}
+	look.setPullState(got.Repository.PullRequest)
+	w = FinalState{Pull: look.Pull, Required: now}
 	if w.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
 		return w, false
 	}
@@ -108,7 +109,7 @@ func (r *Repo) lastWordAtOnce(ctx context.Context, number int, branch string) (w
 	return w, true
 }
 
-// requirements are those of a branch. whole is false where the answer does not hold all of them.
+// requirements returns a branch's requirements. whole is false if the response does not have all of them.
 func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements, whole bool, err error) {
 	if ref.Rules.PageInfo.HasNextPage || ref.Protection != nil && len(ref.Protection.Checks) > 0 {
 		return out, false, nil
@@ -131,14 +132,14 @@ func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements
 				return out, false, err
 			}
 		}
-		wants := ruleWants{strict: p.Strict}
+		reqs := ruleRequirements{strict: p.Strict}
 		for _, c := range p.Checks {
-			wants.checks = append(wants.checks, gate.Required{Name: c.Context, App: max(0, c.App)})
+			reqs.checks = append(reqs.checks, gate.Required{Name: c.Context, App: max(0, c.App)})
 		}
 		for _, w := range p.Workflows {
-			wants.workflows = append(wants.workflows, workflowOf{w.Path, w.Repository})
+			reqs.workflows = append(reqs.workflows, workflowRef{w.Path, w.Repository})
 		}
-		if err := r.takeRule(ctx, &out, strings.ToLower(rule.Type), wants); err != nil {
+		if err := r.addRule(ctx, &out, strings.ToLower(rule.Type), reqs); err != nil {
 			return out, false, err
 		}
 	}

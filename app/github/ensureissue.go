@@ -6,11 +6,11 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// KeepIssue makes a repository have one issue of the app's under a marker, with a title and a body, and returns its
-// number. It opens it again where the app closed it, and opens another where it is gone. One that a person closed is
-// left as it is. known is its number when the caller remembers it, or 0: then it is looked for.
+// EnsureIssue makes the app's issue with a marker have a title and a body, and returns its number. It creates a
+// missing issue, and reopens one that the app closed. It leaves an issue that a user closed as it is. known is the
+// issue's number if the caller has it, or 0.
 // https://docs.github.com/en/rest/issues/issues#update-an-issue
-func (r *Repo) KeepIssue(ctx context.Context, known int, n NewIssue) (number int, err error) {
+func (r *Repo) EnsureIssue(ctx context.Context, known int, n NewIssue) (number int, err error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {
 		return 0, err
@@ -24,7 +24,7 @@ func (r *Repo) KeepIssue(ctx context.Context, known int, n NewIssue) (number int
 		lost = lost || now.Author != self.Login || !hasMarker(now.Body, n.Marker)
 	}
 	if lost {
-		if now, err = r.CreateIssue(ctx, n); err != nil { // or what there is already
+		if now, err = r.CreateIssue(ctx, n); err != nil { // or returns the existing one
 			return 0, err
 		}
 	}
