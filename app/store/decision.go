@@ -10,18 +10,17 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// LogDecision writes a decision down. When one of its id is there already, that
-// one stands and nothing is written.
+// LogDecision stores a decision. If one with its id exists, it writes nothing.
 func (s *DecisionStore) LogDecision(ctx context.Context, d sia.Decision) error {
 	op := "log decision " + d.ID
 	if d.ID == "" || d.Type == "" {
 		return fmt.Errorf("%s: a decision needs an id and a type", op)
 	}
-	return s.exec(ctx, op, `INSERT INTO decisions (`+decisionColumns+`) VALUES (`+marks(decisionColumns)+`)
+	return s.exec(ctx, op, `INSERT INTO decisions (`+decisionColumns+`) VALUES (`+params(decisionColumns)+`)
 		ON CONFLICT (id) DO NOTHING`, decisionFields(&d)...)
 }
 
-// SettleDecision notes the result of a decision, and what of that is its merit.
+// SettleDecision stores the outcome of a decision, and the credit for it.
 // The error wraps [ErrNotFound] when there is no such decision.
 func (s *DecisionStore) SettleDecision(ctx context.Context, id, outcome string, credit float64) error {
 	return s.change(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome,
@@ -32,8 +31,8 @@ const decisionColumns = `id, task_id, repo_id, attempt, type, policy, context, o
 	outcome, credit`
 
 func decisionFields(d *sia.Decision) []any {
-	return []any{&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, asJSON{&d.Context}, asJSON{&d.Options},
-		&d.Choice, &d.Propensity, &d.Reason, asMicros{&d.At}, &d.Outcome, &d.Credit}
+	return []any{&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, jsonColumn{&d.Context}, jsonColumn{&d.Options},
+		&d.Choice, &d.Propensity, &d.Reason, timeColumn{&d.At}, &d.Outcome, &d.Credit}
 }
 
 func scanDecision(from row) (d sia.Decision, err error) {
@@ -46,7 +45,7 @@ func (s *DecisionStore) Decision(ctx context.Context, id string) (sia.Decision, 
 	return load(ctx, s.DB, "load decision "+id, scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE id = ?`, id)
 }
 
-// Decisions lists what was decided for a task, oldest first.
+// Decisions lists the decisions for a task, oldest first.
 func (s *DecisionStore) Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error) {
 	return list(ctx, s.DB, "load the decisions of task "+string(id), scanDecision,
 		`SELECT `+decisionColumns+` FROM decisions WHERE task_id = ? ORDER BY n`, id)
@@ -78,41 +77,41 @@ func (s *DecisionStore) latest(
 
 // Outcome is the result of an intervention: its attempt passed or it did not.
 type Outcome struct {
-	ID           int64 // the place in the order in which outcomes are learned from; given by RecordOutcome
+	ID           int64 // ascending in the order of recording; assigned by RecordOutcome
 	Task         sia.TaskID
 	Intervention int      // 1-based within the task
 	Repo         sia.Repo // its Owner is the organisation
 	Pattern      sia.Pattern
 	Technique    sia.TechniqueID
 	Resolved     bool
-	Attempt      int                // techniques tried in the task before, from 0
-	Z            float64            // the confidence in the technique, standardised within its diagnosis; 0: none
-	Confidence   map[string]float64 // technique → what the model said, in 0–1; nil: no model said anything
+	Attempt      int                // number of techniques tried earlier in the task
+	Z            float64            // the confidence in the technique, standardized within its diagnosis; 0: none
+	Confidence   map[string]float64 // technique → the model's confidence, in 0–1; nil: no model was asked
 	Imported     ImportedTally      `json:",omitzero"` // of the technique, when it was chosen
-	Setup        string             // names the models and prompts that it was decided under
+	Setup        string             // identifies the models and prompts of the decision
 	Decision     string             // id of the decision; empty: none was logged
 	At           time.Time
 }
 
-// ImportedTally is what other installations had seen, as so many outcomes; zero: nothing was imported.
+// ImportedTally is the imported experience of other installations, as a number of outcomes; zero: none.
 type ImportedTally struct{ Resolved, Tried float64 }
 
-// RecordOutcome appends an outcome. The first one of an intervention stands: new
-// tells whether this is it.
+// RecordOutcome appends an outcome, unless there is one of its intervention. isNew
+// reports whether it was appended.
 func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err error) {
 	return s.record(ctx, fmt.Sprintf("record the outcome of intervention %d of task %s", o.Intervention, o.Task),
 		"outcomes", outcomeColumns, o.fields())
 }
 
-// record appends a row, of which the first column is the id, unless there is one of its key. Ids become visible in
-// their order because one transaction at a time gives them.
+// record appends a row with an id as its first column, unless its key exists. Ids become visible in
+// their order, because a lock serializes the transactions that assign them.
 func (s *OutcomeStore) record(ctx context.Context, op, table, columns string, fields []any) (isNew bool, err error) {
 	err = s.write(ctx, op, func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, table); err != nil {
+		if err := s.advisoryLock(ctx, tx, table); err != nil {
 			return err
 		}
 		n, err := affected(ctx, tx, `INSERT INTO `+table+` (`+columns+`)
-			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM `+table+`)`+strings.TrimPrefix(marks(columns), "?")+`)
+			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM `+table+`)`+strings.TrimPrefix(params(columns), "?")+`)
 			ON CONFLICT DO NOTHING`, fields[1:]...)
 		isNew = n == 1
 		return err
@@ -125,8 +124,8 @@ const outcomeColumns = `id, task_id, intervention, repo_id, org, repo, pattern, 
 
 func (o *Outcome) fields() []any {
 	return []any{&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
-		&o.Resolved, &o.Attempt, &o.Z, asJSON{&o.Confidence}, &o.Setup, &o.Decision, asMicros{&o.At}, &o.Imported.Resolved,
-		&o.Imported.Tried}
+		&o.Resolved, &o.Attempt, &o.Z, jsonColumn{&o.Confidence}, &o.Setup, &o.Decision, timeColumn{&o.At},
+		&o.Imported.Resolved, &o.Imported.Tried}
 }
 
 func scanOutcome(from row) (o Outcome, err error) {
@@ -135,7 +134,7 @@ func scanOutcome(from row) (o Outcome, err error) {
 }
 
 // OutcomesSince lists the outcomes of all repositories that were recorded after
-// the one of this id, in their order; 0 is before the first. No outcome appears
+// the one with the given id, in their order; 0: all. No outcome appears
 // later with an id below one that was listed.
 func (s *OutcomeStore) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the outcomes since %d", id), scanOutcome,

@@ -15,16 +15,16 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// errStopping is the cause with which the contexts of long effects end when the engine stops.
+// errStopping is the cause with which the contexts of long effects are canceled when the engine stops.
 var errStopping = errors.New("this server stops; the effect goes on on another, or when this one is started again")
 
-// errUnknownKind is why an effect waits.
+// errUnknownKind is the reason why an effect of an unknown kind waits.
 var errUnknownKind = errors.New("this version of SIA does not know this kind of effect: it waits for a newer one")
 
-// unknownAgain is when an effect that this version does not know is looked at again, by whichever server.
-const unknownAgain = 5 * time.Second
+// unknownKindDelay is the delay before any server looks again at an effect of an unknown kind.
+const unknownKindDelay = 5 * time.Second
 
-// effectArgs is the job that carries out an effect.
+// effectArgs has the arguments of the job that carries out an effect.
 type effectArgs struct {
 	Key string `json:"key"`
 }
@@ -38,7 +38,7 @@ type effectWorker struct {
 	e *Engine
 }
 
-// Work implements river.Worker. The job is that of one effect and of those that join it, one after the other.
+// Work implements river.Worker. It carries out one effect and then those that join it.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {
 	held, err := w.begin(ctx, job)
 	for err == nil && held != nil {
@@ -47,12 +47,12 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) err
 	return err
 }
 
-// begin takes the lease of the effect that the job is for, or that is left of it. Nil: there is nothing to do now.
+// begin takes the lease of the job's effect or, if that has ended, of one that joined it. Nil: there is nothing to do.
 func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*heldLease, error) {
 	e, key := w.e, job.Args.Key
 	held, f, until, err := e.take(ctx, key, key)
 	if err == nil && f.State != EffectPending {
-		held, err = w.leftJoined(ctx, f.Task, key)
+		held, err = w.takeJoined(ctx, f.Task, key)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -64,14 +64,14 @@ func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*
 		e.s.log.ErrorContext(ctx, "effect not begun", "effect", key, "err", err)
 		return nil, river.JobSnooze(e.c.Backoff(1))
 	case held == nil && f.State == EffectPending:
-		return nil, w.wait(ctx, job, until)
+		return nil, w.waitForLease(ctx, job, until)
 	}
 	return held, nil
 }
 
-// leftJoined takes the lease of an effect of a task that joined another, when the job of that one was put off in
-// between; nil: there is none, or another run has it.
-func (w *effectWorker) leftJoined(ctx context.Context, id sia.TaskID, job string) (*heldLease, error) {
+// takeJoined takes the lease of a pending effect that joined another one and so has no job of its own, which happens
+// when the job was postponed in between; nil: there is none, or another run has it.
+func (w *effectWorker) takeJoined(ctx context.Context, id sia.TaskID, job string) (*heldLease, error) {
 	key, err := load(ctx, w.e.s.DB, "look for what was left of task "+string(id), scanValue[string], `SELECT key
 		FROM effects WHERE task_id = ? AND state = 'pending' AND job_id = 0 LIMIT 1`, id)
 	if errors.Is(err, ErrNotFound) {
@@ -84,20 +84,20 @@ func (w *effectWorker) leftJoined(ctx context.Context, id sia.TaskID, job string
 	return held, err
 }
 
-// carryOut carries out an effect, and returns the one that joins it.
+// carryOut carries out an effect, and returns the run of the effect that joins it, if any.
 func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs], held *heldLease) (*heldLease, error) {
 	defer held.end()
 	f := held.f
 	if !f.Kind.Known() {
-		return nil, w.later(ctx, job, held, errUnknownKind, unknownAgain, 0)
+		return nil, w.postpone(ctx, job, held, errUnknownKind, unknownKindDelay, 0)
 	}
 	if f.Cancelled {
 		return w.finish(ctx, job, held, w.cancelled(ctx, f.Effect), ErrCancelled)
 	}
 	tries := f.Tries + 1
 	if f.Key == job.Args.Key {
-		// River counts the times that a job was begun and neither put off nor
-		// interrupted: beyond the first, the process died.
+		// River counts the starts of a job that were neither snoozed nor
+		// interrupted: after each start but the last, the process died.
 		tries = f.Tries + job.Attempt
 	}
 	if tries > w.e.c.Tries {
@@ -105,19 +105,19 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 		return w.finish(ctx, job, held, w.failed(ctx, f.Effect, err), err)
 	}
 	if f.Kind.Long() || f.Kind.RunsTests() {
-		if err := held.hasMirror(ctx); err != nil {
+		if err := held.recordMirror(ctx); err != nil {
 			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "effect", f.Key, "err", err)
 		}
-		if w.e.stopping.Err() != nil { // River gave it out again before it was stopped itself
-			return nil, w.later(ctx, job, held, errStopping, 0, 0)
+		if w.e.stopping.Err() != nil { // River started the job again before it was stopped itself
+			return nil, w.postpone(ctx, job, held, errStopping, 0, 0)
 		}
 		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
 	}
 	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries == w.e.c.Tries), f.Effect)
-	return w.report(ctx, job, held, tries, fact, err)
+	return w.handleResult(ctx, job, held, tries, fact, err)
 }
 
-// lastTry is the key under which a handler's context says whether its error ends the effect.
+// lastTry is the context key of the value that LastTry returns.
 type lastTry struct{}
 
 // LastTry reports whether the effect of a handler's context is given up when the handler returns an error.
@@ -126,7 +126,7 @@ func LastTry(ctx context.Context) bool {
 	return last
 }
 
-// run calls the handler, with the context that it is promised.
+// run calls the handler with the timeout of the effect's kind.
 func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) {
 	t, err := w.e.s.Task(ctx, f.Task)
 	if err != nil {
@@ -159,12 +159,12 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 }
 
 func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact sia.Fact, err error) {
-	defer w.e.s.noPanic(ctx, "carry out "+f.Key, &err)
+	defer w.e.s.recoverPanic(ctx, "carry out "+f.Key, &err)
 	return w.e.h.Effect(ctx, t, f)
 }
 
-// noPanic makes an error of a handler's panic. It is deferred.
-func (s *DB) noPanic(ctx context.Context, op string, err *error) {
+// recoverPanic converts a panic of a handler into an error. It must be deferred.
+func (s *DB) recoverPanic(ctx context.Context, op string, err *error) {
 	if p := recover(); p != nil {
 		s.log.ErrorContext(ctx, "handler panicked", "op", op, "panic", p, "stack", string(debug.Stack()))
 		*err = &sia.Error{Op: op, Err: fmt.Errorf("panic: %v", p),
@@ -172,8 +172,9 @@ func (s *DB) noPanic(ctx context.Context, op string, err *error) {
 	}
 }
 
-// report decides what a try's end means. What it writes counts only while the lease is held, see save and later.
-func (w *effectWorker) report(
+// handleResult handles the result of a try. Its writes take effect only while the lease is held, see saveOutcome and
+// postpone.
+func (w *effectWorker) handleResult(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, tries int, fact sia.Fact, err error,
 ) (joined *heldLease, _ error) {
 	switch {
@@ -184,23 +185,22 @@ func (w *effectWorker) report(
 	case errors.Is(context.Cause(held.ctx), ErrCancelled):
 		return w.finish(ctx, job, held, w.cancelled(ctx, held.f.Effect), ErrCancelled)
 	case errors.Is(context.Cause(held.ctx), errStopping):
-		return nil, w.later(ctx, job, held, errStopping, 0, 0)
+		return nil, w.postpone(ctx, job, held, errStopping, 0, 0)
 	case interrupted(ctx): // the engine stops: River makes the job available again
 		held.release(ctx)
 		return nil, fmt.Errorf("effect %s was interrupted: %w", held.key, context.Canceled)
 	case sia.WaitsTurn(err):
 		w.e.s.holdWrites(ctx, held.f.Task)
-		return nil, w.later(ctx, job, held, err, sia.RetryAfter(err), 0)
+		return nil, w.postpone(ctx, job, held, err, sia.RetryAfter(err), 0)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
 		return w.finish(ctx, job, held, w.failed(ctx, held.f.Effect, err), err)
 	default:
-		return nil, w.later(ctx, job, held, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
+		return nil, w.postpone(ctx, job, held, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
 	}
 }
 
-// finish writes an outcome down. While the database is in trouble, such as a
-// full disk, it keeps the outcome and goes on trying, so that work of half an
-// hour is not lost to it.
+// finish saves an outcome. While the database rejects writes, such as with a
+// full disk, it retries, so that the result of a long effect is not lost.
 func (w *effectWorker) finish(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, fact sia.Fact, cause error,
 ) (joined *heldLease, _ error) {
@@ -209,16 +209,16 @@ func (w *effectWorker) finish(
 		s.log.WarnContext(ctx, "effect not carried out", "task", f.Task, "effect", f.Key, "err", cause)
 	}
 	for try := 1; ; try++ {
-		joined, err := w.save(ctx, job, held, fact)
+		joined, err := w.saveOutcome(ctx, job, held, fact)
 		if err == nil {
 			return joined, nil
 		}
 		var trouble *sia.Error
 		if !errors.As(err, &trouble) {
-			return nil, w.later(ctx, job, held, err, w.e.c.Backoff(f.Tries+1), 1)
+			return nil, w.postpone(ctx, job, held, err, w.e.c.Backoff(f.Tries+1), 1)
 		}
 		if try == w.e.c.Tries || w.e.stopping.Err() != nil {
-			return nil, w.later(ctx, job, held, err, w.e.c.Backoff(1), 0)
+			return nil, w.postpone(ctx, job, held, err, w.e.c.Backoff(1), 0)
 		}
 		s.log.ErrorContext(ctx, "outcome can't be written down yet", "task", f.Task, "effect", f.Key, "err", err)
 		select {
@@ -228,10 +228,10 @@ func (w *effectWorker) finish(
 	}
 }
 
-// save closes the effect, applies its outcome and completes the job, or takes the lease of the effect that joins: all
-// or nothing, and nothing when another run took the effect over. The context may have ended: what was done must be
-// written down.
-func (w *effectWorker) save(
+// saveOutcome closes the effect, applies its outcome and completes the job, or takes the lease of the effect that
+// joins, in one transaction. It changes nothing when another run took the effect over. It ignores the end of ctx,
+// because a finished outcome must be saved.
+func (w *effectWorker) saveOutcome(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, fact sia.Fact,
 ) (joined *heldLease, _ error) {
 	s, f := w.e.s, held.f
@@ -245,7 +245,7 @@ func (w *effectWorker) save(
 	var res *sia.Result
 	began := time.Now()
 	err := s.write(saving, "write down the outcome of "+f.Key, func(tx *sql.Tx) error {
-		if joined != nil { // this runs again: the lease of the first time was not taken
+		if joined != nil { // a retry: the lease of the previous try was rolled back
 			joined.end()
 		}
 		res, joined = nil, nil
@@ -253,7 +253,7 @@ func (w *effectWorker) save(
 			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
 			WHERE key = ? AND state = 'pending' AND lease_token = ?`, state, words, words, micros(ev.At), f.Key, held.token)
 		var next *sia.Effect
-		if err == nil && n > 0 { // else another run took the effect over: its outcome counts, not this one
+		if err == nil && n > 0 { // else another run took the effect over, and this outcome is dropped
 			var r sia.Result
 			r, err = s.applyTx(saving, tx, f.Task, ev, &next)
 			res = &r
@@ -265,34 +265,34 @@ func (w *effectWorker) save(
 			return complete(saving, tx, job)
 		}
 		joined = w.e.newLease(ctx, next.Key, job.Args.Key)
-		w.e.enter(joined) // it was made in this transaction: nobody else has it
+		w.e.register(joined) // created in this transaction, so no other run has it
 		return joined.takeTx(saving, tx)
 	})
 	if joined != nil {
-		joined.hold(began, err)
+		joined.activate(began, err)
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case res == nil:
-		logLost(ctx, s.log, f.Key)
+		logOutcomeDropped(ctx, s.log, f.Key)
 	default:
 		s.logApplied(ctx, f.Task, ev, *res)
 	}
 	return joined, nil
 }
 
-// later puts the effect off, and counts the failed tries, unless the lease is another's. Another job takes this one's
-// place: a job that River puts off is up to five seconds late, and River ends it for good when somebody cancels it at
-// that moment.
-func (w *effectWorker) later(
+// postpone postpones the effect and counts the failed tries, unless another run has the lease. It replaces the job by a
+// new one, because a job that River snoozes is up to five seconds late, and is lost when it is cancelled at that
+// moment.
+func (w *effectWorker) postpone(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, cause error, delay time.Duration, failed int,
 ) error {
 	s, key := w.e.s, held.key
 	held.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	queue, crashed := queueEffects, 0 // of what joined another effect
+	queue, crashed := queueEffects, 0 // for an effect that joined another
 	if key == job.Args.Key {
 		queue, crashed = job.Queue, job.Attempt-1
 	}
@@ -302,7 +302,7 @@ func (w *effectWorker) later(
 			return err
 		}
 		n, err := affected(ctx, tx, `UPDATE effects SET tries = tries + ?, error = ?, lease_until = 0
-			WHERE key = ? AND state = 'pending' AND lease_token = ?`, failed+crashed, forPeople(cause), key, held.token)
+			WHERE key = ? AND state = 'pending' AND lease_token = ?`, failed+crashed, userMessage(cause), key, held.token)
 		if mine = n; err != nil || mine == 0 {
 			return err
 		}
@@ -313,15 +313,15 @@ func (w *effectWorker) later(
 		s.log.ErrorContext(ctx, "failed try not counted", "effect", key, "err", err)
 		return river.JobSnooze(delay)
 	case mine == 0:
-		logLost(ctx, s.log, key)
+		logOutcomeDropped(ctx, s.log, key)
 	default:
 		s.log.WarnContext(ctx, "effect is tried again", "effect", key, "in", delay, "err", cause)
 	}
 	return nil
 }
 
-// logLost says that the outcome of a run does not count.
-func logLost(ctx context.Context, log *slog.Logger, key string) {
+// logOutcomeDropped logs that the outcome of a run was dropped.
+func logOutcomeDropped(ctx context.Context, log *slog.Logger, key string) {
 	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "effect", key)
 }
 
@@ -330,15 +330,15 @@ func interrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrCancelled)
 }
 
-// saveTimeout bounds what is written after a handler returned.
+// saveTimeout is the timeout of writes after a handler returned.
 const saveTimeout = 30 * time.Second
 
-// failed is the outcome of an effect that was given up.
+// failed returns the outcome of an effect that was given up.
 func (w *effectWorker) failed(ctx context.Context, f sia.Effect, err error) sia.Fact {
-	return sia.EffectFailed{Effect: f.Kind, Reason: forPeople(err), Cost: w.spent(ctx, f).Cost, SHA: f.SHA, Part: f.Part}
+	return sia.EffectFailed{Effect: f.Kind, Reason: userMessage(err), Cost: w.spent(ctx, f).Cost, SHA: f.SHA, Part: f.Part}
 }
 
-// cancelled is the outcome of an effect that was stopped and said nothing.
+// cancelled returns the outcome of an effect that was cancelled before it returned a result.
 func (w *effectWorker) cancelled(ctx context.Context, f sia.Effect) sia.Fact {
 	if f.Kind == sia.DoAttempt {
 		ended := w.spent(ctx, f)
@@ -348,7 +348,7 @@ func (w *effectWorker) cancelled(ctx context.Context, f sia.Effect) sia.Fact {
 	return sia.EffectFailed{Effect: f.Kind, Reason: "it was stopped"}
 }
 
-// spent is what an attempt used that does not say how it ended. The context may have ended.
+// spent returns the usage of an attempt without a result. It ignores the end of ctx.
 func (w *effectWorker) spent(ctx context.Context, f sia.Effect) sia.AttemptEnded {
 	if f.Kind != sia.DoAttempt || w.e.h.Spent == nil {
 		return sia.AttemptEnded{}
@@ -363,9 +363,9 @@ func (w *effectWorker) spent(ctx context.Context, f sia.Effect) sia.AttemptEnded
 	return used
 }
 
-// forPeople is the message of a sia.Error, which is meant for people, and else
-// the error's text, which may be long.
-func forPeople(err error) string {
+// userMessage returns the user-facing message of a sia.Error, or else the
+// error's text, in at most 1000 bytes.
+func userMessage(err error) string {
 	var e *sia.Error
 	words := err.Error()
 	if errors.As(err, &e) && e.Message != "" {

@@ -11,36 +11,36 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// GitHub's user that stands for deleted accounts: https://github.com/ghost
+// GitHub's placeholder user for deleted accounts: https://github.com/ghost
 const (
 	ghostLogin = "ghost"
 	ghostID    = 10137
 )
 
-// person is somebody who is looked for.
+// person has the logins and ids to search for.
 type person struct {
 	logins []string
 	ids    []int64
 }
 
-// loginKeys are members of JSON objects, and columns, that hold a login, in lower case.
+// loginKeys lists, in lower case, the members of JSON objects and the columns that hold a login.
 var loginKeys = map[string]bool{
 	"login": true, "by_login": true, "by": true, "to": true, "author": true, "user": true, "actor": true, "sender": true,
 	"proposed_by": true, "approved_by": true, "asked_by": true,
 }
 
-// find gives the places of a login in a text, each as a word of its own, whatever its case.
+// find yields the positions of the logins in a text, as whole words and in any case.
 func (p person) find(text string, yield func(start, end int)) {
 	if len(text) == 0 {
 		return
 	}
 	low := strings.ToLower(text)
-	if len(low) != len(text) { // it has letters that differ in length by case: logins are ASCII
+	if len(low) != len(text) { // some letters change their length; logins are ASCII
 		low = asciiLower(text)
 	}
 	for _, login := range p.logins {
 		login = strings.ToLower(login)
-		for from := 0; login != ""; { // an empty one would be found everywhere, without end
+		for from := 0; login != ""; { // an empty login would match endlessly
 			i := strings.Index(low[from:], login)
 			if i < 0 {
 				break
@@ -54,7 +54,7 @@ func (p person) find(text string, yield func(start, end int)) {
 	}
 }
 
-func (p person) named(text string) (found bool) {
+func (p person) isIn(text string) (found bool) {
 	p.find(text, func(int, int) { found = true })
 	return found
 }
@@ -73,18 +73,18 @@ func inLogin(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// erasing takes a person out of one row.
-type erasing struct {
+// rowEraser removes a person from one row.
+type rowEraser struct {
 	who     person
 	changed bool
 	words   int
 }
 
 // wordsLeft is 1 when the row still has the login as a word.
-func (e *erasing) wordsLeft() int { return min(e.words, 1) }
+func (e *rowEraser) wordsLeft() int { return min(e.words, 1) }
 
-// login is a value that is somebody's login.
-func (e *erasing) login(s string) string {
+// login returns the replacement for a value that is a login.
+func (e *rowEraser) login(s string) string {
 	if slices.ContainsFunc(e.who.logins, func(l string) bool { return strings.EqualFold(l, s) }) {
 		e.changed = true
 		return ghostLogin
@@ -92,14 +92,14 @@ func (e *erasing) login(s string) string {
 	return s
 }
 
-// text is a text, or JSON, without the person.
-func (e *erasing) text(s string) string {
+// text returns a text, or JSON, without the person.
+func (e *rowEraser) text(s string) string {
 	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
 		d := json.NewDecoder(strings.NewReader(s))
 		d.UseNumber()
 		var v any
 		if d.Decode(&v) == nil && !d.More() {
-			inner := erasing{who: e.who}
+			inner := rowEraser{who: e.who}
 			v = inner.value("", v)
 			e.words += inner.words
 			if !inner.changed {
@@ -117,8 +117,8 @@ func (e *erasing) text(s string) string {
 	return e.prose(s)
 }
 
-// value is what a key of a JSON object, or an element under it, holds.
-func (e *erasing) value(key string, v any) any {
+// value returns a JSON value without the person. key is the nearest enclosing object key.
+func (e *rowEraser) value(key string, v any) any {
 	switch v := v.(type) {
 	case string:
 		if loginKeys[strings.ToLower(key)] {
@@ -137,7 +137,7 @@ func (e *erasing) value(key string, v any) any {
 	return v
 }
 
-func (e *erasing) object(m map[string]any) {
+func (e *rowEraser) object(m map[string]any) {
 	var id string
 	theirs, actor := false, false
 	for key, v := range m {
@@ -163,7 +163,7 @@ func (e *erasing) object(m map[string]any) {
 	for key, v := range m {
 		m[key] = e.value(key, v)
 	}
-	// Words by which a lesson is found were taken from its text, and so from logins in it.
+	// The search words of a lesson come from its text, which may have had logins.
 	if words, ok := m["words"].([]any); ok && e.changed {
 		theirs := lesson.Words(strings.Join(e.who.logins, " "), 100)
 		m["words"] = slices.DeleteFunc(words, func(v any) bool {
@@ -180,8 +180,8 @@ var (
 	idAfter       = lazyregexp.New(`^ \([0-9]+\)`)
 )
 
-// prose replaces a login where it can only be one.
-func (e *erasing) prose(s string) string {
+// prose replaces the logins in a text where they are unambiguous, and counts the other occurrences.
+func (e *rowEraser) prose(s string) string {
 	type span struct {
 		start, end int
 		with       string

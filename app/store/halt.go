@@ -14,18 +14,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Halt is something that is paused as a whole.
+// Halt is a pause of all tasks in a scope.
 type Halt struct {
 	Scope  sia.HaltScope
-	By     string // login; empty: GitHub, or whoever runs the server
-	Reason string // for people, such as "everything in this repository is paused: @ada said so"
+	By     string // login; empty: GitHub, or the server's operator
+	Reason string // for users, such as "everything in this repository is paused: @ada said so"
 	At     time.Time
 }
 
-// Halt pauses every task of a scope that has not ended, and keeps others from beginning
-// until [HaltStore.Lift]. Running attempts are stopped, and what they did is kept. It may be
-// called beside a server, which obeys at once, or while none runs. tasks is how many it
-// paused; what was halted before is only halted for another reason.
+// Halt pauses every task of a scope that has not ended, and prevents others from starting
+// until [HaltStore.Lift]. Running attempts are stopped, and their progress is saved. It may be
+// called while a server runs, which obeys immediately, or while none runs. tasks is the number
+// of paused tasks. If the scope was halted before, only the reason changes.
 func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 	err = s.write(ctx, "halt "+string(h.Scope), func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO halts (scope, by_login, reason, at) VALUES (?, ?, ?, ?)
@@ -34,18 +34,18 @@ func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 		if err != nil {
 			return err
 		}
-		return logAct(ctx, tx, onScope(h.Scope, h.By, h.At, "halt", h.Reason))
+		return logAct(ctx, tx, haltAct(h.Scope, h.By, h.At, "halt", h.Reason))
 	})
 	if err != nil {
 		return 0, err
 	}
-	return s.tell(ctx, h.Scope, h.By, h.At, func(sia.Task) (sia.Fact, bool) {
+	return s.applyToScope(ctx, h.Scope, h.By, h.At, func(sia.Task) (sia.Fact, bool) {
 		return sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}, true
 	})
 }
 
-// Lift ends a halt: the tasks that it paused go on where they stopped, or wait for
-// another halt that they are in. known is false when there was none.
+// Lift ends a halt: the tasks that it paused continue, unless they are in the scope of
+// another halt. known is false when there was none.
 func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (
 	tasks int, known bool, err error,
 ) {
@@ -54,7 +54,7 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 		if known = n > 0; err != nil || !known {
 			return err
 		}
-		return logAct(ctx, tx, onScope(scope, by, at, "lift", "goes on"))
+		return logAct(ctx, tx, haltAct(scope, by, at, "lift", "goes on"))
 	})
 	if err != nil {
 		return 0, false, err
@@ -63,7 +63,7 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 	if err != nil {
 		return 0, known, err
 	}
-	tasks, err = s.tell(ctx, scope, by, at, func(t sia.Task) (sia.Fact, bool) {
+	tasks, err = s.applyToScope(ctx, scope, by, at, func(t sia.Task) (sia.Fact, bool) {
 		if t.Pause == nil || t.Pause.Scope != scope {
 			return nil, false
 		}
@@ -77,10 +77,10 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 	return tasks, known, err
 }
 
-// onScope is an act on everything of a scope. by is a login; empty: GitHub, or whoever runs the server.
-func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
+// haltAct returns the audit entry of a halt or lift. by is a login; empty: GitHub, or the server's operator.
+func haltAct(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
 	a := Act{At: at, Who: by, What: what, Detail: string(scope) + ": " + detail}
-	if suspends(scope) {
+	if isSuspension(scope) {
 		a.Who = cmp.Or(by, "sia")
 	}
 	if id, ok := strings.CutPrefix(string(scope), "repository "); ok {
@@ -89,12 +89,12 @@ func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) 
 	return a
 }
 
-// suspends reports whether a scope is of an installation that GitHub says is suspended.
-func suspends(scope sia.HaltScope) bool { return strings.HasPrefix(string(scope), "suspended ") }
+// isSuspension reports whether a scope is an installation that is suspended on GitHub.
+func isSuspension(scope sia.HaltScope) bool { return strings.HasPrefix(string(scope), "suspended ") }
 
-// tell applies a fact to the tasks of a scope that have not ended. by is a login; empty:
-// GitHub, or whoever runs the server.
-func (s *HaltStore) tell(
+// applyToScope applies a fact to the tasks of a scope that have not ended. by is a login; empty:
+// GitHub, or the server's operator.
+func (s *HaltStore) applyToScope(
 	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
 ) (told int, err error) {
 	tasks := &TaskStore{s.DB}
@@ -112,7 +112,7 @@ func (s *HaltStore) tell(
 			continue
 		}
 		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", scope, f.Kind(), micros(at), t.Version), At: at,
-			By: sia.Actor{Login: by, Operator: by == "" && !suspends(scope)}, Fact: f}
+			By: sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}, Fact: f}
 		res, err := tasks.Apply(ctx, t.ID, e)
 		if err != nil {
 			all = append(all, err)
@@ -123,10 +123,10 @@ func (s *HaltStore) tell(
 	return told, errors.Join(all...)
 }
 
-// EveryTask is a limit that is more than a server ever has open.
+// EveryTask is a limit above the number of tasks that a server ever has open.
 const EveryTask = 1_000_000
 
-// HaltOver is a halt that a repository is in; false: it is in none.
+// HaltOver returns a halt that applies to a repository; false: there is none.
 func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Halt, bool, error) {
 	all, err := s.Halts(ctx)
 	for _, h := range all {
@@ -137,10 +137,10 @@ func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Hal
 	return Halt{}, false, err
 }
 
-// Halts lists what is paused as a whole, the newest last.
+// Halts lists the halts, the newest last.
 func (s *HaltStore) Halts(ctx context.Context) ([]Halt, error) {
 	return list(ctx, s.DB, "list what is paused", func(from row) (h Halt, err error) {
-		err = from.Scan(&h.Scope, &h.By, &h.Reason, asMicros{&h.At})
+		err = from.Scan(&h.Scope, &h.By, &h.Reason, timeColumn{&h.At})
 		return h, err
 	}, `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`)
 }

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// PolicyHold is a policy that is not to be changed for a while, and one that another version
-// stands in for.
+// PolicyHold forbids changes of a policy for a while, and may replace a bad version by another
+// one.
 type PolicyHold struct {
 	Installation int64
-	Place        int64 // the repository that holds the policy; 0: it is a shipped one
+	Place        int64 // the repository that has the policy; 0: a default policy
 	Decision     string
 	Name         string
-	Bad          string // id of the version that is not to decide; empty: none
-	Instead      string // id of the one that decides in its place
+	Bad          string // id of the version that must not decide; empty: none
+	Instead      string // id of the version that decides instead
 	Until        time.Time
-	Why          string // for people
+	Why          string // for users
 	By           string // login; empty: SIA
 	At           time.Time
 }
 
-// HoldPolicy keeps a hold, in the place of an earlier one of the same policy.
+// HoldPolicy stores a hold, and replaces an earlier one of the same policy.
 func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
 	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds (`+holdColumns+`)
-		VALUES (`+marks(holdColumns)+`)
+		VALUES (`+params(holdColumns)+`)
 		ON CONFLICT (installation, place_id, decision, name) DO UPDATE SET bad = excluded.bad, instead = excluded.instead,
 			until = excluded.until, why = excluded.why, by_login = excluded.by_login, at = excluded.at`, h.fields()...)
 }
@@ -32,8 +32,8 @@ func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
 const holdColumns = `installation, place_id, decision, name, bad, instead, until, why, by_login, at`
 
 func (h *PolicyHold) fields() []any {
-	return []any{&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, asMicros{&h.Until}, &h.Why, &h.By,
-		asMicros{&h.At}}
+	return []any{&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, timeColumn{&h.Until}, &h.Why, &h.By,
+		timeColumn{&h.At}}
 }
 
 // PolicyHolds lists the holds of an installation, by decision and name.
@@ -45,14 +45,14 @@ func (s *PolicyStore) PolicyHolds(ctx context.Context, installation int64) ([]Po
 	}, `SELECT `+holdColumns+` FROM policy_holds WHERE installation = ? ORDER BY decision, name, place_id`, installation)
 }
 
-// PolicyRecord is the results of tasks that a version of a policy decided about.
+// PolicyRecord summarizes the results of the tasks that a version of a policy decided about.
 type PolicyRecord struct {
-	Ended, Passed int       // tasks, each once, that ended without a person's answer or with it
-	Since         time.Time // when the version first decided; zero: it never did
+	Ended, Passed int       // ended tasks, each once, and those that passed without a user's answer
+	Since         time.Time // first decision of the version; zero: none
 }
 
-// PolicyRecord counts the tasks of a repository, 0: of an installation, about which a version of a policy
-// decided after a time, and which have ended.
+// PolicyRecord counts the ended tasks of a repository, 0: of an installation, about which a version of a policy
+// decided after a time.
 func (s *PolicyStore) PolicyRecord(
 	ctx context.Context, installation, repo int64, policy string, after time.Time,
 ) (PolicyRecord, error) {
@@ -62,6 +62,6 @@ func (s *PolicyStore) PolicyRecord(
 		FROM task_ends e WHERE e.task_id IN (SELECT d.task_id FROM decisions d JOIN repositories r ON r.id = d.repo_id
 			WHERE d.policy = ? AND d.at > ? AND r.installation_id = ? AND (r.id = ? OR ? = 0))`,
 		policy, policy, micros(after), installation, repo, repo).
-		Scan(&r.Ended, &r.Passed, asMicros{&r.Since})
+		Scan(&r.Ended, &r.Passed, timeColumn{&r.Since})
 	return r, s.explain("count the tasks of policy "+policy, err)
 }

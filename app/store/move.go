@@ -18,29 +18,28 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Moved is what was moved from one database to another. Its JSON is what `sia migrate --from` prints; fields are only
-// added.
+// Moved reports what [Move] copied. `sia migrate --from` prints its JSON, to which fields may only be added.
 type Moved struct {
-	Tried  bool         `json:"tried"` // nothing was kept
+	Tried  bool         `json:"tried"` // a trial: nothing was kept
 	Schema int64        `json:"schema"`
 	Tables []MovedTable `json:"tables"` // by name
-	Jobs   int          `json:"jobs"`   // made anew, for what was still to be done
+	Jobs   int          `json:"jobs"`   // new jobs, for unfinished work
 }
 
-// MovedTable is a table that was moved, and read again: each row was found equal.
+// MovedTable is a table that was copied, read again and found equal in each row.
 type MovedTable struct {
 	Name    string `json:"name"`
 	Rows    int    `json:"rows"`
 	SHA256  string `json:"sha256"`            // of all rows, in the order of their keys
-	Cleaned int    `json:"cleaned,omitempty"` // rows that had text with bytes that PostgreSQL doesn't allow
+	Cleaned int    `json:"cleaned,omitempty"` // rows with text that had bytes that PostgreSQL doesn't allow
 }
 
-// parents are the tables that others refer to, each after those that it refers to itself.
+// parents lists the tables that others refer to, each after those that it refers to itself.
 var parents = []string{"installations", "repositories", "tasks", "experiments", "shared_reports"}
 
-// Move copies an installation from one database to an empty one, in one transaction and as it was at one moment, and
-// compares each row. Jobs are made anew for what was still to be done. No server may work on either meanwhile. The
-// source is left as it is. With try, everything is done and nothing is kept.
+// Move copies a snapshot of one database to an empty one, in one transaction, and compares each row. It creates new
+// jobs for unfinished work. No server may work on either database meanwhile. The source is not changed. With try, the
+// copy is made and then discarded.
 func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 	if file, err := File(from.URL); err != nil {
 		return m, err
@@ -57,7 +56,7 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 	} else if v == 0 {
 		return m, &sia.Error{Op: "move", Permanent: true, Message: "there is no SIA database at " + Named(from.URL)}
 	}
-	if err := source.current(ctx); err != nil {
+	if err := source.requireCurrent(ctx); err != nil {
 		return m, err
 	}
 	target, err := Open(ctx, to)
@@ -65,27 +64,27 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	if source.named() == target.named() {
-		return m, &sia.Error{Op: "move", Permanent: true, Message: "both addresses name the same database, " + source.named()}
+	if source.name() == target.name() {
+		return m, &sia.Error{Op: "move", Permanent: true, Message: "both addresses name the same database, " + source.name()}
 	}
 	for _, s := range []*Store{source, target} {
-		release, err := s.quiet(ctx)
+		release, err := s.requireIdle(ctx)
 		if err != nil {
 			return m, err
 		}
-		defer func() { _ = release() }() // it was only held
+		defer func() { _ = release() }()
 	}
-	release, err := target.alone(ctx)
+	release, err := target.lockMoves(ctx)
 	if err != nil {
 		return m, err
 	}
-	defer func() { _ = release() }() // it was only held
-	if err := target.unused(ctx); err != nil {
+	defer func() { _ = release() }()
+	if err := target.requireEmpty(ctx); err != nil {
 		return m, err
 	}
 	into := target
 	if try {
-		aside, drop, err := target.aside(ctx, to)
+		aside, drop, err := target.createTrial(ctx, to)
 		if err != nil {
 			return m, err
 		}
@@ -101,11 +100,11 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 		return m, err
 	}
 	m.Tried = try
-	err = (&moving{ctx: ctx, from: source.DB, to: into.DB, done: &m}).run()
-	return m, into.explain("move to "+into.named(), err)
+	err = (&mover{ctx: ctx, from: source.DB, to: into.DB, done: &m}).run()
+	return m, into.explain("move to "+into.name(), err)
 }
 
-type moving struct {
+type mover struct {
 	ctx      context.Context
 	from, to *DB
 	source   *sql.Tx
@@ -113,16 +112,16 @@ type moving struct {
 	done     *Moved
 }
 
-func (v *moving) run() (err error) {
-	if v.source, err = v.from.view(v.ctx); err != nil {
-		return v.from.explain("read "+v.from.named(), err)
+func (v *mover) run() (err error) {
+	if v.source, err = v.from.snapshot(v.ctx); err != nil {
+		return v.from.explain("read "+v.from.name(), err)
 	}
-	defer v.source.Rollback() //nolint:errcheck // it only read
+	defer v.source.Rollback() //nolint:errcheck // read-only
 	tables, err := v.from.tables(v.ctx, v.source)
 	if err != nil {
-		return v.from.explain("read "+v.from.named(), err)
+		return v.from.explain("read "+v.from.name(), err)
 	}
-	place := func(t table) int { // those first that others refer to
+	place := func(t table) int { // parents first
 		if i := slices.Index(parents, t.name); i >= 0 {
 			return i
 		}
@@ -139,7 +138,7 @@ func (v *moving) run() (err error) {
 			err = v.compare(t, &moved)
 		}
 		if err == nil {
-			err = v.to.copied(v.ctx, v.target, t)
+			err = v.to.advanceSequence(v.ctx, v.target, t)
 		}
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
@@ -150,22 +149,22 @@ func (v *moving) run() (err error) {
 	if err := v.jobs(); err != nil {
 		return err
 	}
-	v.to.filled.take(v.target)
+	v.to.jobQueues.take(v.target)
 	if v.done.Tried {
 		return nil
 	}
 	return v.target.Commit()
 }
 
-// What bounds one statement: its parameters, of which SQLite takes 32,766, and their bytes, of which PostgreSQL takes a
+// Limits of one statement: its parameters, of which SQLite allows 32,766, and their bytes, of which PostgreSQL allows a
 // GiB. One row may be larger.
 const (
-	moveAtOnce = 2_000
-	moveBytes  = 16 << 20
+	moveMaxParams = 2_000
+	moveMaxBytes  = 16 << 20
 )
 
-// copy copies the rows in the order in which they were written.
-func (v *moving) copy(t table) (m MovedTable, err error) {
+// copy copies the rows of a table in the order in which they were written.
+func (v *mover) copy(t table) (m MovedTable, err error) {
 	m.Name = t.name
 	rows, err := v.source.QueryContext(v.ctx, `SELECT `+t.names()+` FROM `+t.name+` ORDER BY `+
 		cmp.Or(t.number(), strings.Join(t.keys, ", ")))
@@ -173,7 +172,7 @@ func (v *moving) copy(t table) (m MovedTable, err error) {
 		return m, err
 	}
 	defer rows.Close()
-	most := max(1, moveAtOnce/len(t.columns))
+	most := max(1, moveMaxParams/len(t.columns))
 	var batch []any
 	size := 0 // in bytes, of the texts and blobs in it
 	flush := func() error {
@@ -195,7 +194,7 @@ func (v *moving) copy(t table) (m MovedTable, err error) {
 		for _, value := range row {
 			size += textLength(value)
 		}
-		if m.Rows++; len(batch) == most*len(t.columns) || size >= moveBytes {
+		if m.Rows++; len(batch) == most*len(t.columns) || size >= moveMaxBytes {
 			if err := flush(); err != nil {
 				return m, err
 			}
@@ -204,7 +203,7 @@ func (v *moving) copy(t table) (m MovedTable, err error) {
 	return m, errors.Join(rows.Err(), flush())
 }
 
-// textLength is how long a text or a blob is, in bytes; 0 for other values.
+// textLength returns the length of a text or blob, in bytes; 0 for other values.
 func textLength(value any) int {
 	switch v := value.(type) {
 	case string:
@@ -215,8 +214,8 @@ func textLength(value any) int {
 	return 0
 }
 
-// compare reads both tables row by row.
-func (v *moving) compare(t table, m *MovedTable) error {
+// compare compares a table with its copy, row by row.
+func (v *mover) compare(t table, m *MovedTable) error {
 	query := `SELECT ` + t.names() + ` FROM ` + t.name + ` ORDER BY ` + strings.Join(t.keys, ", ")
 	source, err := v.source.QueryContext(v.ctx, query)
 	if err != nil {
@@ -246,7 +245,7 @@ func (v *moving) compare(t table, m *MovedTable) error {
 		cleaned := false
 		for i := range want {
 			if !reflect.DeepEqual(want[i], got[i]) {
-				clean, err := plain(want[i])
+				clean, err := portableValue(want[i])
 				if err != nil || !reflect.DeepEqual(clean, got[i]) {
 					return fmt.Errorf("row %d differs in the copy in its column %s", n, t.columns[i].name)
 				}
@@ -289,8 +288,8 @@ func scanAny(rows *sql.Rows, n int) ([]any, error) {
 	return row, rows.Scan(into...)
 }
 
-// jobs makes jobs for what is to be done.
-func (v *moving) jobs() error {
+// jobs inserts jobs for unfinished effects, deliveries and setups.
+func (v *mover) jobs() error {
 	effects, err := v.to.takeOverTx(v.ctx, v.target, time.Time{})
 	if err != nil {
 		return err
@@ -325,28 +324,28 @@ func (v *moving) jobs() error {
 	return nil
 }
 
-// unused is an error when a database has rows of SIA's, or tables of somebody else's.
-func (s *DB) unused(ctx context.Context) error {
+// requireEmpty returns an error when a database has rows of SIA, or tables of another application.
+func (s *DB) requireEmpty(ctx context.Context) error {
 	v, err := s.Version(ctx)
 	if err != nil {
 		return err
 	}
 	tables, err := s.tables(ctx, s.r)
 	if err != nil {
-		return s.explain("look into "+s.named(), err)
+		return s.explain("look into "+s.name(), err)
 	}
 	for _, t := range tables {
 		if v == 0 {
 			return &sia.Error{Op: "move", Permanent: true, Message: fmt.Sprintf("the database %s is in use: its table %s is "+
-				"not SIA's; name an empty one", s.named(), t.name)}
+				"not SIA's; name an empty one", s.name(), t.name)}
 		}
 		var some bool
 		if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+t.name+`)`).Scan(&some); err != nil {
-			return s.explain("look into "+s.named(), err)
+			return s.explain("look into "+s.name(), err)
 		}
 		if some {
 			return &sia.Error{Op: "move", Permanent: true, Message: fmt.Sprintf("the database %s is in use: its table %s has "+
-				"rows; name an empty one", s.named(), t.name)}
+				"rows; name an empty one", s.name(), t.name)}
 		}
 	}
 	return nil

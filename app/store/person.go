@@ -13,48 +13,48 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// PersonStore finds and erases what the database holds about a person, in whichever table.
+// PersonStore finds and erases the data about a person, in all tables.
 type PersonStore struct{ *DB }
 
-// Forgotten is what erasing a person changed, or would change.
+// Forgotten reports what erasing a person changed, or would change.
 type Forgotten struct {
-	Logins  []string       // that the person is known by here
+	Logins  []string       // logins of the person in this database
 	IDs     []int64        // GitHub's user ids; empty: none is known
-	Rows    map[string]int // table → rows that were changed
-	Tasks   []sia.Task     // that named the person in their log, as they are now
-	Waiting int            // deliveries, and attempts of runners, that name the person and are not done: they stay
-	Words   int            // rows that hold the login as a word without an @: a repository's owner, code or prose
+	Rows    map[string]int // table → number of changed rows
+	Tasks   []sia.Task     // that named the person in their log, after the change
+	Waiting int            // unfinished deliveries and attempts of runners that name the person: they are kept
+	Words   int            // rows that have the login as a word without an @: a repository's owner, code or prose
 }
 
-// errRehearsed undoes a transaction that was only to be counted.
+// errRehearsed rolls back the transaction of a rehearsal.
 var errRehearsed = errors.New("rehearsed")
 
-// personBatch is how many rows one transaction looks at. A task is one row, with its log.
+// personBatch is the number of rows in one transaction. A task is one row, with its log.
 const personBatch = 100
 
-// Forget replaces a person's login and id by those of GitHub's user for deleted accounts, in every row that has them as
-// such: as a value, with an @, in the address of a profile, or in an address of e-mail that GitHub made. Bodies of
-// deliveries that name the person are emptied. Replaying a task's log gives the stored task before and after. With
-// rehearse, nothing is changed, and what would be is counted.
+// Forget replaces a person's login and id by those of GitHub's user for deleted accounts, where they are unambiguous:
+// as a value, after an @, in the URL of a profile, or in a noreply e-mail address of GitHub. It empties the bodies of
+// deliveries that name the person. Replaying a task's log gives the stored task before and after. With rehearse,
+// Forget only counts the changes.
 //
-// It may be called beside a server: each batch is a transaction of its own. What it did stays when a later one fails;
-// calling it again goes on.
+// It may run while a server runs: each batch is a transaction of its own. When a batch fails, the earlier ones remain
+// committed; calling Forget again continues.
 func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (Forgotten, error) {
-	f := &forgetting{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
+	f := &personEraser{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
 	err := f.identify(login)
 	for _, step := range []func() error{f.deliveries, f.attempts, f.tasks, f.lessons, f.others} {
 		if err == nil {
 			err = step()
 		}
 	}
-	if err == nil && !rehearse { // whom, it must not say
+	if err == nil && !rehearse { // the act must not name the person
 		err = s.LogAct(ctx, Act{At: s.now(), What: "forget person", Detail: fmt.Sprintf("%d rows changed", f.done.All())})
 	}
 	return f.done, s.explain("forget "+login, err)
 }
 
-// Compact rewrites the file, so that its freed space holds nothing of what was changed or deleted. It needs as much
-// room beside the file as that takes, and whoever writes waits for it: a server's writes fail after ten seconds.
+// Compact rewrites the file, so that its free space has no changed or deleted data. It needs as much free disk space
+// as the file takes, and blocks writers: a server's writes fail after ten seconds.
 func (s *DB) Compact(ctx context.Context) error {
 	return s.explain("compact the database", s.compact(ctx))
 }
@@ -65,7 +65,7 @@ func (s *sqliteDialect) compact(ctx context.Context) error {
 	}
 	var busy bool
 	var pages, moved int
-	// the log holds pages as they were
+	// the write-ahead log has the old pages
 	err := s.ckpt.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved)
 	if err == nil && busy {
 		err = &sia.Error{Op: "compact the database", Message: "something reads the database, so " + s.path + "-wal still " +
@@ -75,7 +75,7 @@ func (s *sqliteDialect) compact(ctx context.Context) error {
 	return err
 }
 
-type forgetting struct {
+type personEraser struct {
 	*DB
 	ctx      context.Context
 	rehearse bool
@@ -83,8 +83,8 @@ type forgetting struct {
 	done     Forgotten
 }
 
-// identify finds the ids of a login, and other logins that the only one of them had.
-func (f *forgetting) identify(login string) error {
+// identify finds the ids of a login and, if there is exactly one, the other logins of that id.
+func (f *personEraser) identify(login string) error {
 	if login == "" {
 		return &sia.Error{Op: "forget", Permanent: true, Message: "name the person's login"}
 	}
@@ -106,7 +106,7 @@ func (f *forgetting) identify(login string) error {
 			f.done.IDs = append(f.done.IDs, a.ID)
 		}
 	}
-	if len(f.done.IDs) == 1 { // of several, somebody else took the login later
+	if len(f.done.IDs) == 1 { // with several, another user took the login later
 		if found, err = collect(f.ctx, f.r, scan, `SELECT DISTINCT by_id, by_login FROM task_events
 			WHERE by_id = ? AND by_login <> '' ORDER BY by_login`, f.done.IDs[0]); err != nil {
 			return err
@@ -121,9 +121,9 @@ func (f *forgetting) identify(login string) error {
 	return nil
 }
 
-// batches calls work with the numbers of a table's rows, which are in the column key, some at a time, each time in a
-// transaction. It writes the counts that work returns only when the transaction was committed, or was only rehearsed.
-func (f *forgetting) batches(
+// batches calls work with ranges of a table's row numbers, which are in the column key, each in a transaction of its
+// own. It adds the counts that work returns after the transaction was committed or rehearsed.
+func (f *personEraser) batches(
 	table, key string, size int, work func(tx *sql.Tx, from, to int64) (counts, error),
 ) error {
 	for last := int64(-1 << 62); ; {
@@ -153,7 +153,7 @@ func (f *forgetting) batches(
 	}
 }
 
-// counts are those of one transaction.
+// counts has the counts of one transaction.
 type counts struct {
 	rows           map[string]int
 	tasks          []sia.Task
@@ -167,8 +167,8 @@ func (c *counts) changed(table string) {
 	c.rows[table]++
 }
 
-// deliveries empties the bodies that name the person. The rows stay, so that none is worked on twice.
-func (f *forgetting) deliveries() error {
+// deliveries empties the bodies that name the person. The rows remain, so that no delivery is processed twice.
+func (f *personEraser) deliveries() error {
 	type delivery struct {
 		id    int64
 		body  []byte
@@ -180,14 +180,14 @@ func (f *forgetting) deliveries() error {
 	}
 	return f.batches("deliveries", "id", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 		all, err := collect(f.ctx, tx, func(from row) (d delivery, err error) {
-			err = from.Scan(&d.id, unpacked{&d.body}, &d.state)
+			err = from.Scan(&d.id, packedColumn{&d.body}, &d.state)
 			return d, err
-		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`+f.locked(), from, to)
+		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`+f.forUpdate(), from, to)
 		if err != nil {
 			return n, err
 		}
 		for _, d := range all {
-			if !f.who.named(string(d.body)) {
+			if !f.who.isIn(string(d.body)) {
 				continue
 			}
 			if d.state == "pending" {
@@ -203,13 +203,13 @@ func (f *forgetting) deliveries() error {
 	})
 }
 
-// attempts counts those that wait for a runner or are made by one and name the person: what a runner was given can't be
-// taken back. Their rows are deleted when their effect is over.
-func (f *forgetting) attempts() error {
+// attempts counts the attempts of runners, waiting or running, that name the person: data that was sent to a runner
+// can't be erased. Their rows are deleted when their effect ends.
+func (f *personEraser) attempts() error {
 	all, err := collect(f.ctx, f.r, func(from row) (named bool, err error) {
 		var work, report, result []byte
 		err = from.Scan(&work, &report, &result)
-		return slices.ContainsFunc([][]byte{work, report, result}, func(b []byte) bool { return f.who.named(string(b)) }), err
+		return slices.ContainsFunc([][]byte{work, report, result}, func(b []byte) bool { return f.who.isIn(string(b)) }), err
 	}, `SELECT work, report, result FROM runner_attempts`)
 	for _, named := range all {
 		if named {
@@ -219,12 +219,12 @@ func (f *forgetting) attempts() error {
 	return err
 }
 
-// tasks rewrites logs, and each task as its log gives it then.
-func (f *forgetting) tasks() error {
+// tasks rewrites the logs of tasks, and each task from its new log.
+func (f *personEraser) tasks() error {
 	return f.batches("tasks", "rowid", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
 		var id sia.TaskID
 		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE rowid = ?`, to).Scan(&id); err != nil {
-			return n, orZero(err)
+			return n, ignoreNoRows(err)
 		}
 		if err := f.task(tx, id, &n); err != nil {
 			return n, fmt.Errorf("task %s: %w", id, err)
@@ -233,8 +233,8 @@ func (f *forgetting) tasks() error {
 	})
 }
 
-func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
-	if err := f.hold(f.ctx, tx, taskLock(id)); err != nil {
+func (f *personEraser) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
+	if err := f.advisoryLock(f.ctx, tx, taskLock(id)); err != nil {
 		return err
 	}
 	before, err := task(f.ctx, tx, id)
@@ -257,7 +257,7 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	}
 	changed := log[:0]
 	for _, r := range log {
-		e := erasing{who: f.who}
+		e := rowEraser{who: f.who}
 		r.event, r.by = e.text(r.event), e.login(r.by)
 		r.why, r.ignored = e.text(r.why), e.text(r.ignored)
 		if slices.Contains(f.who.ids, r.byID) || r.by == ghostLogin && r.byID != ghostID {
@@ -286,7 +286,7 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	if err != nil {
 		return err
 	}
-	if text != stored { // nor did it before, so the task is rewritten by itself
+	if text != stored { // the log did not give the stored task before either: rewrite the task alone
 		return f.saveTask(tx, before, n)
 	}
 	if after.State != before.State || after.Version != before.Version {
@@ -296,12 +296,12 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	return f.saveTask(tx, after, n)
 }
 
-func (f *forgetting) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
+func (f *personEraser) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
 	text, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	e := erasing{who: f.who} // changes nothing of a task that its log gave
+	e := rowEraser{who: f.who} // changes nothing in a task that was replayed
 	if err := json.Unmarshal([]byte(e.text(string(text))), &t); err != nil {
 		return err
 	}
@@ -317,8 +317,8 @@ func (f *forgetting) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
 	return nil
 }
 
-// lessons rewrites lessons, and the words by which they are found.
-func (f *forgetting) lessons() error {
+// lessons rewrites lessons and their index.
+func (f *personEraser) lessons() error {
 	type kept struct {
 		repo int64
 		id   lesson.ID
@@ -344,7 +344,7 @@ func (f *forgetting) lessons() error {
 			return n, err
 		}
 		for _, r := range all {
-			e := erasing{who: f.who}
+			e := rowEraser{who: f.who}
 			text := e.text(r.text)
 			n.words += e.wordsLeft()
 			if !e.changed {
@@ -373,17 +373,17 @@ func (f *forgetting) lessons() error {
 	})
 }
 
-// leftAlone are tables that name nobody, that others of these functions see to, or that copy what
-// stands elsewhere: files of repositories, signed files, and names that GitHub gives.
-var leftAlone = []string{
+// skippedTables lists the tables that name nobody, that other functions here handle, or that have copies of
+// external data: files of repositories, signed files, and names from GitHub.
+var skippedTables = []string{
 	"deliveries", "tasks", "task_events", "lessons", "lesson_terms",
 	"repositories", "installations", "repo_policies", "policy_versions",
 	"shared_reports", "prior_imports",
 }
 
-// others rewrites every other table that has text, so that one that is added is not forgotten. Of the tables without
-// rowids, lesson_terms is seen to with lessons, and runner_attempts by attempts; the rest name nobody.
-func (f *forgetting) others() error {
+// others rewrites every other table that has text, so that new tables are included automatically. Of the tables
+// without rowids, lessons handles lesson_terms, and attempts handles runner_attempts; the rest name nobody.
+func (f *personEraser) others() error {
 	all, err := f.tables(f.ctx, f.r)
 	if err != nil {
 		return err
@@ -396,7 +396,7 @@ func (f *forgetting) others() error {
 			}
 		}
 		key := t.number()
-		if t.columns = columns; key == "" || len(columns) == 0 || slices.Contains(leftAlone, t.name) {
+		if t.columns = columns; key == "" || len(columns) == 0 || slices.Contains(skippedTables, t.name) {
 			continue
 		}
 		err := f.batches(t.name, key, personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
@@ -409,8 +409,8 @@ func (f *forgetting) others() error {
 	return nil
 }
 
-// rows rewrites some rows of a table.
-func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *counts) error {
+// rows rewrites a range of rows of a table.
+func (f *personEraser) rows(tx *sql.Tx, t table, key string, from, to int64, n *counts) error {
 	type found struct {
 		id     int64
 		values []sql.NullString
@@ -422,12 +422,12 @@ func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *co
 			into = append(into, &r.values[i])
 		}
 		return r, from.Scan(into...)
-	}, `SELECT `+key+`, `+t.names()+` FROM `+t.name+` WHERE `+key+` > ? AND `+key+` <= ?`+f.locked(), from, to)
+	}, `SELECT `+key+`, `+t.names()+` FROM `+t.name+` WHERE `+key+` > ? AND `+key+` <= ?`+f.forUpdate(), from, to)
 	if err != nil {
 		return err
 	}
 	for _, r := range all {
-		e := erasing{who: f.who}
+		e := rowEraser{who: f.who}
 		args := make([]any, 0, len(t.columns)+1)
 		for i, c := range t.columns {
 			value, err := f.erase(&e, c, r.values[i])
@@ -450,8 +450,8 @@ func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *co
 	return nil
 }
 
-// erase is the value of a column without the person.
-func (f *forgetting) erase(e *erasing, c column, value sql.NullString) (any, error) {
+// erase returns the value of a column without the person.
+func (f *personEraser) erase(e *rowEraser, c column, value sql.NullString) (any, error) {
 	switch {
 	case !value.Valid:
 		return nil, nil
@@ -471,7 +471,7 @@ func (f *forgetting) erase(e *erasing, c column, value sql.NullString) (any, err
 	return e.text(value.String), nil
 }
 
-// All is how many rows were changed, in all tables.
+// All returns the number of changed rows in all tables.
 func (f Forgotten) All() (n int) {
 	for _, rows := range f.Rows {
 		n += rows

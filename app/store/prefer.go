@@ -13,31 +13,31 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// A server that has a repository's mirror is preferred for what takes long there: the job waits in a lane (fair.go) of
-// that server. Once one has waited for preferFor any server may take from that lane. See docs/adr/0030-replicas.md.
+// The server that has a repository's mirror is preferred for long jobs: such a job waits in a lane (fair.go) of that
+// server. After preferFor, any server may take it. See docs/adr/0030-replicas.md.
 
 // preferFor is how long a job waits for its server.
 const preferFor = 5 * time.Second
 
-// serverMark comes between a queue's name and a server's.
-const serverMark = "-"
+// serverSeparator separates the name of a queue from the name of a server.
+const serverSeparator = "-"
 
-// commonQueue is the queue that River knows, of a lane or a server's.
+// commonQueue returns River's queue for a lane.
 func commonQueue(queue string) string {
-	if end := strings.IndexAny(queue, laneMark+serverMark); end >= 0 {
+	if end := strings.IndexAny(queue, laneSeparator+serverSeparator); end >= 0 {
 		return queue[:end]
 	}
 	return queue
 }
 
-// preferred reports whether jobs of a queue are better done where the repository's mirror is.
-func preferred(queue string) bool { return queue == queueAttempts || queue == queueTests }
+// prefersServer reports whether jobs of a queue prefer the server that has the repository's mirror.
+func prefersServer(queue string) bool { return queue == queueAttempts || queue == queueTests }
 
-// fair reports whether jobs of a queue wait in lanes.
-func fair(queue string) bool { return queue == queueEffects || preferred(queue) }
+// usesLanes reports whether jobs of a queue wait in lanes.
+func usesLanes(queue string) bool { return queue == queueEffects || prefersServer(queue) }
 
-// laneFor is the queue for the job of an effect: its repository's lane, that of the server that has the repository's
-// mirror where one does.
+// laneFor returns the lane for the job of an effect: that of its repository and, if jobs of the queue prefer it, of the
+// server that has the repository's mirror.
 func (s *DB) laneFor(ctx context.Context, tx *sql.Tx, key, queue string) (string, error) {
 	var (
 		kind               sia.EffectKind
@@ -48,15 +48,15 @@ func (s *DB) laneFor(ctx context.Context, tx *sql.Tx, key, queue string) (string
 		JOIN tasks t ON t.id = e.task_id LEFT JOIN repositories r ON r.id = t.repo_id WHERE e.key = ?`, key).
 		Scan(&kind, &installation, &repo, &server)
 	queue = laneName(queue, installation, repo, kind.Creates())
-	if err == nil && server != "" && s.shared() && preferred(commonQueue(queue)) {
-		queue += serverMark + server
+	if err == nil && server != "" && s.shared() && prefersServer(commonQueue(queue)) {
+		queue += serverSeparator + server
 	}
 	return queue, err
 }
 
-// hasMirror notes that this engine's server has the mirror of an effect's repository from now on.
-func (h *heldLease) hasMirror(ctx context.Context) error {
-	if h.e.c.Server == "" || !preferred(queueOf(h.f.Effect)) {
+// recordMirror records that this engine's server has the mirror of the effect's repository.
+func (h *heldLease) recordMirror(ctx context.Context) error {
+	if h.e.c.Server == "" || !prefersServer(queueOf(h.f.Effect)) {
 		return nil
 	}
 	return h.e.s.exec(ctx, "note the server of "+h.key, `UPDATE repositories SET server = ?
@@ -74,14 +74,13 @@ func (d fairDriver) GetExecutor() riverdriver.Executor {
 	return fairExecutor{d.Driver.GetExecutor(), d.e}
 }
 
-// fairExecutor fetches from the lanes of a queue, and from those that another server was preferred for and that waited
-// for long enough.
+// fairExecutor fetches jobs from the lanes of a queue.
 type fairExecutor struct {
 	riverdriver.Executor
 	e *Engine
 }
 
-// JobGetAvailable implements riverdriver.Executor. River logs its error, so that says what a person can do.
+// JobGetAvailable implements riverdriver.Executor. River logs its error, so the error includes advice for the operator.
 func (x fairExecutor) JobGetAvailable(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
@@ -89,12 +88,11 @@ func (x fairExecutor) JobGetAvailable(
 	return got, x.e.s.explain("look for jobs", err)
 }
 
-// fetch takes jobs that are due. One that was taken is of the common queue for River, which knows no other; its row
-// stays where it is.
+// fetch takes jobs that are due. In the result they have the queue that River asked for; their rows keep the lane.
 func (x fairExecutor) fetch(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
-	if !fair(p.Queue) {
+	if !usesLanes(p.Queue) {
 		return x.Executor.JobGetAvailable(ctx, p)
 	}
 	got := &riverdriver.JobGetAvailableResult{DecodeErrors: map[int64]error{}}
@@ -104,7 +102,7 @@ func (x fairExecutor) fetch(
 	}
 	sh := x.e.shares[p.Queue]
 	for left := p.MaxToLock; left > 0 && len(lanes) > 0; left = p.MaxToLock - len(got.Jobs) {
-		workers := sh.divide(lanes, left)
+		workers := sh.assign(lanes, left)
 		if len(workers) == 0 {
 			break
 		}
@@ -122,11 +120,11 @@ func (x fairExecutor) fetch(
 				return nil, err
 			}
 			if err != nil {
-				return got, nil //nolint:nilerr // what was got is running: the others are fetched the next time
+				return got, nil //nolint:nilerr // the fetched jobs are running; the others are fetched the next time
 			}
 			for _, job := range more.Jobs {
 				job.Queue = p.Queue
-				if more.DecodeErrors[job.ID] == nil { // else River fails it, and nobody hears of it
+				if more.DecodeErrors[job.ID] == nil { // else River fails it without running the middleware
 					sh.begin(job.ID, l)
 				}
 			}
@@ -141,13 +139,13 @@ func (x fairExecutor) fetch(
 	return got, nil
 }
 
-// mostLanes bounds how many lanes one fetch looks at; the next goes on after them.
-const mostLanes = 1000
+// maxLanes is the maximum number of lanes in one fetch; the next fetch continues after them.
+const maxLanes = 1000
 
-// lanes are those of a queue in which this server may take something that is due.
+// lanes returns the lanes of a queue with due jobs that this server may take.
 func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 	s, sh := x.e.s, x.e.shares[queue]
-	after, end, now := sh.after(), pastPrefix(queue), s.now()
+	after, end, now := sh.cursor(), prefixEnd(queue), s.now()
 	names, err := collect(ctx, s.r, scanValue[string],
 		`WITH RECURSIVE lanes (queue) AS (
 			SELECT min(queue) FROM river_job WHERE state = 'available' AND queue >= ? AND queue > ? AND queue < ?
@@ -156,12 +154,12 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 		SELECT queue FROM lanes WHERE queue IS NOT NULL AND EXISTS (SELECT 1 FROM river_job d WHERE d.state = 'available'
 			AND d.queue = lanes.queue AND d.scheduled_at <= ?
 			AND (d.scheduled_at <= ? OR d.queue NOT LIKE ? OR d.queue LIKE ?)) LIMIT ?`,
-		queue, after, end, end, s.stamp(now), s.stamp(now.Add(-preferFor)), "%"+serverMark+"%",
-		"%"+serverMark+x.e.c.Server, mostLanes)
+		queue, after, end, end, s.stamp(now), s.stamp(now.Add(-preferFor)), "%"+serverSeparator+"%",
+		"%"+serverSeparator+x.e.c.Server, maxLanes)
 	if err != nil {
 		return nil, err
 	}
-	sh.goOn(names)
+	sh.setCursor(names)
 	var all []lane
 	for _, name := range names {
 		all = append(all, laneOf(name))
@@ -169,13 +167,13 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 	return all, nil
 }
 
-// pastPrefix is the first text after all that begin with another.
-func pastPrefix(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
+// prefixEnd returns the smallest text that is greater than all texts with the prefix s.
+func prefixEnd(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
 
-// notedQueue is the queue of a notification that River's drivers write.
-var notedQueue = lazyregexp.New(`("queue": ?")([a-z]+)[^"]*"`)
+// notificationQueue matches the queue in a notification of River's drivers.
+var notificationQueue = lazyregexp.New(`("queue": ?")([a-z]+)[^"]*"`)
 
-// inCommon is what River is told of a job's queue, by the name that it knows: that its workers should look, or end.
-func inCommon(n *riverdriver.Notification) *riverdriver.Notification {
-	return &riverdriver.Notification{Topic: n.Topic, Payload: notedQueue.ReplaceAllString(n.Payload, `$1$2"`)}
+// withCommonQueue replaces the lane in a notification by its common queue, which is the one that River uses.
+func withCommonQueue(n *riverdriver.Notification) *riverdriver.Notification {
+	return &riverdriver.Notification{Topic: n.Topic, Payload: notificationQueue.ReplaceAllString(n.Payload, `$1$2"`)}
 }

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// querier is what *sql.DB and *sql.Tx have in common for reading.
+// querier has the query methods of *sql.DB and *sql.Tx.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// row is what *sql.Row and *sql.Rows have in common.
+// row has the common method of *sql.Row and *sql.Rows.
 type row interface {
 	Scan(into ...any) error
 }
@@ -50,7 +50,7 @@ func list[T any](
 	return all, s.explain(op, err)
 }
 
-// present says which of some texts a query finds.
+// present returns the set of texts that a query finds.
 func (s *DB) present(ctx context.Context, op, query string, args ...any) (map[string]bool, error) {
 	found, err := list(ctx, s, op, scanValue[string], query, args...)
 	all := make(map[string]bool, len(found))
@@ -76,15 +76,15 @@ func scanValue[T any](from row) (v T, err error) {
 
 // scanJSON reads a row of one column that holds JSON.
 func scanJSON[T any](from row) (v T, err error) {
-	err = from.Scan(asJSON{&v})
+	err = from.Scan(jsonColumn{&v})
 	return v, err
 }
 
-// asJSON is a column that holds JSON: Scan decodes it into what it points to, and Value encodes that.
-type asJSON struct{ of any }
+// jsonColumn is the value of a JSON column: Scan decodes into of, and Value encodes it.
+type jsonColumn struct{ of any }
 
 // Scan implements sql.Scanner.
-func (j asJSON) Scan(v any) error {
+func (j jsonColumn) Scan(v any) error {
 	switch v := v.(type) {
 	case string:
 		return json.Unmarshal([]byte(v), j.of)
@@ -95,16 +95,16 @@ func (j asJSON) Scan(v any) error {
 }
 
 // Value implements driver.Valuer.
-func (j asJSON) Value() (driver.Value, error) {
+func (j jsonColumn) Value() (driver.Value, error) {
 	b, err := json.Marshal(j.of)
 	return string(b), err
 }
 
-// asMicros is a column that holds a time as micros makes it.
-type asMicros struct{ of *time.Time }
+// timeColumn is the value of a time column, encoded by micros.
+type timeColumn struct{ of *time.Time }
 
 // Scan implements sql.Scanner.
-func (t asMicros) Scan(v any) error {
+func (t timeColumn) Scan(v any) error {
 	var us sql.NullInt64
 	err := us.Scan(v)
 	*t.of = fromMicros(us.Int64)
@@ -112,21 +112,23 @@ func (t asMicros) Scan(v any) error {
 }
 
 // Value implements driver.Valuer.
-func (t asMicros) Value() (driver.Value, error) { return micros(*t.of), nil }
+func (t timeColumn) Value() (driver.Value, error) { return micros(*t.of), nil }
 
-// marks is a parameter for each of some columns.
-func marks(columns string) string { return strings.Repeat("?, ", strings.Count(columns, ",")) + "?" }
+// params returns a parameter for each column of a list.
+func params(columns string) string {
+	return strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
+}
 
-// array is a parameter for [dialect.listed].
-type array[T any] []T
+// jsonArray is a parameter for [dialect.inList].
+type jsonArray[T any] []T
 
 // Value implements driver.Valuer.
-func (a array[T]) Value() (driver.Value, error) {
+func (a jsonArray[T]) Value() (driver.Value, error) {
 	b, err := json.Marshal(append([]T{}, a...))
 	return string(b), err
 }
 
-// affected runs a statement and counts the rows that it changed.
+// affected runs a statement and returns the number of changed rows.
 func affected(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
 	res, err := tx.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -143,7 +145,7 @@ func (s *DB) exec(ctx context.Context, op, query string, args ...any) error {
 	})
 }
 
-// change is exec of a statement that has to find a row; the error wraps [ErrNotFound] when it does not.
+// change is like exec, but the error wraps [ErrNotFound] when the statement changes no row.
 func (s *DB) change(ctx context.Context, op, query string, args ...any) error {
 	return s.write(ctx, op, func(tx *sql.Tx) error { return changeTx(ctx, tx, query, args...) })
 }
@@ -156,7 +158,7 @@ func changeTx(ctx context.Context, tx *sql.Tx, query string, args ...any) error 
 	return err
 }
 
-// orNotFound is err, or ErrNotFound when err says that there is no such row.
+// orNotFound returns ErrNotFound if err is sql.ErrNoRows, and err otherwise.
 func orNotFound(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
@@ -164,15 +166,16 @@ func orNotFound(err error) error {
 	return err
 }
 
-// orZero is err, or nil when err says that there is no such row: what was scanned into keeps its zero value.
-func orZero(err error) error {
+// ignoreNoRows returns nil if err is sql.ErrNoRows, and err otherwise. The scanned variables keep their zero values
+// then.
+func ignoreNoRows(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	return err
 }
 
-// micros is how times are stored: microseconds since 1970 UTC; 0 is no time.
+// micros returns the stored form of a time: microseconds since 1970 UTC; 0 is the zero time.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -180,7 +183,7 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// fromMicros reads what micros made.
+// fromMicros is the inverse of micros.
 func fromMicros(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}
