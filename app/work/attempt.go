@@ -20,35 +20,33 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// Texts that are kept per attempt.
+// Kinds of the texts stored per attempt.
 const (
-	textResult    = "result" // the AttemptEnded fact, so that a crash after the work does not do it again
+	textResult    = "result" // the AttemptEnded fact, so that a crash after the work does not repeat it
 	textDiff      = "diff"
-	textFinal     = "final-review" // what was last said of a head that it made
-	textDiagnosis = "diagnosis"    // the result of the last diagnosis after it
-	textReview    = "review"       // what was said of that diagnosis
-	textWeighed   = "weighed"      // what was last said of expectations that a head changed
-	textFailure   = "failure: "    // and a check's name: what its log tells of its failure, at length
-	textStart     = "start"        // the branch's head when the attempt started, which its commit may replace
+	textFinal     = "final-review" // the last final review of a head
+	textDiagnosis = "diagnosis"    // the last diagnosis of the attempt
+	textReview    = "review"       // the review of that diagnosis
+	textWeighed   = "weighed"      // the last review of expectations that a head changed
+	textFailure   = "failure: "    // followed by a check's name: the long extract of its log
+	textStart     = "start"        // head of the branch when the attempt started, which its commit may replace
 )
 
-// wrapUp bounds what an attempt still does after it was cancelled: commit the
-// work in progress and save.
+// wrapUp limits the time to commit work in progress and save after an attempt was canceled.
 const wrapUp = 30 * time.Second
 
-// commitWithin bounds how long of this the work may be looked through and committed.
+// commitWithin limits the part of wrapUp spent on scanning and committing the work.
 const commitWithin = 20 * time.Second
 
-// attempt runs the coding agent in a workspace of its own and commits what it
-// did, unpushed. It has no deadline but the attempt's own. Where a process that
-// ended had begun it, or a model could not answer for a while, it goes on from the
-// saved turns, in the same workspace when this machine has it.
+// attempt runs the coding agent in a workspace of its own and commits its changes without pushing them. Only the
+// attempt's own deadline applies. If its process ended, or a model was unavailable for a while, a later try continues
+// from the saved turns, in the same workspace if this machine has it.
 func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
 		return fact, err
 	}
 	r, err := w.runOf(ctx, &t, f)
-	past, end := w.fetchPast(ctx, t) // beside the making of the workspace
+	past, end := w.fetchPast(ctx, t) // while the workspace is being created
 	defer end()
 	var space *gitops.Workspace
 	if err == nil {
@@ -61,7 +59,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, err
 	}
 	a, begin := t.Attempt(), r.begin
-	over := false // nobody will go on in the workspace
+	over := false // the workspace is no longer needed
 	defer func() {
 		if !over {
 			return
@@ -87,7 +85,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	input.Affected, input.Cover = w.tests(t, r, space)
 	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
-		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
+		return nil, context.Cause(ctx) // this process is shutting down; another continues the attempt
 	}
 	if err != nil {
 		var known *sia.Error
@@ -95,9 +93,9 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		switch {
 		case res.Turns == 0 && res.Cost == 0:
 			over = true
-			return nil, err // nothing is lost by trying again
+			return nil, err // a retry loses nothing
 		case res.Turns > 0 && is && !known.Permanent && !store.LastTry(ctx):
-			return nil, err // the next try goes on from the saved turns, in this workspace
+			return nil, err // the retry continues from the saved turns, in this workspace
 		}
 		res.End, res.Reason = sia.EndError, err.Error()
 		if is {
@@ -105,7 +103,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		}
 	}
 	if res.End == sia.EndCancelled && errors.Is(context.Cause(ctx), store.ErrCancelled) {
-		res.Reason = "it was stopped" // the agent knows the cause in the engine's words only
+		res.Reason = "it was stopped" // the agent's reason is in the engine's words
 	}
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
 	defer cancel()
@@ -119,15 +117,15 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	switch {
 	case res.Ask == nil:
 	case input.Divide != nil && res.Ask.Plan != nil:
-		fact.Ask = res.Ask // Step looks whether its parts can be worked by
+		fact.Ask = res.Ask // Step validates its parts
 	default:
 		fact.Ask = answerable(*res.Ask, t)
 	}
 	switch {
-	case input.Planning || res.End == sia.EndAsked: // nothing is kept of what was changed
+	case input.Planning || res.End == sia.EndAsked: // the changes are discarded
 	case res.End == sia.EndStuck:
 		err = w.settleTree(keep, t, r, space, &fact, w.abandoned)
-	default: // a GitHub that does not say who the app is takes no time from the work tree, and blames nobody
+	default: // Author may be slow or fail: ask before the commit's time limit starts, and do not fail the attempt
 		if r.by, err = w.GitHub.Author(keep, w.Now()); err == nil {
 			err = w.settleTree(keep, t, r, space, &fact, w.commit)
 		}
@@ -145,7 +143,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if ran, err := w.runTests(ctx, t, r, &fact); err != nil {
 		return nil, err
 	} else if ran {
-		cancel() // a test may have taken minutes
+		cancel() // the tests may have taken minutes
 		keep, cancel = context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
 		defer cancel()
 	}
@@ -163,8 +161,8 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	return fact, nil
 }
 
-// runTests runs what an attempt's end asks for: the test of a claim that nothing is to do, and what tells a racer's
-// change from the others'. ran says that it did.
+// runTests runs the tests that an attempt's end requires: the test of a claim that nothing has to be done, or those
+// that distinguish a racer's change from the others'. ran reports whether it ran any.
 func (w *attemptWorker) runTests(
 	ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded,
 ) (ran bool, err error) {
@@ -184,9 +182,8 @@ func (w *attemptWorker) runTests(
 	return true, err
 }
 
-// savedTurns are the turns of an attempt when its process ended before its result
-// was saved; none when no model had answered. The attempt then stands on the
-// commit on which it began, wherever the branch is now.
+// savedTurns returns the turns of an attempt that was interrupted before its result was saved; none if no model had
+// answered. It sets t.Head to the commit at which the attempt began, even if the branch has moved since.
 func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
 	n := t.Attempt().Number
 	turns, err := w.turnsOf(ctx, t.ID, n, run)
@@ -204,8 +201,8 @@ func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([
 	return turns, nil
 }
 
-// spent is what was used by an attempt that does not say how it ended: by its saved turns, or by what a runner's calls
-// were counted to cost, where that is more.
+// spent returns the usage of an attempt that did not report its end: that of its saved turns, or the recorded cost of a
+// runner's calls if that is higher.
 func (w *attemptWorker) spent(ctx context.Context, f sia.Effect) (ended sia.AttemptEnded, err error) {
 	turns, err := w.turnsOf(ctx, f.Task, f.Attempt, f.Run)
 	if err != nil {
@@ -225,8 +222,7 @@ func (w *attemptWorker) spent(ctx context.Context, f sia.Effect) (ended sia.Atte
 	return ended, err
 }
 
-// workspace is the attempt's own. One that was left behind is used again only by
-// an attempt that goes on.
+// workspace creates the attempt's workspace. One that was left behind is reused only if the attempt resumes.
 func (w *attemptWorker) workspace(
 	ctx context.Context, t sia.Task, f sia.Effect, start string, goesOn bool,
 ) (*gitops.Workspace, error) {
@@ -241,8 +237,8 @@ func (w *attemptWorker) workspace(
 	return w.mirror(t).Workspace(ctx, dir, start)
 }
 
-// answerable is the agent's question with what makes it one that can be answered,
-// or its plan as one that can be shown.
+// answerable returns the agent's question completed so that it can be answered, or its plan cleaned so that it can be
+// shown.
 func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 	if a.Plan != nil {
 		p := escalate.CleanPlan(*a.Plan)
@@ -256,8 +252,7 @@ func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 	return &clean
 }
 
-// savedResult is how an attempt ended, when the process died before the outcome
-// could be applied.
+// savedResult returns the saved end of an attempt, if the process died before the outcome was applied.
 func (w *attemptWorker) savedResult(
 	ctx context.Context, t sia.Task, f sia.Effect,
 ) (fact sia.AttemptEnded, ok bool, err error) {
@@ -265,13 +260,13 @@ func (w *attemptWorker) savedResult(
 	return fact, ok, err
 }
 
-// startCommit is where the attempt starts: the base, what must be kept, or the branch's head.
+// startCommit fetches and returns the commit where the attempt starts: the base, a kept commit, or the branch's head.
 func (w *attemptWorker) startCommit(ctx context.Context, t sia.Task) (string, error) {
 	start := string(t.StartsAt())
 	return start, w.mirror(t).FetchCommit(ctx, start)
 }
 
-// input gathers what the agent is given.
+// input returns the agent's input.
 func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by policies.Interrupt) (agent.Input, error) {
 	a := t.Attempt()
 	in := agent.Input{
@@ -310,12 +305,11 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	return in, err
 }
 
-// hazardCases is from how many of the last attempts the hazard is learned.
+// hazardCases is the number of recent attempts from which the hazard is learned.
 const hazardCases = 500
 
-// hazard is the model by which an attempt is interrupted, as the attempts of all
-// repositories have taught it from where the policy begins: it holds five weights, and nothing
-// of theirs.
+// hazard returns the model that decides when to interrupt an attempt. It is learned from the attempts of all
+// repositories, starting from the policy's parameters. It has five weights and contains no content of a repository.
 func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Interrupt) (stuck.Hazard, error) {
 	if t.Settings.Agent.InterruptCost == 0 {
 		return stuck.Hazard{}, nil
@@ -336,15 +330,14 @@ func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Inte
 	return stuck.Learn(from, stuck.Pace{Rate: p.Rate, Pull: p.Pull}, t.Settings.Agent.Spare, cases), nil
 }
 
-// asked reports whether a person was asked already: for an answer, or to approve a
-// plan, with which the time for questions is over.
+// asked reports whether an earlier attempt asked the user a question or for approval of a plan. After that, an attempt
+// may not ask again.
 func asked(t sia.Task) bool {
 	return slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptAsked })
 }
 
-// settleTree does what is left to do with an attempt's work tree. A tree that can't be looked
-// through or committed makes the attempt one that failed, not one that is done again: what
-// it spent is booked, and the next one is told.
+// settleTree calls do on an attempt's work tree, with a time limit. If the tree can't be scanned or committed, the
+// attempt fails instead of being retried: its cost is recorded, and the next attempt gets the reason.
 func (w *attemptWorker) settleTree(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 	do func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error,
@@ -367,7 +360,7 @@ func (w *attemptWorker) settleTree(
 	return nil
 }
 
-// unpushed makes an attempt one that failed because nothing of it can be pushed.
+// unpushed marks an attempt as failed because nothing of it can be pushed.
 func unpushed(fact *sia.AttemptEnded, why string) {
 	fact.Reason = why
 	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
@@ -375,8 +368,8 @@ func unpushed(fact *sia.AttemptEnded, why string) {
 	}
 }
 
-// abandoned says what an attempt that was interrupted had changed; it is not
-// kept, for it was going nowhere.
+// abandoned records what an interrupted attempt had changed. The change itself is discarded because the attempt made no
+// progress.
 func (w *attemptWorker) abandoned(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 ) error {
@@ -389,14 +382,14 @@ func (w *attemptWorker) abandoned(
 	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
-// commit commits the workspace and says what changed: against the base, or where the run is
-// of a part, against what the part began with.
+// commit commits the workspace and records what changed: compared with the base, or for a run of a part, with the
+// part's start.
 func (w *attemptWorker) commit(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 ) error {
 	bot, a := r.by, *t.Attempt()
 	a.Summary = w.Secrets.Mask(fact.Summary)
-	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
+	bot.When = a.StartedAt // the commit of an attempt is reproducible
 	spec := gitops.CommitSpec{
 		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.begin.parents,
 		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}},
@@ -432,11 +425,11 @@ func (w *attemptWorker) commit(
 	return nil
 }
 
-// inspect says what a commit changes, and refuses it where that may not leave.
+// inspect records what a commit changes, and rejects it if it must not be pushed.
 func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string, fact *sia.AttemptEnded) error {
 	from := string(t.StartsAt())
 	if t.Merging != nil {
-		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // it stands on that by now
+		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // the branch is based on that by now
 	}
 	against := string(t.BaseSHA)
 	if r.inPlan() {
@@ -478,7 +471,7 @@ func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha
 	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
-// count fills in the figures of a diff.
+// count sets the statistics of a diff.
 func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Diff = sia.DiffStat{Files: len(diff.Files), Added: diff.Added, Deleted: diff.Deleted}
 	for _, f := range diff.Files[:min(len(diff.Files), 50)] {
@@ -487,19 +480,18 @@ func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Hunks = stuck.Hunks(strings.Split(diff.Patch, "\n"))
 }
 
-// progressEvery is how often people are told how far an attempt has come: a long one costs GitHub
-// thirty edits of a comment.
+// progressEvery is the interval of progress reports: a long attempt costs GitHub thirty edits of a comment.
 const progressEvery = time.Minute
 
-// recorder saves the transcript as it happens, and tells how far it has come.
+// recorder saves the transcript as it grows, and reports progress.
 type recorder struct {
 	*common
 	task    sia.TaskID
 	attempt int
 	run     int // 0: the only one
 
-	told  time.Time // when it was last told
-	tests string    // how the tests ended since
+	told  time.Time // time of the last report
+	tests string    // result of the tests since then
 }
 
 func (w *attemptWorker) recorder(task sia.TaskID, attempt, run int) *recorder {
@@ -514,12 +506,12 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 	if tests := turn.Tests(); tests != "" {
 		r.tests = tests
 	}
-	// Of several runs at once each part is shown by itself.
+	// With several runs, each part is displayed separately.
 	if now := r.Now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.told) >= progressEvery {
 		e := sia.Event{ID: fmt.Sprintf("progress/%d/%d", r.attempt, turn.Number), At: now,
 			Fact: sia.Progressed{Attempt: r.attempt, Turn: turn.Number, Tests: r.tests}}
 		if _, err := r.Store.Apply(ctx, r.task, sia.Masked(e, r.Secrets.Mask)); err != nil {
-			// The next turn tells it: an attempt is not given up for what is only told.
+			// The next turn reports it: a failed progress report must not end an attempt.
 			r.Logger.WarnContext(ctx, "how far the attempt has come is not told", "task", r.task, "attempt", r.attempt,
 				"error", err)
 			return nil
@@ -538,7 +530,7 @@ func (r *recorder) save(ctx context.Context, turn agent.Turn) error {
 	return r.Store.AppendTurn(ctx, r.task, r.attempt, r.run, turn.Number, b)
 }
 
-// transcript reads the turns of all runs of an attempt back.
+// transcript returns the turns of all runs of an attempt.
 func (w *common) transcript(ctx context.Context, t sia.Task, attempt int) ([]agent.Turn, error) {
 	rows, err := w.Store.Turns(ctx, t.ID, attempt)
 	if err != nil {
@@ -547,7 +539,7 @@ func (w *common) transcript(ctx context.Context, t sia.Task, attempt int) ([]age
 	return readTurns(t.ID, attempt, rows)
 }
 
-// turnsOf reads the turns of one run of an attempt back.
+// turnsOf returns the turns of one run of an attempt.
 func (w *attemptWorker) turnsOf(ctx context.Context, t sia.TaskID, attempt, run int) ([]agent.Turn, error) {
 	rows, err := w.Store.TurnsOf(ctx, t, attempt, run)
 	if err != nil {

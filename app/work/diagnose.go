@@ -12,16 +12,15 @@ import (
 	"github.com/sia-bot/sia/sia/diagnose"
 )
 
-const exampleLimit = 32 << 10 // of a file that a diagnosis takes an example from
+const exampleLimit = 32 << 10 // bytes of a file from which a diagnosis takes an example
 
 // conclusion is the result of a diagnosis.
 type conclusion struct {
 	Fact     sia.Diagnosed `json:"fact"`
-	Decision *sia.Decision `json:"decision,omitempty"` // which technique; nil when a person is asked
+	Decision *sia.Decision `json:"decision,omitempty"` // the choice of a technique; nil: a user is asked
 }
 
-// diagnose works out why the attempt failed and what to try instead. What it
-// decides is logged before it takes effect.
+// diagnose finds out why the attempt failed and what to try instead. Its decision is logged before it takes effect.
 func (w *learnWorker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	c, err := askOnce(ctx, w.common, f, textDiagnosis, f.Key, func() (conclusion, error) { return w.conclude(ctx, t, f) })
 	if err != nil {
@@ -35,7 +34,7 @@ func (w *learnWorker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (s
 	return c.Fact, nil
 }
 
-// conclude has the attempt diagnosed, with what was learned up to now.
+// conclude diagnoses the attempt using everything learned so far.
 func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclusion, error) {
 	if err := w.observe(ctx, t); err != nil {
 		return conclusion{}, err
@@ -101,11 +100,11 @@ func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (c
 		r.Decision}, nil
 }
 
-// seenTasks is how many of a repository's latest tasks are looked through for a pattern.
+// seenTasks is the number of a repository's latest tasks in which a pattern is searched.
 const seenTasks = 500
 
-// seen is how often earlier diagnoses in the repository, this task's included, found a pattern. Of
-// tasks that are no longer known, those count that have a recorded result.
+// seen returns how often earlier diagnoses in the repository, including this task's, found a pattern. Deleted tasks
+// count if their result is recorded.
 func (w *learnWorker) seen(ctx context.Context, t sia.Task, p sia.Pattern) (int, error) {
 	tasks, err := w.Store.Tasks(ctx, store.Filter{Repo: t.Repo.ID, Limit: seenTasks})
 	if err != nil {

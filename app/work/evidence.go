@@ -13,15 +13,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// evidence runs the tests that the head can reach, beside its checks. It never fails the task: what can't be run is
-// said, and the text of the change serves.
+// evidence runs the tests affected by the head, in parallel with its checks. It never fails the task: if tests can't be
+// run, the reason is recorded and the text of the change is judged instead.
 func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head {
-		return sia.Done{}, nil // another head is there by now
+		return sia.Done{}, nil // superseded by another head
 	}
 	e, err := w.Evidence.Look(ctx, w.wanted(t, string(t.Head)))
 	if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return nil, err // it was cancelled, or goes on after a restart
+		return nil, err // it was canceled, or continues after a restart
 	}
 	if err != nil {
 		w.Logger.WarnContext(ctx, "tests of a head could not be run", "task", t.ID, "head", t.Head, "error", err)
@@ -30,13 +30,13 @@ func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) 
 	return sia.Evidenced{Evidence: e}, nil
 }
 
-// looksAtTests reports whether the tests that a change reaches are run before it is pushed.
+// looksAtTests reports whether the tests affected by a change are run before it is pushed.
 func (w *attemptWorker) looksAtTests(t sia.Task) bool {
 	return t.TestsBeforePush() && w.Evidence.Runs()
 }
 
-// tests run those that a work tree's changes can reach, and tests by name. They are nil where the repository wants none
-// to be run, and for parts and racers, which have a check of their own.
+// tests returns functions that run the tests affected by a work tree's changes, and tests by name. They are nil if the
+// repository disables this, and for parts and racers, which have their own check.
 func (w *attemptWorker) tests(
 	t sia.Task, r agentRun, space *gitops.Workspace,
 ) (affected func(context.Context) (agent.TestsRun, error), cover locate.Cover) {
@@ -51,11 +51,11 @@ func (w *attemptWorker) tests(
 		}
 }
 
-// rateWithin bounds what is run to tell a racer's change from the others', beside the repository's tests.
+// rateWithin limits the tests that compare racers, in addition to the repository's tests.
 const rateWithin = 4 * time.Minute
 
-// rate runs what tells a racer's change from the others': the tests that it reaches, and the test that shows the fault,
-// where an earlier attempt wrote one and the racer left it as it is. What can't be run says nothing.
+// rate runs the tests that compare a racer's change with the others': those affected by it, and the reproduction of the
+// fault if an earlier attempt wrote one and the racer did not change it. Tests that can't be run are ignored.
 func (w *attemptWorker) rate(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) error {
 	within, cancel := context.WithTimeout(ctx, rateWithin)
 	defer cancel()
@@ -71,19 +71,19 @@ func (w *attemptWorker) rate(ctx context.Context, t sia.Task, r agentRun, fact *
 	return err
 }
 
-// reproduced runs the test that shows the fault on a racer's commit; nil where there is none, or where the racer
+// reproduced runs the reproduction of the fault on a racer's commit. It returns nil if there is none, or if the racer
 // changed it.
 func (w *attemptWorker) reproduced(ctx context.Context, t sia.Task, r agentRun, commit string) (*sia.CheckRun, error) {
 	command, paths := t.Reproduction()
 	if command == "" || r.begin.commit == string(t.BaseSHA) {
-		return nil, nil //nolint:nilnil // there is none in its tree
+		return nil, nil //nolint:nilnil // its tree has none
 	}
 	own, err := w.mirror(t).Diff(ctx, r.begin.commit, commit)
 	if err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(own.Files, func(f gitops.FileDiff) bool { return slices.Contains(paths, f.Path) }) {
-		return nil, nil //nolint:nilnil // its word for itself
+		return nil, nil //nolint:nilnil // the racer could have made it pass
 	}
 	got, err := w.check(ctx, t, r.effect.Key+" reproduction", commit, []string{command}, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func (w *attemptWorker) reproduced(ctx context.Context, t sia.Task, r agentRun, 
 	return &got[0], nil
 }
 
-// wanted is the change of a commit against the task's base.
+// wanted describes a commit's change against the task's base to the evidence package.
 func (w *common) wanted(t sia.Task, head string) evidence.Wanted {
 	return evidence.Wanted{
 		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),
@@ -100,7 +100,7 @@ func (w *common) wanted(t sia.Task, head string) evidence.Wanted {
 	}
 }
 
-// evidenceOf is what running the tests of the present head has shown; nil: nothing.
+// evidenceOf returns the test evidence of the present head; nil: none.
 func evidenceOf(t sia.Task) *sia.TestEvidence {
 	if e := t.Gate.Evidence; e != nil && e.Head == t.Head && e.Base == t.BaseSHA {
 		return e

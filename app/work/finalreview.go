@@ -12,10 +12,9 @@ import (
 	"github.com/sia-bot/sia/sia/diagnose"
 )
 
-// finalReview has a fresh model call read the head's change against the issue, and reviews the
-// pull request where it has something to say. What was said is kept before it is written, so
-// that a crash repeats only the look for it. Trouble with the model, and what GitHub refuses for
-// good, are outcomes: nothing waits longer for a review.
+// finalReview makes a new model call that compares the head's change with the issue, and reviews the pull request if
+// the model has remarks. The answer is stored before the review is written, so that a crash repeats only the search for
+// it. Model failures and permanent refusals by GitHub are outcomes, not errors: nothing waits longer for a review.
 func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head {
 		return sia.Done{}, nil // about an earlier head
@@ -31,7 +30,7 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 	for _, l := range text.Lines {
 		review.Lines = append(review.Lines, github.LineComment(l))
 	}
-	// The same head is never reviewed twice: the key is the head's, not the effect's.
+	// A head is reviewed at most once, so the key contains the head instead of the effect.
 	m := render.Marker{Task: t.ID, Kind: string(f.Kind), Key: string(t.ID) + "/" + string(f.SHA)}
 	address, err := w.repo(t).EnsureReview(ctx, t.Pull.Number, m.String(), review, w.knownSince(m.String(), f.At))
 	refused, err := refusal(err)
@@ -44,13 +43,13 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 	return out, nil
 }
 
-// followedUp reports whether a review of an earlier head stands, to which that of a follow-up is the answer: people are
-// told that nothing is open any more.
+// followedUp reports whether an earlier head has a review that this review of a follow-up answers: it informs users
+// that nothing is open any more.
 func followedUp(t sia.Task, r sia.FinalReview) bool {
 	return r.Why == "" && len(r.Demands) > 0 && t.Omission != nil && t.Omission.Review.URL != ""
 }
 
-// askFinally has the reviewer say what there is to say of a head.
+// askFinally requests the final review of a head from the model.
 func (w *learnWorker) askFinally(ctx context.Context, t sia.Task, f sia.Effect) (out sia.FinalReviewed, err error) {
 	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(f.SHA))
 	if err != nil {
@@ -67,9 +66,8 @@ func (w *learnWorker) askFinally(ctx context.Context, t sia.Task, f sia.Effect) 
 	return sia.Masked(sia.FinalReviewed{Review: review, Cost: sia.CreditsOf(usage.USD)}, w.Secrets.Mask), nil
 }
 
-// changedFiles are the files of a difference as a reviewer reads them, with secrets masked. A
-// hunk that masking makes another number of lines of is left out: its lines would have wrong
-// numbers.
+// changedFiles returns the files of a diff for a reviewer, with secrets masked. It omits hunks in which masking changes
+// the number of lines, because their line numbers would be wrong.
 func (w *learnWorker) changedFiles(diff gitops.Diff) []diagnose.ChangedFile {
 	files := make([]diagnose.ChangedFile, len(diff.Files))
 	for i, f := range diff.Files {

@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// maxBegun bounds what is remembered of what was begun.
+// maxBegun limits the remembered effects.
 const maxBegun = 10_000
 
-// ownEffects tells what nobody can have written to GitHub yet: it came up in this
-// process, and this process has not begun it before. Everything else is looked for
-// before it is written, for an answer may have been lost, and a process may have
-// ended between the writing and the noting down.
+// ownEffects records which effects cannot have written to GitHub yet: those that were created during this process's
+// lifetime and that it has not begun before. For all others GitHub is searched before writing, because a response may
+// have been lost, or a process may have ended after the write and before recording it.
 type ownEffects struct {
 	mu    sync.Mutex
-	since time.Time // what came up after this is known
+	since time.Time // effects created after this are tracked
 	begun map[string]bool
 }
 
@@ -22,8 +21,8 @@ func newOwnEffects(now time.Time) *ownEffects {
 	return &ownEffects{since: now, begun: map[string]bool{}}
 }
 
-// first reports whether what has a key and came up at a time is begun for the first
-// time, and notes that it is begun.
+// first reports whether the effect with a key, created at came, begins for the first time, and records that it has
+// begun.
 func (f *ownEffects) first(key string, came, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,10 +18,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// textBaseline is the result of the repository's tests where an attempt begins.
+// textBaseline stores the result of the repository's tests at an attempt's start.
 const textBaseline = "baseline"
 
-// ofRun is the kind of a text of one run of an attempt.
+// ofRun returns the kind of a text of one run of an attempt.
 func ofRun(kind string, run int) string {
 	if run == 0 {
 		return kind
@@ -29,21 +29,21 @@ func ofRun(kind string, run int) string {
 	return fmt.Sprintf("%s of run %d", kind, run)
 }
 
-// agentRun is one run of an agent: all of an attempt, its plan, or a part of it.
+// agentRun is one run of an agent: a whole attempt, its plan, or a part of it.
 type agentRun struct {
 	effect sia.Effect
 	part   *sia.Part // nil: no part
 	number int       // the part's
 	saved  []agent.Turn
 	begin  beginning
-	by     gitops.Signature // who its commit is by
+	by     gitops.Signature // author of its commit
 }
 
-// inPlan reports whether the run is of a part that is put together with others.
+// inPlan reports whether the run is of a part that is merged with others.
 func (r agentRun) inPlan() bool { return r.part != nil && r.part.Kind != sia.PartRacer }
 
-// runOf says what the run of an effect is, and where it begins. Of an attempt of several runs,
-// each begins from where the branch was when the attempt did, wherever it is by now.
+// runOf returns the run of an effect and where it begins. In an attempt with several runs, each begins where the branch
+// was when the attempt began, even if the branch has moved.
 func (w *attemptWorker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentRun, err error) {
 	r.effect = f
 	a := t.Attempt()
@@ -72,7 +72,7 @@ func (w *attemptWorker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r
 	for _, c := range got.conflicts {
 		r.begin.open = append(r.begin.open, c.Path)
 	}
-	if r.part.Kept != "" { // its files, and still one commit on top of what the part rests on
+	if r.part.Kept != "" { // the kept files, as one commit on top of its dependencies
 		r.begin.commit = string(r.part.Kept)
 		if len(r.begin.parents) == 0 {
 			r.begin.parents = []string{got.sha}
@@ -81,8 +81,8 @@ func (w *attemptWorker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r
 	return r, err
 }
 
-// attemptStart is where the branch was when an attempt began, which its commit may replace;
-// "" where it was not there yet.
+// attemptStart returns the head of the branch when an attempt began, which its commit may replace; "" if the branch did
+// not exist.
 func (w *common) attemptStart(ctx context.Context, t sia.Task, number int) (string, error) {
 	if a := t.Attempts[number-1]; a.Divided() {
 		return string(a.Start), nil
@@ -90,8 +90,8 @@ func (w *common) attemptStart(ctx context.Context, t sia.Task, number int) (stri
 	return w.Store.Text(ctx, t.ID, number, textStart)
 }
 
-// agentFor is who makes a run. A plan of parts is made by the coder's model itself, also
-// where a command does the work.
+// agentFor returns the agent of a run. A plan of parts is made by the coder's model itself, even if a command does the
+// work.
 func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	name, byModel := t.Attempt().Coder, r.effect.Run > 0 && r.part == nil
 	if r.part != nil {
@@ -107,7 +107,7 @@ func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	return c.Agent(t.Settings.Agent)
 }
 
-// forRun adds to what an agent is given what its run is.
+// forRun adds the data about its run to an agent's input.
 func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.Input) error {
 	a, p := t.Attempt(), r.part
 	switch {
@@ -142,8 +142,8 @@ func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *
 	return err
 }
 
-// baseline is the result of the repository's tests where the attempt begins; nil where that is
-// not known. The first run that begins there finds it out.
+// baseline returns the result of the repository's tests at the attempt's start; nil if it is unknown. The first run
+// with that start determines it.
 func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.CheckRun, error) {
 	c, err := w.savedBaseline(ctx, t)
 	if err != nil || c != nil || len(r.part.Needs) > 0 || r.part.Kept != "" || len(r.saved) > 0 {
@@ -157,13 +157,13 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 	return &got[0], w.saveJSON(ctx, t.ID, t.Attempt().Number, textBaseline, got[0])
 }
 
-// savedBaseline is the baseline as far as it was found out; nil: it was not.
+// savedBaseline returns the saved baseline; nil: there is none.
 func (w *attemptWorker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun, err error) {
 	_, err = w.readJSON(ctx, t.ID, t.Attempt().Number, textBaseline, &c)
 	return c, err
 }
 
-// onlyTests lets a test that shows a fault hold only where nothing but tests was changed.
+// onlyTests rejects a reproduction of a fault if anything but tests was changed.
 func onlyTests(fact *sia.AttemptEnded) {
 	if shown := len(fact.Diff.Paths); fact.Diff.Files > shown {
 		fact.Check.Holds, fact.Check.Ran = false, false
@@ -173,7 +173,7 @@ func onlyTests(fact *sia.AttemptEnded) {
 	}
 	for _, path := range fact.Diff.Paths {
 		if !tamper.IsTest(path) {
-			fact.Check.Holds, fact.Check.Ran = false, false // what passes may pass through that change
+			fact.Check.Holds, fact.Check.Ran = false, false // the test may pass because of that change
 			fact.Check.Excerpt = fmt.Sprintf("%s was changed, which is no test", path)
 			return
 		}
@@ -183,12 +183,12 @@ func onlyTests(fact *sia.AttemptEnded) {
 // mergedParts is the result of merging parts.
 type mergedParts struct {
 	sha       string
-	conflicts []gitops.Conflict // none: they agree
-	parents   []string          // of the commit that resolves them; empty: there is nothing to resolve
+	conflicts []gitops.Conflict // empty: merged cleanly
+	parents   []string          // of the commit that resolves them; empty: nothing to resolve
 }
 
-// mergeParts merges the results of some parts, of which none rests on another, in their order.
-// The same parts make the same commits, however often it is done.
+// mergeParts merges the results of parts, none of which depends on another, in order. It is reproducible: the same
+// parts make the same commits.
 func (w *attemptWorker) mergeParts(
 	ctx context.Context, t sia.Task, start string, parts []int,
 ) (out mergedParts, err error) {
@@ -234,8 +234,8 @@ func (w *attemptWorker) mergeParts(
 	return out, nil
 }
 
-// lostParts reports whether an error says that a part's commit is nowhere: a mirror that
-// was deleted takes along what was not pushed.
+// lostParts reports whether an error means that a part's commit is lost: deleting a mirror also deletes unpushed
+// commits.
 func lostParts(t sia.Task, err error) bool {
 	a := t.Attempt()
 	return a != nil && slices.ContainsFunc(a.Parts, func(p sia.Part) bool {
@@ -243,7 +243,7 @@ func lostParts(t sia.Task, err error) bool {
 	})
 }
 
-// comesTo is the commit that a part made, or the one that it began with where it changed nothing.
+// comesTo returns the commit of a part, or the commit where it began if it changed nothing.
 func (w *attemptWorker) comesTo(ctx context.Context, t sia.Task, start string, number int) (string, error) {
 	p := t.Attempt().Parts[number-1]
 	if p.Commit != "" {
@@ -253,8 +253,7 @@ func (w *attemptWorker) comesTo(ctx context.Context, t sia.Task, start string, n
 	return below.sha, err
 }
 
-// aggregate puts an attempt's parts together, and looks in the sandbox whether each of them
-// still holds then.
+// aggregate merges an attempt's parts, and runs the check of each in the sandbox on the result.
 func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	a := t.Attempt()
 	t.Head = a.Start
@@ -288,13 +287,12 @@ func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect)
 	}
 	out.Checks, err = w.checkWhole(ctx, t, f, got.sha)
 	if errors.Is(context.Cause(ctx), store.ErrCancelled) {
-		return out, nil // the task has ended: what was done is kept, and nobody asks for its tests any more
+		return out, nil // the task has ended: the merge is kept, and its tests are not needed any more
 	}
 	return out, err
 }
 
-// checkWhole runs the commands of all parts, and the repository's tests, on a commit that
-// holds all of them.
+// checkWhole runs the commands of all parts, and the repository's tests, on a commit that contains all parts.
 func (w *attemptWorker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
 	a := t.Attempt()
 	var commands []string
@@ -313,7 +311,7 @@ func (w *attemptWorker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect
 	return w.check(ctx, t, f.Key, sha, commands, baseline)
 }
 
-// check runs commands on a commit, in a workspace that is made for that.
+// check runs commands on a commit, in a temporary workspace.
 func (w *attemptWorker) check(
 	ctx context.Context, t sia.Task, key, sha string, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {
@@ -331,8 +329,8 @@ func (w *attemptWorker) check(
 		Services: set.Services, Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
 }
 
-// diffOf is the run that made the attempt's diff: of a race, that of the racer with its change
-// on the branch.
+// diffOf returns the run that made the attempt's diff. In a race it is the run of the racer with its change on the
+// branch.
 func diffOf(a sia.Attempt) (run int) {
 	for _, p := range a.Parts {
 		if p.Kind == sia.PartRacer && p.Commit == a.Head && p.Pushed {

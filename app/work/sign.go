@@ -13,12 +13,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// dcoFile configures the app that looks for sign-offs.
+// dcoFile configures the app that checks sign-offs.
 // https://github.com/dcoapp/app
 const dcoFile = ".github/dco.yml"
 
-// commitRules is what the repository asks of commits: by its rules and settings, or by the file of
-// the app that looks for sign-offs.
+// commitRules returns what the repository requires of commits in its rules and settings, or in the configuration of the
+// app that checks sign-offs.
 func (w *branchWorker) commitRules(ctx context.Context, t sia.Task, base string) (sia.CommitRules, error) {
 	rules, err := w.repo(t).CommitRules(ctx, t.BaseBranch)
 	if err != nil || rules.SignOff {
@@ -35,7 +35,7 @@ func (w *branchWorker) commitRules(ctx context.Context, t sia.Task, base string)
 	return rules, err
 }
 
-// signOff is the line with which the app signs a commit off, where the repository asks for it.
+// signOff returns the app's sign-off trailer, if the repository requires it.
 // https://developercertificate.org
 func signOff(t sia.Task, bot gitops.Signature) []gitops.Trailer {
 	if !t.Commits.SignOff {
@@ -44,22 +44,21 @@ func signOff(t sia.Task, bot gitops.Signature) []gitops.Trailer {
 	return []gitops.Trailer{{Key: "Signed-off-by", Value: fmt.Sprintf("%s <%s>", bot.Name, bot.Email)}}
 }
 
-// placed is a commit on the task's branch, or one that is to be put there.
+// placed is a commit on the task's branch, or one to be pushed there.
 type placed struct {
 	sha     string
-	warning string // for people: a rule that it does not fulfil
-	there   bool   // it is on the branch already
+	warning string // for users: a rule that the commit violates
+	there   bool   // the commit is already on the branch
 }
 
-// objectsRef is where the objects of a task's commit wait until GitHub has made a signed commit of
-// them. It is no branch, so nothing runs because of it.
+// objectsRef is the ref that holds the objects of a task's commit until GitHub has created a signed commit from them.
+// It is not a branch, so it triggers no workflows.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#push
 func objectsRef(t sia.Task) string { return "refs/sia/objects/" + string(t.ID) }
 
-// signed has GitHub make and sign the commits made here that the branch lacks: their objects are
-// pushed, and each commit is made anew of its tree, message and parents. Where that was done before
-// and the branch moved, it is found by looking. What GitHub does not sign is put on the branch as it
-// is, and people are told.
+// signed makes GitHub create and sign the commits made here that the branch lacks: it pushes their objects and creates
+// each commit again from its tree, message and parents. If that was done before and the branch moved, it finds the
+// signed commit on the branch. If GitHub does not sign, it returns the original commit and a warning for users.
 func (w *branchWorker) signed(
 	ctx context.Context, t sia.Task, mirror *gitops.Repo, from, sha, expect string,
 ) (placed, error) {
@@ -101,8 +100,8 @@ func (w *branchWorker) signed(
 	return out, nil
 }
 
-// lookForSigned looks where the branch is: where it was expected, or at the signed commit, because
-// the answer to an earlier try was lost. Anywhere else it is a [*gitops.LeaseError].
+// lookForSigned checks whether the branch is where expected, or at the signed commit because the response to an earlier
+// push was lost. Otherwise it returns a [*gitops.LeaseError].
 func (w *branchWorker) lookForSigned(
 	ctx context.Context, t sia.Task, mirror *gitops.Repo, sha, expect string,
 ) (placed, error) {
@@ -132,19 +131,18 @@ func (w *branchWorker) lookForSigned(
 	return out, err
 }
 
-// notSigned says that GitHub did not sign, for a reason that it names in one word, such as "bad_email".
+// notSigned returns the warning that GitHub did not sign; reason is GitHub's, such as "bad_email".
 func notSigned(t sia.Task, reason string) string {
 	return render.NotSigned(t.BaseBranch, strings.ReplaceAll(reason, "_", " "))
 }
 
-// refused reports whether GitHub refused something for good.
+// refused reports whether err is a permanent refusal by GitHub.
 func refused(err error) bool {
 	var rejected *gitops.RejectedError
 	return err != nil && (sia.IsPermanent(err) || errors.As(err, &rejected))
 }
 
-// dropObjects takes the ref of a task's objects away. One that stays does no harm, and goes with the
-// next push.
+// dropObjects deletes the ref of a task's objects. If that fails, the ref does no harm, and the next push deletes it.
 func (w *branchWorker) dropObjects(ctx context.Context, t sia.Task, mirror *gitops.Repo) {
 	if err := mirror.DropRef(ctx, objectsRef(t)); err != nil {
 		w.Logger.WarnContext(ctx, "ref left behind", "task", t.ID, "ref", objectsRef(t), "error", err)

@@ -12,17 +12,17 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// textStudy is kept of a task: what a person's fix has taught.
+// textStudy stores what a user's fix of a task has taught.
 const textStudy = "study"
 
-// taught is what a person's fix has taught.
+// taught is the result of studying a user's fix.
 type taught struct {
 	Fact      sia.FixStudied       `json:"fact"`
 	Technique *technique.Technique `json:"technique,omitempty"` // to be proposed; nil: none
 }
 
-// study works out what a person did where SIA could not. What no known technique
-// resembles is proposed as one: a pull request with its file, for people to read.
+// study finds out how a user solved a task that SIA could not. A technique unlike any known one is proposed in a pull
+// request with its file, for people to review.
 func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if t.Fix != nil && t.Fix.Head == f.SHA {
 		return sia.FixStudied{Fix: *t.Fix}, nil
@@ -42,7 +42,7 @@ func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	return out.Fact, nil
 }
 
-// askWhatItTeaches has a model say what a person's change teaches.
+// askWhatItTeaches asks a model what a user's change teaches.
 func (w *learnWorker) askWhatItTeaches(ctx context.Context, t sia.Task, f sia.Effect) (out taught, err error) {
 	repo := w.mirror(t)
 	if err := repo.FetchCommit(ctx, string(t.BaseSHA)); err != nil {
@@ -76,8 +76,8 @@ func (w *learnWorker) askWhatItTeaches(ctx context.Context, t sia.Task, f sia.Ef
 			Resembles: learned.Resembles}}}, nil
 }
 
-// personsChange compares the head that passed with SIA's last commit, or with the
-// base where that commit can't be had any more.
+// personsChange compares the head that passed with SIA's last commit, or with the base if that commit is no longer
+// available.
 func (w *learnWorker) personsChange(
 	ctx context.Context, t sia.Task, head sia.SHA,
 ) (from sia.SHA, d gitops.Diff, err error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// forPeople gives git's errors words for people, and says which of them trying
-// again can't help. Other errors have theirs already.
+// forPeople wraps git's errors in messages for users, and marks those that a retry can't solve as permanent. Other
+// errors already have a message.
 func forPeople(f sia.Effect, err error) error {
 	var (
 		known    *sia.Error

@@ -13,15 +13,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// mostConflicts is how many files that conflict are told of.
+// mostConflicts is the maximum number of conflicting files that are reported.
 const mostConflicts = 50
 
-// update merges the base branch into the task's branch. Where they conflict nothing is
-// pushed: the next attempt gets both sides.
+// update merges the base branch into the task's branch. If they conflict, nothing is pushed: the next attempt gets both
+// sides.
 func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	out := sia.Updated{From: f.SHA}
 	if f.SHA != t.Head {
-		return out, nil // the branch is another's by now
+		return out, nil // somebody else has pushed
 	}
 	onto, err := w.onto(ctx, t, f)
 	if errors.Is(err, gitops.ErrNoBranch) {
@@ -55,18 +55,18 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 	return out, nil
 }
 
-// textOnto is kept of an attempt: the key of the last update of what it did, and the commit that this merges.
+// textOnto stores the key of an attempt's last update and the base commit that it merges.
 const textOnto = "onto"
 
-// onto is the commit of the base branch that an update merges. Carried out again after a crash, the update merges the
-// same one, wherever the base is by now, and finds its own merge on the branch.
+// onto returns the commit of the base branch that an update merges. If the update is repeated after a crash, it merges
+// the same commit, even if the base has moved, and finds its own merge on the branch.
 func (w *branchWorker) onto(ctx context.Context, t sia.Task, f sia.Effect) (string, error) {
 	kept, err := w.Store.Text(ctx, t.ID, f.Attempt, textOnto)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return "", err
 	}
 	key, sha, _ := strings.Cut(kept, " ")
-	if key == f.Key && w.mirror(t).FetchCommit(ctx, sha) == nil { // else the base was set back
+	if key == f.Key && w.mirror(t).FetchCommit(ctx, sha) == nil { // otherwise the base was reset
 		return sha, nil
 	}
 	if sha, err = w.mirror(t).Fetch(ctx, t.BaseBranch); err != nil {
@@ -75,8 +75,8 @@ func (w *branchWorker) onto(ctx context.Context, t sia.Task, f sia.Effect) (stri
 	return sha, w.Store.SaveText(ctx, t.ID, f.Attempt, textOnto, f.Key+" "+sha)
 }
 
-// mergeBase merges a commit of the base branch into one of the task's branch, unpushed.
-// The same merge makes the same commit, however often it is done.
+// mergeBase merges a commit of the base branch into one of the task's branch, without pushing. It is reproducible: the
+// same merge makes the same commit.
 func (w *branchWorker) mergeBase(
 	ctx context.Context, t sia.Task, ours, onto string, at time.Time,
 ) (gitops.Merged, error) {
@@ -102,16 +102,15 @@ func conflicts(m gitops.Merged) []sia.Conflict {
 	return out
 }
 
-// beginning is the commit that an attempt takes its files from, and the parents of the
-// commit that it makes.
+// beginning is the commit with an attempt's initial files, and the parents of the attempt's commit.
 type beginning struct {
 	commit  string
-	parents []string // of a merge that the attempt finishes; empty: commit alone
-	open    []string // files that hold both sides of a conflict
+	parents []string // parents of a merge that the attempt completes; empty: commit alone
+	open    []string // files with conflict markers
 }
 
-// beginning is where the attempt begins: at the start, or at the merge of the base into
-// it, with both sides where they conflict.
+// beginning returns where the attempt begins: at start, or at the merge of the base into it, with both sides of
+// conflicts.
 func (w *branchWorker) beginning(ctx context.Context, t sia.Task, start string) (beginning, error) {
 	if t.Merging == nil {
 		return beginning{commit: start}, nil

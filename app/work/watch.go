@@ -7,12 +7,12 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// watch looks at a pull request that has passed.
+// watch checks a pull request that has passed.
 func (w *checkWorker) watch(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	return w.standing(ctx, t)
 }
 
-// standing is as [Worker.Standing].
+// standing implements [Worker.Standing].
 func (w *checkWorker) standing(ctx context.Context, t sia.Task) (sia.Watched, error) {
 	e, err := w.headChecks(ctx, t)
 	if err != nil {
@@ -35,7 +35,7 @@ func (w *checkWorker) standing(ctx context.Context, t sia.Task) (sia.Watched, er
 	return out, nil
 }
 
-// speak is as [Worker.Speak].
+// speak implements [Worker.Speak].
 func (w *checkWorker) speak(ctx context.Context, t sia.Task) (bool, error) {
 	e, err := w.gather(ctx, t)
 	if err != nil || e.lags {
