@@ -79,7 +79,7 @@ func TestRerunIsAskedOnce(t *testing.T) {
 		At: now}
 	for range 2 {
 		w := &checkWorker{common: s.begin(now.Add(-time.Minute))}
-		w.firsts.since = now.Add(time.Minute) // the effect is older than the process
+		w.own.since = now.Add(time.Minute) // the effect is older than the process
 		if _, err := w.rerun(t.Context(), task, f); err != nil {
 			t.Fatal(err)
 		}

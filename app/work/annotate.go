@@ -12,12 +12,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// longestFile is the maximum size of a file with counted lines, in bytes.
-const longestFile = 1 << 20
+// maxCountedFile is the maximum size of a file with counted lines, in bytes.
+const maxCountedFile = 1 << 20
 
-// placed finds the files of the head that contain the lines named by its failures. A name that matches several files
-// means one that the attempt changed, or none. If the head can't be read, it returns nil.
-func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
+// locateFailures finds the files of the head that contain the lines named by its failures. A name that matches several
+// files means one that the attempt changed, or none. If the head can't be read, it returns nil.
+func (w *surfaceWorker) locateFailures(ctx context.Context, t sia.Task) render.Placed {
 	named := render.NamedLines(t)
 	if len(named) == 0 {
 		return nil
@@ -35,12 +35,12 @@ func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
 	}
 	in, lines := render.Placed{}, map[string]int{}
 	for _, n := range named {
-		p := meant(n.Name, byName[path.Base(n.Name)], t.Attempt().Diff.Paths)
+		p := matchFile(n.Name, byName[path.Base(n.Name)], t.Attempt().Diff.Paths)
 		if p == "" {
 			continue
 		}
 		if _, counted := lines[p]; !counted {
-			content, err := w.mirror(t).ReadFile(ctx, string(t.Head), p, longestFile)
+			content, err := w.mirror(t).ReadFile(ctx, string(t.Head), p, maxCountedFile)
 			if lines[p] = bytes.Count(content, []byte("\n")); err != nil {
 				lines[p] = -1
 			} else if len(content) > 0 && !bytes.HasSuffix(content, []byte("\n")) {
@@ -54,10 +54,10 @@ func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
 	return in
 }
 
-// meant returns the file that a name in a log means. All files have the same base name. It prefers a file that is a
+// matchFile returns the file that a name in a log means. All files have the same base name. It prefers a file that is a
 // suffix of name, as in a path on the machine that ran the check, to one that name is a suffix of. Among several it
 // returns the one that was changed.
-func meant(name string, files, changed []string) string {
+func matchFile(name string, files, changed []string) string {
 	longest := ""
 	var fits []string
 	for _, f := range files {

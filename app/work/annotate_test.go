@@ -21,7 +21,7 @@ func TestMeant(t *testing.T) {
 		{"other/x.go", []string{"a/x.go"}, nil, ""},
 		{"x.go", nil, nil, ""},
 	} {
-		if got := meant(c.name, c.files, c.changed); got != c.want {
+		if got := matchFile(c.name, c.files, c.changed); got != c.want {
 			t.Errorf("%s in %v, changed %v: %q, want %q", c.name, c.files, c.changed, got, c.want)
 		}
 	}

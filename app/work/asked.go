@@ -15,21 +15,21 @@ import (
 
 // Limits of the review content in an attempt's input.
 const (
-	mostThreads = 50
-	mostOthers  = 50      // users in threads whose permission is requested, in addition to those who asked for something
-	mostSaid    = 30      // last comments of a thread
-	saidLimit   = 4000    // bytes of a comment
-	seenLines   = 20      // last lines of code of a thread
-	placeLimit  = 1 << 20 // bytes of a file in which lines are searched
+	maxThreads        = 50
+	maxOtherUsers     = 50      // users in threads checked for permission, besides requesters
+	maxThreadComments = 30      // last comments of a thread
+	commentLimit      = 4000    // bytes of a comment
+	maxCodeLines      = 20      // last lines of code of a thread
+	searchedFileLimit = 1 << 20 // bytes of a file in which lines are searched
 )
 
-// asked returns what users request on the pull request at present; nil: nothing. Only comments of users with the
+// readRequests returns what users request on the pull request at present; nil: nothing. Only comments of users with the
 // required permission count, and SIA's answers to them.
-func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (*sia.Asked, error) {
+func (w *startWorker) readRequests(ctx context.Context, t sia.Task, set sia.Settings) (*sia.Asked, error) {
 	if len(t.Wishes) == 0 || t.Pull.Number == 0 {
 		return nil, nil //nolint:nilnil // nothing is requested
 	}
-	say := w.saying(t, set)
+	say := w.accessChecker(t, set)
 	var out sia.Asked
 	reviews := map[int64]bool{}
 	var lines []int64
@@ -41,7 +41,7 @@ func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (
 		case wish.Thread != 0:
 			lines = append(lines, wish.Thread)
 		default:
-			out.Words = append(out.Words, sia.Said{By: wish.By.Login, Text: text.Clip(wish.Text, saidLimit)})
+			out.Words = append(out.Words, sia.Said{By: wish.By.Login, Text: text.Clip(wish.Text, commentLimit)})
 		}
 	}
 	if len(reviews) > 0 {
@@ -54,12 +54,12 @@ func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (
 			return nil, err
 		}
 		for _, v := range all {
-			switch words := said(v.Body, false, self.Slug); {
+			switch words := commentText(v.Body, false, self.Slug); {
 			case !reviews[v.ID]:
 			case v.State == "DISMISSED":
 				delete(reviews, v.ID)
 			case words != "":
-				out.Words = append(out.Words, sia.Said{By: v.Author, Text: text.Clip(words, saidLimit)})
+				out.Words = append(out.Words, sia.Said{By: v.Author, Text: text.Clip(words, commentLimit)})
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (
 		return nil, err
 	}
 	for _, thread := range threadsOf(comments, reviews, lines) {
-		if len(out.Threads) == mostThreads {
+		if len(out.Threads) == maxThreads {
 			break
 		}
 		if slices.Contains(t.Settled, thread[0].ID) {
@@ -115,10 +115,10 @@ func threadsOf(
 	return threads
 }
 
-// saying returns a function that reports whether a user has the required permission. It asks GitHub once per user: for
-// all who requested something, and for the first mostOthers others. Since strangers can be many, it returns false for
-// the rest.
-func (w *startWorker) saying(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
+// accessChecker returns a function that reports whether a user has the required permission. It asks GitHub once per
+// user: for all who requested something, and for the first maxOtherUsers others. Since strangers can be many, it
+// returns false for the rest.
+func (w *startWorker) accessChecker(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
 	known, wishes, others := map[string]bool{}, map[string]bool{}, 0
 	for _, wish := range t.Wishes {
 		wishes[wish.By.Login] = true
@@ -132,7 +132,7 @@ func (w *startWorker) saying(t sia.Task, set sia.Settings) func(ctx context.Cont
 			return known[login], nil
 		}
 		if !wishes[login] {
-			if others == mostOthers {
+			if others == maxOtherUsers {
 				return false, nil
 			}
 			others++
@@ -172,24 +172,24 @@ func (w *startWorker) thread(
 		if s, found := suggestion(c.Body); found && !own {
 			out.Suggestion = &s
 		}
-		if words := said(c.Body, own, self.Slug); words != "" {
-			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, saidLimit)})
+		if words := commentText(c.Body, own, self.Slug); words != "" {
+			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, commentLimit)})
 		}
 	}
-	if n := len(out.Said); n > mostSaid {
-		out.Said = out.Said[n-mostSaid:]
+	if n := len(out.Said); n > maxThreadComments {
+		out.Said = out.Said[n-maxThreadComments:]
 	}
-	seen := reviewed(first)
-	out.Seen = strings.Join(seen[max(0, len(seen)-seenLines):], "\n")
+	seen := commentedLines(first)
+	out.Seen = strings.Join(seen[max(0, len(seen)-maxCodeLines):], "\n")
 	if out.Last == 0 && first.Lines > 0 && !out.Old {
-		out.First, out.Last, err = w.foundAgain(ctx, t, first.Path, seen)
+		out.First, out.Last, err = w.findMovedLines(ctx, t, first.Path, seen)
 	}
 	return out, heard, err
 }
 
-// said returns the text of a comment without commands. It returns "" for commands that request something else. Of SIA's
-// own comments it returns the result of an earlier round.
-func said(body string, own bool, slug string) string {
+// commentText returns the text of a comment without commands. It returns "" for commands that request something else.
+// Of SIA's own comments it returns the result of an earlier round.
+func commentText(body string, own bool, slug string) string {
 	if own {
 		m, ok := render.ParseMarker(body)
 		switch _, rest, _ := strings.Cut(body, "\n"); {
@@ -213,8 +213,8 @@ func said(body string, own bool, slug string) string {
 	return strings.TrimSpace(body)
 }
 
-// reviewed returns the lines that a comment refers to, from the side of its hunk that it is on.
-func reviewed(c github.ReviewComment) []string {
+// commentedLines returns the lines that a comment refers to, from the side of its hunk that it is on.
+func commentedLines(c github.ReviewComment) []string {
 	other := "-"
 	if c.Old {
 		other = "+"
@@ -228,15 +228,15 @@ func reviewed(c github.ReviewComment) []string {
 	return lines[max(0, len(lines)-c.Lines):]
 }
 
-// foundAgain returns the present position of moved lines at the branch's head, if their text occurs exactly once. It
-// returns 0, 0 otherwise.
-func (w *startWorker) foundAgain(
+// findMovedLines returns the present position of moved lines at the branch's head, if their text occurs exactly once.
+// It returns 0, 0 otherwise.
+func (w *startWorker) findMovedLines(
 	ctx context.Context, t sia.Task, path string, seen []string,
 ) (first, last int, err error) {
 	if t.Head == "" || len(seen) == 0 || strings.TrimSpace(strings.Join(seen, "")) == "" {
 		return 0, 0, nil
 	}
-	content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, placeLimit)
+	content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, searchedFileLimit)
 	if err != nil {
 		return 0, 0, ignoreMissing(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// keptAnswer is the stored result of a model call.
-type keptAnswer[T any] struct {
-	Of   string `json:"of"` // identifies the question
-	Said T      `json:"said"`
+// savedAnswer is the stored result of a model call.
+type savedAnswer[T any] struct {
+	Subject string `json:"of"` // identifies the question
+	Answer  T      `json:"said"`
 }
 
 // askOnce returns ask's answer from a model, and stores it before anything depends on it: without that, a repetition
@@ -21,15 +21,15 @@ type keptAnswer[T any] struct {
 func askOnce[T any](
 	ctx context.Context, w *common, f sia.Effect, kind, of string, ask func() (T, error),
 ) (T, error) {
-	var kept keptAnswer[T]
-	if there, err := w.readJSON(ctx, f.Task, f.Attempt, kind, &kept); err != nil || there && kept.Of == of {
-		return kept.Said, err
+	var kept savedAnswer[T]
+	if there, err := w.readJSON(ctx, f.Task, f.Attempt, kind, &kept); err != nil || there && kept.Subject == of {
+		return kept.Answer, err
 	}
 	said, err := ask()
 	if err != nil {
 		return said, err
 	}
-	return said, w.saveJSON(ctx, f.Task, f.Attempt, kind, keptAnswer[T]{of, said})
+	return said, w.saveJSON(ctx, f.Task, f.Attempt, kind, savedAnswer[T]{of, said})
 }
 
 // readJSON reads a value stored by saveJSON; false: there is none.

@@ -32,11 +32,11 @@ const (
 	textStart     = "start"        // head of the branch when the attempt started, which its commit may replace
 )
 
-// wrapUp limits the time to commit work in progress and save after an attempt was canceled.
-const wrapUp = 30 * time.Second
+// wrapUpTimeout limits the time to commit work in progress and save after an attempt was canceled.
+const wrapUpTimeout = 30 * time.Second
 
-// commitWithin limits the part of wrapUp spent on scanning and committing the work.
-const commitWithin = 20 * time.Second
+// commitTimeout limits the part of wrapUpTimeout spent on scanning and committing the work.
+const commitTimeout = 20 * time.Second
 
 // attempt runs the coding agent in a workspace of its own and commits its changes without pushing them. Only the
 // attempt's own deadline applies. If its process ended, or a model was unavailable for a while, a later try continues
@@ -45,23 +45,23 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
 		return fact, err
 	}
-	r, err := w.runOf(ctx, &t, f)
-	past, end := w.fetchPast(ctx, t) // while the workspace is being created
+	r, err := w.newRun(ctx, &t, f)
+	past, end := w.fetchHistory(ctx, t) // while the workspace is being created
 	defer end()
 	var space *gitops.Workspace
 	if err == nil {
-		space, err = w.workspace(ctx, t, f, r.begin.commit, len(r.saved) > 0)
+		space, err = w.workspace(ctx, t, f, r.start.commit, len(r.saved) > 0)
 	}
-	if lostParts(t, err) {
+	if arePartsLost(t, err) {
 		return sia.AttemptEnded{End: sia.EndCancelled, Lost: true, Reason: "what it rests on is gone"}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	a, begin := t.Attempt(), r.begin
-	over := false // the workspace is no longer needed
+	a, start := t.Attempt(), r.start
+	finished := false // the workspace is no longer needed
 	defer func() {
-		if !over {
+		if !finished {
 			return
 		}
 		if err := space.Remove(); err != nil {
@@ -76,10 +76,10 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if err != nil {
 		return nil, err
 	}
-	input.Past = waitForPast(ctx, past)
+	input.Past = waitForHistory(ctx, past)
 	input.Saved, input.Rebuild = r.saved, !space.Reused()
-	input.OnBase = begin.commit == string(t.BaseSHA) && !space.Reused()
-	if err := w.forRun(ctx, t, r, &input); err != nil {
+	input.OnBase = start.commit == string(t.BaseSHA) && !space.Reused()
+	if err := w.setRunInput(ctx, t, r, &input); err != nil {
 		return nil, err
 	}
 	input.Affected, input.Cover = w.tests(t, r, space)
@@ -92,7 +92,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		is := errors.As(err, &known)
 		switch {
 		case res.Turns == 0 && res.Cost == 0:
-			over = true
+			finished = true
 			return nil, err // a retry loses nothing
 		case res.Turns > 0 && is && !known.Permanent && !store.LastTry(ctx):
 			return nil, err // the retry continues from the saved turns, in this workspace
@@ -105,7 +105,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if res.End == sia.EndCancelled && errors.Is(context.Cause(ctx), store.ErrCancelled) {
 		res.Reason = "it was stopped" // the agent's reason is in the engine's words
 	}
-	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
+	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
 	defer cancel()
 	fact := sia.AttemptEnded{
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
@@ -119,15 +119,15 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	case input.Divide != nil && res.Ask.Plan != nil:
 		fact.Ask = res.Ask // Step validates its parts
 	default:
-		fact.Ask = answerable(*res.Ask, t)
+		fact.Ask = normalizeAsk(*res.Ask, t)
 	}
 	switch {
 	case input.Planning || res.End == sia.EndAsked: // the changes are discarded
 	case res.End == sia.EndStuck:
-		err = w.settleTree(keep, t, r, space, &fact, w.abandoned)
+		err = w.finishWorkTree(keep, t, r, space, &fact, w.recordAbandoned)
 	default: // Author may be slow or fail: ask before the commit's time limit starts, and do not fail the attempt
 		if r.by, err = w.GitHub.Author(keep, w.Now()); err == nil {
-			err = w.settleTree(keep, t, r, space, &fact, w.commit)
+			err = w.finishWorkTree(keep, t, r, space, &fact, w.commit)
 		}
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, err
 	} else if ran {
 		cancel() // the tests may have taken minutes
-		keep, cancel = context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
+		keep, cancel = context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
 		defer cancel()
 	}
 	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
@@ -154,10 +154,10 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, err
 	}
 	masked := sia.Masked(fact, w.Secrets.Mask)
-	if err := w.saveJSON(keep, t.ID, f.Attempt, ofRun(textResult, f.Run), masked); err != nil {
+	if err := w.saveJSON(keep, t.ID, f.Attempt, runTextKind(textResult, f.Run), masked); err != nil {
 		return nil, err
 	}
-	over = true
+	finished = true
 	return fact, nil
 }
 
@@ -170,9 +170,9 @@ func (w *attemptWorker) runTests(
 	switch {
 	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&
 		!a.Asked && t.Merging == nil:
-		fact.So, err = w.so(ctx, t, r.effect, *fact)
-	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.looksAtTests(t):
-		err = w.rate(ctx, t, r, fact)
+		fact.So, err = w.checkClaim(ctx, t, r.effect, *fact)
+	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.runsAffectedTests(t):
+		err = w.rateRacer(ctx, t, r, fact)
 	default:
 		return false, nil
 	}
@@ -224,11 +224,11 @@ func (w *attemptWorker) spent(ctx context.Context, f sia.Effect) (ended sia.Atte
 
 // workspace creates the attempt's workspace. One that was left behind is reused only if the attempt resumes.
 func (w *attemptWorker) workspace(
-	ctx context.Context, t sia.Task, f sia.Effect, start string, goesOn bool,
+	ctx context.Context, t sia.Task, f sia.Effect, start string, resume bool,
 ) (*gitops.Workspace, error) {
 	dir := w.Git.WorkspaceDir(f.Key + " " + start)
 	space, err := w.mirror(t).Workspace(ctx, dir, start)
-	if err != nil || goesOn || !space.Reused() {
+	if err != nil || resume || !space.Reused() {
 		return space, err
 	}
 	if err := space.Remove(); err != nil {
@@ -237,9 +237,9 @@ func (w *attemptWorker) workspace(
 	return w.mirror(t).Workspace(ctx, dir, start)
 }
 
-// answerable returns the agent's question completed so that it can be answered, or its plan cleaned so that it can be
+// normalizeAsk returns the agent's question completed so that it can be answered, or its plan cleaned so that it can be
 // shown.
-func answerable(a sia.Ask, t sia.Task) *sia.Ask {
+func normalizeAsk(a sia.Ask, t sia.Task) *sia.Ask {
 	if a.Plan != nil {
 		p := escalate.CleanPlan(*a.Plan)
 		return &sia.Ask{Plan: &p}
@@ -256,7 +256,7 @@ func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 func (w *attemptWorker) savedResult(
 	ctx context.Context, t sia.Task, f sia.Effect,
 ) (fact sia.AttemptEnded, ok bool, err error) {
-	ok, err = w.readJSON(ctx, t.ID, f.Attempt, ofRun(textResult, f.Run), &fact)
+	ok, err = w.readJSON(ctx, t.ID, f.Attempt, runTextKind(textResult, f.Run), &fact)
 	return fact, ok, err
 }
 
@@ -272,7 +272,7 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	in := agent.Input{
 		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(),
 		Issue: t.Issue, Attempt: a.Number,
-		Brief: t.Brief, Dir: dir, CanAsk: !asked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
+		Brief: t.Brief, Dir: dir, CanAsk: !hasAsked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
 		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test, Planning: a.Planning,
 		Services: t.Settings.Agent.Services,
 		Limits:   agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
@@ -305,8 +305,8 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	return in, err
 }
 
-// hazardCases is the number of recent attempts from which the hazard is learned.
-const hazardCases = 500
+// maxHazardCases is the number of recent attempts from which the hazard is learned.
+const maxHazardCases = 500
 
 // hazard returns the model that decides when to interrupt an attempt. It is learned from the attempts of all
 // repositories, starting from the policy's parameters. It has five weights and contains no content of a repository.
@@ -314,7 +314,7 @@ func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Inte
 	if t.Settings.Agent.InterruptCost == 0 {
 		return stuck.Hazard{}, nil
 	}
-	ended, err := w.Store.EndedAttempts(ctx, hazardCases)
+	ended, err := w.Store.EndedAttempts(ctx, maxHazardCases)
 	if err != nil {
 		return stuck.Hazard{}, err
 	}
@@ -330,19 +330,19 @@ func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Inte
 	return stuck.Learn(from, stuck.Pace{Rate: p.Rate, Pull: p.Pull}, t.Settings.Agent.Spare, cases), nil
 }
 
-// asked reports whether an earlier attempt asked the user a question or for approval of a plan. After that, an attempt
-// may not ask again.
-func asked(t sia.Task) bool {
+// hasAsked reports whether an earlier attempt asked the user a question or for approval of a plan. After that, an
+// attempt may not ask again.
+func hasAsked(t sia.Task) bool {
 	return slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptAsked })
 }
 
-// settleTree calls do on an attempt's work tree, with a time limit. If the tree can't be scanned or committed, the
+// finishWorkTree calls do on an attempt's work tree, with a time limit. If the tree can't be scanned or committed, the
 // attempt fails instead of being retried: its cost is recorded, and the next attempt gets the reason.
-func (w *attemptWorker) settleTree(
+func (w *attemptWorker) finishWorkTree(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 	do func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error,
 ) error {
-	within, cancel := context.WithTimeout(ctx, commitWithin)
+	within, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	err := do(within, t, r, space, fact)
 	var why string
@@ -350,27 +350,27 @@ func (w *attemptWorker) settleTree(
 	case errors.Is(err, gitops.ErrTree):
 		why = err.Error()
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
-		why = fmt.Sprintf("it was not looked through within %s", commitWithin)
+		why = fmt.Sprintf("it was not looked through within %s", commitTimeout)
 	default:
 		return err
 	}
 	fact.Commit, fact.Diff, fact.Hunks = "", sia.DiffStat{}, nil
-	unpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+"nothing was pushed, since the work tree can't be "+
+	failUnpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+"nothing was pushed, since the work tree can't be "+
 		"committed: "+why)
 	return nil
 }
 
-// unpushed marks an attempt as failed because nothing of it can be pushed.
-func unpushed(fact *sia.AttemptEnded, why string) {
+// failUnpushed marks an attempt as failed because nothing of it can be pushed.
+func failUnpushed(fact *sia.AttemptEnded, why string) {
 	fact.Reason = why
 	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
 		fact.End = sia.EndFinished
 	}
 }
 
-// abandoned records what an interrupted attempt had changed. The change itself is discarded because the attempt made no
-// progress.
-func (w *attemptWorker) abandoned(
+// recordAbandoned records what an interrupted attempt had changed. The change itself is discarded because the attempt
+// made no progress.
+func (w *attemptWorker) recordAbandoned(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 ) error {
 	diff, err := space.Diff(ctx)
@@ -379,7 +379,7 @@ func (w *attemptWorker) abandoned(
 	}
 	w.count(diff, fact)
 	fact.Signals = append(fact.Signals, stuck.Signals(t, stuck.Judged{Hunks: fact.Hunks, Empty: len(diff.Files) == 0})...)
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, runTextKind(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
 // commit commits the workspace and records what changed: compared with the base, or for a run of a part, with the
@@ -391,7 +391,7 @@ func (w *attemptWorker) commit(
 	a.Summary = w.Secrets.Mask(fact.Summary)
 	bot.When = a.StartedAt // the commit of an attempt is reproducible
 	spec := gitops.CommitSpec{
-		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.begin.parents,
+		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.start.parents,
 		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}},
 	}
 	if !w.Alone {
@@ -420,7 +420,7 @@ func (w *attemptWorker) commit(
 		return err
 	}
 	if r.part != nil && r.part.Kind == sia.PartTest && fact.Check != nil {
-		onlyTests(fact)
+		requireOnlyTests(fact)
 	}
 	return nil
 }
@@ -433,9 +433,9 @@ func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha
 	}
 	against := string(t.BaseSHA)
 	if r.inPlan() {
-		against = r.begin.commit
-		if len(r.begin.parents) > 0 {
-			against = r.begin.parents[0]
+		against = r.start.commit
+		if len(r.start.parents) > 0 {
+			against = r.start.parents[0]
 		}
 	}
 	diff, err := w.mirror(t).Diff(ctx, against, sha)
@@ -451,24 +451,24 @@ func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha
 	if err != nil {
 		return err
 	}
-	open, err := w.mirror(t).Unresolved(ctx, sha, r.begin.open)
+	open, err := w.mirror(t).Unresolved(ctx, sha, r.start.open)
 	if err != nil {
 		return err
 	}
 	switch {
 	case len(open) > 0:
-		unpushed(fact, render.ConflictsLeft(open))
+		failUnpushed(fact, render.ConflictsLeft(open))
 	case len(leaks) > 0:
-		unpushed(fact, leaksFound(leaks))
+		failUnpushed(fact, leakReason(leaks))
 	case len(forbidden) > 0:
-		unpushed(fact, render.WorkflowsRefused(forbidden))
+		failUnpushed(fact, render.WorkflowsRefused(forbidden))
 	default:
 		fact.Commit = sia.SHA(sha)
 		if err := w.keepCommits(ctx, t, from, sha); err != nil {
 			return err
 		}
 	}
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, runTextKind(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
 // count sets the statistics of a diff.
@@ -480,8 +480,8 @@ func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Hunks = stuck.Hunks(strings.Split(diff.Patch, "\n"))
 }
 
-// progressEvery is the interval of progress reports: a long attempt costs GitHub thirty edits of a comment.
-const progressEvery = time.Minute
+// progressInterval is the interval of progress reports: a long attempt costs GitHub thirty edits of a comment.
+const progressInterval = time.Minute
 
 // recorder saves the transcript as it grows, and reports progress.
 type recorder struct {
@@ -490,12 +490,12 @@ type recorder struct {
 	attempt int
 	run     int // 0: the only one
 
-	told  time.Time // time of the last report
-	tests string    // result of the tests since then
+	reported time.Time // time of the last report
+	tests    string    // result of the tests since then
 }
 
 func (w *attemptWorker) recorder(task sia.TaskID, attempt, run int) *recorder {
-	return &recorder{common: w.common, task: task, attempt: attempt, run: run, told: w.Now()}
+	return &recorder{common: w.common, task: task, attempt: attempt, run: run, reported: w.Now()}
 }
 
 // Turn saves one turn.
@@ -507,7 +507,7 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 		r.tests = tests
 	}
 	// With several runs, each part is displayed separately.
-	if now := r.Now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.told) >= progressEvery {
+	if now := r.Now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.reported) >= progressInterval {
 		e := sia.Event{ID: fmt.Sprintf("progress/%d/%d", r.attempt, turn.Number), At: now,
 			Fact: sia.Progressed{Attempt: r.attempt, Turn: turn.Number, Tests: r.tests}}
 		if _, err := r.Store.Apply(ctx, r.task, sia.Masked(e, r.Secrets.Mask)); err != nil {
@@ -516,7 +516,7 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 				"error", err)
 			return nil
 		}
-		r.told, r.tests = now, ""
+		r.reported, r.tests = now, ""
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // begin reads the issue before an attempt starts: somebody may have closed it, removed the label or asked to stop, and
 // the delivery of that event may be lost. Then it reads settings and base.
 func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	if halted, err := w.halted(ctx, t, f); err != nil || halted {
+	if halted, err := w.pauseIfHalted(ctx, t, f); err != nil || halted {
 		return sia.Done{}, err
 	}
 	issue, err := w.Looker.Issue(ctx, t)
@@ -27,10 +27,10 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if t, err = w.Store.Task(ctx, t.ID); err != nil { // Issue may have updated its repository
 		return nil, err
 	}
-	if err := w.noteQuiet(ctx, t, issue); err != nil {
+	if err := w.saveQuiet(ctx, t, issue); err != nil {
 		return nil, err
 	}
-	if err := w.lookAtBranch(ctx, t); err != nil {
+	if err := w.checkBranch(ctx, t); err != nil {
 		return nil, err
 	}
 	now, err := w.Store.Task(ctx, t.ID)
@@ -74,7 +74,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	done, err := w.already(ctx, t, issue, sha)
+	done, err := w.findObstacle(ctx, t, issue, sha)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return nil, err
 	}
 	if t.BaseSHA != "" && t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
-		base, err := w.standsOn(ctx, t)
+		base, err := w.headBase(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	asked, err := w.asked(ctx, t, set.Settings)
+	asked, err := w.readRequests(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,9 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	}, nil
 }
 
-// halted pauses the task if its repository, its installation or the whole server is paused. It reports whether it did.
-func (w *startWorker) halted(ctx context.Context, t sia.Task, f sia.Effect) (bool, error) {
+// pauseIfHalted pauses the task if its repository, its installation or the whole server is paused. It reports whether
+// it did.
+func (w *startWorker) pauseIfHalted(ctx context.Context, t sia.Task, f sia.Effect) (bool, error) {
 	h, halted, err := w.Store.HaltOver(ctx, t.Installation, t.Repo.ID)
 	if err != nil || !halted {
 		return false, err
@@ -129,9 +130,9 @@ func (w *startWorker) halted(ctx context.Context, t sia.Task, f sia.Effect) (boo
 	return true, err
 }
 
-// lookAtBranch records what somebody else pushed to the task's branch. This comes before the attempt is paid for: an
+// checkBranch records what somebody else pushed to the task's branch. This comes before the attempt is paid for: an
 // attempt with another start could not be pushed.
-func (w *startWorker) lookAtBranch(ctx context.Context, t sia.Task) error {
+func (w *startWorker) checkBranch(ctx context.Context, t sia.Task) error {
 	for _, kind := range t.Pending {
 		if kind == sia.DoAttempt || kind == sia.DoPush || kind == sia.DoUpdate || kind == sia.DoTakeBack {
 			return nil // the branch's head may be SIA's own commit

@@ -20,10 +20,10 @@ const logLimit = 256 << 20
 
 // checkLog is the content of a red check run.
 type checkLog struct {
-	said    string // why a job was never started; empty: it was
-	run     int64  // the check run's id
-	failure sia.CheckFailure
-	long    string // long extract about the failure
+	notStarted string // why a job was never started; empty: it was
+	run        int64  // the check run's id
+	failure    sia.CheckFailure
+	detail     string // long extract about the failure
 }
 
 // readLog reads a red check run: its annotations and its log if there are any, otherwise its output. If the log
@@ -40,13 +40,13 @@ func (w *checkWorker) readLog(
 	if err == nil {
 		defer log.Close()
 	}
-	if err != nil || run.AnnotationsCount > runnersOwn || run.Conclusion == "cancelled" {
+	if err != nil || run.AnnotationsCount > runnerAnnotations || run.Conclusion == "cancelled" {
 		if opts.Annotations, err = annotations(ctx, repo, run); err != nil {
 			return checkLog{}, err
 		}
 	}
 	if log == nil {
-		return withoutLog(ctx, run, opts)
+		return readWithoutLog(ctx, run, opts)
 	}
 	if green != nil {
 		before, err := repo.JobLog(ctx, *green, logLimit)
@@ -62,7 +62,7 @@ func (w *checkWorker) readLog(
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}
-	if silent(rep) {
+	if isUninformative(rep) {
 		tests, err := w.testReport(ctx, repo, run, uploaded.names)
 		if err != nil {
 			return checkLog{}, err
@@ -81,14 +81,14 @@ func (w *checkWorker) readLog(
 			w.Logger.WarnContext(ctx, "the failed step is not known, so its log is linked as a whole", "check", run.Name,
 				"error", err)
 		}
-		out.failure.URL = logLine(run, step, rep.StepLine)
+		out.failure.URL = logLineURL(run, step, rep.StepLine)
 	}
 	return out, nil
 }
 
-// logLine returns the URL of a line of a step's log, or that of the run if the step is unknown or the run has no page
-// for its job.
-func logLine(run github.CheckRun, step, line int) string {
+// logLineURL returns the URL of a line of a step's log, or that of the run if the step is unknown or the run has no
+// page for its job.
+func logLineURL(run github.CheckRun, step, line int) string {
 	for _, page := range []string{run.URL, run.DetailsURL} {
 		if step > 0 && strings.Contains(page, "/job/") && !strings.Contains(page, "#") {
 			return fmt.Sprintf("%s#step:%d:%d", page, step, line)
@@ -97,9 +97,9 @@ func logLine(run github.CheckRun, step, line int) string {
 	return run.URL
 }
 
-// runnersOwn is the number of annotations that the runner itself adds to a failed job. They report a command's exit
-// code, which the log contains too.
-const runnersOwn = 1
+// runnerAnnotations is the number of annotations that the runner itself adds to a failed job. They report a command's
+// exit code, which the log contains too.
+const runnerAnnotations = 1
 
 // annotations returns the annotations of a check run.
 func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) (out []failure.Annotation, err error) {
@@ -125,18 +125,18 @@ func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (*githu
 		log.Close()
 		return nil, github.ErrNoLog
 	}
-	return &github.Log{ReadCloser: peeked{r, log.ReadCloser}, Skipped: log.Skipped}, nil
+	return &github.Log{ReadCloser: bufferedLog{r, log.ReadCloser}, Skipped: log.Skipped}, nil
 }
 
-// peeked is a log with its buffered reader.
-type peeked struct {
+// bufferedLog is a log with its buffered reader.
+type bufferedLog struct {
 	io.Reader
 	io.Closer
 }
 
-// withoutLog reads a check run that has no log: a job that was never started, or a check of an app that stores its logs
-// elsewhere.
-func withoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
+// readWithoutLog reads a check run that has no log: a job that was never started, or a check of an app that stores its
+// logs elsewhere.
+func readWithoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
 	if run.AppSlug == github.ActionsApp {
 		if why, words, ok := failure.NeverStarted(opts.Annotations); ok {
 			return checkLogOf(run, failure.Report{Text: text.Clip(words, 300), Signature: string(why),
@@ -169,9 +169,9 @@ func readCheck(ctx context.Context, log io.Reader, run github.CheckRun, opts fai
 }
 
 func checkLogOf(run github.CheckRun, rep failure.Report) checkLog {
-	out := checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
+	out := checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), detail: cmp.Or(rep.Long, rep.Text)}
 	if rep.Class == failure.NotStarted {
-		out.said = rep.Text
+		out.notStarted = rep.Text
 	}
 	return out
 }

@@ -53,21 +53,21 @@ func (w *decisionWorker) decide(ctx context.Context, t sia.Task, f sia.Effect) (
 
 // agentName returns the agent and model of the named coder; "" if it is not among coders.
 func agentName(t sia.Task, coders []Coder, name string) string {
-	if i := named(coders, name); i >= 0 {
+	if i := coderIndex(coders, name); i >= 0 {
 		return coders[i].Agent(t.Settings.Agent).Name()
 	}
 	return ""
 }
 
-// named returns the index of the named coder; -1 if it is not in the list.
-func named(coders []Coder, name string) int {
+// coderIndex returns the index of the named coder; -1 if it is not in the list.
+func coderIndex(coders []Coder, name string) int {
 	return slices.IndexFunc(coders, func(c Coder) bool { return c.Name == name })
 }
 
 // coder returns the named coder, or the first if that one is no longer configured.
 func (w *decisionWorker) coder(t sia.Task, name string) Coder {
 	may := w.Coders.MayWork(t.Settings)
-	return may[max(0, named(may, name))]
+	return may[max(0, coderIndex(may, name))]
 }
 
 // tools returns the names of the tools that an attempt has, as far as they are known.

@@ -33,10 +33,10 @@ func (w *checkWorker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (
 	}
 	good := gate.Prior{Mean: p.Parameters.GoodRate, Weight: p.Parameters.GoodWeight}
 	flakes := gate.Prior{Mean: p.Parameters.FlakeRate, Weight: p.Parameters.FlakeWeight}
-	d := gate.Doubt{Good: good.GoodRate(passed, judged), Other: rate(flakes, store.FlipCount{}, all),
+	d := gate.Doubt{Good: good.GoodRate(passed, judged), Other: flakeRate(flakes, store.FlipCount{}, all),
 		Rates: map[string]float64{}}
 	for _, c := range own {
-		d.Rates[c.Check] = rate(flakes, c, all)
+		d.Rates[c.Check] = flakeRate(flakes, c, all)
 	}
 	// The cost of an attempt is estimated from this task: including diagnoses and reviews, excluding plans, because no
 	// more are made.
@@ -52,8 +52,8 @@ func (w *checkWorker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (
 	return d, nil
 }
 
-// rate returns a check's flake rate, given its own flips and those of all checks.
-func rate(flakes gate.Prior, own, all store.FlipCount) float64 {
+// flakeRate returns a check's flake rate, given its own flips and those of all checks.
+func flakeRate(flakes gate.Prior, own, all store.FlipCount) float64 {
 	return flakes.FlakeRate(gate.Count{Commits: own.Commits, Flips: own.Flips},
 		gate.Count{Commits: all.Commits - own.Commits, Flips: all.Flips - own.Flips})
 }

@@ -20,9 +20,9 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 		return sia.Done{}, nil // about an earlier head
 	}
 	out, err := askOnce(ctx, w.common, f, textFinal, string(f.SHA), func() (sia.FinalReviewed, error) {
-		return w.askFinally(ctx, t, f)
+		return w.requestFinalReview(ctx, t, f)
 	})
-	if err != nil || t.Pull.Number == 0 || out.Review.Silent() && !followedUp(t, out.Review) {
+	if err != nil || t.Pull.Number == 0 || out.Review.Silent() && !isFollowUp(t, out.Review) {
 		return out, err
 	}
 	text := render.FinalReview(t, out.Review, w.Links)
@@ -43,14 +43,16 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 	return out, nil
 }
 
-// followedUp reports whether an earlier head has a review that this review of a follow-up answers: it informs users
+// isFollowUp reports whether an earlier head has a review that this review of a follow-up answers: it informs users
 // that nothing is open any more.
-func followedUp(t sia.Task, r sia.FinalReview) bool {
+func isFollowUp(t sia.Task, r sia.FinalReview) bool {
 	return r.Why == "" && len(r.Demands) > 0 && t.Omission != nil && t.Omission.Review.URL != ""
 }
 
-// askFinally requests the final review of a head from the model.
-func (w *learnWorker) askFinally(ctx context.Context, t sia.Task, f sia.Effect) (out sia.FinalReviewed, err error) {
+// requestFinalReview requests the final review of a head from the model.
+func (w *learnWorker) requestFinalReview(
+	ctx context.Context, t sia.Task, f sia.Effect,
+) (out sia.FinalReviewed, err error) {
 	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(f.SHA))
 	if err != nil {
 		return out, fmt.Errorf("look at the final change: %w", err)

@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// forecastFrom is the number of the latest ended tasks from which a forecast is computed.
-const forecastFrom = 300
+// maxForecastTasks is the number of the latest ended tasks from which a forecast is computed.
+const maxForecastTasks = 300
 
 // forecast predicts cost and duration of a task before its first attempt from earlier tasks of the installation. It
 // returns nil before later attempts.
@@ -16,7 +16,7 @@ func (w *startWorker) forecast(ctx context.Context, t sia.Task, labels []string)
 	if len(t.Attempts) > 0 {
 		return nil, nil //nolint:nilnil // only the first attempt has one
 	}
-	tasks, err := w.Store.EndedTasks(ctx, t.Installation, forecastFrom)
+	tasks, err := w.Store.EndedTasks(ctx, t.Installation, maxForecastTasks)
 	if err != nil {
 		return nil, err
 	}

@@ -21,11 +21,11 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	if f.SHA != t.Head || f.Seq != t.Gate.Seq {
 		return sia.Done{}, nil // a newer look is scheduled
 	}
-	base, err := w.standsOn(ctx, t)
+	base, err := w.headBase(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	if same, err := w.updatedOnly(ctx, t, base); err != nil {
+	if same, err := w.isUpdateOnly(ctx, t, base); err != nil {
 		return nil, err
 	} else if same {
 		return sia.Judged{SHA: t.Head, Looked: w.Now(), Verdict: sia.VerdictPending, Base: base, Same: true,
@@ -36,19 +36,19 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	if err != nil {
 		return nil, err
 	}
-	if e.elsewhere() {
-		return e.noVerdict(t), nil
+	if e.hasOtherHead() {
+		return e.pendingVerdict(t), nil
 	}
-	e.stands = base
+	e.headBase = base
 	v := gate.Judge(e.in)
 	if v.Verdict == sia.VerdictGreen && e.in.Final {
-		if err := w.lastWord(ctx, t, e); err != nil {
+		if err := w.refreshForPass(ctx, t, e); err != nil {
 			return nil, err
 		}
-		if e.elsewhere() {
-			return e.noVerdict(t), nil
+		if e.hasOtherHead() {
+			return e.pendingVerdict(t), nil
 		}
-		if err := w.supplyAll(ctx, t, e, gate.Input.Needs); err != nil { // the new rules may need more
+		if err := w.fetchAllNeeds(ctx, t, e, gate.Input.Needs); err != nil { // the new rules may need more
 			return nil, err
 		}
 		v = gate.Judge(e.in)
@@ -56,10 +56,10 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	return w.reportVerdict(ctx, t, f, e, v)
 }
 
-// standsOn returns the commit of the base branch on which a head pushed by somebody else is based. Changes that others
+// headBase returns the commit of the base branch on which a head pushed by somebody else is based. Changes that others
 // made on the base are not the task's after they merged it into the branch or rebased the branch. It returns "" if the
 // task has recorded that commit, and if GitHub finds none.
-func (w *common) standsOn(ctx context.Context, t sia.Task) (sia.SHA, error) {
+func (w *common) headBase(ctx context.Context, t sia.Task) (sia.SHA, error) {
 	if t.HeadBy == (sia.Actor{}) || t.Gate.Based {
 		return "", nil
 	}
@@ -67,8 +67,8 @@ func (w *common) standsOn(ctx context.Context, t sia.Task) (sia.SHA, error) {
 	return sia.SHA(sha), err
 }
 
-// updatedOnly reports whether a head pushed by somebody else is the attempt's change on another commit of the base.
-func (w *checkWorker) updatedOnly(ctx context.Context, t sia.Task, base sia.SHA) (bool, error) {
+// isUpdateOnly reports whether a head pushed by somebody else is the attempt's change on another commit of the base.
+func (w *checkWorker) isUpdateOnly(ctx context.Context, t sia.Task, base sia.SHA) (bool, error) {
 	a := t.Attempt()
 	if base == "" || base == t.BaseSHA || a == nil || a.Head == "" || a.Outcome != "" ||
 		t.Escalation != nil && !t.Escalation.Answered {
@@ -96,9 +96,9 @@ func sameChange(a, b gitops.Diff) bool {
 	return len(a.Files) > 0 && !a.Truncated && !b.Truncated && slices.EqualFunc(a.Files, b.Files, same)
 }
 
-// lastWord reads again what may have changed while the checks were read, or what was cached: the rules of the base
-// branch, what reports near it, and the pull request, which somebody may have closed or pushed to.
-func (w *checkWorker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) error {
+// refreshForPass reads again what may have changed while the checks were read, or what was cached: the rules of the
+// base branch, what reports near it, and the pull request, which somebody may have closed or pushed to.
+func (w *checkWorker) refreshForPass(ctx context.Context, t sia.Task, e *headEvidence) error {
 	if err := w.readEarlier(ctx, t, e); err != nil {
 		return err
 	}
@@ -106,11 +106,11 @@ func (w *checkWorker) lastWord(ctx context.Context, t sia.Task, e *headEvidence)
 	if err != nil {
 		return err
 	}
-	e.takeRules(t, now.Required)
+	e.setRules(t, now.Required)
 	if now.History.Known {
 		e.in.History = history(now.History, e.self)
 	}
-	e.found, e.lags = w.compare(t, now.Pull, "")
+	e.found, e.lags = w.comparePull(t, now.Pull, "")
 	return nil
 }
 
@@ -132,9 +132,9 @@ func earlierHeads(t sia.Task) []string {
 	return out
 }
 
-// takeEarlier records which checks reported on the task's previous heads. A verdict records those of the commit that it
+// addEarlier records which checks reported on the task's previous heads. A verdict records those of the commit that it
 // judges, but if somebody pushes soon afterwards there was no verdict.
-func (e *headEvidence) takeEarlier(looks []github.Look) {
+func (e *headEvidence) addEarlier(looks []github.Look) {
 	for _, look := range looks {
 		e.earlier = append(e.earlier, gate.Judge(gate.Input{Runs: runs(look.Checks, e.self), Statuses: look.Checks.Statuses,
 			Workflows: look.Workflows, WorkflowsKnown: look.WorkflowsKnown}).Reported...)
@@ -159,15 +159,15 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 		}
 		looks = append(looks, look)
 	}
-	e.takeEarlier(looks)
+	e.addEarlier(looks)
 	return nil
 }
 
-// elsewhere reports whether the pull request's head differs from the task's, so that there is nothing to judge.
-func (e *headEvidence) elsewhere() bool { return e.found != nil || e.lags }
+// hasOtherHead reports whether the pull request's head differs from the task's, so that there is nothing to judge.
+func (e *headEvidence) hasOtherHead() bool { return e.found != nil || e.lags }
 
-// noVerdict returns a pending verdict that reports the other head.
-func (e *headEvidence) noVerdict(t sia.Task) sia.Judged {
+// pendingVerdict returns a pending verdict that reports the other head.
+func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 	out := sia.Judged{SHA: t.Head, Looked: e.in.Now, Verdict: sia.VerdictPending, Found: e.found,
 		Explain: []string{"The pull request has changed; that is taken up first."}}
 	if e.lags {
@@ -187,7 +187,7 @@ func (w *checkWorker) reportVerdict(
 		SHA: t.Head, Looked: e.in.Now, Verdict: v.Verdict, Checks: v.Checks, Explain: v.Explain, RerunIDs: v.Rerun,
 		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded, Weigh: v.Weigh,
 		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Unmerged: e.merge.Unknown,
-		Base:       e.stands,
+		Base:       e.headBase,
 		Reported:   append(e.earlier, v.Reported...),
 		MergeRules: e.rules,
 	}
@@ -227,7 +227,7 @@ func (w *checkWorker) failures(
 		}
 		l.failure.Check = name
 		text := textFailure + name
-		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, text, w.Secrets.Mask(l.long)); err != nil {
+		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, text, w.Secrets.Mask(l.detail)); err != nil {
 			return nil, err
 		}
 		l.failure.Excerpt = w.Secrets.Mask(l.failure.Excerpt)

@@ -16,20 +16,21 @@ import (
 )
 
 const (
-	// mostLeaks is the maximum number of secrets that are named.
-	mostLeaks = 10
-	// beforeLimit is the maximum size of a base file in which a secret is searched. In a larger one it counts as absent.
-	beforeLimit = 50 << 20
+	// maxNamedLeaks is the maximum number of secrets that are named.
+	maxNamedLeaks = 10
+	// baseFileLimit is the maximum size of a base file in which a secret is searched. In a larger one it counts as
+	// absent.
+	baseFileLimit = 50 << 20
 
 	// A file is scanned in chunks. A secret is found in the chunk where it begins, together with the preceding bytes that
 	// a rule needs and the bytes of the longest secret.
-	scanPiece = 1 << 20
+	scanChunk = 1 << 20
 	scanLead  = 1 << 10
 	scanTail  = 128 << 10
 )
 
-// errEnough ends the search after mostLeaks secrets.
-var errEnough = errors.New("enough")
+// errLeakLimit ends the search after maxNamedLeaks secrets.
+var errLeakLimit = errors.New("enough")
 
 // leaks returns the places of the secrets that a commit would add to the repository, as "config.yml:3 (github-pat)",
 // never their values. It scans contents and name of every file that the commit adds or changes, regardless of size: a
@@ -42,8 +43,8 @@ func (w *attemptWorker) leaks(ctx context.Context, t sia.Task, sha string, diff 
 	}
 	var all []string
 	add := func(leak string) error {
-		if all = append(all, leak); len(all) > mostLeaks {
-			return errEnough
+		if all = append(all, leak); len(all) > maxNamedLeaks {
+			return errLeakLimit
 		}
 		return nil
 	}
@@ -66,7 +67,7 @@ func (w *attemptWorker) leaks(ctx context.Context, t sia.Task, sha string, diff 
 			if was == "" {
 				return "", nil
 			}
-			b, err := before(was, beforeLimit)
+			b, err := before(was, baseFileLimit)
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitops.ErrTooLarge) {
 				return "", nil
 			}
@@ -76,7 +77,7 @@ func (w *attemptWorker) leaks(ctx context.Context, t sia.Task, sha string, diff 
 			return add(fmt.Sprintf("`%s:%d` (%s)", c.Path, line, rule))
 		})
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errLeakLimit) {
 		return nil, fmt.Errorf("look for secrets: %w", err)
 	}
 	return slices.Compact(all), nil
@@ -98,7 +99,7 @@ func contentLeaks(
 ) error {
 	known, text := false, ""
 	line := 1 // line at which buf begins
-	buf := make([]byte, 0, scanLead+scanPiece+scanTail)
+	buf := make([]byte, 0, scanLead+scanChunk+scanTail)
 	for from, end := 0, false; !end; from = scanLead { // from is the offset in buf of this chunk
 		n, err := io.ReadFull(in, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
@@ -137,10 +138,10 @@ func contentLeaks(
 	return nil
 }
 
-// leaksFound returns the reason why an attempt with secrets in its commit is not pushed. No branch keeps it: the commit
+// leakReason returns the reason why an attempt with secrets in its commit is not pushed. No branch keeps it: the commit
 // would be public on any branch.
-func leaksFound(leaks []string) string {
+func leakReason(leaks []string) string {
 	return "nothing was pushed, since the change adds a secret: " +
-		strings.Join(leaks[:min(len(leaks), mostLeaks)], ", ") +
+		strings.Join(leaks[:min(len(leaks), maxNamedLeaks)], ", ") +
 		". Read it from the environment; in a test, make one up at run time"
 }

@@ -73,9 +73,9 @@ func wide(text string) string {
 // A secret is found wherever in a large file it lies, in another encoding too.
 func TestEncodedLeaksInALargeFile(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3d", 9)
-	for _, at := range []int{0, scanPiece/2 - 20, scanPiece*3/4 - 20, scanPiece - 50, scanPiece, scanPiece + 1,
-		scanPiece + 30, scanPiece + 31, scanPiece + scanTail - 50, scanPiece + scanLead + scanTail - 21, 2*scanPiece + 2} {
-		text := strings.Repeat("x", at) + " " + token + " " + strings.Repeat("y", scanPiece/4)
+	for _, at := range []int{0, scanChunk/2 - 20, scanChunk*3/4 - 20, scanChunk - 50, scanChunk, scanChunk + 1,
+		scanChunk + 30, scanChunk + 31, scanChunk + scanTail - 50, scanChunk + scanLead + scanTail - 21, 2*scanChunk + 2} {
+		text := strings.Repeat("x", at) + " " + token + " " + strings.Repeat("y", scanChunk/4)
 		want := []string{"1 github-pat"}
 		for name, encoded := range map[string]string{"UTF-16": wide(text),
 			"base64": "x: " + base64.StdEncoding.EncodeToString([]byte(text))} {
@@ -93,9 +93,9 @@ func TestLeaksInALargeFile(t *testing.T) {
 	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("aB3d", 16)+"\n", 200) +
 		"-----END PRIVATE KEY-----\n"
 	line := strings.Repeat("x", 99) + "\n"
-	for _, at := range []int{0, scanPiece - 200, scanPiece - 100, scanPiece, scanPiece + 100, scanPiece + scanTail - 100,
-		scanPiece + scanTail, scanPiece + scanLead - 20, scanPiece + scanLead + scanTail - 20, 2 * scanPiece,
-		5 * scanPiece / 2, 10 * scanPiece} {
+	for _, at := range []int{0, scanChunk - 200, scanChunk - 100, scanChunk, scanChunk + 100, scanChunk + scanTail - 100,
+		scanChunk + scanTail, scanChunk + scanLead - 20, scanChunk + scanLead + scanTail - 20, 2 * scanChunk,
+		5 * scanChunk / 2, 10 * scanChunk} {
 		n := at / len(line)
 		before := line[:at%len(line)]
 		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader(before + "a = " + token + "\n" + key),
@@ -174,7 +174,7 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 		"the disk is broken": {io.ErrNoProgress, sia.EndTurns, "the turns are used up", true},
 	} {
 		fact := sia.AttemptEnded{End: c.end, Reason: "the turns are used up", Turns: 7, Cost: 3 * sia.Credit}
-		err := (&attemptWorker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+		err := (&attemptWorker{}).finishWorkTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
 			func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error { return c.err })
 		if (err != nil) != c.failed || fact.Reason != c.reason || fact.Turns != 7 || fact.Cost != 3*sia.Credit ||
 			fact.Commit != "" {
@@ -188,7 +188,7 @@ func TestWorkIsLookedThroughInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fact := sia.AttemptEnded{End: sia.EndFinished, Commit: "f00d"}
 		began := time.Now()
-		err := (&attemptWorker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+		err := (&attemptWorker{}).finishWorkTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
 			func(ctx context.Context, _ sia.Task, _ agentRun, _ *gitops.Workspace, _ *sia.AttemptEnded) error {
 				select {
 				case <-ctx.Done():

@@ -37,7 +37,7 @@ func (w *learnWorker) comments(ctx context.Context, t sia.Task) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	list, err := w.threads(ctx, t)
+	list, err := w.taskComments(ctx, t)
 	var said []string
 	for _, c := range list {
 		if c.Author != self.Login {
@@ -47,14 +47,14 @@ func (w *learnWorker) comments(ctx context.Context, t sia.Task) ([]string, error
 	return said, err
 }
 
-// threads returns the comments on the task's issue and pull request. If there were no comments before the task began,
-// and the task is recent, a single request returns both.
-func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Comment, err error) {
+// taskComments returns the comments on the task's issue and pull request. If there were no comments before the task
+// began, and the task is recent, a single request returns both.
+func (w *learnWorker) taskComments(ctx context.Context, t sia.Task) (all []github.Comment, err error) {
 	_, err = w.Store.Text(ctx, t.ID, 0, textQuiet)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	if err == nil && w.Now().Sub(t.CreatedAt) < brief {
+	if err == nil && w.Now().Sub(t.CreatedAt) < recentTaskAge {
 		list, err := w.repo(t).CommentsEverywhere(ctx, t.CreatedAt)
 		for _, c := range list {
 			if c.Issue == t.Issue || c.Issue == t.Pull.Number && c.Issue != 0 {
@@ -67,7 +67,7 @@ func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Com
 		if n == 0 || n == t.Issue && t.IssueGone {
 			continue
 		}
-		list, err := w.repo(t).CommentsSince(ctx, n, t.CreatedAt.Add(-allComments))
+		list, err := w.repo(t).CommentsSince(ctx, n, t.CreatedAt.Add(-commentLookback))
 		if err != nil {
 			return nil, err
 		}
@@ -79,8 +79,8 @@ func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Com
 // textQuiet marks a task with an issue that had no comments when its first attempt began.
 const textQuiet = "quiet"
 
-// noteQuiet stores textQuiet if the issue has no comments of users.
-func (w *startWorker) noteQuiet(ctx context.Context, t sia.Task, issue github.Issue) error {
+// saveQuiet stores textQuiet if the issue has no comments of users.
+func (w *startWorker) saveQuiet(ctx context.Context, t sia.Task, issue github.Issue) error {
 	if len(t.Attempts) > 0 || t.Earlier > 0 || issue.Comments > 1 {
 		return nil
 	}
@@ -91,8 +91,9 @@ func (w *startWorker) noteQuiet(ctx context.Context, t sia.Task, issue github.Is
 	return w.Store.SaveText(ctx, t.ID, 0, textQuiet, "yes")
 }
 
-// brief is the maximum age of a task for which all comments in the repository since it began are requested at once.
-const brief = time.Hour
+// recentTaskAge is the maximum age of a task for which all comments in the repository since it began are requested at
+// once.
+const recentTaskAge = time.Hour
 
-// allComments is how far before the task's creation comments are requested.
-const allComments = 10 * 365 * 24 * time.Hour
+// commentLookback is how far before the task's creation comments are requested.
+const commentLookback = 10 * 365 * 24 * time.Hour

@@ -21,8 +21,8 @@ import (
 // textBaseline stores the result of the repository's tests at an attempt's start.
 const textBaseline = "baseline"
 
-// ofRun returns the kind of a text of one run of an attempt.
-func ofRun(kind string, run int) string {
+// runTextKind returns the kind of a text of one run of an attempt.
+func runTextKind(kind string, run int) string {
 	if run == 0 {
 		return kind
 	}
@@ -35,16 +35,16 @@ type agentRun struct {
 	part   *sia.Part // nil: no part
 	number int       // the part's
 	saved  []agent.Turn
-	begin  beginning
+	start  startPoint
 	by     gitops.Signature // author of its commit
 }
 
 // inPlan reports whether the run is of a part that is merged with others.
 func (r agentRun) inPlan() bool { return r.part != nil && r.part.Kind != sia.PartRacer }
 
-// runOf returns the run of an effect and where it begins. In an attempt with several runs, each begins where the branch
-// was when the attempt began, even if the branch has moved.
-func (w *attemptWorker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentRun, err error) {
+// newRun returns the run of an effect and where it begins. In an attempt with several runs, each begins where the
+// branch was when the attempt began, even if the branch has moved.
+func (w *attemptWorker) newRun(ctx context.Context, t *sia.Task, f sia.Effect) (r agentRun, err error) {
 	r.effect = f
 	a := t.Attempt()
 	r.part, r.number = a.PartOf(f.Run)
@@ -64,18 +64,18 @@ func (w *attemptWorker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r
 		}
 	}
 	if r.part == nil {
-		r.begin, err = w.branch.beginning(ctx, *t, start)
+		r.start, err = w.branch.startPoint(ctx, *t, start)
 		return r, err
 	}
 	got, err := w.mergeParts(ctx, *t, start, plan.Tops(a.Needs(), r.part.Needs))
-	r.begin = beginning{commit: got.sha, parents: got.parents}
+	r.start = startPoint{commit: got.sha, parents: got.parents}
 	for _, c := range got.conflicts {
-		r.begin.open = append(r.begin.open, c.Path)
+		r.start.open = append(r.start.open, c.Path)
 	}
 	if r.part.Kept != "" { // the kept files, as one commit on top of its dependencies
-		r.begin.commit = string(r.part.Kept)
-		if len(r.begin.parents) == 0 {
-			r.begin.parents = []string{got.sha}
+		r.start.commit = string(r.part.Kept)
+		if len(r.start.parents) == 0 {
+			r.start.parents = []string{got.sha}
 		}
 	}
 	return r, err
@@ -100,15 +100,15 @@ func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	c := w.decisions.coder(t, name)
 	switch {
 	case w.Elsewhere != nil:
-		return w.Elsewhere.Agent(t, r.effect, r.begin.commit, c.Name, byModel)
+		return w.Elsewhere.Agent(t, r.effect, r.start.commit, c.Name, byModel)
 	case byModel:
 		return c.Builtin
 	}
 	return c.Agent(t.Settings.Agent)
 }
 
-// forRun adds the data about its run to an agent's input.
-func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.Input) error {
+// setRunInput adds the data about its run to an agent's input.
+func (w *attemptWorker) setRunInput(ctx context.Context, t sia.Task, r agentRun, in *agent.Input) error {
 	a, p := t.Attempt(), r.part
 	switch {
 	case r.effect.Run == 0:
@@ -134,7 +134,7 @@ func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *
 	if p.Tries == 0 && p.Kind != sia.PartMend {
 		in.Part.Left, in.Part.Why = nil, ""
 	}
-	for _, path := range r.begin.open {
+	for _, path := range r.start.open {
 		in.Part.Open = append(in.Part.Open, sia.Conflict{Path: path, What: string(gitops.ConflictContent)})
 	}
 	var err error
@@ -149,7 +149,7 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 	if err != nil || c != nil || len(r.part.Needs) > 0 || r.part.Kept != "" || len(r.saved) > 0 {
 		return c, err
 	}
-	got, err := w.check(ctx, t, r.effect.Key+" baseline", r.begin.commit, []string{""}, nil)
+	got, err := w.check(ctx, t, r.effect.Key+" baseline", r.start.commit, []string{""}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +163,8 @@ func (w *attemptWorker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.C
 	return c, err
 }
 
-// onlyTests rejects a reproduction of a fault if anything but tests was changed.
-func onlyTests(fact *sia.AttemptEnded) {
+// requireOnlyTests rejects a reproduction of a fault if anything but tests was changed.
+func requireOnlyTests(fact *sia.AttemptEnded) {
 	if shown := len(fact.Diff.Paths); fact.Diff.Files > shown {
 		fact.Check.Holds, fact.Check.Ran = false, false
 		fact.Check.Excerpt = fmt.Sprintf("%d files were changed; a test that shows a fault takes at most %d",
@@ -198,7 +198,7 @@ func (w *attemptWorker) mergeParts(
 	var have []int
 	var sides []string
 	for i, n := range parts {
-		side, err := w.comesTo(ctx, t, start, n)
+		side, err := w.partCommit(ctx, t, start, n)
 		if err != nil {
 			return out, err
 		}
@@ -234,17 +234,17 @@ func (w *attemptWorker) mergeParts(
 	return out, nil
 }
 
-// lostParts reports whether an error means that a part's commit is lost: deleting a mirror also deletes unpushed
+// arePartsLost reports whether an error means that a part's commit is lost: deleting a mirror also deletes unpushed
 // commits.
-func lostParts(t sia.Task, err error) bool {
+func arePartsLost(t sia.Task, err error) bool {
 	a := t.Attempt()
 	return a != nil && slices.ContainsFunc(a.Parts, func(p sia.Part) bool {
-		return p.Commit != "" && lostCommit(err, p.Commit) || p.Kept != "" && lostCommit(err, p.Kept)
+		return p.Commit != "" && isCommitLost(err, p.Commit) || p.Kept != "" && isCommitLost(err, p.Kept)
 	})
 }
 
-// comesTo returns the commit of a part, or the commit where it began if it changed nothing.
-func (w *attemptWorker) comesTo(ctx context.Context, t sia.Task, start string, number int) (string, error) {
+// partCommit returns the commit of a part, or the commit where it began if it changed nothing.
+func (w *attemptWorker) partCommit(ctx context.Context, t sia.Task, start string, number int) (string, error) {
 	p := t.Attempt().Parts[number-1]
 	if p.Commit != "" {
 		return string(p.Commit), nil
@@ -263,7 +263,7 @@ func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect)
 	}
 	tops := a.Tops()
 	got, err := w.mergeParts(ctx, t, start, tops)
-	if lostParts(t, err) {
+	if arePartsLost(t, err) {
 		return sia.Aggregated{Lost: true}, nil
 	}
 	if err != nil {
@@ -285,15 +285,15 @@ func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect)
 	if a.Lost() > 0 || a.Outcome != "" {
 		return out, nil
 	}
-	out.Checks, err = w.checkWhole(ctx, t, f, got.sha)
+	out.Checks, err = w.checkMerged(ctx, t, f, got.sha)
 	if errors.Is(context.Cause(ctx), store.ErrCancelled) {
 		return out, nil // the task has ended: the merge is kept, and its tests are not needed any more
 	}
 	return out, err
 }
 
-// checkWhole runs the commands of all parts, and the repository's tests, on a commit that contains all parts.
-func (w *attemptWorker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
+// checkMerged runs the commands of all parts, and the repository's tests, on a commit that contains all parts.
+func (w *attemptWorker) checkMerged(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
 	a := t.Attempt()
 	var commands []string
 	for _, p := range a.Parts {
@@ -329,9 +329,9 @@ func (w *attemptWorker) check(
 		Services: set.Services, Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
 }
 
-// diffOf returns the run that made the attempt's diff. In a race it is the run of the racer with its change on the
+// diffRun returns the run that made the attempt's diff. In a race it is the run of the racer with its change on the
 // branch.
-func diffOf(a sia.Attempt) (run int) {
+func diffRun(a sia.Attempt) (run int) {
 	for _, p := range a.Parts {
 		if p.Kind == sia.PartRacer && p.Commit == a.Head && p.Pushed {
 			run = p.Run

@@ -20,7 +20,7 @@ func TestOnlyTests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fact := sia.AttemptEnded{Diff: tt.diff, Check: &sia.CheckRun{Holds: true}}
-			if onlyTests(&fact); fact.Check.Holds != tt.holds || !tt.holds && fact.Check.Excerpt == "" {
+			if requireOnlyTests(&fact); fact.Check.Holds != tt.holds || !tt.holds && fact.Check.Excerpt == "" {
 				t.Errorf("%+v", fact.Check)
 			}
 		})

@@ -75,7 +75,7 @@ func TestProgressThatIsNotTold(t *testing.T) {
 	}
 	turn := func(n int, calls ...agent.Call) {
 		t.Helper()
-		now = now.Add(progressEvery)
+		now = now.Add(progressInterval)
 		if err := r.Turn(ctx, agent.Turn{Number: n, At: now, Kind: agent.TurnModel, Calls: calls}); err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		expect = string(head)
 	}
 	on, err := w.pushCommit(ctx, t, from, string(f.SHA), expect)
-	if refused, ok := refusedChange(err); ok {
+	if refused, ok := parseRefusal(err); ok {
 		return refused, nil
 	}
 	var moved *gitops.LeaseError
@@ -37,7 +37,7 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return sia.PushRefused{Head: sia.SHA(moved.Head),
 			Reason: fmt.Sprintf("somebody else pushed to `%s` meanwhile", t.Branch)}, nil
 	}
-	if lostCommit(err, f.SHA) {
+	if isCommitLost(err, f.SHA) {
 		return sia.PushRefused{Lost: true, Reason: "what it made is on no server any more"}, nil
 	}
 	if err != nil {
@@ -53,25 +53,25 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 // pushCommit pushes a commit to the task's branch, which must be at expect; empty: must not exist. It needs the
 // permission for workflow files if one differs from its version in from, a commit on GitHub. If rules require
 // signatures, it pushes a copy that GitHub has signed.
-func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (placed, error) {
+func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (branchCommit, error) {
 	touched, _, err := w.workflowFiles(ctx, t, from, sha)
 	if err != nil {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	mirror := w.mirror(t)
 	if len(touched) > 0 {
 		mirror = w.Git.Repo(w.repo(t).WorkflowRemote())
 	}
-	on := placed{sha: sha}
+	on := branchCommit{sha: sha}
 	if t.Commits.Signed {
-		defer w.dropObjects(ctx, t, mirror)
-		if on, err = w.signed(ctx, t, mirror, from, sha, expect); err != nil {
-			return placed{}, err
+		defer w.deleteObjects(ctx, t, mirror)
+		if on, err = w.createSigned(ctx, t, mirror, from, sha, expect); err != nil {
+			return branchCommit{}, err
 		}
 	}
-	if !on.there {
+	if !on.onBranch {
 		if err := mirror.Push(ctx, t.Branch, on.sha, expect); err != nil {
-			return placed{}, err
+			return branchCommit{}, err
 		}
 	}
 	w.repo(t).Pushed(t.Branch, on.sha)

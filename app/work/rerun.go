@@ -27,7 +27,7 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		}
 		done := false
 		if !first {
-			if done, err = ranAgain(ctx, repo, r); err != nil {
+			if done, err = wasRerun(ctx, repo, r); err != nil {
 				return nil, err
 			}
 		}
@@ -38,8 +38,8 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	return sia.Done{}, repo.RerunChecks(ctx, again)
 }
 
-// ranAgain reports whether a job was re-run: its workflow run has a later attempt.
-func ranAgain(ctx context.Context, repo *github.Repo, r github.CheckRun) (bool, error) {
+// wasRerun reports whether a job was re-run: its workflow run has a later attempt.
+func wasRerun(ctx context.Context, repo *github.Repo, r github.CheckRun) (bool, error) {
 	attempts, err := repo.Attempts(ctx, r.RunID)
 	for _, n := range attempts {
 		if attempts[r.ID] != 0 && n > attempts[r.ID] {

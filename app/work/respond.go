@@ -36,10 +36,11 @@ func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (
 	}
 	var answers []github.Answer
 	for i, thread := range o.Threads {
-		came := render.ThreadAnswer{Head: o.Head, Why: o.Why, Said: said[len(o.Words)+i], Changed: touched(diff, thread)}
+		came := render.ThreadAnswer{Head: o.Head, Why: o.Why, Said: said[len(o.Words)+i],
+			Changed: touchesThread(diff, thread)}
 		if thread.Suggestion != nil && came.Changed {
 			var err error
-			if came.Applied, err = w.applied(ctx, t, o.Head, thread); err != nil {
+			if came.Applied, err = w.isApplied(ctx, t, o.Head, thread); err != nil {
 				return nil, err
 			}
 		}
@@ -59,8 +60,8 @@ func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (
 	return sia.Done{}, err
 }
 
-// touched reports whether a change is near the lines of a thread, or anywhere in its file if those are unknown.
-func touched(d gitops.Diff, t sia.Thread) bool {
+// touchesThread reports whether a change is near the lines of a thread, or anywhere in its file if those are unknown.
+func touchesThread(d gitops.Diff, t sia.Thread) bool {
 	for _, f := range d.Files {
 		if f.OldPath != t.Path && f.Path != t.Path {
 			continue
@@ -92,12 +93,12 @@ func changedWithin(h gitops.Hunk, first, last int) bool {
 	return false
 }
 
-// applied reports whether the file at a commit contains a suggestion literally.
-func (w *surfaceWorker) applied(ctx context.Context, t sia.Task, head sia.SHA, thread sia.Thread) (bool, error) {
+// isApplied reports whether the file at a commit contains a suggestion literally.
+func (w *surfaceWorker) isApplied(ctx context.Context, t sia.Task, head sia.SHA, thread sia.Thread) (bool, error) {
 	if strings.TrimSpace(*thread.Suggestion) == "" {
 		return false, nil // a deletion can't be found
 	}
-	content, err := w.mirror(t).ReadFile(ctx, string(head), thread.Path, placeLimit)
+	content, err := w.mirror(t).ReadFile(ctx, string(head), thread.Path, searchedFileLimit)
 	if err != nil {
 		return false, ignoreMissing(err)
 	}

@@ -44,11 +44,11 @@ func signOff(t sia.Task, bot gitops.Signature) []gitops.Trailer {
 	return []gitops.Trailer{{Key: "Signed-off-by", Value: fmt.Sprintf("%s <%s>", bot.Name, bot.Email)}}
 }
 
-// placed is a commit on the task's branch, or one to be pushed there.
-type placed struct {
-	sha     string
-	warning string // for users: a rule that the commit violates
-	there   bool   // the commit is already on the branch
+// branchCommit is a commit on the task's branch, or one to be pushed there.
+type branchCommit struct {
+	sha      string
+	warning  string // for users: a rule that the commit violates
+	onBranch bool   // the commit is already on the branch
 }
 
 // objectsRef is the ref that holds the objects of a task's commit until GitHub has created a signed commit from them.
@@ -56,26 +56,27 @@ type placed struct {
 // https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#push
 func objectsRef(t sia.Task) string { return "refs/sia/objects/" + string(t.ID) }
 
-// signed makes GitHub create and sign the commits made here that the branch lacks: it pushes their objects and creates
-// each commit again from its tree, message and parents. If that was done before and the branch moved, it finds the
-// signed commit on the branch. If GitHub does not sign, it returns the original commit and a warning for users.
-func (w *branchWorker) signed(
+// createSigned makes GitHub create and sign the commits made here that the branch lacks: it pushes their objects and
+// creates each commit again from its tree, message and parents. If that was done before and the branch moved, it finds
+// the createSigned commit on the branch. If GitHub does not sign, it returns the original commit and a warning for
+// users.
+func (w *branchWorker) createSigned(
 	ctx context.Context, t sia.Task, mirror *gitops.Repo, from, sha, expect string,
-) (placed, error) {
-	out, err := w.lookForSigned(ctx, t, mirror, sha, expect)
-	if err != nil || out.there {
+) (branchCommit, error) {
+	out, err := w.findSigned(ctx, t, mirror, sha, expect)
+	if err != nil || out.onBranch {
 		return out, err
 	}
 	made, err := mirror.MadeCommits(ctx, sha, expect, from, string(t.BaseSHA))
 	if err != nil || len(made) == 0 {
-		return placed{sha: sha}, err
+		return branchCommit{sha: sha}, err
 	}
 	err = mirror.PushRef(ctx, objectsRef(t), sha)
-	if _, change := refusedChange(err); err != nil && !change && refused(err) {
-		return placed{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
+	if _, change := parseRefusal(err); err != nil && !change && isRefused(err) {
+		return branchCommit{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
 	}
 	if err != nil {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	signed := map[string]github.MadeCommit{}
 	for _, c := range made {
@@ -85,65 +86,65 @@ func (w *branchWorker) signed(
 			}
 		}
 		s, err := w.repo(t).CreateCommit(ctx, github.NewCommit{Tree: c.Tree, Parents: c.Parents, Message: c.Message})
-		if refused(err) {
-			return placed{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
+		if isRefused(err) {
+			return branchCommit{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
 		}
 		if err != nil {
-			return placed{}, err
+			return branchCommit{}, err
 		}
 		signed[c.SHA] = s
 		if !s.Verified {
-			out.warning = notSigned(t, s.Reason)
+			out.warning = notSignedWarning(t, s.Reason)
 		}
 	}
 	out.sha = signed[sha].SHA
 	return out, nil
 }
 
-// lookForSigned checks whether the branch is where expected, or at the signed commit because the response to an earlier
+// findSigned checks whether the branch is where expected, or at the signed commit because the response to an earlier
 // push was lost. Otherwise it returns a [*gitops.LeaseError].
-func (w *branchWorker) lookForSigned(
+func (w *branchWorker) findSigned(
 	ctx context.Context, t sia.Task, mirror *gitops.Repo, sha, expect string,
-) (placed, error) {
+) (branchCommit, error) {
 	head, err := mirror.Head(ctx, t.Branch)
 	if err != nil || head == expect {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	moved := &gitops.LeaseError{Branch: t.Branch, Want: expect, Head: head}
 	if head == "" {
-		return placed{}, moved
+		return branchCommit{}, moved
 	}
 	if err := mirror.FetchCommit(ctx, head); err != nil {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	same, err := mirror.SameWork(ctx, head, sha)
 	if err != nil {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	if !same {
-		return placed{}, moved
+		return branchCommit{}, moved
 	}
 	c, err := w.repo(t).Commit(ctx, head)
-	out := placed{sha: head, there: true}
+	out := branchCommit{sha: head, onBranch: true}
 	if !c.Verified {
-		out.warning = notSigned(t, c.Reason)
+		out.warning = notSignedWarning(t, c.Reason)
 	}
 	return out, err
 }
 
-// notSigned returns the warning that GitHub did not sign; reason is GitHub's, such as "bad_email".
-func notSigned(t sia.Task, reason string) string {
+// notSignedWarning returns the warning that GitHub did not sign; reason is GitHub's, such as "bad_email".
+func notSignedWarning(t sia.Task, reason string) string {
 	return render.NotSigned(t.BaseBranch, strings.ReplaceAll(reason, "_", " "))
 }
 
-// refused reports whether err is a permanent refusal by GitHub.
-func refused(err error) bool {
+// isRefused reports whether err is a permanent refusal by GitHub.
+func isRefused(err error) bool {
 	var rejected *gitops.RejectedError
 	return err != nil && (sia.IsPermanent(err) || errors.As(err, &rejected))
 }
 
-// dropObjects deletes the ref of a task's objects. If that fails, the ref does no harm, and the next push deletes it.
-func (w *branchWorker) dropObjects(ctx context.Context, t sia.Task, mirror *gitops.Repo) {
+// deleteObjects deletes the ref of a task's objects. If that fails, the ref does no harm, and the next push deletes it.
+func (w *branchWorker) deleteObjects(ctx context.Context, t sia.Task, mirror *gitops.Repo) {
 	if err := mirror.DropRef(ctx, objectsRef(t)); err != nil {
 		w.Logger.WarnContext(ctx, "ref left behind", "task", t.ID, "ref", objectsRef(t), "error", err)
 	}

@@ -31,7 +31,7 @@ func TestDidIt(t *testing.T) {
 		"a merge alone": {behind, sia.Claim{Commit: "beefbee"}, "commit beefbee was not found among the newest 1 commits " +
 			"of `main` that are neither merges nor large", sia.Claim{Commit: "beefbee"}},
 	} {
-		if got := didIt(c.behind, &c.claim, "main"); got != c.wrong {
+		if got := checkClaimedCommit(c.behind, &c.claim, "main"); got != c.wrong {
 			t.Errorf("%s: %q, want %q", name, got, c.wrong)
 		}
 		if d := cmp.Diff(c.is, c.claim); d != "" {

@@ -36,12 +36,12 @@ func (w *surfaceWorker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia
 	return sia.SyncDone{Version: t.Version}, nil
 }
 
-// repairs limits the rewrites of a task that changes meanwhile; the next round continues.
-const repairs = 5
+// maxRepairs limits the rewrites of a task that changes meanwhile; the next round continues.
+const maxRepairs = 5
 
 // repair implements [Worker.Repair].
 func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
-	for range repairs {
+	for range maxRepairs {
 		for _, kind := range []string{store.SurfaceStatus, store.SurfaceLabels} {
 			// Without a stored hash, each is searched and compared before it is written.
 			if err := w.Store.SaveSurface(ctx, t.ID, kind, 0, ""); err != nil {
@@ -61,8 +61,8 @@ func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
 	return nil
 }
 
-// surface writes one surface unless it already has the content.
-func (w *surfaceWorker) surface(
+// writeSurface writes one surface unless it already has the content.
+func (w *surfaceWorker) writeSurface(
 	ctx context.Context, t sia.Task, kind, content string, write func(known int64) (int64, error),
 ) error {
 	hash := hashOf([]byte(content))
@@ -85,7 +85,7 @@ func hashOf(content []byte) string {
 func (w *surfaceWorker) syncStatus(ctx context.Context, t sia.Task) error {
 	body := render.Status(t, w.Links, w.Now())
 	m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
-	return w.surface(ctx, t, store.SurfaceStatus, body, func(known int64) (int64, error) {
+	return w.writeSurface(ctx, t, store.SurfaceStatus, body, func(known int64) (int64, error) {
 		if known != 0 {
 			if c, ok, err := w.repo(t).EditComment(ctx, known, m.String(), body); err != nil || ok {
 				return c.ID, err
@@ -124,7 +124,7 @@ func (w *surfaceWorker) syncTransferred(ctx context.Context, t sia.Task) error {
 		return nil
 	}
 	body := render.Transferred(t, w.Links)
-	return w.surface(ctx, t, store.SurfaceStatus, body, func(int64) (int64, error) {
+	return w.writeSurface(ctx, t, store.SurfaceStatus, body, func(int64) (int64, error) {
 		m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
 		there := w.GitHub.Repo(t.Installation, at.Repo)
 		c, _, err := there.UpsertComment(ctx, at.Issue, m.String(), body, 0)
@@ -155,7 +155,7 @@ func (w *surfaceWorker) syncCheck(ctx context.Context, t sia.Task) error {
 	if t.Head == "" {
 		return nil
 	}
-	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.placed(ctx, t), w.Links))
+	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.locateFailures(ctx, t), w.Links))
 }
 
 // resetCheck shows a check run that a user re-requested as in progress, and clears its stored hash, so that it is
@@ -165,7 +165,7 @@ func (w *surfaceWorker) resetCheck(ctx context.Context, t sia.Task) error {
 		return nil
 	}
 	shown := store.SurfaceCheck + " " + string(t.Reset.SHA)
-	return w.surface(ctx, t, shown+" anew", t.Reset.By, func(int64) (int64, error) {
+	return w.writeSurface(ctx, t, shown+" anew", t.Reset.By, func(int64) (int64, error) {
 		known, _, err := w.Store.Surface(ctx, t.ID, shown)
 		if err != nil || known == 0 {
 			return 0, err
@@ -187,7 +187,7 @@ func (w *surfaceWorker) syncPull(ctx context.Context, t sia.Task) error {
 	}
 	kind := fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number)
 	write := func(content, body string) error {
-		return w.surface(ctx, t, kind, content, func(int64) (int64, error) {
+		return w.writeSurface(ctx, t, kind, content, func(int64) (int64, error) {
 			return 0, w.repo(t).EditPull(ctx, t.Pull.Number, body)
 		})
 	}
@@ -206,7 +206,7 @@ func (w *surfaceWorker) writeCheck(ctx context.Context, t sia.Task, head string,
 	if err != nil {
 		return fmt.Errorf("encode the check run: %w", err)
 	}
-	return w.surface(ctx, t, store.SurfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
+	return w.writeSurface(ctx, t, store.SurfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
 		return w.showCheck(ctx, t, w.checkRunSpec(t, head, v), known)
 	})
 }
@@ -217,7 +217,7 @@ func (w *surfaceWorker) showCheck(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec, known int64,
 ) (id int64, err error) {
 	if known != 0 {
-		annotated, sum, err := w.annotated(ctx, t, spec, known)
+		annotated, sum, err := w.hasAnnotations(ctx, t, spec, known)
 		if err != nil {
 			return 0, err
 		}
@@ -231,20 +231,20 @@ func (w *surfaceWorker) showCheck(
 		if id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil || sum == "" {
 			return id, err
 		}
-		return id, w.Store.SaveSurface(ctx, t.ID, annotationsOf(spec), id, sum)
+		return id, w.Store.SaveSurface(ctx, t.ID, annotationsSurface(spec), id, sum)
 	}
 	known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
 	id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known)
 	return id, err
 }
 
-// annotationsOf returns the surface that stores which annotations a check run has.
-func annotationsOf(spec github.CheckRunSpec) string {
+// annotationsSurface returns the surface that stores which annotations a check run has.
+func annotationsSurface(spec github.CheckRunSpec) string {
 	return store.SurfaceCheck + " " + spec.HeadSHA + " annotations"
 }
 
-// annotated reports whether a check run has a spec's annotations already; sum is their hash, empty for none.
-func (w *surfaceWorker) annotated(
+// hasAnnotations reports whether a check run has a spec's annotations already; sum is their hash, empty for none.
+func (w *surfaceWorker) hasAnnotations(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec, run int64,
 ) (already bool, sum string, err error) {
 	if len(spec.Annotations) == 0 {
@@ -255,7 +255,7 @@ func (w *surfaceWorker) annotated(
 		return false, "", fmt.Errorf("encode annotations: %w", err)
 	}
 	sum = hashOf(b)
-	of, last, err := w.Store.Surface(ctx, t.ID, annotationsOf(spec))
+	of, last, err := w.Store.Surface(ctx, t.ID, annotationsSurface(spec))
 	return of == run && last == sum, sum, err
 }
 

@@ -16,8 +16,8 @@ import (
 // lines of the diff are used.
 const oldLimit = 1 << 20
 
-// maxLines limits the changed lines of one file that are compared; a file with more is reported as a whole.
-const maxLines = 3000
+// maxComparedLines limits the changed lines of one file that are compared; a file with more is reported as a whole.
+const maxComparedLines = 3000
 
 // tampering returns a line for each way in which the head's change affects the tests, the configuration of checks, or
 // protected paths; and whether a reviewer may confirm all of them as requested by the issue. For tests that were run,
@@ -75,7 +75,7 @@ func change(f gitops.FileDiff, cut bool) tamper.Change {
 		c.Hunks = append(c.Hunks, tamper.Hunk{OldStart: h.OldStart, NewStart: h.NewStart, Lines: h.Lines})
 	}
 	switch {
-	case lines > maxLines: // escalated to a user if it is a test
+	case lines > maxComparedLines: // escalated to a user if it is a test
 		c.Hunks, c.Opaque = nil, f.Status != gitops.FileDeleted
 	case f.Binary:
 		c.Opaque = true

@@ -29,8 +29,8 @@ const (
 // reportName matches the names of artifacts that contain test reports.
 var reportName = regexp.MustCompile(`(?i)junit|xunit|surefire|test.?(results?|reports?|output)|\breports?\b|^results?$`)
 
-// silent reports whether a log contained nothing about what failed.
-func silent(rep failure.Report) bool {
+// isUninformative reports whether a log contained nothing about what failed.
+func isUninformative(rep failure.Report) bool {
 	return len(rep.Tests) == 0 && (rep.Text == "" || rep.Class == failure.Unknown || rep.Bare)
 }
 

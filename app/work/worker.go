@@ -70,7 +70,7 @@ type Chooser interface {
 
 // Lessons are texts learned in all repositories.
 type Lessons interface {
-	// FromTask stores what a task has taught so far. said returns the comments of users on it.
+	// FromTask stores what a task has studyResult so far. said returns the comments of users on it.
 	FromTask(ctx context.Context, t sia.Task, tools []string, said func(context.Context) ([]string, error)) error
 	// ForAttempt chooses the lessons for the next attempt, and those withheld from it.
 	ForAttempt(ctx context.Context, t sia.Task, set sia.Settings) (told, withheld []lesson.Lesson, err error)
@@ -191,7 +191,7 @@ type Worker struct {
 // common holds what all effects need.
 type common struct {
 	Deps
-	firsts *ownEffects
+	own *ownEffects
 }
 
 // startWorker starts work on an issue, or reports why there is nothing to do.
@@ -259,7 +259,7 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	}
 	fact, err := do(ctx, t, f)
 	if err != nil {
-		return nil, forPeople(f, err)
+		return nil, userError(f, err)
 	}
 	// A fact becomes part of the task and is copied to everything derived from it, so it is masked here.
 	return sia.Masked(fact, w.Secrets.Mask), nil
@@ -276,12 +276,14 @@ func (w *Worker) Repair(ctx context.Context, t sia.Task) error { return w.surfac
 // Standing returns the current checks of a passed pull request. It runs nothing again and reads no log: the pass
 // remains valid for its commit, and users are informed of what has changed.
 func (w *Worker) Standing(ctx context.Context, t sia.Task) (sia.Watched, error) {
-	return w.checks.standing(ctx, t)
+	return w.checks.checkPassed(ctx, t)
 }
 
 // Speak reports whether the checks of the task's head now decide by themselves how to continue, although a user was
 // asked about them.
-func (w *Worker) Speak(ctx context.Context, t sia.Task) (bool, error) { return w.checks.speak(ctx, t) }
+func (w *Worker) Speak(ctx context.Context, t sia.Task) (bool, error) {
+	return w.checks.canProceed(ctx, t)
+}
 
 // handler executes effects of one kind.
 type handler func(context.Context, sia.Task, sia.Effect) (sia.Fact, error)
@@ -363,9 +365,9 @@ func (w *common) known(t sia.Task, f sia.Effect) int64 {
 	return w.knownSince(f.Key, t.CreatedAt)
 }
 
-// knownSince is like known for something with its own key that was created at time came.
-func (w *common) knownSince(key string, came time.Time) int64 {
-	if !w.Shared && w.firsts.first(key, came, w.Now()) {
+// knownSince is like known for something with its own key that was created at time created.
+func (w *common) knownSince(key string, created time.Time) int64 {
+	if !w.Shared && w.own.begin(key, created, w.Now()) {
 		return github.Unwritten
 	}
 	return 0

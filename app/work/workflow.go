@@ -46,9 +46,9 @@ func (w *branchWorker) workflowFiles(
 // maxWorkflows limits the workflow files that are read in addition to those requested by name.
 const maxWorkflows = 50
 
-// workflowsAt reads workflow files at the head, and the files of the repository that they call. A path that ends in /
+// readWorkflows reads workflow files at the head, and the files of the repository that they call. A path that ends in /
 // means all files of a folder.
-func (w *branchWorker) workflowsAt(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
+func (w *branchWorker) readWorkflows(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
 	files := make([]gate.File, 0, len(paths))
 	most := len(paths) + maxWorkflows
 	add := func(path string) {
@@ -105,9 +105,9 @@ func (w *branchWorker) forbiddenWorkflows(ctx context.Context, t sia.Task, from,
 	return written, nil
 }
 
-// refusedChange parses GitHub's rejection of a push because of its files. A retry can't help, and no user has to act:
+// parseRefusal parses GitHub's rejection of a push because of its files. A retry can't help, and no user has to act:
 // the next attempt gets the reason.
-func refusedChange(err error) (sia.PushRefused, bool) {
+func parseRefusal(err error) (sia.PushRefused, bool) {
 	var rejected *gitops.RejectedError
 	if !errors.As(err, &rejected) {
 		return sia.PushRefused{}, false

@@ -10,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// forPeople wraps git's errors in messages for users, and marks those that a retry can't solve as permanent. Other
+// userError wraps git's errors in messages for users, and marks those that a retry can't solve as permanent. Other
 // errors already have a message.
-func forPeople(f sia.Effect, err error) error {
+func userError(f sia.Effect, err error) error {
 	var (
 		known    *sia.Error
 		auth     *gitops.AuthError

@@ -25,7 +25,7 @@ func TestRefusedChange(t *testing.T) {
 			"request.": false,
 		"error: GH006: Protected branch update failed for refs/heads/sia/issue-1.": false,
 	} {
-		got, ok := refusedChange(fmt.Errorf("push: %w", &gitops.RejectedError{Branch: "sia/issue-1", Reason: said}))
+		got, ok := parseRefusal(fmt.Errorf("push: %w", &gitops.RejectedError{Branch: "sia/issue-1", Reason: said}))
 		if ok != want || got.Change != want {
 			t.Errorf("%s: %v, %+v", said, ok, got)
 		}
@@ -44,7 +44,7 @@ func TestForPeople(t *testing.T) {
 			"large, and the connection slow"},
 		{&gitops.ServerError{Op: "fetch", Status: 502}, "git on GitHub does not answer as it should (HTTP 502)"},
 	} {
-		err := forPeople(sia.Effect{Kind: sia.DoBegin}, fmt.Errorf("begin: %w", c.err))
+		err := userError(sia.Effect{Kind: sia.DoBegin}, fmt.Errorf("begin: %w", c.err))
 		var said *sia.Error
 		if !errors.As(err, &said) || said.Message != c.want || said.Permanent {
 			t.Errorf("%v: %v, want %q", c.err, err, c.want)

@@ -9,13 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// pastWithin limits how long an attempt waits for its repository's history after its workspace is ready.
-const pastWithin = 2 * time.Second
+// historyTimeout limits how long an attempt waits for its repository's history after its workspace is ready.
+const historyTimeout = 2 * time.Second
 
-// fetchPast starts fetching the file names of the commits before the task's base; end cancels that and waits for it.
+// fetchHistory starts fetching the file names of the commits before the task's base; end cancels that and waits for it.
 // The history is optional: an attempt continues without it after a failure or time-out, and late results serve the
 // next.
-func (w *attemptWorker) fetchPast(ctx context.Context, t sia.Task) (past <-chan []locate.Commit, end func()) {
+func (w *attemptWorker) fetchHistory(ctx context.Context, t sia.Task) (past <-chan []locate.Commit, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	got := make(chan []locate.Commit, 1)
 	var fetch sync.WaitGroup
@@ -33,9 +33,9 @@ func (w *attemptWorker) fetchPast(ctx context.Context, t sia.Task) (past <-chan 
 	return got, func() { cancel(); fetch.Wait() }
 }
 
-// waitForPast returns the fetched history, or nil if it takes longer than pastWithin.
-func waitForPast(ctx context.Context, got <-chan []locate.Commit) []locate.Commit {
-	late := time.NewTimer(pastWithin)
+// waitForHistory returns the fetched history, or nil if it takes longer than historyTimeout.
+func waitForHistory(ctx context.Context, got <-chan []locate.Commit) []locate.Commit {
+	late := time.NewTimer(historyTimeout)
 	defer late.Stop()
 	select {
 	case past := <-got:

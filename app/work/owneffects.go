@@ -21,12 +21,12 @@ func newOwnEffects(now time.Time) *ownEffects {
 	return &ownEffects{since: now, begun: map[string]bool{}}
 }
 
-// first reports whether the effect with a key, created at came, begins for the first time, and records that it has
+// begin reports whether the effect with a key begins for the first time, and records that it has
 // begun.
-func (f *ownEffects) first(key string, came, now time.Time) bool {
+func (f *ownEffects) begin(key string, created, now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !came.After(f.since) || f.begun[key] {
+	if !created.After(f.since) || f.begun[key] {
 		return false
 	}
 	if len(f.begun) >= maxBegun {
