@@ -16,37 +16,37 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// Rewind puts decisions of the log to a policy, with what had been learned when each was
-// made. Decisions in the order of the log cost least. It is not safe for concurrent use.
+// Rewind repeats logged decisions by another policy, with what had been learned when each was made. It is fastest in
+// the order of the log. It is not safe for concurrent use.
 type Rewind struct {
 	read func(id string) (policies.Policy, error) // a policy by its id
 
-	techniques []store.Outcome // all, in their order
+	techniques []store.Outcome // all, in order
 	technique  *bandit.Learner
 	seen       replay
-	learned    int // of techniques
+	learned    int // number of technique outcomes learned
 
 	coders  []store.CoderOutcome
 	coder   *coder.Learner
 	agents  map[string][]string
-	studied int // of coders
+	studied int // number of coder outcomes learned
 }
 
-// Replayed is what a policy chooses.
+// Replayed is a policy's choice.
 type Replayed struct {
 	Choice  string
-	Racers  []string // coders that work at once, the choice first; none: one works
-	Options []Chance // of what could be chosen
-	Reason  string   // in words
+	Racers  []string // coders that work in parallel, the choice first; empty: only one
+	Options []Chance // of all options
+	Reason  string   // for users
 }
 
-// Chance is an option with the probability with which it is chosen, 0–1.
+// Chance is an option with its probability, 0–1.
 type Chance struct {
 	Choice      string
 	Probability float64
 }
 
-// Why a decision of the log can't be made again.
+// Reasons why a logged decision can't be repeated.
 const (
 	whyPerson    = "a person's wish decided it"
 	whyContext   = "its context was not kept"
@@ -58,7 +58,7 @@ const (
 	reproducedTo = 1e-9
 )
 
-// NewRewind reads the outcomes that decisions were learned from.
+// NewRewind reads the outcomes from which decisions were learned.
 func NewRewind(ctx context.Context, s RewindStore) (*Rewind, error) {
 	r := &Rewind{}
 	known := map[string]policies.Policy{}
@@ -84,7 +84,7 @@ func NewRewind(ctx context.Context, s RewindStore) (*Rewind, error) {
 	return r, errors.Join(err, errCoders)
 }
 
-// forgetTechniques begins anew with learning techniques, as a server does that starts.
+// forgetTechniques resets the technique learner to its state at server start.
 func (r *Rewind) forgetTechniques() {
 	r.technique = bandit.NewLearner(policies.ShippedTechnique())
 	r.seen, r.learned = replay{}, 0
@@ -95,8 +95,7 @@ func (r *Rewind) forgetCoders() {
 	r.agents, r.studied = map[string][]string{}, 0
 }
 
-// Decide puts a decision to a policy of its type. Where that can't be done, why says so in
-// words, and nothing else is returned.
+// Decide repeats a decision by a policy of its type. If that is impossible, it returns only why, the reason for users.
 func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why string, err error) {
 	if d.Policy == policyPerson {
 		return a, whyPerson, nil
@@ -119,8 +118,8 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why stri
 	return a, whyCounts, nil
 }
 
-// proven decides with what was learned, when the policy that the decision was made by comes
-// to the same with it as the log has: else something else had been learned then.
+// proven decides by p if the original policy reproduces the logged decision: otherwise the learned state was different
+// then.
 func (r *Rewind) proven(
 	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (Replayed, bool, error),
 ) (a Replayed, why string, err error) {
@@ -144,7 +143,7 @@ func (r *Rewind) proven(
 	return a, "", err
 }
 
-// choose decides about a technique. ok is false when the log does not have the question.
+// choose decides about a technique. ok is false if the log does not have the question.
 func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
 	q, err := questionOf(d)
 	if err != nil {
@@ -167,7 +166,7 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	return a, true, nil
 }
 
-// assign decides who works. ok is false when the log does not have the question.
+// assign chooses a coder. ok is false if the log does not have the question.
 func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
 	var by asked
 	if err := json.Unmarshal(d.Context, &by); err != nil {
@@ -193,9 +192,9 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	return a, true, nil
 }
 
-// interrupt judges an attempt's risk, as long as no weight had been learned: the log has
-// the signs and the chance computed from them, and not the weights. An attempt above its
-// limit was interrupted or spared by chance, and would be again.
+// interrupt evaluates an attempt's risk if no weights had been learned: the log has the signals and the resulting
+// chance, but not the weights. An attempt above its limit was interrupted or spared by chance, and gets the same result
+// again.
 func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Replayed, why string, err error) {
 	var risk sia.Risk
 	if err := json.Unmarshal(d.Context, &risk); err != nil {
@@ -228,8 +227,8 @@ func hazard(p policies.Interrupt) stuck.Hazard {
 	return stuck.Hazard{Bias: w.Bias, Streak: w.Streak, Same: w.Same, Idle: w.Idle, Spent: w.Spent}
 }
 
-// Snapshot is the context that a decision was made in; ok is false when the log does not
-// have it, as for decisions that are made within another effect.
+// Snapshot returns the context of a decision; ok is false if the log does not have it, as for decisions made within
+// another effect.
 func Snapshot(d sia.Decision) (c policies.Context, ok bool) {
 	switch d.Type {
 	case sia.DecideDecompose, sia.DecideAssign, sia.DecideRecover, sia.DecideEscalate:
@@ -239,9 +238,9 @@ func Snapshot(d sia.Decision) (c policies.Context, ok bool) {
 	return c, false
 }
 
-// Snapshots are the contexts of decisions, which are given in the order of the log. Of those
-// that have none it is the one before it in the task, or the next one, with what the decision
-// itself tells; ok is false where the task has none at all.
+// Snapshots returns the contexts of decisions, which are in the order of the log. A decision without a context gets
+// that of the previous decision of its task, or else the next one, completed from the decision; ok is false if the task
+// has none at all.
 func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
 	contexts, ok = make([]policies.Context, len(ds)), make([]bool, len(ds))
 	last, waiting := map[sia.TaskID]policies.Context{}, map[sia.TaskID][]int{}
@@ -265,7 +264,7 @@ func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
 	return contexts, ok
 }
 
-// within is a task's context with what a decision tells of itself.
+// within completes a task's context from a decision.
 func within(c policies.Context, d sia.Decision) policies.Context {
 	c.Attempt = d.Attempt
 	if d.Type == sia.DecideTechnique {
@@ -277,8 +276,8 @@ func within(c policies.Context, d sia.Decision) policies.Context {
 	return c
 }
 
-// Came is whether the attempt that a decision led to was resolved; known is false when it is
-// open, or was never tried, or when the outcome says something else.
+// Came reports whether the attempt that followed a decision was resolved; known is false if it is open or was never
+// tried, or if the outcome is of another kind.
 func Came(d sia.Decision) (resolved, known bool) {
 	switch {
 	case d.Type == sia.DecideInterrupt:
@@ -289,7 +288,7 @@ func Came(d sia.Decision) (resolved, known bool) {
 	return d.Outcome == cameResolved, d.Outcome == cameResolved || d.Outcome == cameFailed
 }
 
-// Racers are the coders that a decision sent at once, the choice first; none: it sent one.
+// Racers returns the coders that a decision started in parallel, the choice first; none: it started one.
 func Racers(d sia.Decision) []string {
 	var options []coder.Option
 	if d.Type != sia.DecideAssign || json.Unmarshal(d.Options, &options) != nil {
@@ -298,15 +297,15 @@ func Racers(d sia.Decision) []string {
 	return coder.Racers(options, d.Choice)
 }
 
-// Chances are the options of a decision with the probabilities that the log has: 0 where it
-// has none, as where chance plays no part.
+// Chances returns the options of a decision with their logged probabilities: 0 if there is none, as in decisions that
+// are not randomized.
 func Chances(d sia.Decision) []Chance {
 	var options []struct {
 		Technique, Coder, Choice string
 		Propensity               float64
 	}
 	if json.Unmarshal(d.Options, &options) != nil {
-		return nil // names alone
+		return nil // only names
 	}
 	out := make([]Chance, len(options))
 	for i, o := range options {

@@ -15,14 +15,14 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Observe records the result of a task's attempts and of the task, as far as it is known,
-// and settles the decisions that led there. Doing it again changes nothing.
+// Observe records the results of a task and its attempts so far, and settles the decisions that led to them. It is
+// idempotent.
 func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	decisions, err := d.store.Decisions(ctx, t.ID)
 	if err != nil {
 		return err
 	}
-	if t, err = d.store.Task(ctx, t.ID); err != nil { // newer than the decisions, the task knows each of them
+	if t, err = d.store.Task(ctx, t.ID); err != nil { // read after the decisions, the task contains each of them
 		return err
 	}
 	coders, end := Results(t)
@@ -39,13 +39,13 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	return d.settle(ctx, t, decisions)
 }
 
-// Results are those of a task's attempts by those who worked on them, and the task's own, where it has ended or waits
-// for a person; else nil.
+// Results returns the results of a task's attempts by coder, and the task's own if it has ended or waits for a user;
+// otherwise nil.
 func Results(t sia.Task) (coders []store.CoderOutcome, end *store.TaskEnd) {
 	kind := string(policies.Read(t.Title, t.Body, t.Labels).Kind)
 	var failed []string
 	for _, a := range t.Attempts {
-		solved := t.Solved(a) // then it is no second result of the same task, and would count against who solved it
+		solved := t.Solved(a) // not a second result of the same task, which would count against the coder that solved it
 		for _, w := range worked(a) {
 			if !solved {
 				coders = append(coders, store.CoderOutcome{
@@ -77,9 +77,8 @@ type result struct {
 	resolved     bool
 }
 
-// worked is the result of an attempt by those who worked on it, in the order in which the checks
-// have judged. What several made together says nothing of one of them, but for a part that
-// one coder alone tried and that was given up.
+// worked returns the results of an attempt by coder, in the order in which the checks judged them. A joint result of
+// several coders counts for none of them, except for an abandoned part that only one coder tried.
 func worked(a sia.Attempt) (out []result) {
 	for _, p := range a.RedRacers() {
 		out = append(out, result{p.Coder, p.Agent, p.Cost, false})
@@ -114,13 +113,13 @@ func worked(a sia.Attempt) (out []result) {
 	return out
 }
 
-// alone reports whether every run of a part was the same coder's.
+// alone reports whether all runs of a part used the same coder.
 func alone(a sia.Attempt, p sia.Part) bool {
 	who := cmp.Or(p.Coder, a.Coder)
 	return !slices.ContainsFunc(p.Failed, func(f string) bool { return f != who })
 }
 
-// newInstructions reports whether an attempt went by other instructions than every one before it that failed.
+// newInstructions reports whether an attempt's instructions differ from those of all earlier failed attempts.
 func newInstructions(t sia.Task, number int) bool {
 	i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Number == number })
 	return !slices.ContainsFunc(t.Attempts[:i], func(a sia.Attempt) bool {
@@ -128,7 +127,7 @@ func newInstructions(t sia.Task, number int) bool {
 	})
 }
 
-// settle notes the results of decisions: of the attempt that each led to.
+// settle records the outcomes of decisions: those of the attempts that they led to.
 func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decision) error {
 	for _, dec := range decisions {
 		if dec.Outcome != "" {
@@ -170,9 +169,9 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 	return nil
 }
 
-// cameOf is the result of a decision: of the first judged attempt after it, but of who makes an attempt that one's
-// alone. It is "" while that is not known, and untried once it never will be. A decision about a part, or about the
-// checks of the same attempt, led to that one.
+// cameOf returns the outcome of a decision: that of the first judged attempt after it, or for the assignment of an
+// attempt that of the attempt itself. It is "" while unknown, and cameUntried if it never will be known. A decision
+// about a part, or about the checks of the same attempt, led to that attempt.
 func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
 	if d.Type == sia.DecideAssign && d.Choice == sia.ChooseNobody {
 		return cameUntried, 0
@@ -181,7 +180,7 @@ func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
 	same := part || d.Type == sia.DecideRecover && (d.Choice == sia.ChooseRerun || d.Choice == sia.ChooseNextRacer)
 	for _, a := range t.Attempts {
 		switch {
-		case a.Number < d.Attempt || a.Number == d.Attempt && !same: // made before
+		case a.Number < d.Attempt || a.Number == d.Attempt && !same: // made before the decision
 		case own && t.Solved(a): // as in [Results]
 			return cameUncounted, 0
 		case a.Outcome == sia.AttemptPass:

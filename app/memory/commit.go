@@ -21,10 +21,9 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Commit commits what is known about a task to its repository's memory branch, with what was learned in
-// the repository. The files are a function of what the store knows, so committing them twice changes
-// nothing. What people edited meanwhile is read first: it outranks what SIA would write. Where GitHub refuses what the
-// files hold, there is no commit, and the warning says so.
+// Commit commits the memory of a task, and the lessons of its repository, to the memory branch. The files depend only
+// on the store, so a repeated commit changes nothing. It first imports edits of users, which have priority over SIA's
+// version. If GitHub rejects the content of the files, it makes no commit and returns a warning.
 func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommitted, err error) {
 	if branch := t.Settings.Memory.Branch; branch == t.BaseBranch || branch == t.Branch {
 		return out, holdsCode(branch)
@@ -43,7 +42,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 		return out, err
 	}
 	files[memory.MetricsPath(now)] = []byte(b.secrets.Mask(string(memory.Metrics(now, t.Repo, tasks))))
-	shown := sia.Masked(t, b.secrets.Mask) // who reads the repository reads its memory
+	shown := sia.Masked(t, b.secrets.Mask) // all readers of the repository can read its memory
 	var warnings []string
 	var read readBack
 	sha, _, err := b.mirror(t.Installation, t.Repo).CommitFiles(ctx, gitops.FilesSpec{
@@ -82,8 +81,8 @@ func holdsCode(branch string) error {
 		"which holds the code: name another branch in `memory.branch`", branch)}
 }
 
-// refusedMemory is what people are told where GitHub refused what memory's files hold; empty: it did not. The store has
-// it all, and each commit of a task's memory writes all of its files.
+// refusedMemory returns the message for users if GitHub rejected the content of memory's files; empty: it did not.
+// Nothing is lost: the store has it, and each commit of a task's memory writes all of its files.
 func refusedMemory(err error) string {
 	var rejected *gitops.RejectedError
 	if !errors.As(err, &rejected) || !rejected.OfFiles() {
@@ -92,14 +91,14 @@ func refusedMemory(err error) string {
 	return render.MemoryRefused(rejected.Branch, rejected.Reason)
 }
 
-// Bounds of what the day's figures are made from.
+// Limits of the tasks in the daily metrics.
 const (
 	metricsWindow   = 31 * 24 * time.Hour
 	maxMetricsTasks = 2000
 )
 
-// taskFiles adds the task's two files over what the branch has. A file that can't
-// be read is left alone and reported.
+// taskFiles adds the task's two files, updated from those on the branch. A file that can't be parsed is not changed and
+// is reported.
 func taskFiles(
 	t sia.Task, links memory.Links, branch func(string) ([]byte, error), files map[string][]byte,
 ) (warnings []string, err error) {
@@ -126,8 +125,7 @@ func taskFiles(
 	return warnings, nil
 }
 
-// remembered gathers what the store has about the task beside the task itself: its
-// transcripts, as files, and its log.
+// remembered returns the task's log and its transcripts, as files, from the store.
 func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, map[string][]byte, error) {
 	links := memory.Links{Transcripts: map[int]string{}, Decisions: map[int][]string{}}
 	files := map[string][]byte{}
@@ -146,7 +144,7 @@ func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, ma
 		}
 		links.Transcripts[a.Number] = path
 		if len(turns) == 0 && (rebuilt(t) || a.Turns > 0) {
-			continue // what was written before the database was lost, or the transcript deleted, stays
+			continue // keep the file written before the database was lost or the transcript deleted
 		}
 		files[path] = []byte(b.secrets.Mask(agent.Markdown(turns, agent.HeaderOf(t, a))))
 	}
@@ -180,7 +178,7 @@ func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, ma
 // rebuilt reports whether the task was rebuilt from memory.
 func rebuilt(t sia.Task) bool { return len(t.Seen) > 0 && strings.HasPrefix(t.Seen[0], restoreEvent) }
 
-// encoded is each of vs as JSON.
+// encoded encodes each of vs as JSON.
 func encoded[T any](vs []T) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	for _, v := range vs {
@@ -193,5 +191,5 @@ func encoded[T any](vs []T) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// restoreEvent begins the id of the event that rebuilds a task from memory.
+// restoreEvent is the prefix of the id of an event that rebuilds a task from memory.
 const restoreEvent = "reindex/"
