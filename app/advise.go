@@ -85,7 +85,7 @@ func (a adviser) InForce(ctx context.Context, repo store.Repository) (*policies.
 func (a adviser) Mined(ds []sia.Decision) (known []mine.Decision) {
 	contexts, _ := learn.Snapshots(ds)
 	for i, d := range ds {
-		if m, ok := learn.Mined(d, contexts[i]); ok {
+		if m, ok := learn.ForMining(d, contexts[i]); ok {
 			known = append(known, m)
 		}
 	}

@@ -30,7 +30,7 @@ type Chooser struct {
 	setup   string
 	now     func() time.Time
 	replay  replay
-	others  imported
+	others  importCache
 }
 
 // NewChooser returns a chooser without any outcomes: it reads the recorded ones when it first observes. setup names the
@@ -40,29 +40,29 @@ func NewChooser(s ChooserStore, l Learner, setup string, now func() time.Time) *
 }
 
 // Policies other than the learner's.
-const policyPerson = "person" // a user's choice, which is binding
+const policyUser = "person" // a user's choice, which is binding
 
 // question is the input of a decision about a technique, as stored in the log: a learner that has seen the same
 // outcomes gives the same answer to it.
 type question struct {
 	bandit.Diagnosis
-	Pick       sia.TechniqueID   `json:"pick,omitempty"`   // the diagnosis's choice; empty: none
-	Wanted     sia.TechniqueID   `json:"wanted,omitempty"` // a user's choice; empty: none
-	Task       sia.TaskID        `json:"task"`
-	Attempt    int               `json:"attempt"` // techniques tried in the task before
-	Left       int               `json:"left"`    // approaches left, including this one
-	Used       []sia.TechniqueID `json:"used,omitempty"`
-	Refused    []sia.TechniqueID `json:"refused,omitempty"` // by the reviewer
-	Candidates []given           `json:"candidates"`
-	Trials     []sia.TechniqueID `json:"trials,omitempty"`   // candidates that are on trial
-	Language   string            `json:"language,omitempty"` // of the repository; empty: unknown
+	Pick       sia.TechniqueID     `json:"pick,omitempty"`   // the diagnosis's choice; empty: none
+	Wanted     sia.TechniqueID     `json:"wanted,omitempty"` // a user's choice; empty: none
+	Task       sia.TaskID          `json:"task"`
+	Attempt    int                 `json:"attempt"` // techniques tried in the task before
+	Left       int                 `json:"left"`    // approaches left, including this one
+	Used       []sia.TechniqueID   `json:"used,omitempty"`
+	Refused    []sia.TechniqueID   `json:"refused,omitempty"` // by the reviewer
+	Candidates []questionCandidate `json:"candidates"`
+	Trials     []sia.TechniqueID   `json:"trials,omitempty"`   // candidates that are on trial
+	Language   string              `json:"language,omitempty"` // of the repository; empty: unknown
 	byImport
 	Setup   string `json:"setup"`   // the models and prompts in use
 	Learned int    `json:"learned"` // outcomes that the learner had seen
 }
 
-// given is a candidate in a question.
-type given struct {
+// questionCandidate is a candidate in a question.
+type questionCandidate struct {
 	Technique sia.TechniqueID `json:"technique"`
 	Rank      int             `json:"rank,omitempty"`
 	Odds      float64         `json:"odds,omitempty"`
@@ -77,20 +77,20 @@ func questionOf(d sia.Decision) (q question, err error) {
 	return q, nil
 }
 
-// ask returns the question of which technique a task's next attempt uses. A technique that a user requests is not on
-// trial.
-func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice, trials technique.Trials) question {
+// newQuestion returns the question of which technique a task's next attempt uses. A technique that a user requests is
+// not on trial.
+func (ch *Chooser) newQuestion(t sia.Task, language string, q diagnose.Choice, trials technique.Trials) question {
 	by, others := ch.others.of(t.ID)
 	a := question{
-		Diagnosis: diagnosed(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
+		Diagnosis: banditDiagnosis(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
 		Task: t.ID, Attempt: len(t.Interventions), Left: t.ApproachesLeft(), Used: t.UsedTechniques(), Refused: t.Refused,
 		Setup: ch.setup, Language: language, byImport: by,
 	}
 	if q.Model {
-		a.Confidence = confidence(q)
+		a.Confidence = modelConfidence(q)
 	}
 	for _, c := range q.Candidates {
-		g := given{Technique: c.Technique, Rank: c.Rank, Odds: c.Odds}
+		g := questionCandidate{Technique: c.Technique, Rank: c.Rank, Odds: c.Odds}
 		if others != nil {
 			g.Imported = bandit.Tally(others.Technique(language, string(q.Pattern), string(c.Technique)))
 		}
@@ -102,9 +102,9 @@ func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice, trials te
 	return a
 }
 
-// confidence returns a model's statements about techniques: its ratings, and for an unrated pick its confidence in the
-// diagnosis. nil: there are none.
-func confidence(q diagnose.Choice) map[string]float64 {
+// modelConfidence returns a model's statements about techniques: its ratings, and for an unrated pick its confidence in
+// the diagnosis. nil: there are none.
+func modelConfidence(q diagnose.Choice) map[string]float64 {
 	said := map[string]float64{}
 	if q.Pick != "" {
 		said[string(q.Pick)] = q.Confidence
@@ -118,9 +118,9 @@ func confidence(q diagnose.Choice) map[string]float64 {
 	return said
 }
 
-// diagnosed returns a diagnosis for a learner. It identifies a repository by GitHub's id, which is unaffected by
+// banditDiagnosis returns a diagnosis for a learner. It identifies a repository by GitHub's id, which is unaffected by
 // renames.
-func diagnosed(r sia.Repo, p sia.Pattern, confidence map[string]float64) bandit.Diagnosis {
+func banditDiagnosis(r sia.Repo, p sia.Pattern, confidence map[string]float64) bandit.Diagnosis {
 	return bandit.Diagnosis{Org: r.Owner, Repo: strconv.FormatInt(r.ID, 10), Pattern: string(p), Confidence: confidence}
 }
 
@@ -148,7 +148,7 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 	if d.Options[0].Technique != string(q.Wanted) {
 		d.Reason += fmt.Sprintf(" The evidence was for %s, with %.0f %%.", d.Options[0].Technique, 100*d.Options[0].Mean)
 	}
-	d.Choice, d.Propensity, d.Explored, d.Policy = string(q.Wanted), 1, false, policyPerson
+	d.Choice, d.Propensity, d.Explored, d.Policy = string(q.Wanted), 1, false, policyUser
 	for i := range d.Options {
 		d.Options[i].Propensity = 0
 		if d.Options[i].Technique == d.Choice {
@@ -163,7 +163,7 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 func (ch *Chooser) Choose(
 	t sia.Task, language string, f sia.Effect, q diagnose.Choice, by bandit.Policy, trials technique.Trials,
 ) (diagnose.Chosen, error) {
-	asked := ch.ask(t, language, q, trials)
+	asked := ch.newQuestion(t, language, q, trials)
 	d := asked.decide(ch.learner, &by)
 	asked.Learned = d.Learned
 	if trials.Said != "" {
@@ -216,7 +216,7 @@ func (ch *Chooser) Candidates(
 				Reason: fmt.Sprintf("not listed for %s, but it has resolved it", p)})
 		}
 	}
-	known := evidence(all, ch.ask(t, language, diagnose.Choice{Pattern: p, Candidates: all}, trials).
+	known := evidence(all, ch.newQuestion(t, language, diagnose.Choice{Pattern: p, Candidates: all}, trials).
 		decide(ch.learner, &by).Options)
 	return slices.DeleteFunc(known, func(c sia.Candidate) bool {
 		unlisted := !slices.ContainsFunc(listed, func(l sia.Candidate) bool { return l.Technique == c.Technique })

@@ -185,7 +185,7 @@ func TestOtherModels(t *testing.T) {
 	if err := w.catchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d := w.learner.Decide(bandit.Request{Diagnosis: diagnosed(shop, sia.WrongTool, nil),
+	d := w.learner.Decide(bandit.Request{Diagnosis: banditDiagnosis(shop, sia.WrongTool, nil),
 		Candidates: []bandit.Candidate{{Technique: string(sia.ToolChange)}}})
 	if got, want := d.Options[0].Here, (bandit.Tally{Resolved: 4, Tried: 4}); got != want { // 4 × ¼, and three since
 		t.Errorf("%+v, want %+v", got, want)
@@ -232,7 +232,7 @@ func TestPersonsWish(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := chosen.Decision
-	if chosen.Technique != sia.FreshStart || d.Choice != "fresh-start" || d.Propensity != 1 || d.Policy != policyPerson {
+	if chosen.Technique != sia.FreshStart || d.Choice != "fresh-start" || d.Propensity != 1 || d.Policy != policyUser {
 		t.Errorf("%+v", d)
 	}
 	var options []bandit.Option
@@ -272,7 +272,7 @@ func TestWhatIsHeard(t *testing.T) {
 		{"nothing said", diagnose.Choice{Model: true, Confidence: 0.9}, nil},
 		{"by the rules", diagnose.Choice{Pick: sia.FreshStart, Confidence: 0.9}, nil},
 	} {
-		if diff := cmp.Diff(tt.want, w.ask(task, "go", tt.choice, technique.Trials{}).Confidence); diff != "" {
+		if diff := cmp.Diff(tt.want, w.newQuestion(task, "go", tt.choice, technique.Trials{}).Confidence); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}

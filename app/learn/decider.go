@@ -32,7 +32,7 @@ type Decider struct {
 	// whether this server can check that a part is done
 	checkable bool
 
-	others imported
+	others importCache
 
 	mu     sync.Mutex
 	last   int64               // id of the newest outcome read
@@ -47,8 +47,8 @@ func NewDecider(
 	return &Decider{store: s, learner: l, trials: trials, checkable: checkable, now: now, agents: map[string][]string{}}
 }
 
-// asked is the input of a decision, as stored in the log.
-type asked struct {
+// decisionInput is the input of a decision, as stored in the log.
+type decisionInput struct {
 	policies.Context
 	Wanted  string         `json:"wanted,omitempty"`  // a coder requested by a user
 	Request *coder.Request `json:"request,omitempty"` // of an assign decision
@@ -70,7 +70,7 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 	if a := t.Attempt(); a != nil {
 		c.Racers = a.RacersLeft()
 	}
-	c.Failed = distinct(t.FailedCoders())
+	c.Failed = countDistinct(t.FailedCoders())
 	if t.Credits.Budget > 0 {
 		c.Spent = min(1, float64(t.Credits.Cost())/float64(t.Credits.Budget))
 	}
@@ -91,18 +91,18 @@ func (d *Decider) InForce(
 	return d.trials.For(ctx, t, typ, set, c)
 }
 
-// ofPart returns the context of a failed part, with the part's class and failed coders.
-func ofPart(c policies.Context, t sia.Task, p sia.Part) policies.Context {
+// partContext returns the context of a failed part, with the part's class and failed coders.
+func partContext(c policies.Context, t sia.Task, p sia.Part) policies.Context {
 	c.Part, c.Tries, c.Class = cmp.Or(string(p.Kind), "part"), p.Tries, ""
 	if p.Checked != nil {
 		c.Class = p.Checked.Class
 	}
-	c.Failed = distinct(append(t.FailedCoders(), p.Failed...))
+	c.Failed = countDistinct(append(t.FailedCoders(), p.Failed...))
 	return c
 }
 
-// distinct returns the number of different names.
-func distinct(names []string) int {
+// countDistinct returns the number of different names.
+func countDistinct(names []string) int {
 	slices.Sort(names)
 	return len(slices.Compact(names))
 }
@@ -165,19 +165,19 @@ func (d *Decider) Decide(
 		return sia.Decision{}, policies.Policy{}, err
 	}
 	if part != nil {
-		c = ofPart(c, t, *part)
+		c = partContext(c, t, *part)
 	}
 	p, err := d.trials.For(ctx, t, policies.Type(f.Question), set, c)
 	if err != nil {
 		return sia.Decision{}, p, err
 	}
-	by := asked{Context: c}
+	by := decisionInput{Context: c}
 	var a policies.Answer
 	var options any
 	switch f.Question {
 	case sia.DecideDecompose, sia.DecideRecover, sia.DecideEscalate:
-		answer, chance := byRules(p, c)
-		a = answer.LeaveToChance(chance, drawn("chance "+f.Key))
+		answer, chance := applyRules(p, c)
+		a = answer.LeaveToChance(chance, uniform("chance "+f.Key))
 		options = a.Options
 	case sia.DecideAssign:
 		if err := d.catchUp(ctx); err != nil {
@@ -200,8 +200,8 @@ func (d *Decider) Decide(
 	return out, p, err
 }
 
-// byRules returns a rule-based policy's answer, and the share of its decisions that are randomized.
-func byRules(p policies.Policy, c policies.Context) (a policies.Answer, chance float64) {
+// applyRules returns a rule-based policy's answer, and the share of its decisions that are randomized.
+func applyRules(p policies.Policy, c policies.Context) (a policies.Answer, chance float64) {
 	switch p.Decision {
 	case policies.TypeDecompose:
 		d := p.Decompose()
@@ -229,7 +229,7 @@ type assignment struct {
 // assign chooses the coder of the next attempt, or of a part of the present one. A user's request applies to attempts.
 // A coder that may race is chosen as if it worked alone.
 func (d *Decider) assign(
-	p policies.Assign, t sia.Task, part *sia.Part, by *asked, coders []coder.Candidate,
+	p policies.Assign, t sia.Task, part *sia.Part, by *decisionInput, coders []coder.Candidate,
 ) assignment {
 	r := coder.Request{
 		Task: string(t.ID), Org: t.Repo.Owner, Repo: strconv.FormatInt(t.Repo.ID, 10), Kind: string(by.Task.Kind),
@@ -280,7 +280,7 @@ func (d *Decider) assign(
 		out.answer.Reason += fmt.Sprintf(" A person asked for %s, which may not work in this repository.", wanted)
 	}
 	if wanted != "" && i >= 0 {
-		out.answer = policies.Answer{Policy: policyPerson, Choice: wanted, Propensity: 1,
+		out.answer = policies.Answer{Policy: policyUser, Choice: wanted, Propensity: 1,
 			Reason: fmt.Sprintf("a person asked for %s with `/sia use`, which is binding", wanted)}
 	}
 	return out
@@ -336,7 +336,7 @@ func (d *Decider) catchUp(ctx context.Context) error {
 func learnCoder(l *coder.Learner, agents map[string][]string, o store.CoderOutcome) {
 	if known := agents[o.Coder]; o.Agent != "" && !slices.Contains(known, o.Agent) {
 		if len(known) > 0 {
-			l.Discount(o.Coder, changed)
+			l.Discount(o.Coder, setupDiscount)
 		}
 		agents[o.Coder] = append(known, o.Agent)
 	}

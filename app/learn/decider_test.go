@@ -209,11 +209,11 @@ func TestDecisionsAreSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideAssign })
-	if a := decisions[i]; a.Outcome != cameFailed || a.Credit >= 0 || a.Credit < -1 {
+	if a := decisions[i]; a.Outcome != outcomeFailed || a.Credit >= 0 || a.Credit < -1 {
 		t.Errorf("who worked came to %q with the credit %.2f", a.Outcome, a.Credit)
 	}
 	k := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideDecompose })
-	if a := decisions[k]; a.Outcome != cameFailed || a.Credit != -0.5 {
+	if a := decisions[k]; a.Outcome != outcomeFailed || a.Credit != -0.5 {
 		t.Errorf("that it was done as a whole came to %q with the credit %.2f", a.Outcome, a.Credit)
 	}
 	j := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideRecover })
@@ -231,7 +231,7 @@ func BenchmarkDecide(b *testing.B) {
 			Kind: "bug", Coder: two[i%2].Coder, Cost: 5, Resolved: i%3 == 0})
 	}
 	p := policies.ShippedAssign()
-	by := asked{Context: policies.Context{Task: policies.Read("Crash on empty input", "It crashes.", nil)}}
+	by := decisionInput{Context: policies.Context{Task: policies.Read("Crash on empty input", "It crashes.", nil)}}
 	task, times := wanting(1, "fast"), []time.Duration(nil)
 	for b.Loop() {
 		start := time.Now()

@@ -18,8 +18,8 @@ type History struct{ store HistoryStore }
 // NewHistory returns the history of a database.
 func NewHistory(s HistoryStore) History { return History{s} }
 
-// remembered is the maximum number of decisions of a type that are read, the latest.
-const remembered = 5000
+// maxHistory is the maximum number of decisions of a type that are read, the latest.
+const maxHistory = 5000
 
 // Record counts the results of the tasks of a repository, 0: of an installation, that a policy version decided about
 // after a time.
@@ -33,7 +33,7 @@ func (h History) Record(
 func (h History) Mined(ctx context.Context, installation int64, typ policies.Type) (out []mine.Decision, err error) {
 	var all []sia.Decision // of every type: some take their context from others of their task
 	for _, of := range policies.Types() {
-		ds, err := h.store.DecisionsIn(ctx, installation, sia.DecisionType(of), remembered)
+		ds, err := h.store.DecisionsIn(ctx, installation, sia.DecisionType(of), maxHistory)
 		if err != nil {
 			return nil, err
 		}
@@ -42,16 +42,16 @@ func (h History) Mined(ctx context.Context, installation int64, typ policies.Typ
 	slices.SortStableFunc(all, func(a, b sia.Decision) int { return a.At.Compare(b.At) })
 	contexts, _ := Snapshots(all)
 	for i, d := range all {
-		if m, known := Mined(d, contexts[i]); known && m.Type == typ {
+		if m, known := ForMining(d, contexts[i]); known && m.Type == typ {
 			out = append(out, m)
 		}
 	}
 	return out, nil
 }
 
-// Mined converts a logged decision with its context for package mine; known is false while it has no result.
-func Mined(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
-	resolved, known := Came(d)
+// ForMining converts a logged decision with its context for package mine; known is false while it has no result.
+func ForMining(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
+	resolved, known := Resolved(d)
 	m = mine.Decision{Task: string(d.Task), Type: policies.Type(d.Type), Context: c, Choice: d.Choice, Resolved: resolved}
 	for _, o := range Chances(d) {
 		m.Options = append(m.Options, mine.Option(o))
@@ -70,7 +70,7 @@ func Mined(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
 func (h History) Duels(
 	ctx context.Context, installation int64, present, candidate policies.Policy,
 ) (won, lost int, err error) {
-	ds, err := h.store.DecisionsIn(ctx, installation, sia.DecisionType(present.Decision), remembered)
+	ds, err := h.store.DecisionsIn(ctx, installation, sia.DecisionType(present.Decision), maxHistory)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -80,7 +80,7 @@ func (h History) Duels(
 	}
 	counted := map[sia.TaskID]bool{}
 	for _, d := range ds {
-		resolved, known := Came(d)
+		resolved, known := Resolved(d)
 		if !known || counted[d.Task] {
 			continue
 		}
@@ -131,18 +131,18 @@ func randomized(d sia.Decision, a, b string) bool {
 	if pa <= 0 || pb <= 0 {
 		return false
 	}
-	return drawn(d.ID) < min(pa, pb)/made
+	return uniform(d.ID) < min(pa, pb)/made
 }
 
-// drawn returns a pseudorandom number in [0, 1) that depends only on the key.
-func drawn(key string) float64 {
+// uniform returns a pseudorandom number in [0, 1) that depends only on the key.
+func uniform(key string) float64 {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(key)) // a hash never fails
-	return float64(mixed(sum.Sum64())>>11) / (1 << 53)
+	return float64(mixBits(sum.Sum64())>>11) / (1 << 53)
 }
 
-// mixed spreads a hash over all bits (the finalizer of MurmurHash3).
-func mixed(h uint64) uint64 {
+// mixBits spreads a hash over all bits (the finalizer of MurmurHash3).
+func mixBits(h uint64) uint64 {
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
 	return h ^ h>>33

@@ -10,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// imported caches the priors in force that were imported from other installations. Decisions record their import and
+// importCache caches the priors in force that were imported from other installations. Decisions record their import and
 // its values, so that they can be repeated whatever is in force later. It is safe for concurrent use.
-type imported struct {
+type importCache struct {
 	mu     sync.Mutex
 	id     int64 // of the import; 0: none is in force
 	priors *priors.Priors
@@ -27,9 +27,9 @@ type byImport struct {
 }
 
 // catchUp reads the import in force if it differs from the cached one.
-func (i *imported) catchUp(ctx context.Context, s PriorStore) error {
+func (i *importCache) catchUp(ctx context.Context, s PriorStore) error {
 	id, err := s.PriorsInForce(ctx)
-	if err != nil || id == i.known() {
+	if err != nil || id == i.current() {
 		return err
 	}
 	var p *priors.Priors
@@ -44,7 +44,7 @@ func (i *imported) catchUp(ctx context.Context, s PriorStore) error {
 	return nil
 }
 
-func (i *imported) known() int64 {
+func (i *importCache) current() int64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.id
@@ -65,10 +65,10 @@ func Imported(ctx context.Context, s PriorStore, id int64) (*priors.Priors, erro
 }
 
 // of returns the import and priors for a task; the priors are nil if the task is decided without them.
-func (i *imported) of(id sia.TaskID) (byImport, *priors.Priors) {
+func (i *importCache) of(id sia.TaskID) (byImport, *priors.Priors) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	by := byImport{Import: i.id, Spared: i.id != 0 && spared(id)}
+	by := byImport{Import: i.id, Spared: i.id != 0 && isSpared(id)}
 	if by.Spared {
 		return by, nil
 	}
@@ -78,9 +78,9 @@ func (i *imported) of(id sia.TaskID) (byImport, *priors.Priors) {
 // sparedOneIn is the ratio of all tasks to those decided without imported priors.
 const sparedOneIn = 10
 
-// spared reports whether a task is decided without imported priors. It uses a hash, so that all decisions of a task
+// isSpared reports whether a task is decided without imported priors. It uses a hash, so that all decisions of a task
 // agree and are repeatable.
-func spared(id sia.TaskID) bool {
+func isSpared(id sia.TaskID) bool {
 	h := sha256.Sum256([]byte("imported/" + id))
 	return (int(h[0])<<8|int(h[1]))%sparedOneIn == 0
 }

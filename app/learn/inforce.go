@@ -34,8 +34,8 @@ func (ls *Lessons) inForce(ctx context.Context, repo int64) (sia.LearningSetting
 	return own.Settings.Learning, nil
 }
 
-// due reports whether a repository's lessons need maintenance. It compares whole hours because it is called hourly.
-func (ls *Lessons) due(ctx context.Context, repo int64, every time.Duration) (bool, error) {
+// isDue reports whether a repository's lessons need maintenance. It compares whole hours because it is called hourly.
+func (ls *Lessons) isDue(ctx context.Context, repo int64, every time.Duration) (bool, error) {
 	last, err := ls.store.LastBeat(ctx, repo)
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	lessonsLike  = 20 // compared with a new lesson
-	lessonsFound = 12 // candidates for the lessons of an attempt
-	queryWords   = 400
-	lessonsATool = 2 // maximum shown at the first call of a tool
+	maxSimilar = 20 // compared with a new lesson
+	maxFound   = 12 // candidates for the lessons of an attempt
+	queryWords = 400
+	maxPerTool = 2 // maximum shown at the first call of a tool
 )
 
 // Lessons stores what tasks and users taught each repository. It is safe for concurrent use.
@@ -54,7 +54,7 @@ func (ls *Lessons) FromTask(
 		}
 	}
 	taught := lesson.Extract(m)
-	fresh, err := ls.unknown(ctx, t.Repo.ID, taught)
+	fresh, err := ls.filterNew(ctx, t.Repo.ID, taught)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (ls *Lessons) FromTask(
 		if m.Said, err = said(ctx); err != nil {
 			return err
 		}
-		if fresh, err = ls.unknown(ctx, t.Repo.ID, lesson.Extract(m)); err != nil {
+		if fresh, err = ls.filterNew(ctx, t.Repo.ID, lesson.Extract(m)); err != nil {
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func (ls *Lessons) FromTask(
 			return err
 		}
 		// Sorted by confidence, highest first.
-		if err := ls.keep(ctx, t.Repo.ID, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))]); err != nil {
+		if err := ls.saveNew(ctx, t.Repo.ID, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))]); err != nil {
 			return err
 		}
 	}
@@ -103,8 +103,8 @@ func (ls *Lessons) countFeedback(ctx context.Context, t sia.Task, taught []lesso
 	return ls.store.CountLessons(ctx, t.Repo.ID, lesson.FeedbackEvidence(t, known)...)
 }
 
-// unknown returns the lessons that are not stored yet.
-func (ls *Lessons) unknown(ctx context.Context, repo int64, lessons []lesson.Lesson) ([]lesson.Lesson, error) {
+// filterNew returns the lessons that are not stored yet.
+func (ls *Lessons) filterNew(ctx context.Context, repo int64, lessons []lesson.Lesson) ([]lesson.Lesson, error) {
 	var fresh []lesson.Lesson
 	for _, l := range lessons {
 		_, err := ls.store.Lesson(ctx, repo, l.ID)
@@ -118,24 +118,24 @@ func (ls *Lessons) unknown(ctx context.Context, repo int64, lessons []lesson.Les
 	return fresh, nil
 }
 
-// keep saves new lessons, with secrets masked. A known lesson is counted once more, and a contradiction to a known one
-// is recorded in both.
-func (ls *Lessons) keep(ctx context.Context, repo int64, fresh []lesson.Lesson) error {
+// saveNew saves new lessons, with secrets masked. A known lesson is counted once more, and a contradiction to a known
+// one is recorded in both.
+func (ls *Lessons) saveNew(ctx context.Context, repo int64, fresh []lesson.Lesson) error {
 	for _, l := range fresh {
 		l = l.Clean(ls.secrets.Mask)
 		if err := ls.store.PutLessons(ctx, repo, l); err != nil {
 			return err
 		}
-		if err := ls.mergeLike(ctx, l); err != nil {
+		if err := ls.mergeSimilar(ctx, l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mergeLike merges a lesson with similar ones.
-func (ls *Lessons) mergeLike(ctx context.Context, l lesson.Lesson) error {
-	found, err := ls.store.LessonsLike(ctx, l.Repo, l.Terms(), lessonsLike)
+// mergeSimilar merges a lesson with similar ones.
+func (ls *Lessons) mergeSimilar(ctx context.Context, l lesson.Lesson) error {
+	found, err := ls.store.LessonsLike(ctx, l.Repo, l.Terms(), maxSimilar)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (ls *Lessons) ForAttempt(
 	if n := len(t.Interventions); n > 0 {
 		text += "\n" + string(t.Interventions[n-1].Diagnosis.Pattern)
 	}
-	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords), lessonsFound)
+	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords), maxFound)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -247,7 +247,7 @@ func (ls *Lessons) ForTools(
 		known = append(known, l.ID)
 	}
 	return lesson.ForTools(all, known, lesson.ChooseOptions{
-		Task: t.ID, Most: lessonsATool, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
+		Task: t.ID, Most: maxPerTool, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
 	}), nil
 }
 

@@ -15,16 +15,16 @@ import (
 
 // The outcomes of a decision.
 const (
-	cameResolved = "resolved"     // the attempt's checks were green
-	cameFailed   = "not resolved" // they were red, or the attempt ran out of its own time
-	cameUntried  = "not tried"    // the reviewer refused it, or the task took another course
+	outcomeResolved = "resolved"     // the attempt's checks were green
+	outcomeFailed   = "not resolved" // they were red, or the attempt ran out of its own time
+	outcomeUntried  = "not tried"    // the reviewer refused it, or the task took another course
 	// the coder is not judged: the attempt was not judged, or the task was solved before it began
-	cameUncounted = "not counted"
+	outcomeUncounted = "not counted"
 )
 
-// changed is the factor applied to counts when outcomes start to use other models or prompts
+// setupDiscount is the factor applied to counts when outcomes start to use other models or prompts
 // (docs/learning.md#the-choice).
-const changed = 0.25
+const setupDiscount = 0.25
 
 // replay is the learner's position in the outcomes.
 type replay struct {
@@ -66,19 +66,19 @@ func (r *replay) learn(l Learner, outcomes []store.Outcome) {
 			r.setups = map[string]bool{setup: true}
 		}
 		if !r.setups[setup] {
-			l.Discount(changed)
+			l.Discount(setupDiscount)
 			r.setups[setup] = true
 		}
-		l.Observe(learnable(outcomes[:n])...)
+		l.Observe(toBandit(outcomes[:n])...)
 		r.last, outcomes = outcomes[n-1].ID, outcomes[n:]
 	}
 }
 
-// learnable converts outcomes for a learner.
-func learnable(outcomes []store.Outcome) []bandit.Outcome {
+// toBandit converts outcomes for a learner.
+func toBandit(outcomes []store.Outcome) []bandit.Outcome {
 	out := make([]bandit.Outcome, len(outcomes))
 	for i, o := range outcomes {
-		d := diagnosed(o.Repo, o.Pattern, o.Confidence)
+		d := banditDiagnosis(o.Repo, o.Pattern, o.Confidence)
 		out[i] = bandit.Outcome{
 			Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: string(o.Technique), Resolved: o.Resolved,
 			Attempt: o.Attempt, Z: o.Z, Imported: bandit.Tally(o.Imported), Confidence: d.Confidence,
@@ -110,7 +110,7 @@ func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 		if at >= 0 {
 			d = decisions[at]
 		}
-		if d.Outcome == cameResolved || d.Outcome == cameFailed {
+		if d.Outcome == outcomeResolved || d.Outcome == outcomeFailed {
 			continue // recorded before it was settled
 		}
 		if err := ch.record(ctx, t, i, d); err != nil {
@@ -118,18 +118,18 @@ func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 		}
 	}
 	for _, d := range decisions {
-		if d.Type != sia.DecideTechnique || d.Outcome != "" || awaited(t, d) {
+		if d.Type != sia.DecideTechnique || d.Outcome != "" || isPending(t, d) {
 			continue
 		}
-		if err := ch.store.SettleDecision(ctx, d.ID, cameUntried, 0); err != nil {
+		if err := ch.store.SettleDecision(ctx, d.ID, outcomeUntried, 0); err != nil {
 			return err
 		}
 	}
 	return ch.catchUp(ctx)
 }
 
-// awaited reports whether a decision's outcome is still open.
-func awaited(t sia.Task, d sia.Decision) bool {
+// isPending reports whether a decision's outcome is still open.
+func isPending(t sia.Task, d sia.Decision) bool {
 	made := func(iv sia.Intervention) bool { return iv.Diagnosis.DecisionID == d.ID }
 	return slices.ContainsFunc(t.Interventions, made) || t.Next != nil && made(*t.Next) || t.Pending[d.ID] != ""
 }
@@ -141,9 +141,9 @@ func (ch *Chooser) record(ctx context.Context, t sia.Task, i int, d sia.Decision
 		Task: t.ID, Intervention: iv.Number, Repo: t.Repo, Pattern: iv.Diagnosis.Pattern, Technique: iv.Diagnosis.Technique,
 		Resolved: *iv.Resolved, Attempt: i, Setup: ch.setup, Decision: d.ID, At: ch.now(),
 	}
-	came, expected := cameFailed, 0.0
+	outcome, expected := outcomeFailed, 0.0
 	if o.Resolved {
-		came = cameResolved
+		outcome = outcomeResolved
 	}
 	if d.ID != "" {
 		var asked question
@@ -169,5 +169,5 @@ func (ch *Chooser) record(ctx context.Context, t sia.Task, i int, d sia.Decision
 	if o.Resolved {
 		y = 1
 	}
-	return ch.store.SettleDecision(ctx, d.ID, came, y-expected)
+	return ch.store.SettleDecision(ctx, d.ID, outcome, y-expected)
 }

@@ -87,7 +87,7 @@ func TestPartsAreDecided(t *testing.T) {
 			if d.Choice != tt.want || d.Reason == "" {
 				t.Errorf("%q, want %q: %s", d.Choice, tt.want, d.Reason)
 			}
-			var by asked
+			var by decisionInput
 			if err := json.Unmarshal(d.Context, &by); err != nil || by.Part == "" || by.Tries == 0 || by.Wanted != "" {
 				t.Errorf("it is not said that it is about a part: %s, %v", d.Context, err)
 			}
@@ -138,9 +138,9 @@ func racing(outcome sia.AttemptOutcome, now string, pushed ...string) sia.Attemp
 
 // Who worked on an attempt is credited with what was theirs.
 func TestWhoWorked(t *testing.T) {
-	given := sia.Part{State: sia.PartGivenUp, Coder: "strong", Agent: "a/strong", Cost: 7, Run: 3,
+	abandoned := sia.Part{State: sia.PartGivenUp, Coder: "strong", Agent: "a/strong", Cost: 7, Run: 3,
 		Failed: []string{"strong"}}
-	moved := given
+	moved := abandoned
 	moved.Failed = []string{"fast", "strong"}
 	own := sia.Part{State: sia.PartDone, Agent: "a/fast", Run: 2, Failed: []string{"fast"}}
 	apart := func(outcome sia.AttemptOutcome, parts ...sia.Part) sia.Attempt {
@@ -163,12 +163,12 @@ func TestWhoWorked(t *testing.T) {
 			[]result{{"fast", "a/fast", 10, false}, {"strong", "a/strong", 80, false}}},
 		{"parts of one coder", apart(sia.AttemptPass, own, own), []result{{"fast", "a/fast", 90, true}}},
 		{"parts of several", apart(sia.AttemptPass, own, sia.Part{State: sia.PartDone, Coder: "strong", Run: 3}), nil},
-		{"a part that its only coder failed at", apart(sia.AttemptFail, own, given),
+		{"a part that its only coder failed at", apart(sia.AttemptFail, own, abandoned),
 			[]result{{"strong", "a/strong", 7, false}}},
 		{"a part that several failed at", apart(sia.AttemptFail, own, moved), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, worked(tt.in), cmp.AllowUnexported(result{})); d != "" {
+			if d := cmp.Diff(tt.want, coderResults(tt.in), cmp.AllowUnexported(result{})); d != "" {
 				t.Error(d)
 			}
 		})
@@ -214,25 +214,27 @@ func TestWhatDecisionsCameTo(t *testing.T) {
 		part bool
 		want string
 	}{
-		{"a part", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseRetry}, true, cameFailed},
-		{"a part's coder", sia.Decision{Type: sia.DecideAssign, Attempt: 1, Choice: "strong"}, true, cameFailed},
-		{"nobody for a part", sia.Decision{Type: sia.DecideAssign, Attempt: 1}, true, cameUntried},
-		{"the next racer", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseNextRacer}, false, cameFailed},
+		{"a part", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseRetry}, true, outcomeFailed},
+		{"a part's coder", sia.Decision{Type: sia.DecideAssign, Attempt: 1, Choice: "strong"}, true, outcomeFailed},
+		{"nobody for a part", sia.Decision{Type: sia.DecideAssign, Attempt: 1}, true, outcomeUntried},
+		{"the next racer", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseNextRacer}, false,
+			outcomeFailed},
 		{"the attempt", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseRetry}, false, ""},
-		{"the structure of the first", sia.Decision{Type: sia.DecideDecompose, Choice: "linear"}, false, cameFailed},
+		{"the structure of the first", sia.Decision{Type: sia.DecideDecompose, Choice: "linear"}, false,
+			outcomeFailed},
 		{"the structure of the second", sia.Decision{Type: sia.DecideDecompose, Attempt: 1, Choice: "linear"}, false, ""},
 	} {
-		if came, _ := cameOf(task, tt.in, tt.part); came != tt.want {
+		if came, _ := decisionOutcome(task, tt.in, tt.part); came != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, came, tt.want)
 		}
 	}
 	// Of who makes an attempt, as many decisions have a result as the coders' tries that are counted.
 	var got []string
 	for n := range passed.Attempts {
-		came, _ := cameOf(passed, sia.Decision{Type: sia.DecideAssign, Attempt: n, Choice: "strong"}, false)
+		came, _ := decisionOutcome(passed, sia.Decision{Type: sia.DecideAssign, Attempt: n, Choice: "strong"}, false)
 		got = append(got, came)
 	}
-	if d := cmp.Diff([]string{cameUncounted, cameUncounted, cameResolved, cameUncounted}, got); d != "" {
+	if d := cmp.Diff([]string{outcomeUncounted, outcomeUncounted, outcomeResolved, outcomeUncounted}, got); d != "" {
 		t.Error(d)
 	}
 }

@@ -23,7 +23,7 @@ func (ch *Chooser) Preview(
 			Failures: []sia.CheckFailure{{Check: "a check", Excerpt: "it failed"}}}}}
 	trials := technique.Trials{Library: library}
 	candidates := ch.Candidates(trials, t, "", p, by)
-	d := ch.ask(t, "", diagnose.Choice{Pattern: p, Candidates: candidates}, trials).decide(ch.learner, &by)
+	d := ch.newQuestion(t, "", diagnose.Choice{Pattern: p, Candidates: candidates}, trials).decide(ch.learner, &by)
 	ranked = evidence(candidates, d.Options)
 	if !d.Explored { // otherwise the reason describes the random choice
 		why = d.Reason

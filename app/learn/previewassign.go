@@ -24,7 +24,7 @@ func (d *Decider) PreviewAssign(
 	if err := d.catchUp(ctx); err != nil {
 		return nil, "", err
 	}
-	chosen := d.assign(set.For(policies.TypeAssign, c).Assign(), t, nil, &asked{Context: c}, coders)
+	chosen := d.assign(set.For(policies.TypeAssign, c).Assign(), t, nil, &decisionInput{Context: c}, coders)
 	if len(chosen.options) > 0 && (chosen.answer.Choice == chosen.options[0].Coder || chosen.answer.Choice == "") {
 		why = chosen.answer.Reason // otherwise the reason describes the random choice
 	}

@@ -21,15 +21,15 @@ import (
 type Rewind struct {
 	read func(id string) (policies.Policy, error) // a policy by its id
 
-	techniques []store.Outcome // all, in order
-	technique  *bandit.Learner
-	seen       replay
-	learned    int // number of technique outcomes learned
+	techniques     []store.Outcome // all, in order
+	technique      *bandit.Learner
+	seen           replay
+	techniqueCount int // number of technique outcomes learned
 
-	coders  []store.CoderOutcome
-	coder   *coder.Learner
-	agents  map[string][]string
-	studied int // number of coder outcomes learned
+	coders     []store.CoderOutcome
+	coder      *coder.Learner
+	agents     map[string][]string
+	coderCount int // number of coder outcomes learned
 }
 
 // Replayed is a policy's choice.
@@ -48,14 +48,14 @@ type Chance struct {
 
 // Reasons why a logged decision can't be repeated.
 const (
-	whyPerson    = "a person's wish decided it"
-	whyContext   = "its context was not kept"
-	whyPolicy    = "the policy that it was made by was not kept"
-	whyLearned   = "what had been learned then can't be rebuilt from the outcomes"
-	whyCounts    = "the log has what the priors came to with the counts of then, not the counts"
-	whyRule      = "a rule interrupted the attempt, whatever the policy"
-	whyWeights   = "the weights had been learned from attempts, and the log does not have them"
-	reproducedTo = 1e-9
+	reasonUser    = "a person's wish decided it"
+	reasonContext = "its context was not kept"
+	reasonPolicy  = "the policy that it was made by was not kept"
+	reasonLearned = "what had been learned then can't be rebuilt from the outcomes"
+	reasonCounts  = "the log has what the priors came to with the counts of then, not the counts"
+	reasonRule    = "a rule interrupted the attempt, whatever the policy"
+	reasonWeights = "the weights had been learned from attempts, and the log does not have them"
+	tolerance     = 1e-9
 )
 
 // NewRewind reads the outcomes from which decisions were learned.
@@ -79,65 +79,65 @@ func NewRewind(ctx context.Context, s RewindStore) (*Rewind, error) {
 	var err, errCoders error
 	r.techniques, err = s.OutcomesSince(ctx, 0)
 	r.coders, errCoders = s.CoderOutcomesSince(ctx, 0)
-	r.forgetTechniques()
-	r.forgetCoders()
+	r.resetTechniques()
+	r.resetCoders()
 	return r, errors.Join(err, errCoders)
 }
 
-// forgetTechniques resets the technique learner to its state at server start.
-func (r *Rewind) forgetTechniques() {
+// resetTechniques resets the technique learner to its state at server start.
+func (r *Rewind) resetTechniques() {
 	r.technique = bandit.NewLearner(policies.ShippedTechnique())
-	r.seen, r.learned = replay{}, 0
+	r.seen, r.techniqueCount = replay{}, 0
 }
 
-func (r *Rewind) forgetCoders() {
+func (r *Rewind) resetCoders() {
 	r.coder = coder.New(policies.ShippedAssign().Parameters)
-	r.agents, r.studied = map[string][]string{}, 0
+	r.agents, r.coderCount = map[string][]string{}, 0
 }
 
 // Decide repeats a decision by a policy of its type. If that is impossible, it returns only why, the reason for users.
 func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why string, err error) {
-	if d.Policy == policyPerson {
-		return a, whyPerson, nil
+	if d.Policy == policyUser {
+		return a, reasonUser, nil
 	}
 	switch policies.Type(d.Type) {
 	case policies.TypeDecompose, policies.TypeRecover, policies.TypeEscalate:
 		c, ok := Snapshot(d)
 		if !ok {
-			return a, whyContext, nil
+			return a, reasonContext, nil
 		}
-		by, _ := byRules(p, c)
+		by, _ := applyRules(p, c)
 		return Replayed{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
 	case policies.TypeInterrupt:
 		return r.interrupt(p.Interrupt(), d)
 	case policies.TypeAssign:
-		return r.proven(p, d, r.assign)
+		return r.decideIfReproduced(p, d, r.assign)
 	case policies.TypeTechnique:
-		return r.proven(p, d, r.choose)
+		return r.decideIfReproduced(p, d, r.choose)
 	}
-	return a, whyCounts, nil
+	return a, reasonCounts, nil
 }
 
-// proven decides by p if the original policy reproduces the logged decision: otherwise the learned state was different
-// then.
-func (r *Rewind) proven(
+// decideIfReproduced decides by p if the original policy reproduces the logged decision: otherwise the learned state
+// was different then.
+func (r *Rewind) decideIfReproduced(
 	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (Replayed, bool, error),
 ) (a Replayed, why string, err error) {
 	by, err := r.read(d.Policy)
 	if errors.Is(err, store.ErrNotFound) {
-		return a, whyPolicy, nil
+		return a, reasonPolicy, nil
 	}
 	if err != nil {
 		return a, "", err
 	}
 	was, ok, err := decide(by, d)
 	if err != nil || !ok {
-		return a, whyContext, err
+		return a, reasonContext, err
 	}
 	i := slices.IndexFunc(was.Options, func(o Chance) bool { return o.Choice == d.Choice })
 	nobody := was.Choice == "" && d.Choice == ""
-	if was.Choice != d.Choice || !nobody && (i < 0 || math.Abs(was.Options[i].Probability-d.Propensity) > reproducedTo) {
-		return a, whyLearned, nil
+	if was.Choice != d.Choice || !nobody && (i < 0 || math.Abs(was.Options[i].Probability-d.Propensity) > tolerance) {
+		return a, reasonLearned, nil
 	}
 	a, _, err = decide(p, d)
 	return a, "", err
@@ -152,11 +152,11 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	if len(q.Candidates) == 0 || q.Learned > len(r.techniques) {
 		return a, false, nil
 	}
-	if q.Learned < r.learned {
-		r.forgetTechniques()
+	if q.Learned < r.techniqueCount {
+		r.resetTechniques()
 	}
-	r.seen.learn(r.technique, r.techniques[r.learned:q.Learned])
-	r.learned = q.Learned
+	r.seen.learn(r.technique, r.techniques[r.techniqueCount:q.Learned])
+	r.techniqueCount = q.Learned
 	by := p.Technique()
 	chosen := q.decide(r.technique, &by)
 	a.Choice, a.Reason = chosen.Choice, chosen.Reason
@@ -168,7 +168,7 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 
 // assign chooses a coder. ok is false if the log does not have the question.
 func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
-	var by asked
+	var by decisionInput
 	if err := json.Unmarshal(d.Context, &by); err != nil {
 		return a, false, fmt.Errorf("read decision %s: %w", d.ID, err)
 	}
@@ -178,11 +178,11 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	if by.Learned > len(r.coders) {
 		return a, false, nil
 	}
-	if by.Learned < r.studied {
-		r.forgetCoders()
+	if by.Learned < r.coderCount {
+		r.resetCoders()
 	}
-	for ; r.studied < by.Learned; r.studied++ {
-		learnCoder(r.coder, r.agents, r.coders[r.studied])
+	for ; r.coderCount < by.Learned; r.coderCount++ {
+		learnCoder(r.coder, r.agents, r.coders[r.coderCount])
 	}
 	chosen := r.coder.DecideBy(p.Assign().Parameters, *by.Request)
 	a.Choice, a.Reason, a.Racers = chosen.Choice, chosen.Reason, coder.Racers(chosen.Options, chosen.Choice)
@@ -201,17 +201,17 @@ func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Replayed, wh
 		return a, "", fmt.Errorf("read decision %s: %w", d.ID, err)
 	}
 	if !risk.Interrupted && !risk.Spared {
-		return a, whyRule, nil
+		return a, reasonRule, nil
 	}
 	by, err := r.read(d.Policy)
 	if errors.Is(err, store.ErrNotFound) {
-		return a, whyPolicy, nil
+		return a, reasonPolicy, nil
 	}
 	if err != nil {
 		return a, "", err
 	}
-	if math.Abs(hazard(by.Interrupt()).Chance(risk)-risk.Chance) > reproducedTo {
-		return a, whyWeights, nil
+	if math.Abs(hazard(by.Interrupt()).Chance(risk)-risk.Chance) > tolerance {
+		return a, reasonWeights, nil
 	}
 	a.Choice = "go on"
 	chance := hazard(p).Chance(risk)
@@ -252,11 +252,11 @@ func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
 			last[d.Task] = c
 			contexts[i], ok[i] = c, true
 			for _, j := range waiting[d.Task] {
-				contexts[j], ok[j] = within(c, ds[j]), true
+				contexts[j], ok[j] = completeContext(c, ds[j]), true
 			}
 			delete(waiting, d.Task)
 		case known:
-			contexts[i], ok[i] = within(before, d), true
+			contexts[i], ok[i] = completeContext(before, d), true
 		default:
 			waiting[d.Task] = append(waiting[d.Task], i)
 		}
@@ -264,8 +264,8 @@ func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
 	return contexts, ok
 }
 
-// within completes a task's context from a decision.
-func within(c policies.Context, d sia.Decision) policies.Context {
+// completeContext completes a task's context from a decision.
+func completeContext(c policies.Context, d sia.Decision) policies.Context {
 	c.Attempt = d.Attempt
 	if d.Type == sia.DecideTechnique {
 		var q question
@@ -276,16 +276,16 @@ func within(c policies.Context, d sia.Decision) policies.Context {
 	return c
 }
 
-// Came reports whether the attempt that followed a decision was resolved; known is false if it is open or was never
+// Resolved reports whether the attempt that followed a decision was resolved; known is false if it is open or was never
 // tried, or if the outcome is of another kind.
-func Came(d sia.Decision) (resolved, known bool) {
+func Resolved(d sia.Decision) (resolved, known bool) {
 	switch {
 	case d.Type == sia.DecideInterrupt:
 		return false, false
 	case d.Type == sia.DecideRerun:
 		return d.Outcome == string(sia.VerdictGreen), d.Outcome != ""
 	}
-	return d.Outcome == cameResolved, d.Outcome == cameResolved || d.Outcome == cameFailed
+	return d.Outcome == outcomeResolved, d.Outcome == outcomeResolved || d.Outcome == outcomeFailed
 }
 
 // Racers returns the coders that a decision started in parallel, the choice first; none: it started one.

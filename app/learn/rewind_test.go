@@ -106,7 +106,8 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 	unknown.Policy = "technique/9@000000000000"
 	future := logged[0]
 	future.Context = json.RawMessage(`{"candidates":[{"technique":"tool-change"}],"learned":300}`)
-	want := []string{"? " + whyLearned, "? " + whyLearned, "? " + whyPerson, "? " + whyPolicy, "? " + whyContext}
+	want := []string{"? " + reasonLearned, "? " + reasonLearned, "? " + reasonUser, "? " + reasonPolicy,
+		"? " + reasonContext}
 	if d := cmp.Diff(want, rewound(t, s, other, wrong, likelier, wished, unknown, future)); d != "" {
 		t.Error(d)
 	}
@@ -148,7 +149,7 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 		t.Errorf("backwards: %q", got)
 	}
 	late := logged[0]
-	var question asked
+	var question decisionInput
 	err := json.Unmarshal(late.Context, &question)
 	question.Learned = len(logged) // as if everything had been learned by then
 	if err == nil {
@@ -157,7 +158,7 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rewound(t, s, by, late); got[0] != "? "+whyLearned {
+	if got := rewound(t, s, by, late); got[0] != "? "+reasonLearned {
 		t.Errorf("got %q", got)
 	}
 }
@@ -192,12 +193,12 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 		{"escalate", early, sia.Decision{Type: sia.DecideEscalate, Context: context}, "ask now"},
 		{"decompose", apart, sia.Decision{Type: sia.DecideDecompose,
 			Context: json.RawMessage(`{"task":{"kind":"bug","complexity":0.1},"checkable":true}`)}, "reproduce"},
-		{"no context", early, sia.Decision{Type: sia.DecideEscalate, Context: json.RawMessage("null")}, "? " + whyContext},
-		{"rerun", rerun, sia.Decision{Type: sia.DecideRerun}, "? " + whyCounts},
+		{"no context", early, sia.Decision{Type: sia.DecideEscalate, Context: json.RawMessage("null")}, "? " + reasonContext},
+		{"rerun", rerun, sia.Decision{Type: sia.DecideRerun}, "? " + reasonCounts},
 		{"interrupt, alike", shipped, interrupt, "interrupt"},
 		{"interrupt, otherwise", calm, interrupt, "go on"},
-		{"interrupt, with weights that were learned", calm, taught, "? " + whyWeights},
-		{"interrupt, by a rule", calm, bound, "? " + whyRule},
+		{"interrupt, with weights that were learned", calm, taught, "? " + reasonWeights},
+		{"interrupt, by a rule", calm, bound, "? " + reasonRule},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := rewound(t, s, tt.by, tt.d); got[0] != tt.want {
@@ -235,15 +236,15 @@ func TestCame(t *testing.T) {
 		outcome         string
 		resolved, known bool
 	}{
-		{sia.DecideTechnique, cameResolved, true, true},
-		{sia.DecideAssign, cameFailed, false, true},
-		{sia.DecideRecover, cameUntried, false, false},
+		{sia.DecideTechnique, outcomeResolved, true, true},
+		{sia.DecideAssign, outcomeFailed, false, true},
+		{sia.DecideRecover, outcomeUntried, false, false},
 		{sia.DecideRecover, "", false, false},
 		{sia.DecideRerun, "green", true, true},
 		{sia.DecideRerun, "red", false, true},
 		{sia.DecideInterrupt, "got nowhere", false, false},
 	} {
-		resolved, known := Came(sia.Decision{Type: tt.typ, Outcome: tt.outcome})
+		resolved, known := Resolved(sia.Decision{Type: tt.typ, Outcome: tt.outcome})
 		if resolved != tt.resolved || known != tt.known {
 			t.Errorf("%s %q: %v %v", tt.typ, tt.outcome, resolved, known)
 		}

@@ -46,7 +46,7 @@ func Results(t sia.Task) (coders []store.CoderOutcome, end *store.TaskEnd) {
 	var failed []string
 	for _, a := range t.Attempts {
 		solved := t.Solved(a) // not a second result of the same task, which would count against the coder that solved it
-		for _, w := range worked(a) {
+		for _, w := range coderResults(a) {
 			if !solved {
 				coders = append(coders, store.CoderOutcome{
 					Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: kind, Coder: w.coder,
@@ -77,9 +77,9 @@ type result struct {
 	resolved     bool
 }
 
-// worked returns the results of an attempt by coder, in the order in which the checks judged them. A joint result of
-// several coders counts for none of them, except for an abandoned part that only one coder tried.
-func worked(a sia.Attempt) (out []result) {
+// coderResults returns the results of an attempt by coder, in the order in which the checks judged them. A joint result
+// of several coders counts for none of them, except for an abandoned part that only one coder tried.
+func coderResults(a sia.Attempt) (out []result) {
 	for _, p := range a.RedRacers() {
 		out = append(out, result{p.Coder, p.Agent, p.Cost, false})
 	}
@@ -96,7 +96,7 @@ func worked(a sia.Attempt) (out []result) {
 	}
 	several := false
 	for _, p := range a.Parts {
-		mine := alone(a, p)
+		mine := hasOneCoder(a, p)
 		several = several || !mine || p.Run > 0 && cmp.Or(p.Coder, a.Coder) != a.Coder
 		if mine && p.Agent != "" {
 			all.agent = p.Agent
@@ -106,15 +106,15 @@ func worked(a sia.Attempt) (out []result) {
 		return append(out, all)
 	}
 	for _, p := range a.Parts {
-		if p.State == sia.PartGivenUp && alone(a, p) {
+		if p.State == sia.PartGivenUp && hasOneCoder(a, p) {
 			out = append(out, result{cmp.Or(p.Coder, a.Coder), p.Agent, p.Cost, false})
 		}
 	}
 	return out
 }
 
-// alone reports whether all runs of a part used the same coder.
-func alone(a sia.Attempt, p sia.Part) bool {
+// hasOneCoder reports whether all runs of a part used the same coder.
+func hasOneCoder(a sia.Attempt, p sia.Part) bool {
 	who := cmp.Or(p.Coder, a.Coder)
 	return !slices.ContainsFunc(p.Failed, func(f string) bool { return f != who })
 }
@@ -134,7 +134,7 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 			continue
 		}
 		var expected float64
-		var by asked
+		var by decisionInput
 		switch dec.Type {
 		case sia.DecideAssign, sia.DecideDecompose, sia.DecideRecover, sia.DecideEscalate:
 			if err := json.Unmarshal(dec.Context, &by); err != nil {
@@ -154,27 +154,27 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 		} else {
 			expected = float64(by.Alone.Passed+1) / float64(by.Alone.Tried+2)
 		}
-		came, y := cameOf(t, dec, by.Part != "")
-		if came == "" {
+		outcome, y := decisionOutcome(t, dec, by.Part != "")
+		if outcome == "" {
 			continue
 		}
 		credit := 0.0
-		if came == cameResolved || came == cameFailed {
+		if outcome == outcomeResolved || outcome == outcomeFailed {
 			credit = y - expected
 		}
-		if err := d.store.SettleDecision(ctx, dec.ID, came, credit); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := d.store.SettleDecision(ctx, dec.ID, outcome, credit); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
 	return nil
 }
 
-// cameOf returns the outcome of a decision: that of the first judged attempt after it, or for the assignment of an
-// attempt that of the attempt itself. It is "" while unknown, and cameUntried if it never will be known. A decision
-// about a part, or about the checks of the same attempt, led to that attempt.
-func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
+// decisionOutcome returns the outcome of a decision: that of the first judged attempt after it, or for the assignment
+// of an attempt that of the attempt itself. It is "" while unknown, and outcomeUntried if it never will be known. A
+// decision about a part, or about the checks of the same attempt, led to that attempt.
+func decisionOutcome(t sia.Task, d sia.Decision, part bool) (outcome string, y float64) {
 	if d.Type == sia.DecideAssign && d.Choice == sia.ChooseNobody {
-		return cameUntried, 0
+		return outcomeUntried, 0
 	}
 	own := d.Type == sia.DecideAssign && !part
 	same := part || d.Type == sia.DecideRecover && (d.Choice == sia.ChooseRerun || d.Choice == sia.ChooseNextRacer)
@@ -182,19 +182,19 @@ func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
 		switch {
 		case a.Number < d.Attempt || a.Number == d.Attempt && !same: // made before the decision
 		case own && t.Solved(a): // as in [Results]
-			return cameUncounted, 0
+			return outcomeUncounted, 0
 		case a.Outcome == sia.AttemptPass:
-			return cameResolved, 1
+			return outcomeResolved, 1
 		case a.Outcome == sia.AttemptFail:
-			return cameFailed, 0
+			return outcomeFailed, 0
 		case own && a.Outcome != "":
-			return cameUncounted, 0
+			return outcomeUncounted, 0
 		case a.Outcome == sia.AttemptUnchanged:
-			return cameUntried, 0
+			return outcomeUntried, 0
 		}
 	}
 	if t.State.Final() {
-		return cameUntried, 0
+		return outcomeUntried, 0
 	}
 	return "", 0
 }

@@ -183,7 +183,7 @@ func (ls *Lessons) TakeShared(ctx context.Context, repo int64) error {
 		return err
 	}
 	for _, l := range copies {
-		if err := ls.mergeLike(ctx, l); err != nil {
+		if err := ls.mergeSimilar(ctx, l); err != nil {
 			return err
 		}
 		ls.log.InfoContext(ctx, "a shared lesson was taken", "repo_id", repo, "lesson", l.ID)

@@ -168,13 +168,13 @@ func (w Worth) Known() bool { return w.With.Tried > 0 && w.Without.Tried > 0 }
 func WorthOf(id int64, ds []sia.Decision) (w Worth, err error) {
 	for _, d := range ds {
 		var q question
-		if d.Type != sia.DecideTechnique || d.Policy == policyPerson {
+		if d.Type != sia.DecideTechnique || d.Policy == policyUser {
 			continue
 		}
 		if q, err = questionOf(d); err != nil {
 			return w, err
 		}
-		resolved, known := Came(d)
+		resolved, known := Resolved(d)
 		if q.Import != id || q.Attempt != 0 || !known {
 			continue
 		}

@@ -311,10 +311,10 @@ func TestImportedPriorsChooseCoders(t *testing.T) {
 		{Coder: "oss", Cost: 5, Prior: 0.264, Known: "gpt-oss-120b"}, {Coder: "ours", Cost: 5}}
 	ask := func(issue int) sia.Decision { return asks(t, decider(t, s), wanting(issue), sia.DecideAssign, coders) }
 	issue := 1
-	for ; spared(sia.NewTaskID(shop.ID, issue)); issue++ {
+	for ; isSpared(sia.NewTaskID(shop.ID, issue)); issue++ {
 	}
 	apart := 1
-	for ; !spared(sia.NewTaskID(shop.ID, apart)); apart++ {
+	for ; !isSpared(sia.NewTaskID(shop.ID, apart)); apart++ {
 	}
 	if d := best(t, ask(issue)); d.Coder != "gpt" {
 		t.Errorf("before: %+v", d)
@@ -352,16 +352,16 @@ func TestWorthOf(t *testing.T) {
 				Outcome: outcome})
 		}
 	}
-	add(60, `{"import":2}`, cameResolved, "p")
-	add(40, `{"import":2}`, cameFailed, "p")
-	add(4, `{"import":2,"spared":true}`, cameResolved, "p")
-	add(6, `{"import":2,"spared":true}`, cameFailed, "p")
-	add(9, `{"import":2,"attempt":1}`, cameResolved, "p") // not the first
-	add(9, `{"import":2}`, cameUntried, "p")
+	add(60, `{"import":2}`, outcomeResolved, "p")
+	add(40, `{"import":2}`, outcomeFailed, "p")
+	add(4, `{"import":2,"spared":true}`, outcomeResolved, "p")
+	add(6, `{"import":2,"spared":true}`, outcomeFailed, "p")
+	add(9, `{"import":2,"attempt":1}`, outcomeResolved, "p") // not the first
+	add(9, `{"import":2}`, outcomeUntried, "p")
 	add(9, `{"import":2}`, "", "p")
-	add(9, `{"import":2}`, cameResolved, policyPerson)
-	add(9, `{"import":1}`, cameResolved, "p")
-	add(9, `{}`, cameResolved, "p")
+	add(9, `{"import":2}`, outcomeResolved, policyUser)
+	add(9, `{"import":1}`, outcomeResolved, "p")
+	add(9, `{}`, outcomeResolved, "p")
 	w, err := WorthOf(2, ds)
 	if err != nil {
 		t.Fatal(err)

@@ -71,11 +71,11 @@ func (ls *Lessons) correct(ctx context.Context, intent sia.Intent) (answer strin
 func (ls *Lessons) Learn(
 	ctx context.Context, l lesson.Lesson,
 ) (kept lesson.Lesson, against []lesson.Lesson, err error) {
-	fresh, err := ls.unknown(ctx, l.Repo, []lesson.Lesson{l})
+	fresh, err := ls.filterNew(ctx, l.Repo, []lesson.Lesson{l})
 	if err != nil {
 		return kept, nil, err
 	}
-	if err := ls.keep(ctx, l.Repo, fresh); err != nil {
+	if err := ls.saveNew(ctx, l.Repo, fresh); err != nil {
 		return kept, nil, err
 	}
 	if kept, err = ls.store.Lesson(ctx, l.Repo, l.ID); err != nil {
@@ -104,7 +104,7 @@ func (ls *Lessons) Learn(
 func (ls *Lessons) Forget(
 	ctx context.Context, repo int64, event, text string,
 ) (found []lesson.Lesson, done bool, err error) {
-	if found, err = ls.named(ctx, repo, event, strings.TrimSpace(text)); err != nil || len(found) != 1 {
+	if found, err = ls.findNamed(ctx, repo, event, strings.TrimSpace(text)); err != nil || len(found) != 1 {
 		return found, false, err
 	}
 	l := &found[0]
@@ -115,11 +115,11 @@ func (ls *Lessons) Forget(
 	return found, true, ls.store.PutLessons(ctx, repo, *l)
 }
 
-// forgetShare is the minimum share of a user's words that a matching lesson contains.
-const forgetShare = .7
+// minForgetShare is the minimum share of a user's words that a matching lesson contains.
+const minForgetShare = .7
 
-// named returns the lessons that a user may mean; for the id of a merged lesson, the one it was merged into.
-func (ls *Lessons) named(ctx context.Context, repo int64, event, text string) ([]lesson.Lesson, error) {
+// findNamed returns the lessons that a user may mean; for the id of a merged lesson, the one it was merged into.
+func (ls *Lessons) findNamed(ctx context.Context, repo int64, event, text string) ([]lesson.Lesson, error) {
 	if id := lesson.ID(strings.Trim(text, "`# ")); id.Valid() {
 		known, err := ls.byID(ctx, repo)
 		if l := lesson.Standing(known, id); l.ID != "" {
@@ -127,7 +127,7 @@ func (ls *Lessons) named(ctx context.Context, repo int64, event, text string) ([
 		}
 		return nil, err
 	}
-	found, err := ls.store.LessonsLike(ctx, repo, lesson.Words(text, queryWords), lessonsLike)
+	found, err := ls.store.LessonsLike(ctx, repo, lesson.Words(text, queryWords), maxSimilar)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (ls *Lessons) named(ctx context.Context, repo int64, event, text string) ([
 		switch {
 		case f.State == lesson.Forgotten && f.ForgottenBy == event:
 			return []lesson.Lesson{f.Lesson}, nil // done by this event before
-		case f.Live() && lesson.MatchShare(text, f.Lesson) >= forgetShare:
+		case f.Live() && lesson.MatchShare(text, f.Lesson) >= minForgetShare:
 			all = append(all, f.Lesson)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// patternTasks is the number of a repository's tasks that are searched for patterns, the most recently changed.
-const patternTasks = 500
+// maxPatternTasks is the number of a repository's tasks that are searched for patterns, the most recently changed.
+const maxPatternTasks = 500
 
 // maxOpenTasks limits the open tasks that are read to find busy repositories.
 const maxOpenTasks = 500
@@ -50,7 +50,7 @@ func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) error {
 	if err != nil || !set.Enabled {
 		return err
 	}
-	due, err := ls.due(ctx, repo, set.Heartbeat.D())
+	due, err := ls.isDue(ctx, repo, set.Heartbeat.D())
 	if err != nil || !due {
 		return err
 	}
@@ -62,16 +62,16 @@ func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) error {
 
 // tidyRepository maintains one repository's lessons.
 func (ls *Lessons) tidyRepository(ctx context.Context, repo int64, set sia.LearningSettings) error {
-	tasks, err := ls.store.Tasks(ctx, store.Filter{Repo: repo, Limit: patternTasks})
+	tasks, err := ls.store.Tasks(ctx, store.Filter{Repo: repo, Limit: maxPatternTasks})
 	if err != nil {
 		return err
 	}
 	patterns, seen := lesson.Patterns(tasks, ls.now())
-	fresh, err := ls.unknown(ctx, repo, patterns)
+	fresh, err := ls.filterNew(ctx, repo, patterns)
 	if err != nil {
 		return err
 	}
-	if err := ls.keep(ctx, repo, fresh); err != nil {
+	if err := ls.saveNew(ctx, repo, fresh); err != nil {
 		return err
 	}
 	if err := ls.store.CountLessons(ctx, repo, seen...); err != nil {

@@ -31,7 +31,7 @@ func (ch *Chooser) Trials(ctx context.Context, t sia.Task, library *technique.Li
 		if !slices.Contains(ids, id) {
 			continue // its file was deleted
 		}
-		d := diagnosed(t.Repo, "", nil)
+		d := banditDiagnosis(t.Repo, "", nil)
 		trial := ch.learner.Trial(d.Org, d.Repo, string(id))
 		switch {
 		case trial.Verdict == bandit.Kept:
@@ -90,7 +90,7 @@ func TrialReports(ctx context.Context, s TrialStore, r sia.Repo, l Learner) ([]T
 	var all []TrialReport
 	active := 0
 	for _, id := range ids {
-		d := diagnosed(r, "", nil)
+		d := banditDiagnosis(r, "", nil)
 		t := l.Trial(d.Org, d.Repo, string(id))
 		report := TrialReport{Technique: id, Resolved: t.Resolved, Tried: t.Tried, Better: t.Better}
 		switch {

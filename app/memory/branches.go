@@ -67,7 +67,7 @@ func (b *Branches) Read(
 	if err != nil {
 		return "", err
 	}
-	var read readBack
+	var read lessonSync
 	sha, _, err := mirror.CommitFiles(ctx, gitops.FilesSpec{
 		Branch: name, Author: bot, Message: "memory: lessons as people edited them",
 		Update: func(branch func(string) ([]byte, error)) (map[string][]byte, error) {
@@ -77,7 +77,7 @@ func (b *Branches) Read(
 			return read.files, nil
 		},
 	})
-	if refused := refusedMemory(err); refused != "" {
+	if refused := refusalWarning(err); refused != "" {
 		return refused, nil
 	}
 	if err != nil {

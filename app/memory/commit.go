@@ -26,14 +26,14 @@ import (
 // version. If GitHub rejects the content of the files, it makes no commit and returns a warning.
 func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommitted, err error) {
 	if branch := t.Settings.Memory.Branch; branch == t.BaseBranch || branch == t.Branch {
-		return out, holdsCode(branch)
+		return out, codeBranchError(branch)
 	}
 	now := b.now()
 	bot, err := b.github.Author(ctx, now)
 	if err != nil {
 		return out, err
 	}
-	links, files, err := b.remembered(ctx, t)
+	links, files, err := b.taskRecord(ctx, t)
 	if err != nil {
 		return out, err
 	}
@@ -44,7 +44,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	files[memory.MetricsPath(now)] = []byte(b.secrets.Mask(string(memory.Metrics(now, t.Repo, tasks))))
 	shown := sia.Masked(t, b.secrets.Mask) // all readers of the repository can read its memory
 	var warnings []string
-	var read readBack
+	var read lessonSync
 	sha, _, err := b.mirror(t.Installation, t.Repo).CommitFiles(ctx, gitops.FilesSpec{
 		Branch: t.Settings.Memory.Branch, Author: bot,
 		Message: fmt.Sprintf("memory: issue #%d, %s after %s", t.Issue, t.State, text.Count(len(t.Attempts), "attempt")),
@@ -61,7 +61,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 			return files, nil
 		},
 	})
-	if refused := refusedMemory(err); refused != "" {
+	if refused := refusalWarning(err); refused != "" {
 		return sia.MemoryCommitted{Warning: refused}, nil
 	}
 	if err != nil {
@@ -76,14 +76,14 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	return sia.MemoryCommitted{SHA: sia.SHA(sha), Warning: strings.Join(warnings, "\n\n")}, nil
 }
 
-func holdsCode(branch string) error {
+func codeBranchError(branch string) error {
 	return &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
 		"which holds the code: name another branch in `memory.branch`", branch)}
 }
 
-// refusedMemory returns the message for users if GitHub rejected the content of memory's files; empty: it did not.
+// refusalWarning returns the message for users if GitHub rejected the content of memory's files; empty: it did not.
 // Nothing is lost: the store has it, and each commit of a task's memory writes all of its files.
-func refusedMemory(err error) string {
+func refusalWarning(err error) string {
 	var rejected *gitops.RejectedError
 	if !errors.As(err, &rejected) || !rejected.OfFiles() {
 		return ""
@@ -125,8 +125,8 @@ func taskFiles(
 	return warnings, nil
 }
 
-// remembered returns the task's log and its transcripts, as files, from the store.
-func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, map[string][]byte, error) {
+// taskRecord returns the task's log and its transcripts, as files, from the store.
+func (b *Branches) taskRecord(ctx context.Context, t sia.Task) (memory.Links, map[string][]byte, error) {
 	links := memory.Links{Transcripts: map[int]string{}, Decisions: map[int][]string{}}
 	files := map[string][]byte{}
 	for _, a := range t.Attempts {
@@ -143,7 +143,7 @@ func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, ma
 			return links, nil, fmt.Errorf("read attempt %d of task %s: %w", a.Number, t.ID, err)
 		}
 		links.Transcripts[a.Number] = path
-		if len(turns) == 0 && (rebuilt(t) || a.Turns > 0) {
+		if len(turns) == 0 && (isRebuilt(t) || a.Turns > 0) {
 			continue // keep the file written before the database was lost or the transcript deleted
 		}
 		files[path] = []byte(b.secrets.Mask(agent.Markdown(turns, agent.HeaderOf(t, a))))
@@ -159,27 +159,27 @@ func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, ma
 	if err != nil {
 		return links, nil, err
 	}
-	if links.Log.Decisions, err = encoded(decisions); err != nil {
+	if links.Log.Decisions, err = encodeAll(decisions); err != nil {
 		return links, nil, err
 	}
-	if links.Log.Outcomes, err = encoded(outcomes); err != nil {
+	if links.Log.Outcomes, err = encodeAll(outcomes); err != nil {
 		return links, nil, err
 	}
 	evidence, err := b.store.LessonEvidence(ctx, t.Repo.ID, "")
 	if err != nil {
 		return links, nil, err
 	}
-	links.Log.Evidence, err = encoded(slices.DeleteFunc(evidence, func(e lesson.Evidence) bool {
-		return !ofTask.MatchString(e.Key) || !strings.Contains(e.Key, "/"+string(t.ID)+"/")
+	links.Log.Evidence, err = encodeAll(slices.DeleteFunc(evidence, func(e lesson.Evidence) bool {
+		return !taskEvidenceKey.MatchString(e.Key) || !strings.Contains(e.Key, "/"+string(t.ID)+"/")
 	}))
 	return links, files, err
 }
 
-// rebuilt reports whether the task was rebuilt from memory.
-func rebuilt(t sia.Task) bool { return len(t.Seen) > 0 && strings.HasPrefix(t.Seen[0], restoreEvent) }
+// isRebuilt reports whether the task was rebuilt from memory.
+func isRebuilt(t sia.Task) bool { return len(t.Seen) > 0 && strings.HasPrefix(t.Seen[0], restoreEvent) }
 
-// encoded encodes each of vs as JSON.
-func encoded[T any](vs []T) ([]json.RawMessage, error) {
+// encodeAll encodes each of vs as JSON.
+func encodeAll[T any](vs []T) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	for _, v := range vs {
 		b, err := json.Marshal(v)

@@ -16,7 +16,7 @@ const maxFolderFiles = 5000
 // ReadFolder returns the files below a folder of a repository's memory branch, by path; none if the branch or folder
 // does not exist.
 func (b *Branches) ReadFolder(ctx context.Context, r store.Repository, folder string) (map[string][]byte, error) {
-	branch, err := b.branchOf(ctx, r)
+	branch, err := b.branchName(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func (b *Branches) ReadFolder(ctx context.Context, r store.Repository, folder st
 func (b *Branches) WriteFiles(
 	ctx context.Context, r store.Repository, message string, files map[string][]byte,
 ) (sha string, err error) {
-	branch, err := b.branchOf(ctx, r)
+	branch, err := b.branchName(ctx, r)
 	if err != nil {
 		return "", err
 	}
 	if branch == r.DefaultBranch {
-		return "", holdsCode(branch)
+		return "", codeBranchError(branch)
 	}
 	bot, err := b.github.Author(ctx, b.now())
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *Branches) WriteFiles(
 	return sha, err
 }
 
-func (b *Branches) branchOf(ctx context.Context, r store.Repository) (string, error) {
+func (b *Branches) branchName(ctx context.Context, r store.Repository) (string, error) {
 	set, err := b.settings.Settings(ctx, r.Installation, r.Repo)
 	return set.Memory.Branch, err
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// readBack is the result of reading a repository's lesson files, and their new contents.
-type readBack struct {
+// lessonSync is the result of reading a repository's lesson files, and their new contents.
+type lessonSync struct {
 	files   map[string][]byte
 	edits   int    // new edits of users
 	warning string // what can't be read, for users
@@ -31,8 +31,8 @@ const (
 // contains what SIA last wrote: a difference is a user's edit, no matter who committed it. It is idempotent.
 func (b *Branches) lessonFiles(
 	ctx context.Context, repo sia.Repo, branch func(string) ([]byte, error), by sia.Actor,
-) (readBack, error) {
-	var out readBack
+) (lessonSync, error) {
+	var out lessonSync
 	known, err := b.store.Lessons(ctx, repo.ID)
 	if err != nil {
 		return out, err
@@ -47,16 +47,16 @@ func (b *Branches) lessonFiles(
 			"is; repair or delete it, and SIA writes it again.", lesson.Path, err)
 		return out, nil
 	}
-	out.warning = brokenSections(sheet)
+	out.warning = describeProblems(sheet)
 	if text, err := branch(instructionsPath); err == nil && strings.TrimSpace(string(text)) != "" {
 		out.warning = strings.TrimSpace(out.warning + "\n\n" + instructionsUnread)
 	}
 	if strings.TrimSpace(string(file)) != "" { // a deleted file is written again instead of deleting all lessons
-		before, err := lastWritten(repo, branch, known, sheet)
+		before, err := lastWrittenLessons(repo, branch, known, sheet)
 		if err != nil {
 			return out, err
 		}
-		if out.edits, err = b.takeEdits(ctx, repo, lesson.Edits(repo.ID, before, sheet), known, by); err != nil {
+		if out.edits, err = b.applyEdits(ctx, repo, lesson.Edits(repo.ID, before, sheet), known, by); err != nil {
 			return out, err
 		}
 		if known, err = b.store.Lessons(ctx, repo.ID); err != nil {
@@ -75,17 +75,17 @@ func (b *Branches) lessonFiles(
 		return out, err
 	}
 	json, err := lesson.JSON(known,
-		slices.DeleteFunc(all, func(e lesson.Evidence) bool { return ofTask.MatchString(e.Key) }))
+		slices.DeleteFunc(all, func(e lesson.Evidence) bool { return taskEvidenceKey.MatchString(e.Key) }))
 	out.files = map[string][]byte{lesson.Path: markdown, lesson.JSONPath: json}
 	return out, err
 }
 
-// ofTask matches the keys of evidence from a task's attempts, such as "attempt/1005-1/2".
-var ofTask = regexp.MustCompile(`^[a-z]+/\d+-\d+/`)
+// taskEvidenceKey matches the keys of evidence from a task's attempts, such as "attempt/1005-1/2".
+var taskEvidenceKey = regexp.MustCompile(`^[a-z]+/\d+-\d+/`)
 
-// lastWritten returns the lessons as SIA last wrote them. Without the JSON file it returns the stored lessons that the
-// sheet shows: a stored lesson that the sheet lacks may have been deleted by a user or may be new.
-func lastWritten(
+// lastWrittenLessons returns the lessons as SIA last wrote them. Without the JSON file it returns the stored lessons
+// that the sheet shows: a stored lesson that the sheet lacks may have been deleted by a user or may be new.
+func lastWrittenLessons(
 	repo sia.Repo, branch func(string) ([]byte, error), known []lesson.Lesson, sheet lesson.MarkdownFile,
 ) ([]lesson.Lesson, error) {
 	b, err := branch(lesson.JSONPath)
@@ -104,8 +104,8 @@ func lastWritten(
 	return slices.DeleteFunc(slices.Clone(known), func(l lesson.Lesson) bool { return !shown[l.ID] }), nil
 }
 
-// takeEdits applies edits of users, and returns how many changed anything.
-func (b *Branches) takeEdits(
+// applyEdits applies edits of users, and returns how many changed anything.
+func (b *Branches) applyEdits(
 	ctx context.Context, repo sia.Repo, edits []lesson.Edit, known []lesson.Lesson, by sia.Actor,
 ) (n int, err error) {
 	all := make(map[lesson.ID]lesson.Lesson, len(known))
@@ -130,8 +130,8 @@ func (b *Branches) takeEdits(
 	return n, nil
 }
 
-// brokenSections describes for users which parts of lessons.md can't be read; "" if all can.
-func brokenSections(s lesson.MarkdownFile) string {
+// describeProblems describes for users which parts of lessons.md can't be read; "" if all can.
+func describeProblems(s lesson.MarkdownFile) string {
 	if len(s.Problems) == 0 {
 		return ""
 	}

@@ -52,7 +52,7 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 	var outcomes []store.Outcome
 	var coders []store.CoderOutcome
 	for _, r := range repos {
-		x := &reindexing{branches: b, repo: r, out: Reindexed{Repo: r.String(), Problems: []string{}}}
+		x := &rebuild{branches: b, repo: r, out: Reindexed{Repo: r.String(), Problems: []string{}}}
 		if err := x.run(ctx); err != nil {
 			x.problem("%v", err)
 			if ctx.Err() != nil {
@@ -129,8 +129,8 @@ func (b *Branches) discover(ctx context.Context, only string) ([]store.Repositor
 	return all, nil
 }
 
-// reindexing is the state of rebuilding one repository.
-type reindexing struct {
+// rebuild is the state of rebuilding one repository.
+type rebuild struct {
 	branches *Branches
 	repo     store.Repository
 	out      Reindexed
@@ -139,11 +139,11 @@ type reindexing struct {
 	evidence []lesson.Evidence    // evidence behind the lessons' counts
 }
 
-func (x *reindexing) problem(format string, args ...any) {
+func (x *rebuild) problem(format string, args ...any) {
 	x.out.Problems = append(x.out.Problems, fmt.Sprintf(format, args...))
 }
 
-func (x *reindexing) run(ctx context.Context) error {
+func (x *rebuild) run(ctx context.Context) error {
 	git := x.branches.mirror(x.repo.Installation, x.repo.Repo)
 	base, err := git.Fetch(ctx, x.repo.DefaultBranch)
 	if errors.Is(err, gitops.ErrNoBranch) {
@@ -198,7 +198,7 @@ func (x *reindexing) run(ctx context.Context) error {
 }
 
 // task rebuilds one task with its log and its results, and restarts it if it had not ended.
-func (x *reindexing) task(ctx context.Context, name string, b []byte) error {
+func (x *rebuild) task(ctx context.Context, name string, b []byte) error {
 	r, err := x.read(name, b)
 	if err != nil {
 		return err
@@ -210,17 +210,17 @@ func (x *reindexing) task(ctx context.Context, name string, b []byte) error {
 	if err := x.results(ctx, r, isNew); err != nil || !isNew || !r.unfinished {
 		return err
 	}
-	return x.again(ctx, r.task)
+	return x.restart(ctx, r.task)
 }
 
-// recorded is a task from its record in memory.
-type recorded struct {
+// taskFromRecord is a task from its record in memory.
+type taskFromRecord struct {
 	task       sia.Task
 	unfinished bool // it had not ended
 	record     *memory.Record
 }
 
-func (x *reindexing) read(name string, b []byte) (r recorded, err error) {
+func (x *rebuild) read(name string, b []byte) (r taskFromRecord, err error) {
 	f, err := memory.ParseJSON(name, b)
 	if err != nil {
 		return r, err
@@ -231,7 +231,7 @@ func (x *reindexing) read(name string, b []byte) (r recorded, err error) {
 }
 
 // restore rebuilds one task with its log, unless it is in the database.
-func (x *reindexing) restore(ctx context.Context, r recorded) (isNew bool, err error) {
+func (x *rebuild) restore(ctx context.Context, r taskFromRecord) (isNew bool, err error) {
 	t := r.task
 	res, err := x.branches.store.Apply(ctx, t.ID, sia.Event{ID: restoreEvent + string(t.ID), At: r.record.At,
 		Fact: sia.Restored{Task: t, Show: r.unfinished}})
@@ -241,12 +241,12 @@ func (x *reindexing) restore(ctx context.Context, r recorded) (isNew bool, err e
 	if isNew = res.Ignored == ""; isNew {
 		x.out.Tasks++
 	}
-	return isNew, x.log(ctx, t, r.record, isNew)
+	return isNew, x.restoreLog(ctx, t, r.record, isNew)
 }
 
-// log restores a task's decisions, outcomes and evidence.
-func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNew bool) error {
-	decisions, err := decoded[sia.Decision](r.Decisions)
+// restoreLog restores a task's decisions, outcomes and evidence.
+func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, isNew bool) error {
+	decisions, err := decodeAll[sia.Decision](r.Decisions)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNe
 		}
 		x.out.Decisions++
 	}
-	outcomes, err := decoded[store.Outcome](r.Outcomes)
+	outcomes, err := decodeAll[store.Outcome](r.Outcomes)
 	if err != nil {
 		return err
 	}
@@ -267,14 +267,14 @@ func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNe
 		o.Task, o.Repo = t.ID, x.repo.Repo
 		x.outcomes = append(x.outcomes, o)
 	}
-	evidence, err := decoded[lesson.Evidence](r.Evidence)
+	evidence, err := decodeAll[lesson.Evidence](r.Evidence)
 	x.evidence = append(x.evidence, evidence...)
 	return err
 }
 
 // results restores the results of the task and of its coders. An unfinished task has a result only if it was waiting
 // for a user.
-func (x *reindexing) results(ctx context.Context, r recorded, isNew bool) error {
+func (x *rebuild) results(ctx context.Context, r taskFromRecord, isNew bool) error {
 	t := r.task
 	if r.record.Task.State == sia.Escalated && t.Escalation != nil {
 		t.State = sia.Escalated
@@ -287,8 +287,8 @@ func (x *reindexing) results(ctx context.Context, r recorded, isNew bool) error 
 	return x.branches.store.RecordTaskEnd(ctx, *end)
 }
 
-// again restarts an unfinished task if it is still requested: its issue is open and has the label.
-func (x *reindexing) again(ctx context.Context, t sia.Task) error {
+// restart restarts an unfinished task if it is still requested: its issue is open and has the label.
+func (x *rebuild) restart(ctx context.Context, t sia.Task) error {
 	if t.Label == "" {
 		return nil
 	}
@@ -312,7 +312,7 @@ func (x *reindexing) again(ctx context.Context, t sia.Task) error {
 
 // lessons restores the lessons that SIA had written; later edits of users are imported afterwards, like any edit.
 // Without the JSON file, lessons.md is the only source.
-func (x *reindexing) lessons(ctx context.Context, git *gitops.Repo) error {
+func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 	read := func(name string) ([]byte, error) {
 		b, err := git.ReadFile(ctx, x.out.Head, name, memoryFileLimit)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -362,8 +362,8 @@ func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Rep
 	if err != nil || !deleted {
 		return err
 	}
-	x := &reindexing{branches: b, repo: store.Repository{Repo: repo, Installation: installation}}
-	branch, err := b.branchOf(ctx, x.repo)
+	x := &rebuild{branches: b, repo: store.Repository{Repo: repo, Installation: installation}}
+	branch, err := b.branchName(ctx, x.repo)
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,7 @@ func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Rep
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	var r recorded
+	var r taskFromRecord
 	if err == nil {
 		r, err = x.read(name, files[0])
 	}
@@ -387,8 +387,8 @@ func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Rep
 // maxLessonWords limits the search terms of a lesson that was restored from its text.
 const maxLessonWords = 80
 
-// decoded decodes each of vs from JSON.
-func decoded[T any](vs []json.RawMessage) ([]T, error) {
+// decodeAll decodes each of vs from JSON.
+func decodeAll[T any](vs []json.RawMessage) ([]T, error) {
 	out := make([]T, len(vs))
 	for i, v := range vs {
 		if err := json.Unmarshal(v, &out[i]); err != nil {

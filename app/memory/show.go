@@ -26,7 +26,7 @@ func (b *Branches) Show(ctx context.Context, name string, issue int) (markdown, 
 		markdown, json := memory.Paths(sia.Task{Issue: issue})
 		paths, none = []string{markdown, json}, fmt.Sprintf("there is no memory of issue %d", issue)
 	}
-	branch, err := b.branchOf(ctx, repos[0])
+	branch, err := b.branchName(ctx, repos[0])
 	if err != nil {
 		return nil, nil, err
 	}
