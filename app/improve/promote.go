@@ -12,35 +12,35 @@ import (
 	"github.com/sia-bot/sia/sia/improve"
 )
 
-// Promotion is where what was kept went.
+// Promotion is the result of promoting a kept version.
 type Promotion struct {
 	Promoted bool   `json:"promoted"`
-	Why      string `json:"why,omitempty"`      // it was not promoted
-	File     string `json:"file,omitempty"`     // that was replaced or made
-	Fallback string `json:"fallback,omitempty"` // where the version before it lies
-	Kept     string `json:"kept,omitempty"`     // where what was kept lies too
+	Why      string `json:"why,omitempty"`      // why it was not promoted
+	File     string `json:"file,omitempty"`     // the replaced or created file
+	Fallback string `json:"fallback,omitempty"` // path of the previous version
+	Kept     string `json:"kept,omitempty"`     // path of another copy of the kept version
 	Branch   string `json:"branch,omitempty"`
 	Commit   string `json:"commit,omitempty"`
-	Pull     string `json:"pull_request,omitempty"` // its address
-	// RestartRequired: what runs now runs with the version before until it is built or started anew.
+	Pull     string `json:"pull_request,omitempty"` // its URL
+	// RestartRequired reports that running processes use the old version until they are rebuilt or restarted.
 	RestartRequired bool     `json:"restart_required"`
 	Notes           []string `json:"notes,omitempty"`
 }
 
-// ErrChanged says that somebody else changed the file while it was improved.
+// ErrChanged means that somebody else changed the file while it was improved.
 var ErrChanged = errors.New("somebody changed it meanwhile, and their version stays")
 
-// The steps of a promotion, as tests name them.
+// Steps of a promotion, for tests.
 const (
-	stepRecorded = "recorded" // what is going to happen is written down
-	stepWritten  = "written"  // the new version lies beside the file
+	stepRecorded = "recorded" // the intended change is recorded
+	stepWritten  = "written"  // the new version is next to the file
 	stepSwapped  = "swapped"  // it has the file's name
-	stepChecked  = "checked"  // what had that name is what was improved
+	stepChecked  = "checked"  // the replaced file was the expected version
 )
 
-// Promote puts the content that was kept in the place of the subject's file, which must still be
-// as it was found. The version before and the new one are kept in the iteration's folder too. When
-// an error is returned, the file is as somebody else left it, or as it was.
+// Promote replaces the subject's file with the kept content. The file must be unchanged since it was read. The previous
+// and the new version are also stored in the iteration's folder. If it returns an error, the file is as somebody else
+// left it, or unchanged.
 func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err error) {
 	defer func() {
 		if err != nil {
@@ -78,8 +78,8 @@ func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err err
 	return p, i.save(r)
 }
 
-// replace writes the new version beside the file, has the two change places, and looks at what it
-// got: if that is not what was improved, they change back.
+// replace writes the new version next to the file, swaps the two, and checks the replaced version: if it is not the
+// expected one, it swaps them back.
 func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err error) {
 	r := i.record
 	made := false
@@ -115,7 +115,7 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 		return nil, cmp.Or(err, ErrChanged)
 	}
 	if s.File.Absent {
-		// A link is refused where there is a file by now, as a rename would not be.
+		// Unlike a rename, a link fails if there is a file by now.
 		if err := os.Link(r.Temp, s.Target); err != nil {
 			if errors.Is(err, fs.ErrExist) {
 				err = ErrChanged
@@ -138,11 +138,10 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 	return notes, atomicfile.SyncFolder(filepath.Dir(s.Target))
 }
 
-// errKeep: what lies beside the file is not ours to remove.
+// errKeep means that the temporary file is somebody else's and must not be removed.
 var errKeep = errors.New("it lies beside the file")
 
-// settleSwap looks at the version that the new one changed places with, and removes it if that is
-// what was improved.
+// settleSwap checks the version that the new one replaced, and removes it if it is the expected one.
 func (i *Iteration) settleSwap(target string) error {
 	r := i.record
 	got, err := sumOf(r.Temp)
@@ -156,8 +155,8 @@ func (i *Iteration) settleSwap(target string) error {
 	return cmp.Or(err, ErrChanged)
 }
 
-// writeNew writes a file that must not be there, waits until it is on the disk, and reads it back.
-// made says that there is a file of ours, whole or not.
+// writeNew creates a file that must not exist, syncs it to disk, and reads it back. made reports whether the file was
+// created, complete or not.
 func writeNew(path, content string, mode fs.FileMode) (made bool, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -165,7 +164,7 @@ func writeNew(path, content string, mode fs.FileMode) (made bool, err error) {
 	}
 	_, err = f.WriteString(content)
 	if err == nil {
-		err = errors.Join(f.Chmod(mode), f.Sync()) // whatever the umask says
+		err = errors.Join(f.Chmod(mode), f.Sync()) // regardless of the umask
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return true, err
@@ -177,7 +176,7 @@ func writeNew(path, content string, mode fs.FileMode) (made bool, err error) {
 	return true, err
 }
 
-// removeOwn removes a file that we made; none is as good.
+// removeOwn removes a file that SIA created, if it exists.
 func removeOwn(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -20,10 +20,10 @@ import (
 //go:embed prompts/propose.md.tmpl
 var proposePrompt string
 
-// proposeTemplate is a part of the program: that it can't be read would be seen by every test.
+// proposeTemplate is embedded, so every test would notice a parse error.
 var proposeTemplate = template.Must(template.New("propose").Parse(proposePrompt))
 
-// proposeSchema is the shape of the answer, in the strict form.
+// proposeSchema is the strict JSON schema of the answer.
 const proposeSchema = `{"type":"object","additionalProperties":false,"required":["changes"],"properties":{"changes":{
 	"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","value","reason"],` +
 	`"properties":{
@@ -36,19 +36,19 @@ const (
 	authorTimeout = 8 * time.Minute
 )
 
-// ModelAuthor has a model propose changes.
+// ModelAuthor proposes changes using a model.
 type ModelAuthor struct {
 	model llm.Completer
 	name  string
 }
 
-// NewModelAuthor returns an author that asks a model; name is the model's, for people.
+// NewModelAuthor returns an author that uses a model; name is the model's name, for users.
 func NewModelAuthor(model llm.Completer, name string) *ModelAuthor { return &ModelAuthor{model, name} }
 
 // Name implements Author.
 func (a *ModelAuthor) Name() string { return a.name }
 
-// Propose implements Author. A change that check refuses is one that the model may mend once.
+// Propose implements Author. If check rejects a change, the model may correct it once.
 func (a *ModelAuthor) Propose(
 	ctx context.Context, m Material, check func(policies.Mutation) error,
 ) (changes []policies.Mutation, err error) {
@@ -70,7 +70,7 @@ func (a *ModelAuthor) Propose(
 	return changes, nil
 }
 
-// proposed reads the model's answer. An error says, to the model, what to mend.
+// proposed parses the model's answer. An error tells the model what to correct.
 func proposed(raw []byte, check func(policies.Mutation) error) ([]policies.Mutation, error) {
 	var answer struct {
 		Changes []policies.Mutation `json:"changes"`
@@ -99,7 +99,7 @@ func proposed(raw []byte, check func(policies.Mutation) error) ([]policies.Mutat
 	return out, nil
 }
 
-// example is a field of a policy that can be changed.
+// example returns a changeable field of a policy.
 func example(p policies.Policy) string {
 	for _, f := range p.Fields() {
 		if strings.HasPrefix(f.Path, "parameters.") {
@@ -109,7 +109,7 @@ func example(p policies.Policy) string {
 	return "parameters.threshold"
 }
 
-// told lays out what is known.
+// told formats the material for the model.
 func told(m Material) string {
 	var b strings.Builder
 	add := func(heading string, lines []string) {

@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// OnGitHub is the [Forge] of repositories on GitHub.
+// OnGitHub is the [Forge] for repositories on GitHub.
 type OnGitHub struct {
 	github   *github.App
 	git      *gitops.Cache
@@ -28,13 +28,13 @@ type OnGitHub struct {
 	now      func() time.Time
 
 	mu      sync.Mutex
-	without map[int64]bool // reactions of people who had no say when it was asked
+	without map[int64]bool // reactions of users without permission when it was last checked
 }
 
-// asksAboutPeople bounds the questions of one look about who has a say: strangers may put a 👍 as well.
+// asksAboutPeople limits the permission checks of one look, since any user may put a 👍.
 const asksAboutPeople = 20
 
-// NewOnGitHub returns the forge of an app.
+// NewOnGitHub returns a forge for an app.
 func NewOnGitHub(
 	a *github.App, git *gitops.Cache, s Store, settings Settings, now func() time.Time,
 ) *OnGitHub {
@@ -47,9 +47,9 @@ func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
 
 func branchOf(x store.Experiment) string { return "sia/policy-" + x.ID }
 
-// commit gives the policy's file another source, on a branch that begins at the default branch, and
-// opens its pull request. was is what the file has to be there, empty: none. Where the default branch has
-// the source already, nothing is left to do: there is true, and the pull request is the one that there was, if any.
+// commit commits a new source of the policy's file, on a branch from the default branch, and opens its pull request.
+// was is the expected content, empty: no file. If the default branch has the source already, there is true, and pull is
+// the previous pull request, if any.
 func (f *OnGitHub) commit(
 	ctx context.Context, x store.Experiment, branch, was, source, title, body string,
 ) (pull github.Pull, there bool, err error) {
@@ -87,7 +87,7 @@ func (f *OnGitHub) commit(
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
-			if string(is) != was && string(is) != source { // else it was committed before
+			if string(is) != was && string(is) != source { // otherwise it was committed before
 				return nil, ErrMoved
 			}
 			return map[string][]byte{x.File: content}, nil
@@ -99,7 +99,7 @@ func (f *OnGitHub) commit(
 	return pull, false, err
 }
 
-// refused gives words for people to what git was refused where trying again can't help.
+// refused adds a message for users to a refusal of git that a retry can't solve.
 func refused(err error, branch string) error {
 	var (
 		auth     *gitops.AuthError
@@ -113,7 +113,7 @@ func refused(err error, branch string) error {
 	return err
 }
 
-// maxPolicy bounds a policy's file, in bytes.
+// maxPolicy is the maximum size of a policy's file, in bytes.
 const maxPolicy = 64 << 10
 
 // Open implements Forge.
@@ -128,23 +128,23 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 	}
 	c.Diff = unified(was, source)
 	if _, ships := policies.ShippedSet().Find(x.Present); ships {
-		was = "" // the file comes with the change
+		was = "" // the file is created by the change
 	}
 	pull, there, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
 	if err == nil && there && pull.Number == 0 {
-		err = ErrMoved // to the same by somebody else
+		err = ErrMoved // somebody else made the same change
 	}
 	return Opened{pull.Number, pull.URL, pull.HeadSHA}, err
 }
 
-// unified are the hunks of a unified diff of two files; "" where they are the same.
+// unified returns the hunks of a unified diff of two files; "" if they are equal.
 func unified(was, now string) string {
 	d := string(diff.Diff("was", []byte(was), "now", []byte(now)))
-	_, d, _ = strings.Cut(d, "\n+++ now\n") // what is before names the files
+	_, d, _ = strings.Cut(d, "\n+++ now\n") // the header contains the file names
 	return strings.TrimSuffix(d, "\n")
 }
 
-// told is a change as people are told of it.
+// told describes a change for users.
 func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standing) (render.PolicyChange, error) {
 	set, err := f.settings.Settings(ctx, x.Installation, x.Place)
 	if err != nil {
@@ -166,7 +166,7 @@ func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standi
 	return c, nil
 }
 
-// Look implements Forge. A 👍 counts when it is of somebody who may command SIA there.
+// Look implements Forge. A 👍 counts if its author may command SIA there.
 func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, err error) {
 	repo := f.repo(x)
 	pull, err := repo.Pull(ctx, x.Pull)
@@ -195,7 +195,7 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 			continue
 		}
 		if asked++; asked > asksAboutPeople {
-			break // the others are asked about at the next look
+			break // the next look checks the others
 		}
 		have, err := repo.Permission(ctx, r.Author)
 		if err != nil {
@@ -210,7 +210,7 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 	return s, nil
 }
 
-// remembersStrangers bounds what is remembered of them; then it begins anew.
+// remembersStrangers limits the cached reactions; a full cache is cleared.
 const remembersStrangers = 10_000
 
 func (f *OnGitHub) hasNoSay(reaction int64) {
@@ -222,8 +222,8 @@ func (f *OnGitHub) hasNoSay(reaction int64) {
 	f.without[reaction] = true
 }
 
-// hadNoSay reports whether it was found that a reaction is of somebody without a say. Who gets one
-// afterwards takes the 👍 back and puts it again.
+// hadNoSay reports whether a reaction's author had no permission when checked. A user who gets it afterwards has to
+// remove the 👍 and add it again.
 func (f *OnGitHub) hadNoSay(reaction int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -243,7 +243,7 @@ func (f *OnGitHub) Say(ctx context.Context, x store.Experiment, n evolve.Standin
 	return comment.ID, err
 }
 
-// Merge implements Forge. What is merged is what was tried, and nothing that somebody added.
+// Merge implements Forge. It merges only the tested commit, without additions by others.
 func (f *OnGitHub) Merge(ctx context.Context, x store.Experiment) (merged bool, why string, err error) {
 	repo := f.repo(x)
 	head, ok, err := repo.Head(ctx, branchOf(x))

@@ -13,16 +13,15 @@ import (
 )
 
 const (
-	// freeze is how long a policy is left alone after a change of it was taken back, and how long
-	// after one was taken up.
+	// freeze is the time after the promotion or rollback of a change during which the policy is not changed again.
 	freeze = 14 * 24 * time.Hour
-	// an experiment without a result by then ends: the difference is too small to matter
+	// time after which an experiment ends without a result because the difference is too small to matter
 	longest     = 180 * 24 * time.Hour
 	mostTasks   = 4000
-	waitsAtMost = 60 * 24 * time.Hour // for a person's approval
+	waitsAtMost = 60 * 24 * time.Hour // for a user's approval
 )
 
-// notOpened begins the reason of a change that GitHub refused a pull request for.
+// notOpened is the prefix of the reason if GitHub refused to open a pull request.
 const notOpened = "its pull request can't be opened: "
 
 // open opens the pull request of a change.
@@ -44,7 +43,7 @@ func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experimen
 	return e.enter(ctx, x, store.ExperimentProposed, "the pull request is open")
 }
 
-// await begins the experiment when nobody has to approve it, or somebody has.
+// await starts the experiment once it is approved, or if no approval is required.
 func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	x, pull, done, err := e.look(ctx, x, store.ExperimentRejected)
 	if done || err != nil {
@@ -58,7 +57,7 @@ func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experime
 	case pull.ApprovedBy != "":
 		x.ApprovedBy = pull.ApprovedBy
 		x, err = e.enter(ctx, x, store.ExperimentRunning, "@"+pull.ApprovedBy+" approved the experiment")
-	case x.Decision == string(policies.TypeEscalate): // whether people are asked is theirs to say
+	case x.Decision == string(policies.TypeEscalate): // escalation affects users, so they decide
 	case set.Policies.Autonomy == sia.AutonomyExperiment:
 		x, err = e.enter(ctx, x, store.ExperimentRunning, "policies.autonomy lets experiments begin by themselves")
 	}
@@ -71,7 +70,7 @@ func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experime
 	return e.say(ctx, x)
 }
 
-// look looks at the pull request; done: people merged or closed it, and that was followed.
+// look reads the pull request. done reports that it was merged or closed, and that this was processed.
 func (e *Evolver) look(
 	ctx context.Context, x store.Experiment, closed store.ExperimentPhase,
 ) (_ store.Experiment, now PullState, done bool, err error) {
@@ -88,16 +87,16 @@ func (e *Evolver) look(
 	return x, now, done, err
 }
 
-// promoted notes that the file has the change.
+// promoted records that the change is in the file.
 func (e *Evolver) promoted(ctx context.Context, x store.Experiment, why string) (store.Experiment, error) {
-	if x.StartedAt.IsZero() { // the lot never had a say: all tasks from now on are the change's
+	if x.StartedAt.IsZero() { // there was no experiment: all tasks from now on use the change
 		x.StartedAt = e.Now()
 	}
 	open, err := e.Store.Experiments(ctx, x.Installation, true)
 	if err != nil {
 		return x, err
 	}
-	for _, was := range open { // a guardrail is for the last change of a policy
+	for _, was := range open { // a guardrail watches only the last change of a policy
 		if was.Phase == store.ExperimentPromoted && was.ID != x.ID && samePolicy(was, x) {
 			if _, err := e.enter(ctx, was, store.ExperimentKept, "the next change of the policy took its place"); err != nil {
 				return x, err
@@ -114,7 +113,7 @@ func samePolicy(a, b store.Experiment) bool {
 	return a.Installation == b.Installation && a.Place.ID == b.Place.ID && a.Decision == b.Decision && a.Name == b.Name
 }
 
-// judge looks at the result of the tasks of an experiment.
+// judge evaluates the results of an experiment's tasks.
 func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	x, _, done, err := e.look(ctx, x, store.ExperimentStopped)
 	if done || err != nil {
@@ -140,9 +139,8 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 	return e.sayWith(ctx, x, rows)
 }
 
-// end closes the pull request of a change that is not to come into force. The comment that
-// says why stands before it is closed. Where neither can be, as in an archived repository, the change
-// ends nevertheless.
+// end closes the pull request of a change that failed. It posts the reason before. If both fail permanently, as in an
+// archived repository, the change ends nevertheless.
 func (e *Evolver) end(
 	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
 ) (store.Experiment, error) {
@@ -165,7 +163,7 @@ func (e *Evolver) end(
 	return e.enter(ctx, x, p, why)
 }
 
-// merge merges the pull request of a change that won.
+// merge merges the pull request of a successful change.
 func (e *Evolver) merge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	x, _, done, err := e.look(ctx, x, store.ExperimentStopped)
 	if done || err != nil {
@@ -186,14 +184,14 @@ func (e *Evolver) merge(ctx context.Context, x store.Experiment) (store.Experime
 	return e.say(ctx, x)
 }
 
-// guard watches a promoted change.
+// guard checks the guardrails of a promoted change.
 func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	rows, err := e.settled(ctx, x)
 	if err != nil {
 		return x, err
 	}
 	guards := standing(x, rows).Guards
-	for _, g := range guards { // first: an alarm that is not the change's has all metrics watched anew
+	for _, g := range guards { // first, because any other alarm restarts all metrics
 		if g.Whose == evolve.TheChanges {
 			return e.rollBack(ctx, x, "", fmt.Sprintf("the share of tasks %s fell: %s", g.Metric, g.Why))
 		}
@@ -214,8 +212,8 @@ func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experime
 	return e.sayWith(ctx, x, rows)
 }
 
-// rollBack puts the version before a change in force again. By is empty for SIA. A longer freeze stays. So does a
-// later version that was taken back before and that the file still has: it would decide again.
+// rollBack restores the version before a change. by is empty for SIA. A longer freeze is not shortened. If a later
+// version that was rolled back is still in the file, the hold continues to suppress it.
 func (e *Evolver) rollBack(ctx context.Context, x store.Experiment, by, why string) (store.Experiment, error) {
 	h := store.PolicyHold{Installation: x.Installation, Place: x.Place.ID, Decision: x.Decision, Name: x.Name,
 		Bad: x.Candidate, Instead: x.Present, Until: e.Now().Add(freeze), Why: why, By: by, At: e.Now()}
@@ -239,7 +237,7 @@ func (e *Evolver) rollBack(ctx context.Context, x store.Experiment, by, why stri
 	return e.enter(ctx, x, store.ExperimentReverting, why)
 }
 
-// revert has the file put back. Where that is refused for good it stays, and the hold keeps it from deciding.
+// revert restores the file. If that is refused permanently, the file stays and the hold suppresses its version.
 func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	source, err := e.before(ctx, x)
 	if err != nil {
@@ -268,14 +266,14 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 		return x, err
 	}
 	told, err := e.say(ctx, x)
-	if sia.IsPermanent(err) { // nothing can be said there either
+	if sia.IsPermanent(err) { // the comment is refused too
 		return x, nil
 	}
 	return told, err
 }
 
-// before is the file as it was before a change; empty where the change brought the file, because
-// the version before it ships with SIA.
+// before returns the file's content before a change; empty if the change created the file, because the previous version
+// ships with SIA.
 func (e *Evolver) before(ctx context.Context, x store.Experiment) (string, error) {
 	if _, ships := policies.ShippedSet().Find(x.Present); ships {
 		return "", nil

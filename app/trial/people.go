@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Propose has a person propose a change of the policy of a name that holds in a repository. It goes
-// the way of every change, and is saved also where the gate rejects it. By is who proposes it.
+// Propose proposes a change, on behalf of a user, of the named policy in force in a repository. The change takes the
+// usual course, and is saved even if the gate rejects it. by is the user.
 func (e *Evolver) Propose(
 	ctx context.Context, installation int64, repo sia.Repo, name string, c policies.Mutation, by string,
 ) (x store.Experiment, err error) {
@@ -37,7 +37,7 @@ func (e *Evolver) Propose(
 	return e.Find(ctx, x.ID)
 }
 
-// named is the policy of a name that holds in a repository, of the highest layer.
+// named returns the policy with a name that is in force in a repository, from the highest layer.
 func (e *Evolver) named(ctx context.Context, installation int64, repo sia.Repo, name string) (subject, error) {
 	set, err := e.Settings.Policies(ctx, installation, repo)
 	if err != nil {
@@ -51,7 +51,7 @@ func (e *Evolver) named(ctx context.Context, installation int64, repo sia.Repo, 
 	return e.subjectOf(ctx, installation, repo, p)
 }
 
-// Find is the experiment of an id; the error wraps [store.ErrNotFound] when there is none.
+// Find returns the experiment with an id; the error wraps [store.ErrNotFound] if there is none.
 func (e *Evolver) Find(ctx context.Context, id string) (store.Experiment, error) {
 	all, err := e.Store.Experiments(ctx, 0, false)
 	if err != nil {
@@ -64,7 +64,7 @@ func (e *Evolver) Find(ctx context.Context, id string) (store.Experiment, error)
 	return all[i], nil
 }
 
-// Promote has a change come into force because a person says so, whatever the experiment shows.
+// Promote brings a change into force at a user's request, regardless of the experiment.
 func (e *Evolver) Promote(ctx context.Context, id, by string) (store.Experiment, error) {
 	e.moving.Lock()
 	defer e.moving.Unlock()
@@ -89,7 +89,7 @@ func (e *Evolver) Promote(ctx context.Context, id, by string) (store.Experiment,
 	return e.promoted(ctx, x, by+" promoted it")
 }
 
-// Rollback puts the version before a promoted change in force again, because a person says so.
+// Rollback restores the version before a promoted change at a user's request.
 func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment, error) {
 	e.moving.Lock()
 	defer e.moving.Unlock()
@@ -103,14 +103,14 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 		if err != nil {
 			return x, err
 		}
-		if later != "" { // taking it back would undo that as well
+		if later != "" { // rolling back would undo that as well
 			return x, fmt.Errorf("experiment %s: the change %s builds on it; take that back first", id, later)
 		}
 		x.EndedAt = time.Time{}
 		if x, err = e.rollBack(ctx, x, by, by+" took it back"); err != nil {
 			return x, err
 		}
-	case store.ExperimentReverting: // the file is still to be put back
+	case store.ExperimentReverting: // the file is still to be restored
 	case store.ExperimentDrafted, store.ExperimentProposed, store.ExperimentRunning, store.ExperimentBetter:
 		return e.end(ctx, x, store.ExperimentStopped, by+" stopped it")
 	default:
@@ -119,7 +119,7 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 	return e.revert(ctx, x)
 }
 
-// builtOn is the id of a later change of the same policy that is in force; "" when there is none.
+// builtOn returns the id of a later change of the same policy that is in force; "" if there is none.
 func (e *Evolver) builtOn(ctx context.Context, x store.Experiment) (string, error) {
 	all, err := e.Store.Experiments(ctx, x.Installation, false)
 	if err != nil {
@@ -134,11 +134,11 @@ func (e *Evolver) builtOn(ctx context.Context, x store.Experiment) (string, erro
 	return "", nil
 }
 
-// errPast is a time that is over.
+// errPast means that a time is in the past.
 var errPast = errors.New("a policy is frozen until a time that is to come")
 
-// Freeze has nobody change a policy until a time. What is tried goes on. A hold that has another
-// version decide stays as it is.
+// Freeze prevents changes of a policy until a time. Running experiments continue, and a hold that substitutes another
+// version stays.
 func (e *Evolver) Freeze(
 	ctx context.Context, installation int64, repo sia.Repo, name string, until time.Time, by, why string,
 ) (store.PolicyHold, error) {
@@ -164,7 +164,7 @@ func (e *Evolver) Thaw(ctx context.Context, installation int64, repo sia.Repo, n
 		Name: name, Until: e.Now(), Why: "not frozen any more", By: by, At: e.Now()})
 }
 
-// hold keeps a hold with the version that stands in, if one does.
+// hold saves a hold together with the substitute version of the present hold, if any.
 func (e *Evolver) hold(ctx context.Context, h store.PolicyHold) error {
 	was, err := e.holdBefore(ctx, h)
 	if err != nil {
@@ -174,7 +174,7 @@ func (e *Evolver) hold(ctx context.Context, h store.PolicyHold) error {
 	return e.Store.HoldPolicy(ctx, h)
 }
 
-// holdBefore is the hold that another of the same policy is to take the place of; the zero one where there is none.
+// holdBefore returns the present hold of the policy that h concerns; zero if there is none.
 func (e *Evolver) holdBefore(ctx context.Context, h store.PolicyHold) (store.PolicyHold, error) {
 	holds, err := e.Store.PolicyHolds(ctx, h.Installation)
 	if err != nil {

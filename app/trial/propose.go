@@ -18,27 +18,27 @@ import (
 )
 
 const (
-	// recently is how far back outcomes count for whether a policy has room.
+	// recently is the period of the outcomes that decide whether a policy has room for improvement.
 	recently = 60 * 24 * time.Hour
-	// asksAtMost are the policies of an installation that an author is asked about in one round.
+	// asksAtMost is the maximum number of an installation's policies for which an author is asked per round.
 	asksAtMost = 2
 )
 
-// subject is a policy that may be changed, and where its changes go.
+// subject is a policy that may be changed, and the place of its changes.
 type subject struct {
 	installation int64
 	policy       policies.Policy
-	place        sia.Repo // holds it, or is to
+	place        sia.Repo // contains the policy's file, or will
 	layer        policies.Layer
-	alone        bool // it is about tasks of place alone
+	alone        bool // it applies only to tasks of place
 }
 
-// file is where changes of the policy go: to where it is, if it has a file.
+// file returns the path of the policy's file: the existing one, or a new one in the policies folder.
 func (s subject) file() string {
 	return cmp.Or(s.policy.Path, path.Join(policies.Dir, s.policy.Name+".yml"))
 }
 
-// proposeIn proposes changes of an installation's policies, where there is room for one.
+// proposeIn proposes changes of an installation's policies that have room for improvement.
 func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 	if e.Author == nil {
 		return nil
@@ -70,8 +70,8 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 	return errors.Join(all...)
 }
 
-// subjects are the policies of an installation that decide for some repository. They take turns: each day, those
-// come first that come after yesterday's.
+// subjects returns the policies of an installation that decide for some repository. They rotate daily: the list begins
+// after those of yesterday.
 func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subject, error) {
 	repos, err := e.Store.Repositories(ctx, in.ID)
 	if err != nil || len(repos) == 0 {
@@ -102,16 +102,16 @@ func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subjec
 	return slices.Concat(out[first:], out[:first]), nil
 }
 
-// outranked reports whether another policy of the same name and type stands above one.
+// outranked reports whether a higher layer has a policy of the same name and type.
 func outranked(set *policies.Set, p policies.Policy) bool {
 	return slices.ContainsFunc(set.All(), func(q policies.Policy) bool {
 		return q.Decision == p.Decision && q.Name == p.Name && q.Layer > p.Layer
 	})
 }
 
-// subjectOf says where changes of a policy go that may hold in a repository: to where it is. One
-// that ships goes to the owner's repository for policies, or to the repository itself, for its
-// tasks alone, where the owner has none.
+// subjectOf returns the place for changes of a policy in force in a repository: its present place. A shipped policy is
+// changed in the owner's repository for policies, or, if the owner has none, in the repository itself and only for its
+// tasks.
 func (e *Evolver) subjectOf(ctx context.Context, installation int64, r sia.Repo, p policies.Policy) (subject, error) {
 	s := subject{installation: installation, policy: p, place: r, layer: policies.Repository, alone: true}
 	if p.Layer == policies.Repository {
@@ -127,13 +127,13 @@ func (e *Evolver) subjectOf(ctx context.Context, installation int64, r sia.Repo,
 	return subject{installation: installation, policy: p, place: owners.Repo, layer: policies.Owner}, nil
 }
 
-// is reports whether an experiment is about the policy.
+// is reports whether an experiment concerns the policy.
 func (s subject) is(x store.Experiment) bool {
 	return x.Installation == s.installation && x.Place.ID == s.place.ID && x.Decision == string(s.policy.Decision) &&
 		x.Name == s.policy.Name
 }
 
-// barred says why a policy is not to be changed now; "" when it may be.
+// barred returns why a policy is not to be changed automatically now; "" if it may be.
 func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 	set, err := e.Settings.Settings(ctx, s.installation, s.place)
 	if err != nil {
@@ -150,7 +150,7 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 		return "", err
 	}
 	now := e.Now()
-	for _, x := range past { // the next one would be refused like it
+	for _, x := range past { // the next one would fail likewise
 		if s.is(x) && strings.HasPrefix(x.Why, notOpened) && now.Sub(x.EndedAt) < freeze {
 			return x.Why, nil
 		}
@@ -174,7 +174,7 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 	return "", nil
 }
 
-// closed says why nobody may change a policy now, not even a person; "" when it may be changed.
+// closed returns why a policy can't be changed now, not even by a user; "" if it can.
 func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
 	now := e.Now()
 	holds, err := e.Store.PolicyHolds(ctx, s.installation)
@@ -206,7 +206,7 @@ func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
 	return "", nil
 }
 
-// ask asks the author for changes of a policy, and drafts the first that the gate lets through.
+// ask requests changes of a policy from the author, and drafts the first that passes the gate.
 func (e *Evolver) ask(ctx context.Context, s subject) error {
 	m, err := e.material(ctx, s)
 	if err != nil {
@@ -235,14 +235,14 @@ func (e *Evolver) ask(ctx context.Context, s subject) error {
 	return nil
 }
 
-// moveOne moves one change on, while nothing else does.
+// moveOne advances one change while holding the lock.
 func (e *Evolver) moveOne(ctx context.Context, x store.Experiment) error {
 	e.moving.Lock()
 	defer e.moving.Unlock()
 	return e.move(ctx, x)
 }
 
-// draft puts a change through the replay gate and saves it, as drafted or as rejected.
+// draft checks a change by the replay gate and saves it as drafted or rejected.
 func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by string) (store.Experiment, error) {
 	candidate, err := policies.Mutate(s.policy, c)
 	if err != nil {
@@ -273,7 +273,7 @@ func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by 
 	return e.gate(ctx, x, s.policy, candidate)
 }
 
-// changeText is a change of a policy in words.
+// changeText describes a change of a policy.
 func changeText(was, now policies.Policy) string {
 	var all []string
 	for _, c := range policies.Diff(was, now) {
@@ -284,8 +284,8 @@ func changeText(was, now policies.Policy) string {
 	return strings.Join(all, "; ")
 }
 
-// replayed counts the tasks from the history of repositories that one of two policies resolved alone: of the repository
-// that a change is about, or of all in its installation.
+// replayed counts the replayed historical tasks that only one of two policies resolved: of the repository that a change
+// concerns, or of all in its installation.
 func (e *Evolver) replayed(
 	ctx context.Context, x store.Experiment, present, candidate policies.Policy,
 ) (won, lost int, err error) {
@@ -309,7 +309,7 @@ func (e *Evolver) replayed(
 	return won, lost, nil
 }
 
-// gate judges a change by tasks with a known outcome, and saves it.
+// gate evaluates a change by tasks with a known outcome, and saves it.
 func (e *Evolver) gate(
 	ctx context.Context, x store.Experiment, present, candidate policies.Policy,
 ) (store.Experiment, error) {
