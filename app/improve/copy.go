@@ -15,9 +15,9 @@ import (
 
 // Limits of the copy of a project.
 const (
-	maxCopied  = 4 << 30 // bytes
-	maxEntries = 500_000
-	maxLeft    = 20 // named entries of those that could not be copied
+	maxCopied       = 4 << 30 // bytes
+	maxEntries      = 500_000
+	maxNamedOmitted = 20 // named entries of those that could not be copied
 )
 
 // copyProject copies a project's folder: regular files, folders, and symbolic links as they are. It omits .git, which a
@@ -66,7 +66,7 @@ func (c *projectCopy) entry(p string, d fs.DirEntry, err error) error {
 	case name == ".":
 		return err
 	case err != nil:
-		return c.leave(name, d, err)
+		return c.omit(name, d, err)
 	case d.Name() == ".git" || filepath.ToSlash(name) == placeFolder:
 		if d.IsDir() {
 			return fs.SkipDir
@@ -91,7 +91,7 @@ func (c *projectCopy) entry(p string, d fs.DirEntry, err error) error {
 		return err
 	}
 	if unreadable(err) {
-		return c.leave(name, d, err)
+		return c.omit(name, d, err)
 	}
 	return err
 }
@@ -103,9 +103,9 @@ func unreadable(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) // removed meanwhile
 }
 
-// leave omits an entry.
-func (c *projectCopy) leave(name string, d fs.DirEntry, err error) error {
-	if c.left++; len(c.named) < maxLeft {
+// omit omits an entry.
+func (c *projectCopy) omit(name string, d fs.DirEntry, err error) error {
+	if c.left++; len(c.named) < maxNamedOmitted {
 		c.named = append(c.named, fmt.Sprintf("%s (%v)", filepath.ToSlash(name), cause(err)))
 	}
 	if d != nil && d.IsDir() {

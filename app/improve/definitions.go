@@ -88,9 +88,9 @@ func readDefinition(name string, content []byte) error {
 	return errors.Join(errs...)
 }
 
-// Lay writes definitions into a folder of SIA's own, replacing those of an earlier run, and returns their names in
+// WriteDefinitions writes definitions into a folder of SIA's own, replacing those of an earlier run, and returns their names in
 // order.
-func Lay(root string, files map[string][]byte) (names []string, err error) {
+func WriteDefinitions(root string, files map[string][]byte) (names []string, err error) {
 	for _, dir := range []string{technique.Dir, policies.Dir} {
 		if err := os.RemoveAll(filepath.Join(root, filepath.FromSlash(dir))); err != nil {
 			return nil, fmt.Errorf("lay out techniques and policies: %w", err)
@@ -103,7 +103,7 @@ func Lay(root string, files map[string][]byte) (names []string, err error) {
 		if _, err := readText(strings.NewReader(string(files[name]))); err != nil {
 			continue // not suitable for a model; its commit reports the parse error
 		}
-		if err := layFile(filepath.Join(root, filepath.FromSlash(name)), files[name]); err != nil {
+		if err := writeFile(filepath.Join(root, filepath.FromSlash(name)), files[name]); err != nil {
 			return nil, fmt.Errorf("lay out %s: %w", name, err)
 		}
 		names = append(names, name)

@@ -19,15 +19,15 @@ func Inside(env func(string) string, places ...string) string {
 		return fmt.Sprintf("%s is set: this runs within the iteration %s", Environment, name)
 	}
 	for _, place := range places {
-		if at := markedAbove(place); at != "" {
+		if at := findMark(place); at != "" {
 			return fmt.Sprintf("%s lies in the copy of an iteration, %s", place, at)
 		}
 	}
 	return ""
 }
 
-// markedAbove returns the nearest marked folder that contains place; "" if there is none.
-func markedAbove(place string) string {
+// findMark returns the nearest marked folder that contains place; "" if there is none.
+func findMark(place string) string {
 	dir, err := filepath.Abs(place)
 	if err != nil {
 		return ""

@@ -23,8 +23,8 @@ func ownershipOf(info fs.FileInfo) ownership {
 	return ownership{true, int(st.Uid), int(st.Gid), uint64(st.Nlink)} //nolint:unconvert // its type differs by system
 }
 
-// give sets a file's owner and group.
-func (o ownership) give(path string) error {
+// apply sets a file's owner and group.
+func (o ownership) apply(path string) error {
 	if !o.known {
 		return nil
 	}

@@ -24,7 +24,7 @@ const (
 	copyFolder   = "project"  // in an iteration: the working copy
 	fallbackName = "fallback" // in an iteration: the original
 	keptName     = "kept"     // in an iteration: the kept version
-	besideName   = "beside"   // in a killed iteration: the temporary file next to the target
+	strayName    = "beside"   // in a killed iteration: the temporary file next to the target
 	stampFormat  = "20060102T150405Z"
 	maxSameStamp = 100 // iterations that may begin within one second
 )
@@ -44,7 +44,7 @@ type Place struct {
 // this folder, Open rejects it if it has entries other than folders and regular files.
 func Open(root string, now func() time.Time) (*Place, error) {
 	dir := filepath.Join(root, placeFolder)
-	if err := makePlain(root); err != nil {
+	if err := makePlaceFolder(root); err != nil {
 		return nil, fmt.Errorf("make a place for improvements: %w", err)
 	}
 	ignore := filepath.Join(dir, ".gitignore")
@@ -63,8 +63,8 @@ func Open(root string, now func() time.Time) (*Place, error) {
 	return &Place{Root: root, dir: dir, lock: lock, now: now}, nil
 }
 
-// makePlain creates the folder of a place, unless it exists. It returns an error if an entry leads outside.
-func makePlain(root string) error {
+// makePlaceFolder creates the folder of a place, unless it exists. It returns an error if an entry leads outside.
+func makePlaceFolder(root string) error {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (i *Iteration) Cycle(c improve.Cycle) error {
 		if err != nil {
 			return fmt.Errorf("save what was kept of %s: %w", c.File, err)
 		}
-		if _, err := i.put(keptName, c.File, f); err != nil {
+		if _, err := i.saveVersion(keptName, c.File, f); err != nil {
 			return err
 		}
 	}
@@ -174,8 +174,8 @@ func (i *Iteration) Cycle(c improve.Cycle) error {
 	return i.save(r)
 }
 
-// put saves a version of a file in the iteration's folder.
-func (i *Iteration) put(folder, name string, f improve.File) (path string, err error) {
+// saveVersion saves a version of a file in the iteration's folder.
+func (i *Iteration) saveVersion(folder, name string, f improve.File) (path string, err error) {
 	path = filepath.Join(i.Dir, folder, filepath.FromSlash(name))
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
 		err = atomicfile.Replace(path, []byte(f.Text), 0o644)

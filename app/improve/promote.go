@@ -48,11 +48,11 @@ func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err err
 			err = fmt.Errorf("promote %s: %w", s.Name, err)
 		}
 	}()
-	if p.Kept, err = i.put(keptName, s.Name, after); err != nil {
+	if p.Kept, err = i.saveVersion(keptName, s.Name, after); err != nil {
 		return p, err
 	}
 	if !s.File.Absent {
-		if p.Fallback, err = i.put(fallbackName, s.Name, s.File); err != nil {
+		if p.Fallback, err = i.saveVersion(fallbackName, s.Name, s.File); err != nil {
 			return p, err
 		}
 	}
@@ -84,7 +84,7 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 	r := i.record
 	made := false
 	defer func() {
-		if err != nil && made && !errors.Is(err, errKeep) {
+		if err != nil && made && !errors.Is(err, errNotOurs) {
 			err = errors.Join(err, removeOwn(r.Temp))
 		}
 	}()
@@ -107,11 +107,11 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 	if made, err = writeNew(r.Temp, after.Text, mode); err != nil {
 		return nil, err
 	}
-	if err := owner.give(r.Temp); err != nil {
+	if err := owner.apply(r.Temp); err != nil {
 		notes = append(notes, "the file has another owner now: "+cause(err).Error())
 	}
 	i.step(stepWritten)
-	if now, err := sumOf(s.Target); err != nil || now != r.Before {
+	if now, err := fileSum(s.Target); err != nil || now != r.Before {
 		return nil, cmp.Or(err, ErrChanged)
 	}
 	if s.File.Absent {
@@ -131,26 +131,26 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 	}
 	i.step(stepSwapped)
 	if exchanged {
-		if err := i.settleSwap(s.Target); err != nil {
+		if err := i.verifySwap(s.Target); err != nil {
 			return nil, err
 		}
 	}
 	return notes, atomicfile.SyncFolder(filepath.Dir(s.Target))
 }
 
-// errKeep means that the temporary file is somebody else's and must not be removed.
-var errKeep = errors.New("it lies beside the file")
+// errNotOurs means that the temporary file is somebody else's and must not be removed.
+var errNotOurs = errors.New("it lies beside the file")
 
-// settleSwap checks the version that the new one replaced, and removes it if it is the expected one.
-func (i *Iteration) settleSwap(target string) error {
+// verifySwap checks the version that the new one replaced, and removes it if it is the expected one.
+func (i *Iteration) verifySwap(target string) error {
 	r := i.record
-	got, err := sumOf(r.Temp)
+	got, err := fileSum(r.Temp)
 	i.step(stepChecked)
 	if err == nil && got == r.Before {
 		return removeOwn(r.Temp)
 	}
 	if _, back := exchange(r.Temp, target); back != nil {
-		return errors.Join(err, ErrChanged, fmt.Errorf("%w: %s (%w)", errKeep, r.Temp, back))
+		return errors.Join(err, ErrChanged, fmt.Errorf("%w: %s (%w)", errNotOurs, r.Temp, back))
 	}
 	return cmp.Or(err, ErrChanged)
 }
@@ -169,7 +169,7 @@ func writeNew(path, content string, mode fs.FileMode) (made bool, err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return true, err
 	}
-	got, err := sumOf(path)
+	got, err := fileSum(path)
 	if err == nil && got != sum(improve.File{Text: content}) {
 		err = errors.New("the disk gives back something else than was written to it")
 	}

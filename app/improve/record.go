@@ -58,7 +58,7 @@ func (i *Iteration) save(r record) error {
 
 func readRecord(dir string) (r record, err error) {
 	path := filepath.Join(dir, recordName)
-	info, err := ordinary(path)
+	info, err := statRegular(path)
 	if err != nil {
 		return r, err
 	}
@@ -72,8 +72,8 @@ func readRecord(dir string) (r record, err error) {
 	return r, json.Unmarshal(b, &r)
 }
 
-// ordinary returns the info of a regular file. Reading any other file may block.
-func ordinary(path string) (fs.FileInfo, error) {
+// statRegular returns the info of a regular file. Reading any other file may block.
+func statRegular(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no ordinary file (%s)", path, info.Mode().Type())
@@ -90,9 +90,9 @@ func sum(f improve.File) string {
 	return hex.EncodeToString(h[:])
 }
 
-// sumOf returns the sum of the regular file at a path.
-func sumOf(path string) (string, error) {
-	info, err := ordinary(path)
+// fileSum returns the sum of the regular file at a path.
+func fileSum(path string) (string, error) {
+	info, err := statRegular(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return absent, nil
@@ -105,8 +105,8 @@ func sumOf(path string) (string, error) {
 	return sum(improve.File{Text: string(b)}), err
 }
 
-// layFile writes a file and creates its parent folders.
-func layFile(path string, content []byte) error {
+// writeFile writes a file and creates its parent folders.
+func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	keptOutput = 16 << 10 // bytes kept of a self-test's output, from its beginning and end
-	buildAt    = sandbox.CacheDir + "/build"
-	modulesAt  = sandbox.CacheDir + "/modules"
+	maxOutput = 16 << 10 // bytes kept of a self-test's output, from its beginning and end
+	buildAt   = sandbox.CacheDir + "/build"
+	modulesAt = sandbox.CacheDir + "/modules"
 )
 
 // SelfTest runs a command on the copy, in the sandbox, without network and without this process's environment.
@@ -33,8 +33,8 @@ type SelfTest struct {
 
 // Test runs the command. A failing test is not an error.
 func (s SelfTest) Test(ctx context.Context, _ string) (improve.TestRun, error) {
-	c := inCopy(s.Copy, s.Iteration)
-	c.Shell, c.Limits = s.Command, sandbox.Limits{Time: s.Within, Output: keptOutput}
+	c := copyCommand(s.Copy, s.Iteration)
+	c.Shell, c.Limits = s.Command, sandbox.Limits{Time: s.Within, Output: maxOutput}
 	c.Mounts = []sandbox.Mount{{From: s.Cache, To: buildAt, Writable: true}}
 	c.Env = append(c.Env, "XDG_CACHE_HOME="+buildAt, "GOCACHE="+buildAt+"/go", "npm_config_cache="+buildAt+"/npm",
 		"CARGO_TARGET_DIR="+buildAt+"/cargo", "GOPROXY=off")
@@ -56,8 +56,8 @@ func (s SelfTest) Test(ctx context.Context, _ string) (improve.TestRun, error) {
 	return improve.TestRun{Command: s.Command, OK: res.OK(), Ending: ending, Output: visible.Text(string(res.Output))}, nil
 }
 
-// inCopy returns a command that runs in the copy, with the iteration's name in its environment.
-func inCopy(dir, iteration string) sandbox.Command {
+// copyCommand returns a command that runs in the copy, with the iteration's name in its environment.
+func copyCommand(dir, iteration string) sandbox.Command {
 	return sandbox.Command{Dir: dir, Env: []string{Environment + "=" + iteration}, ReadOnly: []string{placeFolder}}
 }
 
@@ -85,8 +85,8 @@ type Languages struct {
 }
 
 const (
-	parseWithin = 30 * time.Second
-	noParser    = 127 // exit code of a shell for a missing command; scripts use it for unsupported syntax
+	parseTimeout = 30 * time.Second
+	noParser     = 127 // exit code of a shell for a missing command; scripts use it for unsupported syntax
 )
 
 // language is a language with its own parser. The script parses the file $1 without running or writing it.
@@ -169,10 +169,10 @@ func (l Languages) Check(ctx context.Context, name string) (improve.Parse, error
 		p.Why = "there is no sandbox on this machine to run the parser in"
 		return p, nil
 	}
-	c := inCopy(l.Copy, l.Iteration)
+	c := copyCommand(l.Copy, l.Iteration)
 	script := "command -v " + lang.program + " >/dev/null || exit 127\n" + lang.script
 	c.Argv = []string{"/bin/sh", "-c", script, "parse", "./" + filepath.ToSlash(name)}
-	c.Limits = sandbox.Limits{Time: parseWithin, Output: 4 << 10}
+	c.Limits = sandbox.Limits{Time: parseTimeout, Output: 4 << 10}
 	res, err := l.Sandbox.Run(ctx, c)
 	if err != nil {
 		return p, err

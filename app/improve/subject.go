@@ -24,7 +24,7 @@ type Subject struct {
 
 // Find reads the file at a path, which need not exist yet. An error contains the reason why it can't be improved.
 func Find(path string) (Subject, error) {
-	target, err := follow(path)
+	target, err := resolvePath(path)
 	if err != nil {
 		return Subject{}, fmt.Errorf("find %s: %w", path, err)
 	}
@@ -35,7 +35,7 @@ func Find(path string) (Subject, error) {
 	if s.File, err = readFile(target); err != nil {
 		return Subject{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	s.Root = projectOf(filepath.Dir(target))
+	s.Root = findProject(filepath.Dir(target))
 	name, err := filepath.Rel(s.Root, target)
 	if err != nil {
 		return Subject{}, fmt.Errorf("find %s: %w", path, err)
@@ -44,9 +44,9 @@ func Find(path string) (Subject, error) {
 	return s, nil
 }
 
-// follow returns the absolute path of a file with links resolved. If the file does not exist, it resolves the existing
-// parent folders.
-func follow(path string) (string, error) {
+// resolvePath returns the absolute path of a file with links resolved. If the file does not exist, it resolves the
+// existing parent folders.
+func resolvePath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -58,7 +58,7 @@ func follow(path string) (string, error) {
 	if info, err := os.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return "", errors.New("it is a link to a file that is not there; make that file, or name it")
 	}
-	dir, err := follow(filepath.Dir(abs))
+	dir, err := resolvePath(filepath.Dir(abs))
 	return filepath.Join(dir, filepath.Base(abs)), err
 }
 
@@ -108,9 +108,9 @@ func cause(err error) error {
 	return err
 }
 
-// projectOf returns the nearest parent folder that is a Git repository, or dir itself. It skips folders that do not
+// findProject returns the nearest parent folder that is a Git repository, or dir itself. It skips folders that do not
 // exist yet.
-func projectOf(dir string) string {
+func findProject(dir string) string {
 	own := ""
 	for at := dir; ; at = filepath.Dir(at) {
 		if own == "" {

@@ -50,11 +50,11 @@ func (p *Place) finish(i *Iteration) (said string, err error) {
 	r := i.record
 	said = fmt.Sprintf("An earlier run, %s, was killed in its cycle %d; %s is as it was.", i.Name, r.Cycles+1, r.What)
 	if r.Phase == promoting {
-		if !p.ours(i) {
+		if !p.isOwnRecord(i) {
 			return "", fmt.Errorf("its record names what is not its own (%s, %s); remove %s if you don't know it", r.Target,
 				r.Temp, i.Dir)
 		}
-		if said, err = i.settleKilled(); err != nil {
+		if said, err = i.recoverPromotion(); err != nil {
 			return "", err
 		}
 	}
@@ -69,15 +69,15 @@ func (p *Place) finish(i *Iteration) (said string, err error) {
 	return said, i.save(r)
 }
 
-// settleKilled completes an interrupted promotion. The file is the previous version, the new one, or somebody else's.
-// It is not changed, except to restore somebody else's version that was displaced.
-func (i *Iteration) settleKilled() (said string, err error) {
+// recoverPromotion completes an interrupted promotion. The file is the previous version, the new one, or somebody
+// else's. It is not changed, except to restore somebody else's version that was displaced.
+func (i *Iteration) recoverPromotion() (said string, err error) {
 	r := i.record
-	now, err := sumOf(r.Target)
+	now, err := fileSum(r.Target)
 	if err != nil {
 		return "", err
 	}
-	beside, err := sumOf(r.Temp)
+	beside, err := fileSum(r.Temp)
 	if err != nil {
 		return "", err
 	}
@@ -103,12 +103,13 @@ func (i *Iteration) settleKilled() (said string, err error) {
 		return said, nil
 	}
 	// It is incomplete, or somebody else's version.
-	return said, os.Rename(r.Temp, filepath.Join(i.Dir, besideName))
+	return said, os.Rename(r.Temp, filepath.Join(i.Dir, strayName))
 }
 
-// ours reports whether an iteration's record names a file of this project, and the temporary file that a promotion in
-// this iteration would create. This matters because files are replaced and removed according to the record.
-func (p *Place) ours(i *Iteration) bool {
+// isOwnRecord reports whether an iteration's record names a file of this project, and the temporary file that a
+// promotion in this iteration would create. This matters because files are replaced and removed according to the
+// record.
+func (p *Place) isOwnRecord(i *Iteration) bool {
 	r := i.record
 	folder := filepath.Dir(r.Target)
 	if real, err := filepath.EvalSymlinks(folder); err == nil && real != folder {

@@ -30,7 +30,7 @@ const proposeSchema = `{"type":"object","additionalProperties":false,"required":
 		"path":{"type":"string"},"value":{"type":"string"},"reason":{"type":"string"}}}}}}`
 
 const (
-	mostChanges   = 2
+	maxChanges    = 2
 	maxReason     = 400 // characters
 	maxFindings   = 12
 	authorTimeout = 8 * time.Minute
@@ -57,11 +57,12 @@ func (a *ModelAuthor) Propose(
 		map[string]any{"Policy": m.Policy, "Example": example(m.Policy)}); err != nil {
 		return nil, fmt.Errorf("propose a change of %s: %w", m.Policy.Name, err)
 	}
-	messages := []llm.Message{{Role: llm.RoleSystem, Content: system.String()}, {Role: llm.RoleUser, Content: told(m)}}
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: system.String()},
+		{Role: llm.RoleUser, Content: formatMaterial(m)}}
 	schema := &llm.Schema{Name: "changes", JSON: json.RawMessage(proposeSchema), Strict: true}
 	_, err = llm.Converse(ctx, a.model, llm.Question{Messages: messages, Schema: schema, Within: authorTimeout},
 		func(raw []byte) (err error) {
-			changes, err = proposed(raw, check)
+			changes, err = parseChanges(raw, check)
 			return err
 		})
 	if err != nil {
@@ -70,8 +71,8 @@ func (a *ModelAuthor) Propose(
 	return changes, nil
 }
 
-// proposed parses the model's answer. An error tells the model what to correct.
-func proposed(raw []byte, check func(policies.Mutation) error) ([]policies.Mutation, error) {
+// parseChanges parses the model's answer. An error tells the model what to correct.
+func parseChanges(raw []byte, check func(policies.Mutation) error) ([]policies.Mutation, error) {
 	var answer struct {
 		Changes []policies.Mutation `json:"changes"`
 	}
@@ -80,7 +81,7 @@ func proposed(raw []byte, check func(policies.Mutation) error) ([]policies.Mutat
 	}
 	var out []policies.Mutation
 	var faults []error
-	for _, c := range answer.Changes[:min(len(answer.Changes), mostChanges)] {
+	for _, c := range answer.Changes[:min(len(answer.Changes), maxChanges)] {
 		c.Path, c.Value = strings.TrimSpace(c.Path), strings.TrimSpace(c.Value)
 		c.Reason = text.Clip(text.OneLine(c.Reason), maxReason)
 		err := check(c)
@@ -109,8 +110,8 @@ func example(p policies.Policy) string {
 	return "parameters.threshold"
 }
 
-// told formats the material for the model.
-func told(m Material) string {
+// policyChange formats the material for the model.
+func formatMaterial(m Material) string {
 	var b strings.Builder
 	add := func(heading string, lines []string) {
 		fmt.Fprintf(&b, "## %s\n\n", heading)

@@ -52,8 +52,8 @@ type Forge interface {
 	Open(ctx context.Context, x store.Experiment, source string) (Opened, error)
 	// Look returns the state of that pull request.
 	Look(ctx context.Context, x store.Experiment) (PullState, error)
-	// Say updates SIA's only comment there with the experiment's standing; id identifies it.
-	Say(ctx context.Context, x store.Experiment, now evolve.Standing) (id int64, err error)
+	// UpsertComment updates SIA's only comment there with the experiment's standing; id identifies it.
+	UpsertComment(ctx context.Context, x store.Experiment, now evolve.Standing) (id int64, err error)
 	// Merge merges it. If merged is false, why is the reason.
 	Merge(ctx context.Context, x store.Experiment) (merged bool, why string, err error)
 	// Close closes it without merging.
@@ -108,8 +108,8 @@ type Evolver struct {
 	versions map[string]policies.Policy // by id; a version never changes
 }
 
-// rememberedVersions limits the cache of versions.
-const rememberedVersions = 200
+// maxCachedVersions limits the cache of versions.
+const maxCachedVersions = 200
 
 // New returns an evolver. All of Deps except Author and Replayed are required.
 func New(d Deps) (*Evolver, error) {
@@ -166,22 +166,22 @@ func (e *Evolver) Watch(ctx context.Context) error {
 // watch advances one change, or ends it if the app is no longer installed.
 func (e *Evolver) watch(ctx context.Context, x store.Experiment, installed bool) error {
 	if !installed {
-		_, err := e.enter(ctx, x, store.ExperimentStopped, "the app was uninstalled")
+		_, err := e.setPhase(ctx, x, store.ExperimentStopped, "the app was uninstalled")
 		return err
 	}
 	r, err := e.Store.Repository(ctx, x.Place.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && r.Installation != x.Installation:
-		_, err = e.enter(ctx, x, store.ExperimentStopped, "the app was removed from "+x.Place.String())
+		_, err = e.setPhase(ctx, x, store.ExperimentStopped, "the app was removed from "+x.Place.String())
 		return err
 	case err != nil:
 		return err
 	}
-	return e.move(ctx, x)
+	return e.advance(ctx, x)
 }
 
-// move advances one change until it has to wait.
-func (e *Evolver) move(ctx context.Context, x store.Experiment) error {
+// advance advances one change until it has to wait.
+func (e *Evolver) advance(ctx context.Context, x store.Experiment) error {
 	for {
 		was := x.Phase
 		var err error
@@ -189,13 +189,13 @@ func (e *Evolver) move(ctx context.Context, x store.Experiment) error {
 		case store.ExperimentDrafted:
 			x, err = e.open(ctx, x)
 		case store.ExperimentProposed:
-			x, err = e.await(ctx, x)
+			x, err = e.awaitApproval(ctx, x)
 		case store.ExperimentRunning:
 			x, err = e.judge(ctx, x)
 		case store.ExperimentBetter:
 			x, err = e.merge(ctx, x)
 		case store.ExperimentPromoted:
-			x, err = e.guard(ctx, x)
+			x, err = e.checkGuardrails(ctx, x)
 		case store.ExperimentReverting:
 			x, err = e.revert(ctx, x)
 		}
@@ -205,8 +205,8 @@ func (e *Evolver) move(ctx context.Context, x store.Experiment) error {
 	}
 }
 
-// enter moves a change to a phase, for a reason, and saves it.
-func (e *Evolver) enter(
+// setPhase moves a change to a phase, for a reason, and saves it.
+func (e *Evolver) setPhase(
 	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
 ) (store.Experiment, error) {
 	now := e.Now()
@@ -240,7 +240,7 @@ func (e *Evolver) version(ctx context.Context, id string, l policies.Layer) (pol
 		if p, err = policies.Parse(id, []byte(source)); err != nil {
 			return p, err
 		}
-		if e.versions == nil || len(e.versions) == rememberedVersions {
+		if e.versions == nil || len(e.versions) == maxCachedVersions {
 			e.versions = map[string]policies.Policy{}
 		}
 		e.versions[id] = p
@@ -249,19 +249,19 @@ func (e *Evolver) version(ctx context.Context, id string, l policies.Layer) (pol
 	return p, nil
 }
 
-// say updates the standing on the pull request, and stores the comment's id.
-func (e *Evolver) say(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+// updateComment updates the standing on the pull request, and stores the comment's id.
+func (e *Evolver) updateComment(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	rows, err := e.Store.ExperimentTasks(ctx, x.ID)
 	if err != nil {
 		return x, err
 	}
-	return e.sayWith(ctx, x, rows)
+	return e.updateCommentWith(ctx, x, rows)
 }
 
-func (e *Evolver) sayWith(
+func (e *Evolver) updateCommentWith(
 	ctx context.Context, x store.Experiment, rows []store.ExperimentTask,
 ) (store.Experiment, error) {
-	id, err := e.Forge.Say(ctx, x, standing(x, rows))
+	id, err := e.Forge.UpsertComment(ctx, x, computeStanding(x, rows))
 	if err != nil || id == x.Comment {
 		return x, err
 	}

@@ -27,25 +27,25 @@ type OnGitHub struct {
 	settings Settings
 	now      func() time.Time
 
-	mu      sync.Mutex
-	without map[int64]bool // reactions of users without permission when it was last checked
+	mu          sync.Mutex
+	unpermitted map[int64]bool // reactions of users without permission when it was last checked
 }
 
-// asksAboutPeople limits the permission checks of one look, since any user may put a 👍.
-const asksAboutPeople = 20
+// maxPermissionChecks limits the permission checks of one look, since any user may put a 👍.
+const maxPermissionChecks = 20
 
 // NewOnGitHub returns a forge for an app.
 func NewOnGitHub(
 	a *github.App, git *gitops.Cache, s Store, settings Settings, now func() time.Time,
 ) *OnGitHub {
-	return &OnGitHub{github: a, git: git, store: s, settings: settings, now: now, without: map[int64]bool{}}
+	return &OnGitHub{github: a, git: git, store: s, settings: settings, now: now, unpermitted: map[int64]bool{}}
 }
 
 func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
 	return f.github.Repo(x.Installation, x.Place)
 }
 
-func branchOf(x store.Experiment) string { return "sia/policy-" + x.ID }
+func branchName(x store.Experiment) string { return "sia/policy-" + x.ID }
 
 // commit commits a new source of the policy's file, on a branch from the default branch, and opens its pull request.
 // was is the expected content, empty: no file. If the default branch has the source already, there is true, and pull is
@@ -61,7 +61,7 @@ func (f *OnGitHub) commit(
 	mirror := f.git.Repo(repo.Remote())
 	base, err := mirror.Fetch(ctx, known.DefaultBranch)
 	if err != nil {
-		return pull, false, refused(err, branch)
+		return pull, false, refusalError(err, branch)
 	}
 	is, err := mirror.ReadFile(ctx, base, x.File, maxPolicy)
 	switch {
@@ -93,14 +93,14 @@ func (f *OnGitHub) commit(
 			return map[string][]byte{x.File: content}, nil
 		},
 	}); err != nil {
-		return pull, false, refused(err, branch)
+		return pull, false, refusalError(err, branch)
 	}
 	pull, err = repo.EnsurePull(ctx, github.NewPull{Head: branch, Base: known.DefaultBranch, Title: title, Body: body})
 	return pull, false, err
 }
 
-// refused adds a message for users to a refusal of git that a retry can't solve.
-func refused(err error, branch string) error {
+// refusalError adds a message for users to a refusal of git that a retry can't solve.
+func refusalError(err error, branch string) error {
 	var (
 		auth     *gitops.AuthError
 		gone     *gitops.NotFoundError
@@ -118,7 +118,7 @@ const maxPolicy = 64 << 10
 
 // Open implements Forge.
 func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) (Opened, error) {
-	c, err := f.told(ctx, x, evolve.Standing{})
+	c, err := f.policyChange(ctx, x, evolve.Standing{})
 	if err != nil {
 		return Opened{}, err
 	}
@@ -130,7 +130,7 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 	if _, ships := policies.ShippedSet().Find(x.Present); ships {
 		was = "" // the file is created by the change
 	}
-	pull, there, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
+	pull, there, err := f.commit(ctx, x, branchName(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
 	if err == nil && there && pull.Number == 0 {
 		err = ErrMoved // somebody else made the same change
 	}
@@ -144,8 +144,8 @@ func unified(was, now string) string {
 	return strings.TrimSuffix(d, "\n")
 }
 
-// told describes a change for users.
-func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standing) (render.PolicyChange, error) {
+// policyChange describes a change for users.
+func (f *OnGitHub) policyChange(ctx context.Context, x store.Experiment, n evolve.Standing) (render.PolicyChange, error) {
 	set, err := f.settings.Settings(ctx, x.Installation, x.Place)
 	if err != nil {
 		return render.PolicyChange{}, err
@@ -191,10 +191,10 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 	}
 	asked := 0
 	for _, r := range reactions {
-		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") || f.hadNoSay(r.ID) {
+		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") || f.isUnpermitted(r.ID) {
 			continue
 		}
-		if asked++; asked > asksAboutPeople {
+		if asked++; asked > maxPermissionChecks {
 			break // the next look checks the others
 		}
 		have, err := repo.Permission(ctx, r.Author)
@@ -205,37 +205,37 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 			s.ApprovedBy = r.Author
 			break
 		}
-		f.hasNoSay(r.ID)
+		f.setUnpermitted(r.ID)
 	}
 	return s, nil
 }
 
-// remembersStrangers limits the cached reactions; a full cache is cleared.
-const remembersStrangers = 10_000
+// maxCachedReactions limits the cached reactions; a full cache is cleared.
+const maxCachedReactions = 10_000
 
-func (f *OnGitHub) hasNoSay(reaction int64) {
+func (f *OnGitHub) setUnpermitted(reaction int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.without) == remembersStrangers {
-		clear(f.without)
+	if len(f.unpermitted) == maxCachedReactions {
+		clear(f.unpermitted)
 	}
-	f.without[reaction] = true
+	f.unpermitted[reaction] = true
 }
 
-// hadNoSay reports whether a reaction's author had no permission when checked. A user who gets it afterwards has to
-// remove the 👍 and add it again.
-func (f *OnGitHub) hadNoSay(reaction int64) bool {
+// isUnpermitted reports whether a reaction's author had no permission when checked. A user who gets it afterwards has
+// to remove the 👍 and add it again.
+func (f *OnGitHub) isUnpermitted(reaction int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.without[reaction]
+	return f.unpermitted[reaction]
 }
 
-// Say implements Forge.
-func (f *OnGitHub) Say(ctx context.Context, x store.Experiment, n evolve.Standing) (id int64, err error) {
+// UpsertComment implements Forge.
+func (f *OnGitHub) UpsertComment(ctx context.Context, x store.Experiment, n evolve.Standing) (id int64, err error) {
 	if x.Pull == 0 {
 		return 0, nil
 	}
-	c, err := f.told(ctx, x, n)
+	c, err := f.policyChange(ctx, x, n)
 	if err != nil {
 		return 0, err
 	}
@@ -246,7 +246,7 @@ func (f *OnGitHub) Say(ctx context.Context, x store.Experiment, n evolve.Standin
 // Merge implements Forge. It merges only the tested commit, without additions by others.
 func (f *OnGitHub) Merge(ctx context.Context, x store.Experiment) (merged bool, why string, err error) {
 	repo := f.repo(x)
-	head, ok, err := repo.Head(ctx, branchOf(x))
+	head, ok, err := repo.Head(ctx, branchName(x))
 	switch {
 	case err != nil:
 		return false, "", err
@@ -265,7 +265,7 @@ func (f *OnGitHub) Close(ctx context.Context, x store.Experiment) error {
 
 // Revert implements Forge.
 func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error) {
-	c, err := f.told(ctx, x, evolve.Standing{})
+	c, err := f.policyChange(ctx, x, evolve.Standing{})
 	if err != nil {
 		return "", false, err
 	}
@@ -273,7 +273,7 @@ func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string
 	if err != nil {
 		return "", false, err
 	}
-	pull, there, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
+	pull, there, err := f.commit(ctx, x, branchName(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
 		render.PolicyRevertBody(c, x.PullURL))
 	switch {
 	case err != nil:

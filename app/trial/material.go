@@ -42,7 +42,7 @@ func (e *Evolver) material(ctx context.Context, s subject) (Material, error) {
 		m.Findings = append(m.Findings, f.Text)
 	}
 	for _, d := range slices.Backward(known) {
-		line := sampled(d)
+		line := formatDecision(d)
 		switch {
 		case d.Resolved && len(m.Resolved) < samples:
 			m.Resolved = append(m.Resolved, line)
@@ -57,15 +57,15 @@ func (e *Evolver) material(ctx context.Context, s subject) (Material, error) {
 	for _, x := range slices.Backward(past) {
 		bad := x.Phase == store.ExperimentRejected || x.Phase == store.ExperimentStopped ||
 			x.Phase == store.ExperimentRolledBack
-		if s.is(x) && bad && len(m.Rejected) < lastRejected {
+		if s.matches(x) && bad && len(m.Rejected) < lastRejected {
 			m.Rejected = append(m.Rejected, Rejected{x.Path, x.Value, x.Why})
 		}
 	}
 	return m, nil
 }
 
-// sampled formats a decision as a line.
-func sampled(d mine.Decision) string {
+// formatDecision formats a decision as a line.
+func formatDecision(d mine.Decision) string {
 	c := d.Context
 	words := []string{"kind " + string(c.Task.Kind), fmt.Sprintf("%d words", c.Task.Words)}
 	add := func(name, value string) {

@@ -26,8 +26,8 @@ func (f NoForge) Look(context.Context, store.Experiment) (PullState, error) {
 	return PullState{}, NoForgeError(f)
 }
 
-// Say implements Forge.
-func (f NoForge) Say(context.Context, store.Experiment, evolve.Standing) (int64, error) {
+// UpsertComment implements Forge.
+func (f NoForge) UpsertComment(context.Context, store.Experiment, evolve.Standing) (int64, error) {
 	return 0, NoForgeError(f)
 }
 

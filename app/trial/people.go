@@ -17,11 +17,11 @@ import (
 func (e *Evolver) Propose(
 	ctx context.Context, installation int64, repo sia.Repo, name string, c policies.Mutation, by string,
 ) (x store.Experiment, err error) {
-	s, err := e.named(ctx, installation, repo, name)
+	s, err := e.findPolicy(ctx, installation, repo, name)
 	if err != nil {
 		return x, err
 	}
-	why, err := e.closed(ctx, s)
+	why, err := e.changeBlocker(ctx, s)
 	if err != nil {
 		return x, err
 	}
@@ -31,14 +31,14 @@ func (e *Evolver) Propose(
 	if x, err = e.draft(ctx, s, c, by); err != nil || !x.Phase.Open() {
 		return x, err
 	}
-	if err := e.moveOne(ctx, x); err != nil {
+	if err := e.lockAndAdvance(ctx, x); err != nil {
 		return x, err
 	}
 	return e.Find(ctx, x.ID)
 }
 
-// named returns the policy with a name that is in force in a repository, from the highest layer.
-func (e *Evolver) named(ctx context.Context, installation int64, repo sia.Repo, name string) (subject, error) {
+// findPolicy returns the policy with a name that is in force in a repository, from the highest layer.
+func (e *Evolver) findPolicy(ctx context.Context, installation int64, repo sia.Repo, name string) (subject, error) {
 	set, err := e.Settings.Policies(ctx, installation, repo)
 	if err != nil {
 		return subject{}, err
@@ -86,7 +86,7 @@ func (e *Evolver) Promote(ctx context.Context, id, by string) (store.Experiment,
 	case !merged:
 		return x, fmt.Errorf("pull request %s can't be merged: %s", x.PullURL, why)
 	}
-	return e.promoted(ctx, x, by+" promoted it")
+	return e.recordPromotion(ctx, x, by+" promoted it")
 }
 
 // Rollback restores the version before a promoted change at a user's request.
@@ -99,7 +99,7 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 	}
 	switch x.Phase {
 	case store.ExperimentPromoted, store.ExperimentKept:
-		later, err := e.builtOn(ctx, x)
+		later, err := e.laterChange(ctx, x)
 		if err != nil {
 			return x, err
 		}
@@ -119,8 +119,8 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 	return e.revert(ctx, x)
 }
 
-// builtOn returns the id of a later change of the same policy that is in force; "" if there is none.
-func (e *Evolver) builtOn(ctx context.Context, x store.Experiment) (string, error) {
+// laterChange returns the id of a later change of the same policy that is in force; "" if there is none.
+func (e *Evolver) laterChange(ctx context.Context, x store.Experiment) (string, error) {
 	all, err := e.Store.Experiments(ctx, x.Installation, false)
 	if err != nil {
 		return "", err
@@ -142,7 +142,7 @@ var errPast = errors.New("a policy is frozen until a time that is to come")
 func (e *Evolver) Freeze(
 	ctx context.Context, installation int64, repo sia.Repo, name string, until time.Time, by, why string,
 ) (store.PolicyHold, error) {
-	s, err := e.named(ctx, installation, repo, name)
+	s, err := e.findPolicy(ctx, installation, repo, name)
 	if err != nil {
 		return store.PolicyHold{}, err
 	}
@@ -154,9 +154,9 @@ func (e *Evolver) Freeze(
 	return h, e.hold(ctx, h)
 }
 
-// Thaw ends a freeze.
-func (e *Evolver) Thaw(ctx context.Context, installation int64, repo sia.Repo, name, by string) error {
-	s, err := e.named(ctx, installation, repo, name)
+// Unfreeze ends a freeze.
+func (e *Evolver) Unfreeze(ctx context.Context, installation int64, repo sia.Repo, name, by string) error {
+	s, err := e.findPolicy(ctx, installation, repo, name)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (e *Evolver) Thaw(ctx context.Context, installation int64, repo sia.Repo, n
 
 // hold saves a hold together with the substitute version of the present hold, if any.
 func (e *Evolver) hold(ctx context.Context, h store.PolicyHold) error {
-	was, err := e.holdBefore(ctx, h)
+	was, err := e.currentHold(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func (e *Evolver) hold(ctx context.Context, h store.PolicyHold) error {
 	return e.Store.HoldPolicy(ctx, h)
 }
 
-// holdBefore returns the present hold of the policy that h concerns; zero if there is none.
-func (e *Evolver) holdBefore(ctx context.Context, h store.PolicyHold) (store.PolicyHold, error) {
+// currentHold returns the present hold of the policy that h concerns; zero if there is none.
+func (e *Evolver) currentHold(ctx context.Context, h store.PolicyHold) (store.PolicyHold, error) {
 	holds, err := e.Store.PolicyHolds(ctx, h.Installation)
 	if err != nil {
 		return store.PolicyHold{}, err

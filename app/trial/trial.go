@@ -20,7 +20,7 @@ import (
 func (e *Evolver) For(
 	ctx context.Context, t sia.Task, typ policies.Type, set *policies.Set, c policies.Context,
 ) (policies.Policy, error) {
-	set, err := e.held(ctx, t, typ, set)
+	set, err := e.applyHolds(ctx, t, typ, set)
 	if err != nil {
 		return policies.Policy{}, err
 	}
@@ -35,9 +35,9 @@ func (e *Evolver) For(
 		}
 		switch {
 		case x.Phase != store.ExperimentPromoted:
-			p, err = e.drawn(ctx, t, x, set, c, p)
+			p, err = e.experimentPolicy(ctx, t, x, set, c, p)
 		case p.ID() == x.Candidate && t.CreatedAt.After(x.PromotedAt):
-			p, err = e.watched(ctx, t, x, p)
+			p, err = e.guardedPolicy(ctx, t, x, p)
 		}
 		if err != nil {
 			return p, fmt.Errorf("experiment %s: %w", x.ID, err)
@@ -46,8 +46,9 @@ func (e *Evolver) For(
 	return p, nil
 }
 
-// drawn returns the policy for a task that may take part in an experiment; p is the policy without the experiment.
-func (e *Evolver) drawn(
+// experimentPolicy returns the policy for a task that may take part in an experiment; p is the policy without the
+// experiment.
+func (e *Evolver) experimentPolicy(
 	ctx context.Context, t sia.Task, x store.Experiment, set *policies.Set, c policies.Context, p policies.Policy,
 ) (policies.Policy, error) {
 	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
@@ -69,9 +70,9 @@ func (e *Evolver) drawn(
 	return changed, nil
 }
 
-// watched returns the policy for a task after a change was promoted. It is p, except for a few tasks that still use the
-// previous version, to find the cause of a drop.
-func (e *Evolver) watched(
+// guardedPolicy returns the policy for a task after a change was promoted. It is p, except for a few tasks that still
+// use the previous version, to find the cause of a drop.
+func (e *Evolver) guardedPolicy(
 	ctx context.Context, t sia.Task, x store.Experiment, p policies.Policy,
 ) (policies.Policy, error) {
 	stands, since, known, err := e.Store.Enrolled(ctx, x.ID, t.ID)
@@ -85,8 +86,8 @@ func (e *Evolver) watched(
 	return e.version(ctx, x.Present, p.Layer)
 }
 
-// held returns the set with substitutes for suppressed versions.
-func (e *Evolver) held(
+// applyHolds returns the set with substitutes for suppressed versions.
+func (e *Evolver) applyHolds(
 	ctx context.Context, t sia.Task, typ policies.Type, set *policies.Set,
 ) (*policies.Set, error) {
 	holds, err := e.Store.PolicyHolds(ctx, t.Installation)
