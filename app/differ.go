@@ -9,14 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of a diff on a page: the time that it takes, of which another's is waited for, and the
-// files that are compared.
+// Limits of a diff on a page: the time, including the wait for another diff, and the number of compared files.
 const (
 	diffWithin = 3 * time.Second
 	diffFiles  = 200
 )
 
-// differ compares commits for pages, by the mirrors alone, and one pair at a time: work goes before looking on.
+// differ compares commits for pages, using only the mirrors, one pair at a time, so that work has priority.
 type differ struct {
 	github *github.App
 	git    *gitops.Cache

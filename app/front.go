@@ -14,25 +14,25 @@ import (
 	"github.com/sia-bot/sia/app/clientaddr"
 )
 
-// Timeouts of the servers; a delivery of 25 MiB over a slow line fits.
+// Timeouts of the servers. A delivery of 25 MiB over a slow connection fits.
 const (
 	readTimeout = time.Minute
 	stopTimeout = 20 * time.Second
 )
 
-// Front is where a process listens. The addresses stay while what answers there changes: set-up first, then the app.
+// Front is the pair of a process's listeners. Their addresses stay while their handlers change from set-up to the app.
 // It is safe for concurrent use.
 type Front struct {
-	public, private *side // nil where there is none
+	public, private *side // nil: none
 
 	begin  sync.Once
 	failed chan error
 }
 
-// side is one listener with what answers there.
+// side is one listener with its handler.
 type side struct {
 	listener net.Listener
-	proxies  clientaddr.Proxies // that are believed whom they pass on
+	proxies  clientaddr.Proxies // proxies with trusted X-Forwarded-For headers
 	server   *http.Server
 	handler  atomic.Pointer[http.Handler]
 }
@@ -80,15 +80,15 @@ func (s *side) answer(h http.Handler) {
 	s.handler.Store(&h)
 }
 
-// sides are the sides that there are.
+// sides returns the existing sides.
 func (f *Front) sides() []*side {
 	return slices.DeleteFunc([]*side{f.public, f.private}, func(s *side) bool { return s == nil })
 }
 
-// Addr is the public address, on which webhooks are received; nil where there is none.
+// Addr returns the public address, for webhooks; nil if there is none.
 func (f *Front) Addr() net.Addr { return f.public.addr() }
 
-// PrivateAddr is the private address; nil where there is none.
+// PrivateAddr returns the private address; nil if there is none.
 func (f *Front) PrivateAddr() net.Addr { return f.private.addr() }
 
 func (s *side) addr() net.Addr {
@@ -98,7 +98,7 @@ func (s *side) addr() net.Addr {
 	return s.listener.Addr()
 }
 
-// Answer has handlers answer from now on.
+// Answer sets the handlers.
 func (f *Front) Answer(public, private http.Handler) {
 	if f.public != nil {
 		f.public.answer(public)
@@ -108,7 +108,7 @@ func (f *Front) Answer(public, private http.Handler) {
 	}
 }
 
-// Begin serves in the background until Run or Close ends it. It does nothing the second time.
+// Begin serves in the background until Run or Close stops it. Only the first call has an effect.
 func (f *Front) Begin() {
 	f.begin.Do(func() {
 		for _, s := range f.sides() {
@@ -121,7 +121,7 @@ func (f *Front) Begin() {
 	})
 }
 
-// Run serves until ctx ends, then lets running requests finish. It returns nil when it was asked to end.
+// Run serves until ctx ends, then lets running requests finish. It returns nil after ctx has ended.
 func (f *Front) Run(ctx context.Context) (err error) {
 	f.Begin()
 	select {
@@ -140,7 +140,7 @@ func (f *Front) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// Close lets go of the addresses, at once.
+// Close closes the listeners immediately.
 func (f *Front) Close() error {
 	var all []error
 	for _, s := range f.sides() {

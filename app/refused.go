@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// refusedEvery is the least time between two log lines about webhooks with a wrong signature:
-// anybody can send them, as many as they like.
+// refusedEvery is the minimum interval of log lines about webhooks with a wrong signature, since anybody can send any
+// number of them.
 const refusedEvery = time.Minute
 
-// refusals passes webhooks on and says in the log that some were refused for their
-// signature.
+// refusals forwards webhooks and logs that some were refused because of their signature.
 type refusals struct {
 	next http.Handler
 	log  *slog.Logger
@@ -20,7 +19,7 @@ type refusals struct {
 
 	mu     sync.Mutex
 	said   time.Time
-	unsaid int // refused since
+	unsaid int // refused since then
 }
 
 // ServeHTTP implements http.Handler.
@@ -40,7 +39,7 @@ func (h *refusals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// statusWriter remembers the status of an answer.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -52,5 +51,5 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController reach the writer beneath.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
