@@ -61,7 +61,7 @@ func (a adviser) Assign(
 		in.Settings = sia.DefaultSettings()
 	}
 	return a.who.decider.PreviewAssign(ctx, set, repo.Repo, in.Settings, kind,
-		work.Candidates(a.who.coders.MayWork(in.Settings)))
+		work.Candidates(a.who.coders.Allowed(in.Settings)))
 }
 
 // Advise ranks techniques for a pattern of failure in a repository, by the policy in force there, best first, and

@@ -62,11 +62,11 @@ type Options struct {
 
 // Local configures a run on one issue at a terminal, without GitHub. The zero value is for a server.
 type Local struct {
-	Alone    bool                // commits contain neither accounts nor addresses, which are local
-	Settings func(*sia.Settings) // overrides settings of every repository; nil: nothing
-	Policies *policies.Set       // replace the policies of every repository; nil: they don't
-	// Begins is called with a description before tests that a change can affect are run; may be nil.
-	Begins func(step string)
+	Anonymous bool                // commits contain neither accounts nor addresses, which are local
+	Settings  func(*sia.Settings) // overrides settings of every repository; nil: nothing
+	Policies  *policies.Set       // replace the policies of every repository; nil: they don't
+	// BeforeTests is called with a description before tests that a change can affect are run; may be nil.
+	BeforeTests func(step string)
 }
 
 // withDefaults replaces nil functions with no-ops.
@@ -74,8 +74,8 @@ func (l Local) withDefaults() Local {
 	if l.Settings == nil {
 		l.Settings = func(*sia.Settings) {}
 	}
-	if l.Begins == nil {
-		l.Begins = func(string) {}
+	if l.BeforeTests == nil {
+		l.BeforeTests = func(string) {}
 	}
 	return l
 }
@@ -98,7 +98,7 @@ type App struct {
 	private  http.Handler
 	secrets  *secret.Masker
 	now      func() time.Time
-	outside  outside
+	health   healthCache
 	tracer   *trace.Tracer
 	probes   modelProbes
 	probing  bool             // probe the models at the start of Run
@@ -117,12 +117,12 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	calls := metrics.NewCalls()
 	memory := NewModelMemory(cmp.Or(c.ModelsDir, c.Dir), o.Logger)
 	var tracer *trace.Tracer // nil until the secrets are known
-	c.Models = c.Models.observed(func(ctx context.Context, call llm.Call) {
+	c.Models = c.Models.withObserver(func(ctx context.Context, call llm.Call) {
 		calls.Ended(ctx, call)
 		tracer.Call(ctx, call)
-	}).Remembering(memory.Memory)
+	}).WithMemory(memory.Memory)
 	open := openStore
-	if c.Roles.onGitHub() {
+	if c.Roles.usesGitHub() {
 		open = newDeps
 	}
 	g, err := open(ctx, c, o)
@@ -146,8 +146,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, a.unread, c.Roles.Names(), g.log, g.now); err != nil {
 		return nil, err
 	}
-	if c.Roles.onGitHub() {
-		if err = a.setToWork(ctx, g, o); err != nil {
+	if c.Roles.usesGitHub() {
+		if err = a.startWork(ctx, g, o); err != nil {
 			return nil, err
 		}
 	}
@@ -163,8 +163,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	return a, err
 }
 
-// setToWork creates the pages and starts the engine, depending on the server's roles.
-func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
+// startWork creates the pages and starts the engine, depending on the server's roles.
+func (a *App) startWork(ctx context.Context, g *deps, o Options) (err error) {
 	c := a.config
 	var box *sandbox.Sandbox
 	if c.Roles.Has(RoleWork) {
@@ -261,14 +261,14 @@ func (a *App) routes(invited *signin.Invitation) error {
 	private.Handle("/", signin.Local(own))
 
 	if invited != nil {
-		guests := signin.Invited(invited, progress)
-		public.Handle(setup.Path, guests)
-		public.Handle(setup.Path+"/", guests)
+		invitedPages := signin.Invited(invited, progress)
+		public.Handle(setup.Path, invitedPages)
+		public.Handle(setup.Path+"/", invitedPages)
 	}
 	if !a.config.SignsIn() {
 		return nil
 	}
-	door, err := signin.New(signin.Config{
+	site, err := signin.New(signin.Config{
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
 		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Installed: a.GitHub,
 		Logger: a.log, Now: a.now, For: a.config.SignInFor,
@@ -276,7 +276,7 @@ func (a *App) routes(invited *signin.Invitation) error {
 	if err != nil {
 		return err
 	}
-	public.Handle("/", door)
+	public.Handle("/", site)
 	return nil
 }
 

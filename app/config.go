@@ -105,10 +105,10 @@ func (c Config) WithDefaults() Config {
 	if c.WriteSpacing == 0 {
 		c.WriteSpacing = time.Second
 	}
-	c.Models.SIA = c.Models.SIA.or(c.Models.Coder)
-	c.Models.Reviewer = c.Models.Reviewer.or(c.Models.SIA)
+	c.Models.SIA = c.Models.SIA.withFallback(c.Models.Coder)
+	c.Models.Reviewer = c.Models.Reviewer.withFallback(c.Models.SIA)
 	if !c.Free {
-		c.Models = c.Models.priced()
+		c.Models = c.Models.withPrices()
 	}
 	return c
 }
@@ -118,7 +118,7 @@ func (c Config) Validate() error { return errors.Join(c.Roles.CheckShared(c.DB),
 
 // validate validates the configuration of a server, or of a command, which needs no webhook secret and no model.
 func (c Config) validate(serves bool) error {
-	if serves && !c.Roles.onGitHub() {
+	if serves && !c.Roles.usesGitHub() {
 		return c.validateRest(serves)
 	}
 	return errors.Join(c.GitHub.missing(), c.validateRest(serves))
@@ -149,7 +149,7 @@ func (c Config) validateRest(serves bool) error {
 	need(!serves || !c.Roles.Has(RoleIntake) || c.GitHub.WebhookSecret != "",
 		"the webhook secret is missing: set --webhook-secret or "+
 			"SIA_WEBHOOK_SECRET to the one in the app's settings")
-	need(!serves || !c.Roles.onGitHub() || c.Models.Coder.URL != "",
+	need(!serves || !c.Roles.usesGitHub() || c.Models.Coder.URL != "",
 		"no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
 			"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")

@@ -95,8 +95,8 @@ func (m *ModelMemory) Probed() map[string]llm.Probed {
 	return maps.Clone(m.known.Probed)
 }
 
-// keepProbed stores the result of a test conversation.
-func (m *ModelMemory) keepProbed(key string, p llm.Probed) {
+// saveProbed stores the result of a test conversation.
+func (m *ModelMemory) saveProbed(key string, p llm.Probed) {
 	m.change(func() {
 		put(&m.known.Probed, key, p)
 		put(&m.unwritten.Probed, key, p)
@@ -117,13 +117,13 @@ func (m *ModelMemory) change(f func()) {
 	m.unwritten = modelsFile{}
 }
 
-// holdWithin is the maximum wait for the folder's lock, which a stopped process may hold.
-const holdWithin = 5 * time.Second
+// lockTimeout is the maximum wait for the folder's lock, which a stopped process may hold.
+const lockTimeout = 5 * time.Second
 
-// hold locks a folder against other processes. If locking fails or takes too long, the folder is used without a lock:
-// concurrent writes are rare, and lost data is learned again.
-func hold(dir *os.File) {
-	for until := time.Now().Add(holdWithin); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+// lockFolder locks a folder against other processes. If locking fails or takes too long, the folder is used without a
+// lock: concurrent writes are rare, and lost data is learned again.
+func lockFolder(dir *os.File) {
+	for until := time.Now().Add(lockTimeout); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			return
@@ -141,7 +141,7 @@ func (m *ModelMemory) write() error {
 		return err
 	}
 	defer dir.Close() // releases the lock
-	hold(dir)
+	lockFolder(dir)
 	kept, err := m.read()
 	if err != nil { // replace it
 		kept = m.known
@@ -159,6 +159,6 @@ func (m *ModelMemory) write() error {
 	return atomicfile.Replace(m.path, append(b, '\n'), 0o600)
 }
 
-// probedFor is the time for which the result of a test conversation is reused, so that a server that restarts
+// probeValidity is the time for which the result of a test conversation is reused, so that a server that restarts
 // repeatedly does not pay each time.
-const probedFor = 24 * time.Hour
+const probeValidity = 24 * time.Hour

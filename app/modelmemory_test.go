@@ -20,7 +20,7 @@ func TestModelMemoryOfSeveral(t *testing.T) {
 		all.Go(func() {
 			for n := range each {
 				key := fmt.Sprintf("%d %d", p, n)
-				m.keepProbed(key, llm.Probed{Name: key})
+				m.saveProbed(key, llm.Probed{Name: key})
 			}
 		})
 	}
@@ -42,7 +42,7 @@ func TestModelMemoryThatIsHeld(t *testing.T) {
 	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	NewModelMemory(dir, nil).keepProbed("a", llm.Probed{Name: "a"})
+	NewModelMemory(dir, nil).saveProbed("a", llm.Probed{Name: "a"})
 	if got := NewModelMemory(dir, nil).Probed(); len(got) != 1 {
 		t.Errorf("kept %v", got)
 	}
@@ -52,9 +52,9 @@ func TestModelMemoryThatIsHeld(t *testing.T) {
 func TestModelMemoryKeepsWhatIsNewer(t *testing.T) {
 	dir := t.TempDir()
 	one, two := NewModelMemory(dir, nil), NewModelMemory(dir, nil)
-	one.keepProbed("a", llm.Probed{Advice: "old"})
-	two.keepProbed("a", llm.Probed{Advice: "new"})
-	one.keepProbed("b", llm.Probed{})
+	one.saveProbed("a", llm.Probed{Advice: "old"})
+	two.saveProbed("a", llm.Probed{Advice: "new"})
+	one.saveProbed("b", llm.Probed{})
 	if got := NewModelMemory(dir, nil).Probed(); got["a"].Advice != "new" || len(got) != 2 {
 		t.Errorf("kept %+v", got)
 	}

@@ -73,18 +73,18 @@ func (c ModelsConfig) each(f func(ModelConfig) ModelConfig) ModelsConfig {
 	return c
 }
 
-// observed returns the configuration with f observing the calls of every model.
-func (c ModelsConfig) observed(f func(context.Context, llm.Call)) ModelsConfig {
+// withObserver returns the configuration with f observing the calls of every model.
+func (c ModelsConfig) withObserver(f func(context.Context, llm.Call)) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.observe = f; return m })
 }
 
-// Remembering returns the configuration with a memory for every model.
-func (c ModelsConfig) Remembering(memory *llm.Memory) ModelsConfig {
+// WithMemory returns the configuration with a memory for every model.
+func (c ModelsConfig) WithMemory(memory *llm.Memory) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.memory = memory; return m })
 }
 
-// priced returns the configuration with known list prices for models that have none.
-func (c ModelsConfig) priced() ModelsConfig {
+// withPrices returns the configuration with known list prices for models that have none.
+func (c ModelsConfig) withPrices() ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig {
 		if m.Price == (llm.Price{}) {
 			m.Price, _ = llm.KnownPrice(m.Model)
@@ -103,8 +103,8 @@ func (c CoderConfig) cost() float64 {
 	return c.Model.Price.Cost(firstAttempt) / 0.01
 }
 
-// choice returns the names of the coders, if there are several.
-func (c ModelsConfig) choice() (names []string) {
+// coderNames returns the names of the coders, if there are several.
+func (c ModelsConfig) coderNames() (names []string) {
 	if len(c.Coders) < 2 {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (c ModelsConfig) choice() (names []string) {
 	return names
 }
 
-func (m ModelConfig) or(other ModelConfig) ModelConfig {
+func (m ModelConfig) withFallback(other ModelConfig) ModelConfig {
 	if m.Model == "" && m.URL == "" {
 		return other
 	}

@@ -43,7 +43,7 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (
 	if p.intake, err = webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
 		Welcome: welcomer, Dashboards: boards, Allowed: c.Repos,
-		Coders:  c.Models.choice(),
+		Coders:  c.Models.coderNames(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
 	}); err != nil {
 		return p, err
@@ -52,14 +52,14 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (
 		return p, err
 	}
 	looker := sweep.NewLooker(g.store, g.github, p.intake, g.now)
-	var elsewhere work.Elsewhere
+	var remote work.RemoteAgents
 	if c.OnRunners && c.Roles.Has(RoleWork) {
 		if p.runners, err = newDispatcher(g, c, ending); err != nil {
 			return p, err
 		}
-		elsewhere = p.runners
+		remote = p.runners
 	}
-	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser, elsewhere); err != nil {
+	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser, remote); err != nil {
 		return p, err
 	}
 	p.sweeper = sweep.New(looker, p.worker, p.worker, g.lessons, g.evolver, boards, g.log)
@@ -77,7 +77,7 @@ func newWelcomer(g *deps, c Config) (webhook.Welcomer, error) {
 
 // newWorker creates the worker, and the assigner that it uses.
 func newWorker(
-	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser, elsewhere work.Elsewhere,
+	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser, remote work.RemoteAgents,
 ) (_ *work.Worker, by assigner, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
@@ -104,9 +104,9 @@ func newWorker(
 		Evidence: g.tests,
 		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: by.decider,
-		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, Elsewhere: elsewhere,
+		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, RemoteAgents: remote,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now, Shared: store.IsPostgres(c.DB),
-		Alone: g.local.Alone, Begins: g.local.Begins,
+		Anonymous: g.local.Anonymous, BeforeTests: g.local.BeforeTests,
 	})
 	return w, by, err
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// probeWithin is the time limit for the conversation with a model that has no timeout of its own.
-const probeWithin = 3 * time.Minute
+// probeTimeout is the time limit for the conversation with a model that has no timeout of its own.
+const probeTimeout = 3 * time.Minute
 
 // probeRetries is the number of retries: models occasionally fail to write a call.
 const probeRetries = 1
 
 // Probe holds a short conversation with the model, like an attempt would, within the model's timeout.
 func (m ModelConfig) Probe(ctx context.Context, log *slog.Logger, memory *ModelMemory) llm.Probed {
-	m.Timeout = cmp.Or(m.Timeout, probeWithin)
+	m.Timeout = cmp.Or(m.Timeout, probeTimeout)
 	m.memory = memory.Memory
 	ctx, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
@@ -30,7 +30,7 @@ func (m ModelConfig) Probe(ctx context.Context, log *slog.Logger, memory *ModelM
 	}
 	p := client.Probe(ctx, agent.ToolSpecs(m.Model))
 	if context.Cause(ctx) == nil || ctx.Err() == context.DeadlineExceeded {
-		memory.keepProbed(m.key(), p)
+		memory.saveProbed(m.key(), p)
 	}
 	return p
 }
@@ -81,7 +81,7 @@ func (m ModelConfig) key() string {
 func (a *App) probeModels(ctx context.Context) {
 	for _, m := range a.probes.models {
 		before, known := a.probes.memory.Probed()[m.key()]
-		if known && before.Usable && a.now().Sub(before.At) < probedFor {
+		if known && before.Usable && a.now().Sub(before.At) < probeValidity {
 			continue
 		}
 		p := m.Probe(ctx, a.log, a.probes.memory)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// refusedEvery is the minimum interval of log lines about webhooks with a wrong signature, since anybody can send any
-// number of them.
-const refusedEvery = time.Minute
+// refusalLogInterval is the minimum interval of log lines about webhooks with a wrong signature, since anybody can send
+// any number of them.
+const refusalLogInterval = time.Minute
 
 // refusals forwards webhooks and logs that some were refused because of their signature.
 type refusals struct {
@@ -17,9 +17,9 @@ type refusals struct {
 	log  *slog.Logger
 	now  func() time.Time
 
-	mu     sync.Mutex
-	said   time.Time
-	unsaid int // refused since then
+	mu       sync.Mutex
+	loggedAt time.Time
+	unlogged int // refused since then
 }
 
 // ServeHTTP implements http.Handler.
@@ -31,11 +31,11 @@ func (h *refusals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.unsaid++
-	if now := h.now(); h.said.IsZero() || now.Sub(h.said) >= refusedEvery {
-		h.log.WarnContext(r.Context(), "webhooks refused: their signature is wrong", "count", h.unsaid, "from", r.RemoteAddr,
+	h.unlogged++
+	if now := h.now(); h.loggedAt.IsZero() || now.Sub(h.loggedAt) >= refusalLogInterval {
+		h.log.WarnContext(r.Context(), "webhooks refused: their signature is wrong", "count", h.unlogged, "from", r.RemoteAddr,
 			"fix", "if they are GitHub's, set the same webhook secret here (--webhook-secret) and in the app's settings")
-		h.said, h.unsaid = now, 0
+		h.loggedAt, h.unlogged = now, 0
 	}
 }
 

@@ -88,7 +88,7 @@ func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, err
 	case r := <-registered:
 		o.Logger.InfoContext(ctx, "the app is registered", "app", r)
 		if !o.Serves {
-			seen(ctx, reg)
+			waitUntilShown(ctx, reg)
 		}
 		return r, nil
 	case err := <-o.Front.failed:
@@ -98,12 +98,12 @@ func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, err
 	}
 }
 
-// seenWithin is the maximum wait for the browser to load the last page of set-up.
-const seenWithin = 5 * time.Second
+// shownTimeout is the maximum wait for the browser to load the last page of set-up.
+const shownTimeout = 5 * time.Second
 
-// seen returns after the browser has loaded the page about the stored app, or after seenWithin.
-func seen(ctx context.Context, reg *setup.Registration) {
-	ctx, cancel := context.WithTimeout(ctx, seenWithin)
+// waitUntilShown returns after the browser has loaded the page about the stored app, or after shownTimeout.
+func waitUntilShown(ctx context.Context, reg *setup.Registration) {
+	ctx, cancel := context.WithTimeout(ctx, shownTimeout)
 	defer cancel()
 	select {
 	case <-reg.Shown():
@@ -139,8 +139,8 @@ func unregistered(i *signin.Invitation, reg *setup.Registration, public string) 
 			http.StatusServiceUnavailable)
 	})
 	if i != nil {
-		guests := signin.Invited(i, reg.Handler(strings.TrimRight(public, "/")))
-		mux.Handle("/", guests)
+		invitedPages := signin.Invited(i, reg.Handler(strings.TrimRight(public, "/")))
+		mux.Handle("/", invitedPages)
 	}
 	return mux
 }

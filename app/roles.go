@@ -74,5 +74,5 @@ func (r Roles) CheckShared(db string) error {
 		"SQLite file; set --db or SIA_DB to a PostgreSQL database, or leave --role out")
 }
 
-// onGitHub reports whether the roles need access to GitHub as the app. Storing deliveries needs no key.
-func (r Roles) onGitHub() bool { return r.Has(RoleWork) || r.Has(RoleWeb) }
+// usesGitHub reports whether the roles need access to GitHub as the app. Storing deliveries needs no key.
+func (r Roles) usesGitHub() bool { return r.Has(RoleWork) || r.Has(RoleWeb) }

@@ -394,7 +394,7 @@ func (w *attemptWorker) commit(
 		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.start.parents,
 		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}},
 	}
-	if !w.Alone {
+	if !w.Anonymous {
 		spec.Trailers = append(spec.Trailers,
 			gitops.Trailer{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)})
 	}
@@ -402,7 +402,7 @@ func (w *attemptWorker) commit(
 		spec.Message = render.PartMessage(t, a, r.number)
 		spec.Trailers = append(spec.Trailers, gitops.Trailer{Key: "SIA-Part", Value: fmt.Sprint(r.number)})
 	}
-	if by := t.AskedBy; by.Login != "" && !w.Alone {
+	if by := t.AskedBy; by.Login != "" && !w.Anonymous {
 		spec.Trailers = append(spec.Trailers,
 			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, w.GitHub.Noreply(by.ID, by.Login))})
 	}

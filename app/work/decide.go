@@ -17,7 +17,7 @@ import (
 // decide makes a task's decision by the policies in force. A logged decision is final: the effect returns the same
 // answer if it is executed again.
 func (w *decisionWorker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	coders := w.Coders.MayWork(t.Settings)
+	coders := w.Coders.Allowed(t.Settings)
 	d, err := w.Store.Decision(ctx, f.Key)
 	if errors.Is(err, store.ErrNotFound) {
 		d, err = w.decideNow(ctx, t, f, coders)
@@ -66,7 +66,7 @@ func coderIndex(coders []Coder, name string) int {
 
 // coder returns the named coder, or the first if that one is no longer configured.
 func (w *decisionWorker) coder(t sia.Task, name string) Coder {
-	may := w.Coders.MayWork(t.Settings)
+	may := w.Coders.Allowed(t.Settings)
 	return may[max(0, coderIndex(may, name))]
 }
 
@@ -113,7 +113,7 @@ func (w *decisionWorker) inForce(ctx context.Context, t sia.Task, typ policies.T
 	if err != nil {
 		return p, err
 	}
-	if p, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.Coders.MayWork(t.Settings))); err != nil {
+	if p, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.Coders.Allowed(t.Settings))); err != nil {
 		return p, err
 	}
 	return p, w.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source)

@@ -98,7 +98,7 @@ func (w *attemptWorker) runReproduction(
 func (w *common) evidenceRequest(t sia.Task, head string) evidence.Wanted {
 	return evidence.Wanted{
 		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),
-		Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits, Begins: w.Begins,
+		Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits, Begins: w.BeforeTests,
 	}
 }
 

@@ -99,8 +99,8 @@ func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	}
 	c := w.decisions.coder(t, name)
 	switch {
-	case w.Elsewhere != nil:
-		return w.Elsewhere.Agent(t, r.effect, r.start.commit, c.Name, byModel)
+	case w.RemoteAgents != nil:
+		return w.RemoteAgents.Agent(t, r.effect, r.start.commit, c.Name, byModel)
 	case byModel:
 		return c.Builtin
 	}

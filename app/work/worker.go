@@ -95,8 +95,8 @@ type Canceller interface {
 	CancelEffect(ctx context.Context, key string) error
 }
 
-// Elsewhere creates agents that run an attempt on another machine.
-type Elsewhere interface {
+// RemoteAgents creates agents that run an attempt on another machine.
+type RemoteAgents interface {
 	// Agent returns an agent for the attempt of an effect. The attempt begins at commit start and uses the named coder.
 	// byModel makes the coder's model itself do it, even if the repository names a command.
 	Agent(t sia.Task, f sia.Effect, start, coder string, byModel bool) agent.Agent
@@ -131,31 +131,31 @@ func (c Coder) Agent(s sia.AgentSettings) agent.Agent {
 	return c.Builtin
 }
 
-// Deps are the dependencies of a [Worker]. All are required except Elsewhere and the bool fields.
+// Deps are the dependencies of a [Worker]. All are required except RemoteAgents and the bool fields.
 type Deps struct {
-	Store     Store
-	GitHub    *github.App
-	Git       *gitops.Cache
-	Coders    Coders
-	Diagnoser *diagnose.Diagnoser
-	Reviewer  *diagnose.Reviewer
-	Checker   *agent.Commands
-	Evidence  *evidence.Looker
-	Settings  Settings
-	Looker    Looker
-	Chooser   Chooser
-	Decider   Decider
-	Lessons   Lessons
-	Memory    Memory
-	Canceller Canceller
-	Elsewhere Elsewhere // runs attempts on other machines; nil: they run here
-	Links     render.Links
-	Secrets   *secret.Masker // masks the output of every effect
-	Logger    *slog.Logger
-	Now       func() time.Time
-	Shared    bool              // other processes execute effects too: one new here may have run there
-	Alone     bool              // a local run without GitHub: commits contain neither accounts nor addresses
-	Begins    func(step string) // called before running tests that a change can affect, with a description for users
+	Store        Store
+	GitHub       *github.App
+	Git          *gitops.Cache
+	Coders       Coders
+	Diagnoser    *diagnose.Diagnoser
+	Reviewer     *diagnose.Reviewer
+	Checker      *agent.Commands
+	Evidence     *evidence.Looker
+	Settings     Settings
+	Looker       Looker
+	Chooser      Chooser
+	Decider      Decider
+	Lessons      Lessons
+	Memory       Memory
+	Canceller    Canceller
+	RemoteAgents RemoteAgents // runs attempts on other machines; nil: they run here
+	Links        render.Links
+	Secrets      *secret.Masker // masks the output of every effect
+	Logger       *slog.Logger
+	Now          func() time.Time
+	Shared       bool              // other processes execute effects too: one new here may have run there
+	Anonymous    bool              // a local run without GitHub: commits contain neither accounts nor addresses
+	BeforeTests  func(step string) // called before running tests that a change can affect, with a description for users
 }
 
 // complete returns an error that names a missing dependency.
@@ -164,7 +164,7 @@ func (d Deps) complete() error {
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.All": len(d.Coders.All) == 0,
 		"Coders.Tools": len(d.Coders.Tools) == 0,
 		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Checker": d.Checker == nil,
-		"Evidence": d.Evidence == nil, "Begins": d.Begins == nil,
+		"Evidence": d.Evidence == nil, "BeforeTests": d.BeforeTests == nil,
 		"Settings": d.Settings == nil, "Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Decider": d.Decider == nil,
 		"Lessons": d.Lessons == nil, "Memory": d.Memory == nil, "Canceller": d.Canceller == nil, "Links": d.Links.Host == "",
 		"Secrets": d.Secrets == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
@@ -328,8 +328,8 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 	}
 }
 
-// MayWork returns the coders allowed by a repository's settings. It is never empty.
-func (cs Coders) MayWork(set sia.Settings) []Coder {
+// Allowed returns the coders allowed by a repository's settings. It is never empty.
+func (cs Coders) Allowed(set sia.Settings) []Coder {
 	if set.Agent.Kind != "command" {
 		return cs.All
 	}

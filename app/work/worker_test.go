@@ -29,7 +29,7 @@ func TestNewWantsEverything(t *testing.T) {
 		Settings: struct{ Settings }{}, Looker: struct{ Looker }{}, Chooser: struct{ Chooser }{},
 		Decider: struct{ Decider }{}, Lessons: struct{ Lessons }{}, Memory: struct{ Memory }{},
 		Canceller: struct{ Canceller }{}, Links: render.Links{Host: "https://github.com"}, Secrets: &secret.Masker{},
-		Logger: slog.New(slog.DiscardHandler), Now: time.Now, Begins: func(string) {},
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now, BeforeTests: func(string) {},
 	}
 	if _, err := New(whole); err != nil {
 		t.Fatal(err)
