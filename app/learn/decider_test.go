@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// untried has no policy being tried.
+// untried has no policy on trial.
 type untried struct{}
 
 func (untried) For(
@@ -28,7 +28,7 @@ func (untried) For(
 	return set.For(typ, c), nil
 }
 
-// decider is one that has not learned anything yet.
+// decider returns a decider without any evidence.
 func decider(t testing.TB, s *store.Store) *Decider {
 	t.Helper()
 	p := policies.ShippedAssign()
@@ -36,7 +36,7 @@ func decider(t testing.TB, s *store.Store) *Decider {
 	return NewDecider(s, l, untried{}, true, func() time.Time { return time.Unix(1_800_000_000, 0) })
 }
 
-// What policies may name in their conditions is what contexts have: neither room knows the other.
+// Conditions of policies can name exactly the fields of contexts, although neither package imports the other.
 func TestConditionsHaveOneName(t *testing.T) {
 	classes := []string{classUnchanged, classStuck}
 	for _, c := range slices.Backward(failure.Classes) {
@@ -56,13 +56,13 @@ func TestConditionsHaveOneName(t *testing.T) {
 
 var two = []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 60}}
 
-// asks puts a question about a task with the shipped policies.
+// asks makes a decision about a task with the shipped policies.
 func asks(t *testing.T, d *Decider, task sia.Task, q sia.DecisionType, coders []coder.Candidate) sia.Decision {
 	t.Helper()
 	return asksOf(t, d, task, 0, q, coders)
 }
 
-// asksOf puts a question about a part, with the shipped policies and some of a repository's own.
+// asksOf makes a decision about a part, with the shipped policies and some of a repository's own.
 func asksOf(
 	t *testing.T, d *Decider, task sia.Task, part int, q sia.DecisionType, coders []coder.Candidate, own ...string,
 ) sia.Decision {
@@ -84,7 +84,7 @@ func asksOf(
 	return out
 }
 
-// wanting is a task about to begin its next attempt.
+// wanting returns a task about to begin its next attempt.
 func wanting(issue int, failed ...string) sia.Task {
 	t := sia.Task{ID: sia.NewTaskID(shop.ID, issue), Repo: shop, Title: "Crash on empty input",
 		Settings: sia.DefaultSettings(), Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit},
@@ -104,7 +104,7 @@ func TestAssign(t *testing.T) {
 	other.Elsewhere, other.Settings.Budget.Value = true, 1000
 	worthless.Settings.Budget.Value, insists.Settings.Budget.Value = 1, 1
 	insists.Worthwhile = true
-	insists.Credits.Budget = 2 * sia.Credit // less than anybody is expected to cost
+	insists.Credits.Budget = 2 * sia.Credit // less than any expected cost
 	for _, tt := range []struct {
 		name   string
 		task   sia.Task
@@ -132,8 +132,7 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// A decider that reads the outcomes in other portions, and one that starts at the end,
-// decide the same.
+// A decider that reads the outcomes in different portions, and one that starts at the end, make the same decisions.
 func TestDecidersDecideAlike(t *testing.T) {
 	s := database(t)
 	early, late := decider(t, s), decider(t, s)
@@ -157,7 +156,7 @@ func TestDecidersDecideAlike(t *testing.T) {
 	}
 }
 
-// The result of a task is recorded once, and settles what led there.
+// The result of a task is recorded once, and settles the decisions that led to it.
 func TestDecisionsAreSettled(t *testing.T) {
 	s := database(t)
 	d := decider(t, s)
@@ -192,7 +191,7 @@ func TestDecisionsAreSettled(t *testing.T) {
 	step(sia.Begun{Settings: sia.DefaultSettings(), Title: "Crash on empty input", BaseBranch: "main", BaseSHA: "base"})
 	step(sia.Decided{Type: sia.DecideDecompose, Choice: "whole", Reason: "it is small"})
 	step(sia.Decided{Type: sia.DecideAssign, Choice: "fast", Agent: "builtin/f", Reason: "so it is"})
-	task := step(sia.AttemptEnded{End: sia.EndFinished, Cost: 500}) // it changed nothing: it failed
+	task := step(sia.AttemptEnded{End: sia.EndFinished, Cost: 500}) // no changes: it failed
 	for range 2 {
 		if err := d.Observe(t.Context(), task); err != nil {
 			t.Fatal(err)
@@ -222,8 +221,8 @@ func TestDecisionsAreSettled(t *testing.T) {
 	}
 }
 
-// BenchmarkDecide answers the questions of an attempt after 100,000 outcomes: the learned
-// one with two coders, as it is logged.
+// BenchmarkDecide makes the decisions of an attempt after 100,000 outcomes: the learned one with two coders, as it is
+// logged.
 func BenchmarkDecide(b *testing.B) {
 	d := decider(b, nil)
 	for i := range 100_000 {

@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Several are sent where a policy says so, at what one run can do, and where no person chose.
+// Several coders are started if the policy says so, at the expected gain of one run, and unless a user chose one.
 func TestWhoRaces(t *testing.T) {
 	const race = "decision: assign\nname: race\nversion: 1\nparameters: {race: 2, race_below: 0.9, explore: 0}\n"
 	wish, absent, planning, merging, parts, poor := wanting(1), wanting(1), wanting(1), wanting(1), wanting(1), wanting(1)
@@ -47,7 +47,7 @@ func TestWhoRaces(t *testing.T) {
 	}
 }
 
-// inParts is a task at work on an attempt of two parts, of which the first has failed.
+// inParts returns a task with a running attempt of two parts, the first of which has failed.
 func inParts(p sia.Part) sia.Task {
 	t := wanting(1)
 	t.Opening = nil
@@ -103,8 +103,7 @@ func TestPartsAreDecided(t *testing.T) {
 	}
 }
 
-// How a task is taken apart is decided by what the next attempt is told, and by whether parts
-// can be checked here.
+// Whether a task is split depends on the brief of the next attempt, and on whether parts can be checked here.
 func TestStructureIsDecided(t *testing.T) {
 	task := wanting(1)
 	d := asks(t, decider(t, database(t)), task, sia.DecideDecompose, two)
@@ -122,7 +121,7 @@ func TestStructureIsDecided(t *testing.T) {
 	}
 }
 
-// racing is an attempt of several racers, the present one last named.
+// racing returns an attempt of several racers, the present one named last.
 func racing(outcome sia.AttemptOutcome, now string, pushed ...string) sia.Attempt {
 	a := sia.Attempt{Number: 1, Coder: now, Agent: "a/" + now, Cost: 90, Structure: plan.Race, Outcome: outcome}
 	for i, name := range []string{"fast", "strong"} {
@@ -136,7 +135,7 @@ func racing(outcome sia.AttemptOutcome, now string, pushed ...string) sia.Attemp
 	return a
 }
 
-// Who worked on an attempt is credited with what was theirs.
+// Each coder of an attempt is credited with its own work.
 func TestWhoWorked(t *testing.T) {
 	abandoned := sia.Part{State: sia.PartGivenUp, Coder: "strong", Agent: "a/strong", Cost: 7, Run: 3,
 		Failed: []string{"strong"}}
@@ -175,7 +174,7 @@ func TestWhoWorked(t *testing.T) {
 	}
 }
 
-// Every racer's outcome is kept once, with who had failed before the checks saw it.
+// Every racer's outcome is recorded once, with those that failed before the checks ran on it.
 func TestRacersAreRecorded(t *testing.T) {
 	s := database(t)
 	task := sia.Task{ID: sia.NewTaskID(shop.ID, 1), Repo: shop,
@@ -202,7 +201,7 @@ func TestRacersAreRecorded(t *testing.T) {
 	}
 }
 
-// A decision about a part is settled by the attempt that the part is of; so is the next racer's.
+// A decision about a part is settled by the attempt of the part; so is that about the next racer.
 func TestWhatDecisionsCameTo(t *testing.T) {
 	task := sia.Task{State: sia.Diagnosing, Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail}, {Number: 2}}}
 	passed := sia.Task{State: sia.Passed, Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptAsked},
@@ -228,7 +227,7 @@ func TestWhatDecisionsCameTo(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, came, tt.want)
 		}
 	}
-	// Of who makes an attempt, as many decisions have a result as the coders' tries that are counted.
+	// The number of assignments with a result equals the number of counted tries of coders.
 	var got []string
 	for n := range passed.Attempts {
 		came, _ := decisionOutcome(passed, sia.Decision{Type: sia.DecideAssign, Attempt: n, Choice: "strong"}, false)

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// policy is a policy file, kept as a version that decisions were made by.
+// policy returns a policy file, stored as a version that made decisions.
 func policy(t *testing.T, s *store.Store, source string) policies.Policy {
 	t.Helper()
 	p, err := policies.Parse("own.yml", []byte(source))
@@ -33,13 +33,13 @@ func keep(t *testing.T, s *store.Store, p policies.Policy) policies.Policy {
 	return p
 }
 
-// inForce is the shipped policy of a type.
+// inForce returns the shipped policy of a type.
 func inForce(t *testing.T, typ policies.Type) policies.Policy {
 	t.Helper()
 	return policies.ShippedSet().For(typ, policies.Context{})
 }
 
-// rewound puts decisions to a policy: what it chooses, or why that can't be said.
+// rewound repeats decisions by a policy and returns its choices, or the reasons why that is impossible.
 func rewound(t *testing.T, s *store.Store, p policies.Policy, ds ...sia.Decision) (out []string) {
 	t.Helper()
 	r, err := NewRewind(t.Context(), s)
@@ -66,8 +66,8 @@ func choices(ds []sia.Decision) (out []string) {
 	return out
 }
 
-// The policy that decisions were made by decides them alike, with what had been learned when
-// each was made, in whatever order they are asked; another one does not.
+// The original policy reproduces its decisions with what had been learned when each was made, in any order; another one
+// does not.
 //
 //test:plain
 func TestTechniquesAreDecidedAgain(t *testing.T) {
@@ -113,7 +113,7 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 	}
 }
 
-// TestCodersAreDecidedAgain: who works is decided by the outcomes from before the decision.
+// TestCodersAreDecidedAgain: coders are chosen by the outcomes from before the decision.
 func TestCodersAreDecidedAgain(t *testing.T) {
 	s := database(t)
 	by := keep(t, s, inForce(t, policies.TypeAssign))
@@ -208,7 +208,7 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 	}
 }
 
-// Decisions that have no context of their own have their task's.
+// Decisions without a context of their own get their task's.
 func TestSnapshots(t *testing.T) {
 	bug := func(pattern string) json.RawMessage {
 		return json.RawMessage(fmt.Sprintf(`{"task":{"kind":"bug"},"pattern":%q}`, pattern))

@@ -17,7 +17,7 @@ func TestMeant(t *testing.T) {
 		{"x.go", files, []string{"a/x.go", "b/x.go"}, ""},
 		{"x.go", []string{"x.go"}, nil, "x.go"},
 		{"x.go", []string{"a/x.go"}, nil, "a/x.go"},
-		{"/usr/lib/go/src/x.go", []string{"x.go"}, nil, ""}, // somebody else's
+		{"/usr/lib/go/src/x.go", []string{"x.go"}, nil, ""}, // not in the repository
 		{"other/x.go", []string{"a/x.go"}, nil, ""},
 		{"x.go", nil, nil, ""},
 	} {

@@ -30,7 +30,7 @@ func TestLogLine(t *testing.T) {
 	}
 }
 
-// Why a job was never started is said wherever GitHub says it: in an annotation, or in a log.
+// The reason why a job was never started is reported whether it is in an annotation or in a log.
 func TestSaidOfNeverStarted(t *testing.T) {
 	for class, want := range map[failure.Class]string{failure.NotStarted: "a brownout", failure.ConfigError: ""} {
 		if got := checkLogOf(github.CheckRun{}, failure.Report{Text: "a brownout", Class: class}).notStarted; got != want {
@@ -39,7 +39,7 @@ func TestSaidOfNeverStarted(t *testing.T) {
 	}
 }
 
-// What the log of a cancelled job tells is no time limit of GitHub's; GitHub's own words are.
+// The log of a canceled job does not indicate a time limit of GitHub's; GitHub's own annotation does.
 func TestCheckThatWasCancelled(t *testing.T) {
 	run := github.CheckRun{Conclusion: "cancelled"}
 	for said, want := range map[string]failure.Class{

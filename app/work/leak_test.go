@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// found are the secrets that a text adds to another.
+// found returns the secrets that a text adds to another.
 func found(t *testing.T, before string, now io.Reader) (all []string) {
 	t.Helper()
 	err := contentLeaks(t.Context(), &secret.Masker{}, now, func() (string, error) { return before, nil },
@@ -29,8 +29,7 @@ func found(t *testing.T, before string, now io.Reader) (all []string) {
 	return all
 }
 
-// A commit answers for the secrets that it adds, line by line, and not for what
-// the base had.
+// A commit is responsible for the secrets that it adds, line by line, and not for those in the base.
 func TestLeaksInAFile(t *testing.T) {
 	token, other := "ghp_"+strings.Repeat("aB3d", 9), "ghp_"+strings.Repeat("Zy8x", 9)
 	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("aB3d", 16) + "\n-----END PRIVATE KEY-----\n"
@@ -61,7 +60,7 @@ func TestLeaksInAFile(t *testing.T) {
 	}
 }
 
-// wide is ASCII in UTF-16.
+// wide encodes ASCII as UTF-16.
 func wide(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
@@ -70,7 +69,7 @@ func wide(text string) string {
 	return b.String()
 }
 
-// A secret is found wherever in a large file it lies, in another encoding too.
+// A secret is found at every position of a large file, also in another encoding.
 func TestEncodedLeaksInALargeFile(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3d", 9)
 	for _, at := range []int{0, scanChunk/2 - 20, scanChunk*3/4 - 20, scanChunk - 50, scanChunk, scanChunk + 1,
@@ -86,8 +85,8 @@ func TestEncodedLeaksInALargeFile(t *testing.T) {
 	}
 }
 
-// A file is read to its end however large it is, and each secret in it is found once,
-// wherever it lies in the pieces that are read.
+// A file is read completely regardless of its size, and each secret in it is found once, at every position relative to
+// the chunks.
 func TestLeaksInALargeFile(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3d", 9)
 	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("aB3d", 16)+"\n", 200) +
@@ -116,7 +115,7 @@ func TestLeaksInALargeFile(t *testing.T) {
 type repeated struct {
 	line string
 	n    int
-	left string // of the line under way
+	left string // rest of the present line
 }
 
 func (r *repeated) Read(b []byte) (k int, err error) {
@@ -159,7 +158,7 @@ func TestLeaksInAName(t *testing.T) {
 	}
 }
 
-// A tree that can't be committed ends the attempt in words, and what it spent stands.
+// A tree that can't be committed ends the attempt with a reason, and its cost is kept.
 func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -183,7 +182,7 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 	}
 }
 
-// Work that can't be looked through in time makes the attempt one that failed, and is bounded itself.
+// If scanning the work exceeds its time limit, the attempt fails.
 func TestWorkIsLookedThroughInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fact := sia.AttemptEnded{End: sia.EndFinished, Commit: "f00d"}

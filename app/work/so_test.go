@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A commit that can't be looked up, such as a merge, is no reason to refuse a claim with a test that passes.
+// A commit that can't be looked up, such as a merge, does not invalidate a claim with a passing test.
 func TestDidIt(t *testing.T) {
 	behind := []gitops.HistoryNames{{SHA: "1a2b3c4d5e", Paths: []string{"a.go"}}}
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A refusal of the files is a reason for the next attempt; a refusal of the branch is for a person.
+// A rejection because of files is a reason for the next attempt; a rejection by a branch rule is reported to a user.
 func TestRefusedChange(t *testing.T) {
 	for said, want := range map[string]bool{
 		"error: File dump.sql is 117.80 MB; this exceeds GitHub's file size limit of 100.00 MB error: GH001: Large " +
@@ -32,7 +32,7 @@ func TestRefusedChange(t *testing.T) {
 	}
 }
 
-// People read what is wrong with git: a transfer that was not done in time is no server that can't be reached.
+// Users are told what is wrong with git: a transfer that exceeded its time limit is not an unreachable server.
 func TestForPeople(t *testing.T) {
 	late := fmt.Errorf("took longer than 15m0s: %w", context.DeadlineExceeded)
 	for _, c := range []struct {
