@@ -56,14 +56,14 @@ func TestConditionsHaveOneName(t *testing.T) {
 
 var two = []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 60}}
 
-// asks makes a decision about a task with the shipped policies.
-func asks(t *testing.T, d *Decider, task sia.Task, q sia.DecisionType, coders []coder.Candidate) sia.Decision {
+// decideTask makes a decision about a task with the shipped policies.
+func decideTask(t *testing.T, d *Decider, task sia.Task, q sia.DecisionType, coders []coder.Candidate) sia.Decision {
 	t.Helper()
-	return asksOf(t, d, task, 0, q, coders)
+	return decidePart(t, d, task, 0, q, coders)
 }
 
-// asksOf makes a decision about a part, with the shipped policies and some of a repository's own.
-func asksOf(
+// decidePart makes a decision about a part, with the shipped policies and some of a repository's own.
+func decidePart(
 	t *testing.T, d *Decider, task sia.Task, part int, q sia.DecisionType, coders []coder.Candidate, own ...string,
 ) sia.Decision {
 	t.Helper()
@@ -84,8 +84,8 @@ func asksOf(
 	return out
 }
 
-// wanting returns a task about to begin its next attempt.
-func wanting(issue int, failed ...string) sia.Task {
+// nextAttempt returns a task about to begin its next attempt.
+func nextAttempt(issue int, failed ...string) sia.Task {
 	t := sia.Task{ID: sia.NewTaskID(shop.ID, issue), Repo: shop, Title: "Crash on empty input",
 		Settings: sia.DefaultSettings(), Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit},
 		Opening: &sia.Opening{Hash: "next", Structure: plan.Whole}}
@@ -97,9 +97,9 @@ func wanting(issue int, failed ...string) sia.Task {
 }
 
 func TestAssign(t *testing.T) {
-	wish, other, worthless, insists := wanting(1), wanting(1, "fast"), wanting(1), wanting(1)
+	wish, other, worthless, insists := nextAttempt(1), nextAttempt(1, "fast"), nextAttempt(1), nextAttempt(1)
 	wish.WantedCoder = "strong"
-	absent := wanting(1)
+	absent := nextAttempt(1)
 	absent.WantedCoder = "claude"
 	other.Elsewhere, other.Settings.Budget.Value = true, 1000
 	worthless.Settings.Budget.Value, insists.Settings.Budget.Value = 1, 1
@@ -111,8 +111,8 @@ func TestAssign(t *testing.T) {
 		coders []coder.Candidate
 		want   string
 	}{
-		{"the cheaper of two that are as able", wanting(1), two, "fast"},
-		{"there is only one", wanting(1, "fast"), two[:1], "fast"},
+		{"the cheaper of two that are as able", nextAttempt(1), two, "fast"},
+		{"there is only one", nextAttempt(1, "fast"), two[:1], "fast"},
 		{"a person's wish", wish, two, "strong"},
 		{"a wish that can't be granted", absent, two, "fast"},
 		{"another than the last", other, two, "strong"},
@@ -121,7 +121,7 @@ func TestAssign(t *testing.T) {
 		{"a person wants it all the same", insists, two, "fast"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := asks(t, decider(t, database(t)), tt.task, sia.DecideAssign, tt.coders)
+			d := decideTask(t, decider(t, database(t)), tt.task, sia.DecideAssign, tt.coders)
 			if d.Choice != tt.want || d.Reason == "" || !json.Valid(d.Options) || d.Propensity <= 0 {
 				t.Errorf("%s with %.2f, want %s: %s", d.Choice, d.Propensity, tt.want, d.Reason)
 			}
@@ -143,11 +143,12 @@ func TestDecidersDecideAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i%7 == 0 {
-			asks(t, early, wanting(99), sia.DecideAssign, two)
+			decideTask(t, early, nextAttempt(99), sia.DecideAssign, two)
 		}
 	}
 	alike := []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 5}}
-	a, b := asks(t, early, wanting(100), sia.DecideAssign, alike), asks(t, late, wanting(100), sia.DecideAssign, alike)
+	a := decideTask(t, early, nextAttempt(100), sia.DecideAssign, alike)
+	b := decideTask(t, late, nextAttempt(100), sia.DecideAssign, alike)
 	if string(a.Options) != string(b.Options) || a.Choice != b.Choice || a.Reason != b.Reason {
 		t.Errorf("one decides %s because %s\nthe other %s because %s", a.Choice, a.Reason, b.Choice, b.Reason)
 	}
@@ -172,7 +173,7 @@ func TestDecisionsAreSettled(t *testing.T) {
 			if kind == map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide,
 				sia.KAttemptEnded: sia.DoAttempt}[fact.Kind()] {
 				if q, ok := fact.(sia.Decided); ok {
-					dec := asks(t, d, task, q.Type, two)
+					dec := decideTask(t, d, task, q.Type, two)
 					dec.ID = key
 					if err := s.LogDecision(t.Context(), dec); err != nil {
 						t.Fatal(err)
@@ -231,7 +232,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 	p := policies.ShippedAssign()
 	by := decisionInput{Context: policies.Context{Task: policies.Read("Crash on empty input", "It crashes.", nil)}}
-	task, times := wanting(1, "fast"), []time.Duration(nil)
+	task, times := nextAttempt(1, "fast"), []time.Duration(nil)
 	for b.Loop() {
 		start := time.Now()
 		if a := d.assign(p, task, nil, &by, two); a.answer.Choice == "" {

@@ -17,7 +17,8 @@ import (
 // Several coders are started if the policy says so, at the expected gain of one run, and unless a user chose one.
 func TestWhoRaces(t *testing.T) {
 	const race = "decision: assign\nname: race\nversion: 1\nparameters: {race: 2, race_below: 0.9, explore: 0}\n"
-	wish, absent, planning, merging, parts, poor := wanting(1), wanting(1), wanting(1), wanting(1), wanting(1), wanting(1)
+	wish, absent, planning := nextAttempt(1), nextAttempt(1), nextAttempt(1)
+	merging, parts, poor := nextAttempt(1), nextAttempt(1), nextAttempt(1)
 	wish.WantedCoder, absent.WantedCoder = "strong", "claude"
 	planning.Settings.Agent.Plan = sia.PlanApprove
 	merging.Merging = &sia.Merging{}
@@ -28,7 +29,7 @@ func TestWhoRaces(t *testing.T) {
 		task sia.Task
 		want []string
 	}{
-		{"two pay for themselves", wanting(1), []string{"fast", "cheap"}},
+		{"two pay for themselves", nextAttempt(1), []string{"fast", "cheap"}},
 		{"a person's wish", wish, nil},
 		{"a wish that can't be granted", absent, []string{"fast", "cheap"}},
 		{"it makes a plan", planning, nil},
@@ -39,7 +40,7 @@ func TestWhoRaces(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			coders := []coder.Candidate{{Coder: "fast", Cost: 5, Prior: 0.5}, {Coder: "cheap", Cost: 6, Prior: 0.5},
 				{Coder: "strong", Cost: 60, Prior: 0.5}}
-			d := asksOf(t, decider(t, database(t)), tt.task, 0, sia.DecideAssign, coders, race)
+			d := decidePart(t, decider(t, database(t)), tt.task, 0, sia.DecideAssign, coders, race)
 			if diff := cmp.Diff(tt.want, Racers(d)); diff != "" {
 				t.Errorf("%s\n%s", diff, d.Reason)
 			}
@@ -49,7 +50,7 @@ func TestWhoRaces(t *testing.T) {
 
 // inParts returns a task with a running attempt of two parts, the first of which has failed.
 func inParts(p sia.Part) sia.Task {
-	t := wanting(1)
+	t := nextAttempt(1)
 	t.Opening = nil
 	p.State = sia.PartFailed
 	t.Attempts = []sia.Attempt{{Number: 1, Coder: "fast", Structure: plan.Linear, Reserved: 80 * sia.Credit,
@@ -83,7 +84,7 @@ func TestPartsAreDecided(t *testing.T) {
 		{"who else, of three", third, append(two[:2:2], coder.Candidate{Coder: "last", Cost: 90}), sia.DecideAssign, "last"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := asksOf(t, decider(t, database(t)), tt.task, 1, tt.q, tt.coders)
+			d := decidePart(t, decider(t, database(t)), tt.task, 1, tt.q, tt.coders)
 			if d.Choice != tt.want || d.Reason == "" {
 				t.Errorf("%q, want %q: %s", d.Choice, tt.want, d.Reason)
 			}
@@ -105,18 +106,18 @@ func TestPartsAreDecided(t *testing.T) {
 
 // Whether a task is split depends on the brief of the next attempt, and on whether parts can be checked here.
 func TestStructureIsDecided(t *testing.T) {
-	task := wanting(1)
-	d := asks(t, decider(t, database(t)), task, sia.DecideDecompose, two)
+	task := nextAttempt(1)
+	d := decideTask(t, decider(t, database(t)), task, sia.DecideDecompose, two)
 	if d.Choice != policies.ChoiceWhole || !strings.HasPrefix(d.Policy, "decompose/1@") || d.Propensity != 1 {
 		t.Errorf("%+v", d)
 	}
 	task.Brief.Technique, task.Brief.Steps = sia.Decomposition, make([]plan.Part, 3)
-	if d = asks(t, decider(t, database(t)), task, sia.DecideDecompose, two); d.Choice != policies.ChoiceLinear {
+	if d = decideTask(t, decider(t, database(t)), task, sia.DecideDecompose, two); d.Choice != policies.ChoiceLinear {
 		t.Errorf("steps: %s, because %s", d.Choice, d.Reason)
 	}
 	blind := decider(t, database(t))
 	blind.checkable = false
-	if d = asks(t, blind, task, sia.DecideDecompose, two); d.Choice != policies.ChoiceWhole {
+	if d = decideTask(t, blind, task, sia.DecideDecompose, two); d.Choice != policies.ChoiceWhole {
 		t.Errorf("steps that can't be checked: %s, because %s", d.Choice, d.Reason)
 	}
 }

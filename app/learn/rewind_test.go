@@ -39,8 +39,8 @@ func inForce(t *testing.T, typ policies.Type) policies.Policy {
 	return policies.ShippedSet().For(typ, policies.Context{})
 }
 
-// rewound repeats decisions by a policy and returns its choices, or the reasons why that is impossible.
-func rewound(t *testing.T, s *store.Store, p policies.Policy, ds ...sia.Decision) (out []string) {
+// replayAll repeats decisions by a policy and returns its choices, or the reasons why that is impossible.
+func replayAll(t *testing.T, s *store.Store, p policies.Policy, ds ...sia.Decision) (out []string) {
 	t.Helper()
 	r, err := NewRewind(t.Context(), s)
 	if err != nil {
@@ -85,15 +85,15 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 			logged = append(logged, decisions(t, replica(t, s))[:40]...)
 		}
 	}
-	if d := cmp.Diff(choices(logged), rewound(t, s, by, logged...)); d != "" {
+	if d := cmp.Diff(choices(logged), replayAll(t, s, by, logged...)); d != "" {
 		t.Error(d)
 	}
 	back := append(append([]sia.Decision{}, logged[80:]...), logged[:40]...)
-	if d := cmp.Diff(choices(back), rewound(t, s, by, back...)); d != "" {
+	if d := cmp.Diff(choices(back), replayAll(t, s, by, back...)); d != "" {
 		t.Errorf("backwards: %s", d)
 	}
 	other := policy(t, s, "decision: technique\nname: bold\nversion: 1\nparameters: {explore: 0.5}\n")
-	if cmp.Equal(choices(logged), rewound(t, s, other, logged...)) {
+	if cmp.Equal(choices(logged), replayAll(t, s, other, logged...)) {
 		t.Error("another policy decides everything alike")
 	}
 	wrong := logged[100]
@@ -108,7 +108,7 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 	future.Context = json.RawMessage(`{"candidates":[{"technique":"tool-change"}],"learned":300}`)
 	want := []string{"? " + reasonLearned, "? " + reasonLearned, "? " + reasonUser, "? " + reasonPolicy,
 		"? " + reasonContext}
-	if d := cmp.Diff(want, rewound(t, s, other, wrong, likelier, wished, unknown, future)); d != "" {
+	if d := cmp.Diff(want, replayAll(t, s, other, wrong, likelier, wished, unknown, future)); d != "" {
 		t.Error(d)
 	}
 }
@@ -139,13 +139,13 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 		}
 		now = now.Add(time.Minute)
 	}
-	if d := cmp.Diff(choices(logged), rewound(t, s, by, logged...)); d != "" {
+	if d := cmp.Diff(choices(logged), replayAll(t, s, by, logged...)); d != "" {
 		t.Error(d)
 	}
 	if c := choices(logged); c[0] == c[29] {
 		t.Errorf("nothing was learned that decides: %q", c)
 	}
-	if got := rewound(t, s, by, logged[29], logged[0]); got[0] != logged[29].Choice || got[1] != logged[0].Choice {
+	if got := replayAll(t, s, by, logged[29], logged[0]); got[0] != logged[29].Choice || got[1] != logged[0].Choice {
 		t.Errorf("backwards: %q", got)
 	}
 	late := logged[0]
@@ -158,7 +158,7 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rewound(t, s, by, late); got[0] != "? "+reasonLearned {
+	if got := replayAll(t, s, by, late); got[0] != "? "+reasonLearned {
 		t.Errorf("got %q", got)
 	}
 }
@@ -201,7 +201,7 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 		{"interrupt, by a rule", calm, bound, "? " + reasonRule},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := rewound(t, s, tt.by, tt.d); got[0] != tt.want {
+			if got := replayAll(t, s, tt.by, tt.d); got[0] != tt.want {
 				t.Errorf("got %q, want %q", got[0], tt.want)
 			}
 		})

@@ -25,7 +25,7 @@ func (w *teacher) own() {
 	}
 }
 
-// hear stores a lesson that a user teaches a repository.
+// teachUser stores a lesson that a user teaches a repository.
 func (w *teacher) hear(repo int64, text string) lesson.ID {
 	w.t.Helper()
 	l := lesson.NewTaught(repo, text, text, sia.Actor{Login: "ada"}, sia.Task{}, w.now)

@@ -88,8 +88,8 @@ func install(t *testing.T, s *store.Store, repos ...sia.Repo) {
 	}
 }
 
-// lives fills a database with random results of tasks, except task without.
-func lives(t *testing.T, without sia.TaskID) *store.Store {
+// fillOutcomes fills a database with random results of tasks, except task without.
+func fillOutcomes(t *testing.T, without sia.TaskID) *store.Store {
 	t.Helper()
 	s := database(t)
 	install(t, s, shop)
@@ -141,10 +141,10 @@ func exact(t *testing.T, s *store.Store) priors.Counts {
 //
 //test:plain
 func TestOneTaskMovesLittle(t *testing.T) {
-	all := exact(t, lives(t, ""))
+	all := exact(t, fillOutcomes(t, ""))
 	moved := map[int64]int{}
 	for _, issue := range []int{0, 7, 19, 39} {
-		less, distance := exact(t, lives(t, sia.NewTaskID(shop.ID, issue))), int64(0)
+		less, distance := exact(t, fillOutcomes(t, sia.NewTaskID(shop.ID, issue))), int64(0)
 		for c, x := range all {
 			y := less[c]
 			distance += max(x.Resolved-y.Resolved, y.Resolved-x.Resolved) + max(x.Failed-y.Failed, y.Failed-x.Failed)
@@ -282,7 +282,7 @@ func TestImportedPriorsDecide(t *testing.T) {
 	if err := s.RemovePriors(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(choices(logged), rewound(t, s, by, logged...)); d != "" {
+	if d := cmp.Diff(choices(logged), replayAll(t, s, by, logged...)); d != "" {
 		t.Errorf("after the import was removed: %s", d)
 	}
 	if err := w.catchUp(t.Context()); err != nil {
@@ -309,7 +309,9 @@ func TestImportedPriorsChooseCoders(t *testing.T) {
 	by := keep(t, s, inForce(t, policies.TypeAssign))
 	coders := []coder.Candidate{{Coder: "gpt", Cost: 5, Prior: 0.64, Known: "GPT-5 (2025-08-07) (medium reasoning)"},
 		{Coder: "oss", Cost: 5, Prior: 0.264, Known: "gpt-oss-120b"}, {Coder: "ours", Cost: 5}}
-	ask := func(issue int) sia.Decision { return asks(t, decider(t, s), wanting(issue), sia.DecideAssign, coders) }
+	ask := func(issue int) sia.Decision {
+		return decideTask(t, decider(t, s), nextAttempt(issue), sia.DecideAssign, coders)
+	}
 	issue := 1
 	for ; isSpared(sia.NewTaskID(shop.ID, issue)); issue++ {
 	}
@@ -330,7 +332,7 @@ func TestImportedPriorsChooseCoders(t *testing.T) {
 	if err := s.RemovePriors(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := rewound(t, s, by, d); got[0] != d.Choice {
+	if got := replayAll(t, s, by, d); got[0] != d.Choice {
 		t.Errorf("decided again: %q, want %q", got, d.Choice)
 	}
 }

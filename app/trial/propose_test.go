@@ -43,17 +43,17 @@ func (records) Duels(context.Context, int64, policies.Policy, policies.Policy) (
 	return 0, 0, nil
 }
 
-// house is an installation with repositories, without a key for GitHub.
-type house struct {
+// fixture is an installation with repositories, without a key for GitHub.
+type fixture struct {
 	*trial.Evolver
 	store *store.Store
 	repos []sia.Repo
 	now   time.Time
 }
 
-func newHouse(t *testing.T, author trial.Author, names ...string) *house {
+func newHouse(t *testing.T, author trial.Author, names ...string) *fixture {
 	t.Helper()
-	h := &house{now: time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)}
+	h := &fixture{now: time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return h.now }
 	h.store = storetest.Open(t, store.Config{Now: now})
 	check(t, h.store.UpsertInstallation(t.Context(), store.Installation{ID: 3, Account: "acme"}))
@@ -71,7 +71,7 @@ func newHouse(t *testing.T, author trial.Author, names ...string) *house {
 }
 
 // end ends n tasks of a repository about which policies decided. Every other one passed.
-func (h *house) end(t *testing.T, r sia.Repo, n int, by ...policies.Policy) {
+func (h *fixture) end(t *testing.T, r sia.Repo, n int, by ...policies.Policy) {
 	t.Helper()
 	for _, p := range by {
 		check(t, h.store.KeepPolicyVersion(t.Context(), p.ID(), string(p.Decision), p.Source))

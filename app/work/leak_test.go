@@ -48,8 +48,8 @@ func TestLeaksInAFile(t *testing.T) {
 		"a guess":               {"", "API_TOKEN=xK9vQ2mZ7pL4wR8t\n", nil},
 		"an address for a test": {"", "postgres://postgres:postgres@localhost/test", nil},
 		"binary":                {"", "\x00\x01" + token + "\x00\xff", []string{"1 github-pat"}},
-		"in UTF-16":             {"", "\xff\xfe" + wide("a\nb = "+token+"\n"), []string{"2 github-pat"}},
-		"in UTF-16, as it was":  {wide("a = " + token), wide("x\na = " + token), nil},
+		"in UTF-16":             {"", "\xff\xfe" + utf16Text("a\nb = "+token+"\n"), []string{"2 github-pat"}},
+		"in UTF-16, as it was":  {utf16Text("a = " + token), utf16Text("x\na = " + token), nil},
 		"in base64": {"", "a\nb: " + base64.StdEncoding.EncodeToString([]byte(token)) + "\n",
 			[]string{"2 github-pat"}},
 		"documentation's tokens": {"", "AKIAIOSFODNN7EXAMPLE\nghp_" + strings.Repeat("x", 36), nil},
@@ -60,8 +60,8 @@ func TestLeaksInAFile(t *testing.T) {
 	}
 }
 
-// wide encodes ASCII as UTF-16.
-func wide(text string) string {
+// utf16Text encodes ASCII as UTF-16.
+func utf16Text(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
 		b.Write([]byte{c, 0})
@@ -76,7 +76,7 @@ func TestEncodedLeaksInALargeFile(t *testing.T) {
 		scanChunk + 30, scanChunk + 31, scanChunk + scanTail - 50, scanChunk + scanLead + scanTail - 21, 2*scanChunk + 2} {
 		text := strings.Repeat("x", at) + " " + token + " " + strings.Repeat("y", scanChunk/4)
 		want := []string{"1 github-pat"}
-		for name, encoded := range map[string]string{"UTF-16": wide(text),
+		for name, encoded := range map[string]string{"UTF-16": utf16Text(text),
 			"base64": "x: " + base64.StdEncoding.EncodeToString([]byte(text))} {
 			if d := cmp.Diff(want, found(t, "", strings.NewReader(encoded))); d != "" {
 				t.Errorf("%s at %d (-want +got):\n%s", name, at, d)
