@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// What several processes learn at the same time is kept, of each.
+// Data learned by several processes at the same time is all kept.
 func TestModelMemoryOfSeveral(t *testing.T) {
 	const processes, each = 8, 12
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestModelMemoryOfSeveral(t *testing.T) {
 	}
 }
 
-// A process that was stopped in the middle of writing holds nobody up for long.
+// A process stopped in the middle of writing does not block others for long.
 func TestModelMemoryThatIsHeld(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func TestModelMemoryThatIsHeld(t *testing.T) {
 	}
 }
 
-// What another process learned later of the same model stays.
+// Data that another process learned later about the same model is kept.
 func TestModelMemoryKeepsWhatIsNewer(t *testing.T) {
 	dir := t.TempDir()
 	one, two := NewModelMemory(dir, nil), NewModelMemory(dir, nil)

@@ -38,7 +38,7 @@ func TestNewWantsEverything(t *testing.T) {
 		if field.Type.Kind() == reflect.Bool {
 			continue // false is a valid value
 		}
-		if field.Name == "Elsewhere" {
+		if field.Name == "RemoteAgents" {
 			continue // optional
 		}
 		d := whole
