@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// newChooser is what chooses techniques, for attempts and for the page that previews a choice.
+// newChooser returns a chooser of techniques, used for attempts and for the page with the preview.
 func newChooser(g *deps, c Config) (*learn.Chooser, error) {
 	setup, err := setupOf(c)
 	if err != nil {
@@ -24,28 +24,28 @@ func newChooser(g *deps, c Config) (*learn.Chooser, error) {
 	return learn.NewChooser(g.store, bandit.NewLearner(policies.ShippedTechnique()), setup, g.now), nil
 }
 
-// assigner says who works.
+// assigner chooses coders.
 type assigner struct {
 	decider *learn.Decider
 	coders  work.Coders
 }
 
-// adviser previews which technique would be chosen, and who would work.
+// adviser previews the choice of techniques and coders.
 type adviser struct {
 	store    *store.Store
 	settings *settings.Files
 	chooser  *learn.Chooser
-	library  *technique.Library // those that ship
+	library  *technique.Library // the shipped techniques
 	who      assigner
 }
 
 func newAdviser(s *store.Store, set *settings.Files, chooser *learn.Chooser, who assigner) adviser {
-	library, _ := technique.LoadLibrary(nil) // which has no file that could be wrong
+	library, _ := technique.LoadLibrary(nil) // it has no files that could be invalid
 	return adviser{s, set, chooser, library, who}
 }
 
-// Assign ranks the coders that may work in a repository for a new task of a kind, by the policy in
-// force there, the best first, and says why.
+// Assign ranks the coders that may work in a repository for a new task of a kind, by the policy in force there, best
+// first, and returns the reason.
 func (a adviser) Assign(
 	ctx context.Context, repo store.Repository, kind policies.Kind,
 ) ([]coder.Option, string, error) {
@@ -61,11 +61,11 @@ func (a adviser) Assign(
 		in.Settings = sia.DefaultSettings()
 	}
 	return a.who.decider.PreviewAssign(ctx, set, repo.Repo, in.Settings, kind,
-		work.Candidates(a.who.coders.MayWork(in.Settings)))
+		work.Candidates(a.who.coders.Allowed(in.Settings)))
 }
 
-// Advise ranks techniques for a pattern of failure in a repository, by the policy in force there, the
-// best first, and says why.
+// Advise ranks techniques for a pattern of failure in a repository, by the policy in force there, best first, and
+// returns the reason.
 func (a adviser) Advise(ctx context.Context, repo store.Repository, p sia.Pattern) ([]sia.Candidate, string, error) {
 	set, err := a.InForce(ctx, repo)
 	if err != nil {
@@ -76,16 +76,16 @@ func (a adviser) Advise(ctx context.Context, repo store.Repository, p sia.Patter
 	return a.chooser.Preview(ctx, repo.Repo, p, a.library, by.Technique())
 }
 
-// InForce is the policies that may hold in a repository, as its settings were read last.
+// InForce returns the policies that may be in force in a repository, as last read.
 func (a adviser) InForce(ctx context.Context, repo store.Repository) (*policies.Set, error) {
 	return settings.Kept(ctx, a.store, repo.Installation, repo.Repo)
 }
 
-// Mined are the decisions with a known outcome.
+// Mined returns the decisions with a known outcome, for package mine.
 func (a adviser) Mined(ds []sia.Decision) (known []mine.Decision) {
 	contexts, _ := learn.Snapshots(ds)
 	for i, d := range ds {
-		if m, ok := learn.Mined(d, contexts[i]); ok {
+		if m, ok := learn.ForMining(d, contexts[i]); ok {
 			known = append(known, m)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// Where the server's list leaves a repository out nothing begins there, labels are not made, and who
-// asks is told once.
+// If the server's list excludes a repository, nothing begins there, labels are not created, and users who ask are
+// informed once.
 func TestRepositoriesThatAreAllowed(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Repos: sia.AllowList{"acme/*", apptest.Owner + "/other"}})

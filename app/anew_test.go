@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// TestOwnCheckIsShownAnew: GitHub leaves a check suite queued that somebody asked
-// for again, until its app writes to it, whatever the task is at.
+// TestOwnCheckIsShownAnew: GitHub leaves a re-requested check suite queued until its app writes to it, in every state
+// of the task.
 func TestOwnCheckIsShownAnew(t *testing.T) {
 	t.Parallel()
 	stories := map[string]apptest.Story{}
@@ -32,7 +32,7 @@ func TestOwnCheckIsShownAnew(t *testing.T) {
 			if status != "completed" || err != nil {
 				t.Fatalf("before: %s %s %v", status, conclusion, err)
 			}
-			for range 2 { // as often as they like
+			for range 2 { // repeatedly
 				if suite {
 					err = s.Sim.RerequestSuite(apptest.Repo, head, apptest.Slug, apptest.Owner)
 				} else {
@@ -51,7 +51,7 @@ func TestOwnCheckIsShownAnew(t *testing.T) {
 					t.Errorf("the task is %s", got)
 				}
 			}
-			// Each time it was shown as under way, in a run of its own: GitHub opens none that is completed.
+			// Each time it was shown as in progress, in its own run: GitHub does not reopen completed ones.
 			own := ownChecks(t, s, head)
 			if last := own[len(own)-1]; len(own) != 3 || last.Conclusion != "success" {
 				t.Errorf("%d check runs, the last %q", len(own), last.Title)
@@ -60,7 +60,7 @@ func TestOwnCheckIsShownAnew(t *testing.T) {
 	}
 }
 
-// ownChecks are SIA's own check runs on a commit, oldest first.
+// ownChecks returns SIA's own check runs on a commit, oldest first.
 func ownChecks(t *testing.T, s *apptest.Stage, head string) []ghsim.CheckView {
 	t.Helper()
 	runs, err := s.Sim.CheckRuns(apptest.Repo, head)

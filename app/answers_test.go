@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// answers are how many comments of SIA's on an issue hold some words.
+// answers returns the number of SIA's comments on an issue that contain a text.
 func answers(t *testing.T, s *apptest.Stage, issue int, words string) (n int) {
 	t.Helper()
 	on, err := s.Sim.Issue(apptest.Repo, issue)
@@ -27,7 +27,7 @@ func answers(t *testing.T, s *apptest.Stage, issue int, words string) (n int) {
 	return n
 }
 
-// refused are how many comments of people's on an issue SIA has put 😕 on.
+// refused returns the number of users' comments on an issue with SIA's 😕.
 func refused(t *testing.T, s *apptest.Stage, issue int) (n int) {
 	t.Helper()
 	on, err := s.Sim.Issue(apptest.Repo, issue)
@@ -42,9 +42,8 @@ func refused(t *testing.T, s *apptest.Stage, issue int) (n int) {
 	return n
 }
 
-// Who may not give commands is told so once on a thread, whether a task is there or not,
-// and sees each time after that it was heard. A label that starts nothing is answered,
-// too.
+// A user without permission for commands is informed once per thread, with or without a task, and gets a reaction each
+// time after that. A label that starts nothing is answered too.
 func TestRefusalIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -75,7 +74,7 @@ func TestRefusalIsSaidOnce(t *testing.T) {
 	}
 }
 
-// A command on a line of a pull request that is no task's is heard where it was given, too.
+// A command on a line of a pull request without a task is also answered in its thread.
 func TestRefusalOnALineWithoutTask(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -103,8 +102,8 @@ func TestRefusalOnALineWithoutTask(t *testing.T) {
 	}
 }
 
-// Where no task is, a thread is answered twenty times an hour; then SIA says once that it
-// falls silent, and speaks again when the hour is over.
+// Without a task, a thread gets twenty answers an hour; then SIA announces once that it stops answering, and answers
+// again when the hour has ended.
 func TestAnswersWithoutTaskAreBounded(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -131,8 +130,8 @@ func TestAnswersWithoutTaskAreBounded(t *testing.T) {
 	}
 }
 
-// A question's issue that a person closes without an answer, and of which the webhook is lost, is found closed: SIA
-// says once that it waits on.
+// If a user closes a question's issue without an answer, and the webhook is lost, SIA finds it closed and comments once
+// that it is still waiting.
 func TestQuestionClosedUnheard(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "escalate-tick")
@@ -151,8 +150,8 @@ func TestQuestionClosedUnheard(t *testing.T) {
 	}
 }
 
-// A pause of everything is answered where there is no task, also where the first answer could not be given, and is not
-// obeyed again: somebody may have lifted it since.
+// A pause of everything is answered without a task, also if the first answer failed, and is not executed again:
+// somebody may have lifted it since.
 func TestPauseIsAnsweredLater(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")

@@ -1,11 +1,9 @@
-// Package app wires SIA together: the only place where the rooms meet.
+// Package app wires SIA together. It is the only package that connects the others.
 //
-// [New] opens everything that a [Config] names, [App.Run] serves until its
-// context ends, [App.Close] lets go. End-to-end tests start the same App that
-// `sia serve` does.
+// [New] opens everything that a [Config] names, [App.Run] serves until its context ends, [App.Close] releases
+// everything. End-to-end tests start the same App as `sia serve`.
 //
-// The package may import everything but cmd and sim/ghsim. Start reading at
-// New.
+// The package may import everything except cmd and sim/ghsim. Start reading at New.
 package app
 
 import (
@@ -42,43 +40,42 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Options are what tests and the demo inject; the zero value is production.
+// Options are injected by tests and the demo; the zero value is for production.
 type Options struct {
 	Logger *slog.Logger     // nil: slog.Default
 	Now    func() time.Time // nil: the database's clock
 	Engine store.EngineConfig
-	// to GitHub's API; nil: the network
+	// transport for GitHub's API; nil: the network
 	Transport http.RoundTripper
-	// command that runs this program as sandbox.Forward; nil: no command gets a network
+	// command that runs this program as sandbox.Forward; nil: commands get no network
 	Forward  []string
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
-	Front    *Front                                               // where to listen, closed by the app; nil: as configured
-	Invited  *signin.Invitation                                   // who set it up from elsewhere, and watches; nil: nobody
+	Front    *Front                                               // listeners, closed by the app; nil: as configured
+	Invited  *signin.Invitation                                   // browser that ran set-up and may watch; nil: none
 	Version  string                                               // of this program, for traces
 	Local    Local
-	// holds a short conversation with each model when it starts to serve, which costs a few cents
+	// holds a short conversation with each model at the start of Run, which costs a few cents
 	ProbeModels bool
-	// counts replayed tasks of a repository, owner/name, that one of two policies resolved alone, both by their ids; nil:
-	// none are counted
+	// counts replayed tasks of a repository, owner/name, that only one of two policies, given by id, resolved; nil: none
 	Duels func(repo, present, candidate string) (won, lost int, err error)
 }
 
-// Local is for a person who has one issue worked on at a terminal, without GitHub. The zero value is a server's.
+// Local configures a run on one issue at a terminal, without GitHub. The zero value is for a server.
 type Local struct {
-	Alone    bool                // commits name neither accounts nor addresses, since nobody else knows these
-	Settings func(*sia.Settings) // changes the settings of every repository, whatever its file says; nil: nothing does
-	Policies *policies.Set       // decide in every repository, whatever its files say; nil: those do
-	// Begins is told which tests are about to run, before tests that a change can reach are run; may be nil.
-	Begins func(step string)
+	Anonymous bool                // commits contain neither accounts nor addresses, which are local
+	Settings  func(*sia.Settings) // overrides settings of every repository; nil: nothing
+	Policies  *policies.Set       // replace the policies of every repository; nil: they don't
+	// BeforeTests is called with a description before tests that a change can affect are run; may be nil.
+	BeforeTests func(step string)
 }
 
-// withDefaults fills in what does nothing.
+// withDefaults replaces nil functions with no-ops.
 func (l Local) withDefaults() Local {
 	if l.Settings == nil {
 		l.Settings = func(*sia.Settings) {}
 	}
-	if l.Begins == nil {
-		l.Begins = func(string) {}
+	if l.BeforeTests == nil {
+		l.BeforeTests = func(string) {}
 	}
 	return l
 }
@@ -88,7 +85,7 @@ type App struct {
 	Store   *store.Store
 	GitHub  *github.App
 	Evolver *trial.Evolver
-	Metrics http.Handler // what /metrics shows
+	Metrics http.Handler // handler of /metrics
 
 	config   Config
 	log      *slog.Logger
@@ -101,18 +98,17 @@ type App struct {
 	private  http.Handler
 	secrets  *secret.Masker
 	now      func() time.Time
-	outside  outside
+	health   healthCache
 	tracer   *trace.Tracer
 	probes   modelProbes
-	probing  bool             // when it starts to serve
-	pages    http.Handler     // for whoever a viewer was found for
-	runners  http.Handler     // what answers runners; nil: attempts are made here
-	hook     *webhook.Handler // takes deliveries; nil: a server of this role takes none
+	probing  bool             // probe the models at the start of Run
+	pages    http.Handler     // require a viewer in the request's context
+	runners  http.Handler     // serves runners; nil: attempts are run here
+	hook     *webhook.Handler // receives deliveries; nil: not in this server's roles
 	ending   chan struct{}    // closed when Run ends
 }
 
-// New opens the database, brings its schema up to date, starts the engine and
-// binds the listeners. Nothing is served before Run.
+// New opens the database, migrates its schema, starts the engine and binds the listeners. Nothing is served before Run.
 func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	c = c.WithDefaults()
 	if err := errors.Join(c.Validate(), c.CheckPrices()); err != nil {
@@ -121,12 +117,12 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	calls := metrics.NewCalls()
 	memory := NewModelMemory(cmp.Or(c.ModelsDir, c.Dir), o.Logger)
 	var tracer *trace.Tracer // nil until the secrets are known
-	c.Models = c.Models.observed(func(ctx context.Context, call llm.Call) {
+	c.Models = c.Models.withObserver(func(ctx context.Context, call llm.Call) {
 		calls.Ended(ctx, call)
 		tracer.Call(ctx, call)
-	}).Remembering(memory.Memory)
+	}).WithMemory(memory.Memory)
 	open := openStore
-	if c.Roles.onGitHub() {
+	if c.Roles.usesGitHub() {
 		open = newDeps
 	}
 	g, err := open(ctx, c, o)
@@ -150,8 +146,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, a.unread, c.Roles.Names(), g.log, g.now); err != nil {
 		return nil, err
 	}
-	if c.Roles.onGitHub() {
-		if err = a.setToWork(ctx, g, o); err != nil {
+	if c.Roles.usesGitHub() {
+		if err = a.startWork(ctx, g, o); err != nil {
 			return nil, err
 		}
 	}
@@ -160,15 +156,15 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}
 	if a.front == nil {
 		if !c.Roles.Has(RoleIntake) && !(c.Roles.Has(RoleWeb) && c.SignsIn()) && a.runners == nil {
-			c.Listen = "" // there is nothing to be asked from outside
+			c.Listen = "" // it would serve nothing
 		}
 		a.front, err = Listen(ctx, c)
 	}
 	return a, err
 }
 
-// setToWork makes the pages and starts the engine, each where the server has the role.
-func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
+// startWork creates the pages and starts the engine, depending on the server's roles.
+func (a *App) startWork(ctx context.Context, g *deps, o Options) (err error) {
 	c := a.config
 	var box *sandbox.Sandbox
 	if c.Roles.Has(RoleWork) {
@@ -217,7 +213,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	return err
 }
 
-// unread counts the deliveries of events that SIA does not read; 0 where this server takes no deliveries.
+// unread returns the number of deliveries with events that SIA ignores; 0 if this server receives none.
 func (a *App) unread() int64 {
 	if a.hook == nil {
 		return 0
@@ -225,7 +221,7 @@ func (a *App) unread() int64 {
 	return a.hook.Unread()
 }
 
-// rateLimits are what GitHub last said; none where this server does not ask it.
+// rateLimits returns the rate limits last reported by GitHub; none if this server makes no requests to it.
 func (a *App) rateLimits() []github.RateLimit {
 	if a.GitHub == nil {
 		return nil
@@ -233,7 +229,7 @@ func (a *App) rateLimits() []github.RateLimit {
 	return a.GitHub.RateLimits()
 }
 
-// routes puts together what answers at both addresses.
+// routes sets up the handlers of both addresses.
 func (a *App) routes(invited *signin.Invitation) error {
 	private, public := http.NewServeMux(), http.NewServeMux()
 	private.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -265,14 +261,14 @@ func (a *App) routes(invited *signin.Invitation) error {
 	private.Handle("/", signin.Local(own))
 
 	if invited != nil {
-		guests := signin.Invited(invited, progress)
-		public.Handle(setup.Path, guests)
-		public.Handle(setup.Path+"/", guests)
+		invitedPages := signin.Invited(invited, progress)
+		public.Handle(setup.Path, invitedPages)
+		public.Handle(setup.Path+"/", invitedPages)
 	}
 	if !a.config.SignsIn() {
 		return nil
 	}
-	door, err := signin.New(signin.Config{
+	site, err := signin.New(signin.Config{
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
 		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Installed: a.GitHub,
 		Logger: a.log, Now: a.now, For: a.config.SignInFor,
@@ -280,11 +276,11 @@ func (a *App) routes(invited *signin.Invitation) error {
 	if err != nil {
 		return err
 	}
-	public.Handle("/", door)
+	public.Handle("/", site)
 	return nil
 }
 
-// profiles is where Go's profiles of this process are, see [pprof].
+// profiles is the path of this process's Go profiles, see [pprof].
 const profiles = "/debug/pprof/"
 
 func profiler() http.Handler {
@@ -295,17 +291,17 @@ func profiler() http.Handler {
 	return mux
 }
 
-// Pages is SIA's pages, for whoever a request says looks at them (package app/web/viewer).
+// Pages returns SIA's pages, which require a viewer in the request's context (package app/web/viewer).
 func (a *App) Pages() http.Handler { return a.pages }
 
-// Addr is the address on which webhooks are received; nil: a server of this role has none.
+// Addr returns the address for webhooks; nil: not in this server's roles.
 func (a *App) Addr() net.Addr { return a.front.Addr() }
 
-// Engine is the running job engine, nil where the server has no such role, for tests that wait until it is idle.
+// Engine returns the running job engine, nil if not in the server's roles. Tests use it to wait until it is idle.
 func (a *App) Engine() *store.Engine { return a.engine }
 
-// Periodic does one kind of periodic work now, whatever the schedule says: look,
-// redeliver, repair, prune, heartbeat or notify.
+// Periodic runs one kind of periodic work now, regardless of the schedule: look, redeliver, repair, prune, heartbeat or
+// notify.
 func (a *App) Periodic(ctx context.Context, name string) error {
 	for _, p := range a.periodic {
 		if p.Name == name {
@@ -315,10 +311,9 @@ func (a *App) Periodic(ctx context.Context, name string) error {
 	return fmt.Errorf("there is no periodic work called %q", name)
 }
 
-// Run serves until ctx ends, then lets running requests and effects finish. It
-// returns nil when it was asked to end.
+// Run serves until ctx ends, then lets running requests and effects finish. It returns nil after ctx has ended.
 func (a *App) Run(ctx context.Context) error {
-	context.AfterFunc(ctx, func() { close(a.ending) }) // open pages end first, for the front waits for them
+	context.AfterFunc(ctx, func() { close(a.ending) }) // ends open pages first, because the front waits for them
 	a.front.Answer(a.public, a.private)
 	about := []any{"role", a.config.Roles.String()}
 	if a.config.Roles.Has(RoleIntake) {
@@ -351,8 +346,8 @@ func (a *App) Run(ctx context.Context) error {
 	return err
 }
 
-// Close stops the engine and lets go of everything. Running effects get a little
-// time; what does not finish is taken up at the next start.
+// Close stops the engine and releases all resources. Running effects get up to stopTimeout; unfinished ones continue
+// after the next start.
 func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// costly is a shop in which a day's credits are enough for two tasks, and another repository of the owner's
-// in which two were done.
+// costly returns a shop with a daily budget for two tasks, and another repository of the owner's in which two were
+// done.
 func costly(t *testing.T, setting string) (s *apptest.Stage, done func() (issue int)) {
 	t.Helper()
 	s = shop(t, "pass")
@@ -29,8 +29,8 @@ func costly(t *testing.T, setting string) (s *apptest.Stage, done func() (issue 
 	return s, func() int { return in(apptest.Repo) }
 }
 
-// What all repositories of an installation spent together in a day keeps the next attempt
-// from beginning, and its issue says so.
+// If all repositories of an installation together have used the daily budget, the next attempt does not begin, and its
+// issue shows the reason.
 func TestInstallationBudget(t *testing.T) {
 	t.Parallel()
 	s, done := costly(t, "installation_per_day")
@@ -41,7 +41,7 @@ func TestInstallationBudget(t *testing.T) {
 	}
 }
 
-// So does what one repository spent, whatever others did.
+// The same holds for one repository's budget, regardless of others.
 func TestRepositoryBudget(t *testing.T) {
 	t.Parallel()
 	s, done := costly(t, "repo_per_day")
@@ -57,7 +57,7 @@ func TestRepositoryBudget(t *testing.T) {
 	}
 }
 
-// A server starts without prices only when it is told that models are free.
+// A server starts without prices only if models may be free.
 func TestPrices(t *testing.T) {
 	priced := llm.Price{Input: 1, Output: 2}
 	model := func(p llm.Price) app.ModelConfig {
@@ -68,7 +68,7 @@ func TestPrices(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		config app.Config
-		want   string // in the error; empty: none
+		want   string // expected in the error; empty: no error
 	}{
 		{"priced", app.Config{Models: app.ModelsConfig{Coder: model(priced)}}, ""},
 		{"not priced", app.Config{Models: app.ModelsConfig{Coder: model(llm.Price{})}},
@@ -85,8 +85,8 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// Memory is not kept on a branch that is there and holds something else; the settings that
-// held before hold on, and the commit that says so fails.
+// Memory is not written to an existing branch with other content; the previous settings stay in force, and the commit
+// with the new ones gets a failed check.
 func TestMemoryBranchOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")

@@ -9,15 +9,14 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// What a task of two attempts may cost of GitHub's rate limits.
+// Budget of a task with two attempts for GitHub's rate limits.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 const (
 	mostCalls    = 30
 	mostCreating = 10
 )
 
-// TestCallsOfATask counts every request of a task of two attempts as it arrives, of
-// whatever kind and however it is answered.
+// TestCallsOfATask counts every incoming request of a task with two attempts, of any kind and with any response.
 func TestCallsOfATask(t *testing.T) {
 	t.Parallel()
 	for _, story := range apptest.Stories(t, "testdata/stories") {
@@ -26,8 +25,8 @@ func TestCallsOfATask(t *testing.T) {
 		}
 		s := story.Start(t)
 		s.Wait(time.Second)
-		// The status comment is noted down before the first attempt looks at the issue.
-		// Where both happen at once, comments are read for safety: two requests more.
+		// The status comment is recorded before the first attempt reads the issue. If both happen concurrently, comments
+		// are read for safety: two more requests.
 		s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 1})
 		before := len(s.Sim.Calls())
 		_, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",

@@ -19,70 +19,69 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Config is the configuration of one SIA server. Flags, SIA_* environment
-// variables and one file fill it in, in that order; see docs/configuration.md.
+// Config is the configuration of one SIA server. It is set by flags, SIA_* environment variables and one file, in that
+// order; see docs/configuration.md.
 type Config struct {
-	Listen  string // address for webhooks, and for the pages where people sign in, ":8080"
-	Private string // address for the pages, /healthz, /readyz and /metrics, loopback by default; "" for none
-	// PublicURL is the address at which people reach the pages: through whatever ends TLS in front of Listen,
-	// where they sign in with GitHub. Comments and check runs link to it. "" for no links, and no sign-in.
+	Listen  string // address for webhooks and for pages with sign-in, ":8080"
+	Private string // address for the pages, /healthz, /readyz and /metrics, loopback by default; "": none
+	// PublicURL is the public address of the pages, that of the TLS proxy in front of Listen, where users sign in with
+	// GitHub. Comments and check runs link to it. "": no links and no sign-in.
 	PublicURL string
-	// TrustedProxies are addresses, or ranges of them, of what passes requests on to Listen: of these alone
-	// X-Forwarded-For is believed. Bounds for each client count by it.
+	// TrustedProxies are addresses, or ranges of them, of proxies in front of Listen. X-Forwarded-For is accepted only
+	// from these. Limits per client use it.
 	TrustedProxies []string
 
-	Roles Roles // of this server; others of the same database have the rest
+	Roles Roles // of this server; other servers with the same database have the rest
 
-	Dir string // where the database and the git mirrors live
-	// where what is learned of models is kept; "": Dir
+	Dir string // contains the database and the git mirrors
+	// contains what is learned about models; "": Dir
 	ModelsDir string
-	// where compiled standard libraries are kept for the sandbox; "": in Dir
+	// contains compiled standard libraries for the sandbox; "": in Dir
 	Stdlib string
-	DB     string // database URL; "" is sia.db in Dir
-	// where PostgreSQL itself is, when DB leads to PgBouncer; "" is DB
+	DB     string // database URL; "": sia.db in Dir
+	// URL of PostgreSQL itself if DB refers to PgBouncer; "": DB
 	DBDirect string
 
 	GitHub GitHubConfig
 	Models ModelsConfig
 
-	Free       bool            // models may cost nothing, and then no budget ever stops an attempt
-	Attempts   int             // attempts at the same time
-	OnRunners  bool            // attempts are made by runners, and wait for one
-	Repos      sia.AllowList   // where it works; empty: wherever the app is installed
-	SetupHosts []string        // hosts that setup commands may fetch from; none: no network
-	AgentPath  []string        // folders with agents that repositories may name, shown to them read-only
-	AgentEnv   []string        // names of this process's variables that repositories may ask for
-	Welcome    bool            // a repository that is new gets settings proposed, once, in a pull request
+	Free       bool            // models may be free, and then no budget stops an attempt
+	Attempts   int             // concurrent attempts
+	OnRunners  bool            // attempts are run by runners, and wait for one
+	Repos      sia.AllowList   // allowed repositories; empty: all with the app installed
+	SetupHosts []string        // hosts from which setup commands may fetch; empty: no network
+	AgentPath  []string        // read-only folders with agents that repositories may name
+	AgentEnv   []string        // names of environment variables that repositories may request
+	Welcome    bool            // propose settings to each new repository, once, in a pull request
 	Schedule   sweep.Schedule  // of the periodic work
-	Keep       sweep.Retention // of what is not needed to work; zero: for ever
-	SignInFor  time.Duration   // how long a sign-in to the pages lasts; 0: [signin.MostFor]
-	Notify     notify.Config   // of people who are not looking at GitHub
-	// WriteSpacing is the average time between writes to one repository on
-	// GitHub; 0 is the second that GitHub asks for.
+	Keep       sweep.Retention // of data not needed for work; zero: forever
+	SignInFor  time.Duration   // duration of a sign-in to the pages; 0: [signin.MostFor]
+	Notify     notify.Config   // notifications outside GitHub
+	// WriteSpacing is the average time between writes to one repository on GitHub; 0: one second, as GitHub recommends.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 	WriteSpacing time.Duration
 
-	Traces       string            // address of an OTLP receiver, to which traces go; "": none are made
-	TraceHeaders map[string]string // sent with them
+	Traces       string            // address of an OTLP receiver for traces; "": no traces
+	TraceHeaders map[string]string // sent with traces
 }
 
-// GitHubConfig says how to reach GitHub as the app.
+// GitHubConfig is the connection to GitHub as the app.
 type GitHubConfig struct {
 	URL           string // https://github.com, https://TENANT.ghe.com, or the address of a GitHub Enterprise Server
-	API           string // its REST address; "" is derived from URL
+	API           string // its REST address; "": derived from URL
 	AppID         int64
 	PrivateKey    []byte // PEM
 	WebhookSecret string
-	ClientID      string // with which people sign in; "" for no sign-in
+	ClientID      string // for signing in; "": no sign-in
 	ClientSecret  string
 }
 
-// SignsIn reports whether people can sign in with GitHub and see the pages from elsewhere.
+// SignsIn reports whether users can sign in with GitHub to see the pages remotely.
 func (c Config) SignsIn() bool {
 	return c.GitHub.ClientID != "" && c.GitHub.ClientSecret != "" && c.PublicURL != ""
 }
 
-// WithDefaults fills in what may be left out.
+// WithDefaults returns c with defaults for omitted fields.
 func (c Config) WithDefaults() Config {
 	if c.Listen == "" {
 		c.Listen = ":8080"
@@ -106,27 +105,26 @@ func (c Config) WithDefaults() Config {
 	if c.WriteSpacing == 0 {
 		c.WriteSpacing = time.Second
 	}
-	c.Models.SIA = c.Models.SIA.or(c.Models.Coder)
-	c.Models.Reviewer = c.Models.Reviewer.or(c.Models.SIA)
+	c.Models.SIA = c.Models.SIA.withFallback(c.Models.Coder)
+	c.Models.Reviewer = c.Models.Reviewer.withFallback(c.Models.SIA)
 	if !c.Free {
-		c.Models = c.Models.priced()
+		c.Models = c.Models.withPrices()
 	}
 	return c
 }
 
-// Validate reports everything that is missing or wrong, each with what to do.
+// Validate returns an error for everything that is missing or wrong, each with a remedy.
 func (c Config) Validate() error { return errors.Join(c.Roles.CheckShared(c.DB), c.validate(true)) }
 
-// validate reports what is missing: for a server, or for a command beside it, which hears no webhook and may do without
-// a model.
+// validate validates the configuration of a server, or of a command, which needs no webhook secret and no model.
 func (c Config) validate(serves bool) error {
-	if serves && !c.Roles.onGitHub() {
+	if serves && !c.Roles.usesGitHub() {
 		return c.validateRest(serves)
 	}
 	return errors.Join(c.GitHub.missing(), c.validateRest(serves))
 }
 
-// missing names what lacks to speak with GitHub as the app; nil: nothing does.
+// missing returns an error that names what is missing for access to GitHub as the app; nil: nothing.
 func (g GitHubConfig) missing() error {
 	var all []error
 	if g.AppID <= 0 {
@@ -140,7 +138,7 @@ func (g GitHubConfig) missing() error {
 	return errors.Join(all...)
 }
 
-// validateRest checks everything but the app.
+// validateRest validates everything except the app.
 func (c Config) validateRest(serves bool) error {
 	var all []error
 	need := func(ok bool, format string, args ...any) {
@@ -151,7 +149,7 @@ func (c Config) validateRest(serves bool) error {
 	need(!serves || !c.Roles.Has(RoleIntake) || c.GitHub.WebhookSecret != "",
 		"the webhook secret is missing: set --webhook-secret or "+
 			"SIA_WEBHOOK_SECRET to the one in the app's settings")
-	need(!serves || !c.Roles.onGitHub() || c.Models.Coder.URL != "",
+	need(!serves || !c.Roles.usesGitHub() || c.Models.Coder.URL != "",
 		"no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
 			"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
@@ -172,7 +170,7 @@ func (c Config) validateRest(serves bool) error {
 	return errors.Join(all...)
 }
 
-// CheckNames reports every name of a proxy, a repository or a host that can't be meant.
+// CheckNames returns an error for every invalid name of a proxy, repository or host.
 func (c Config) CheckNames() error {
 	var all []error
 	if _, err := clientaddr.Parse(c.TrustedProxies); err != nil {
@@ -187,7 +185,7 @@ func (c Config) CheckNames() error {
 	return errors.Join(all...)
 }
 
-// CheckAddresses reports every address that is none.
+// CheckAddresses returns an error for every invalid address.
 func (c Config) CheckAddresses() error {
 	var all []error
 	addresses := map[string]string{"--public-url": c.PublicURL, "--github-url": c.GitHub.URL, "--github-api": c.GitHub.API}
@@ -209,13 +207,13 @@ func (c Config) CheckAddresses() error {
 	return errors.Join(all...)
 }
 
-// links says where things are that people are shown.
+// links returns the base addresses of links for users.
 func (c Config) links() render.Links {
 	return render.Links{Web: strings.TrimRight(c.PublicURL, "/"), Host: c.GitHub.URL}
 }
 
-// CheckPrices reports every model that costs nothing, as far as the configuration says,
-// unless models are free: no budget would ever stop what they do.
+// CheckPrices returns an error for every model without a price in the configuration, unless models may be free: no
+// budget would ever stop it.
 func (c Config) CheckPrices() error {
 	var all []error
 	for _, m := range c.WithDefaults().Models.Named() {
@@ -229,7 +227,7 @@ func (c Config) CheckPrices() error {
 	return errors.Join(all...)
 }
 
-// secrets is a masker that knows what must not leave the server.
+// secrets returns a masker for the configuration's secrets.
 func (c Config) secrets() *secret.Masker {
 	m := &secret.Masker{}
 	m.Know("app-key", string(c.GitHub.PrivateKey))
@@ -246,7 +244,7 @@ func (c Config) secrets() *secret.Masker {
 	}
 	for _, name := range c.AgentEnv {
 		if value := os.Getenv(name); !isWord(value) {
-			m.Know("agent-env", value) // commands are given it, and may print it
+			m.Know("agent-env", value) // commands get it and may print it
 		}
 	}
 	for _, address := range []string{c.DB, c.DBDirect} {
@@ -255,8 +253,7 @@ func (c Config) secrets() *secret.Masker {
 	return m
 }
 
-// isWord reports whether a value is an ordinary word, such as production, which is no
-// secret and stands in any text.
+// isWord reports whether a value is an ordinary word, such as production, which is not secret and occurs in any text.
 func isWord(value string) bool {
 	return len(value) < 16 && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// What --agent-env lets commands have is masked by value, in every form in which they may
-// print it, though it has no secret's shape. A word that stands in any text is not.
+// Values of --agent-env are masked in every form in which commands may print them, although they don't look like
+// secrets. Common words are not masked.
 func TestAgentEnvIsMasked(t *testing.T) {
 	const value = "correct horse battery staple 7"
 	t.Setenv("SIA_TEST_PASSPHRASE", value)
-	const short = "S3same-7" // too short for its base64 to be known as encoded text
+	const short = "S3same-7" // too short for its base64 to be recognized as encoded text
 	t.Setenv("SIA_TEST_PASSWORD", short)
 	t.Setenv("SIA_TEST_STAGE", "production")
 	t.Setenv("SIA_TEST_OTHER", "not allowed, not known")
@@ -31,7 +31,7 @@ func TestAgentEnvIsMasked(t *testing.T) {
 	}
 }
 
-// A model that is asked in two ways is listed twice, and tried out twice.
+// A model that is requested in two ways is listed twice, and probed twice.
 func TestOneModelInTwoWays(t *testing.T) {
 	quick := ModelConfig{URL: "https://models.example/v1", Model: "m", Reasoning: "low"}
 	slow := quick
@@ -43,7 +43,7 @@ func TestOneModelInTwoWays(t *testing.T) {
 	}
 }
 
-// TestPublicURLIsAHost: the pages are at the root of a host, so an address below it is refused.
+// TestPublicURLIsAHost: the pages are at the root of a host, so an address below it is rejected.
 func TestPublicURLIsAHost(t *testing.T) {
 	for address, ok := range map[string]bool{"https://h.invalid": true, "https://h.invalid/": true,
 		"https://h.invalid/path": false, "https://h.invalid/?x": false} {

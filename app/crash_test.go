@@ -32,11 +32,10 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// crashEnv makes the test binary one application process instead of a test.
+// crashEnv makes the test binary run an application process instead of the tests.
 const crashEnv = "SIA_TEST_APPLICATION"
 
-// TestMain is the test binary, or the application that TestCrash kills, or a part of
-// a sandbox.
+// TestMain runs the tests, or the application that TestCrash kills, or a part of a sandbox.
 func TestMain(m *testing.M) {
 	apptest.ForwardIfAsked()
 	if spec := os.Getenv(crashEnv); spec != "" {
@@ -46,8 +45,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	// Stories mostly wait for other processes, so more of them than there are
-	// processors run side by side; -parallel on the command line comes first.
+	// Stories mostly wait for other processes, so more of them than there are processors run in parallel; -parallel on
+	// the command line has priority.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
@@ -55,28 +54,27 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victim is what the application process is told.
+// victim is the application process's input.
 type victim struct {
 	Config app.Config
-	Task   sia.TaskID // the process ends when this task has ended and nothing is pending
+	Task   sia.TaskID // the process ends after this task has ended and nothing is pending
 	Kills  kills
 	Lease  time.Duration // 0: as in production
 }
 
-// shortLease is a lease that nobody waits long for, and that a process on a busy machine renews in time.
+// shortLease is a lease that is short enough to wait for, and long enough for a process on a busy machine to renew.
 const shortLease = 4 * time.Second
 
-// kills says at which effect boundaries the process kills itself. A boundary that
-// this process or an earlier one reached before does not count again: the effect
-// that was cut short is done once more after each restart.
+// kills configures at which effect boundaries the process kills itself. A boundary that this process or an earlier one
+// reached before does not count again: the interrupted effect is repeated after each restart.
 type kills struct {
-	Seen  string // the file that lists the boundaries, one a line
-	Every int    // of each so many new boundaries it dies at one; 0: at none
-	From  int    // which one: less than Every, the first is 0
-	At    string // besides, a pattern of [path.Match] for a boundary at which it dies; empty: none
+	Seen  string // file with the list of boundaries, one per line
+	Every int    // it dies at one of this number of new boundaries; 0: at none
+	From  int    // index of that boundary, less than Every, starting at 0
+	At    string // additional boundary at which it dies, as a pattern of [path.Match]; empty: none
 }
 
-// boundaries is the list of the boundaries that were reached.
+// boundaries is the list of reached boundaries.
 type boundaries struct {
 	kills
 	mu   sync.Mutex
@@ -84,7 +82,7 @@ type boundaries struct {
 	seen map[string]bool
 }
 
-// open reads which boundaries earlier processes reached.
+// open reads the boundaries that earlier processes reached.
 func (k kills) open() (*boundaries, error) {
 	file, err := os.OpenFile(k.Seen, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -98,14 +96,14 @@ func (k kills) open() (*boundaries, error) {
 	return b, lines.Err()
 }
 
-// dies reports whether a boundary is one that the process is to die at.
+// dies reports whether the process has to die at a boundary.
 func (k kills) dies(name string) bool {
 	is, err := path.Match(k.At, name)
 	return err == nil && is
 }
 
-// cross notes a boundary, and kills the process where that is due. What was written
-// outlives the process: only a machine that dies takes it along.
+// cross records a boundary, and kills the process if required. Written data outlives the process: only a crash of the
+// machine would lose it.
 func (b *boundaries) cross(_ context.Context, when string, f sia.Effect) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -121,12 +119,11 @@ func (b *boundaries) cross(_ context.Context, when string, f sia.Effect) {
 	}
 	if b.Every > 0 && n%b.Every == b.From || b.dies(name) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // until the signal has come
+		select {} // until the signal arrives
 	}
 }
 
-// application runs the production app until its task has ended, and kills its
-// own process at some effect boundaries.
+// application runs the production app until its task has ended, and kills its own process at some effect boundaries.
 func application(spec string) error {
 	var v victim
 	if err := json.Unmarshal([]byte(spec), &v); err != nil {
@@ -159,13 +156,13 @@ func application(spec string) error {
 		}
 		select {
 		case <-applied:
-		case <-ctx.Done(): // it was told to end
+		case <-ctx.Done(): // asked to end
 			return errors.Join(<-ended, a.Close())
 		}
 	}
 }
 
-// wake is a log handler that says when something was written down.
+// wake is a log handler that signals every record.
 type wake struct {
 	slog.Handler
 	applied chan struct{}
@@ -188,7 +185,7 @@ func (w wake) WithGroup(string) slog.Handler      { return w }
 const checkWorkflow = "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n" +
 	"    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n"
 
-// crashFiles are the repository: a check that costs nothing.
+// crashFiles are the repository's files: a check that costs nothing.
 var crashFiles = map[string]string{
 	"check.sh": "[ -f hello.txt ] || exit 0\n" +
 		"[ \"$(cat hello.txt)\" = \"Hello, world!\" ] || { echo 'hello.txt:1: error: the greeting is wrong'; exit 1; }\n",
@@ -196,17 +193,17 @@ var crashFiles = map[string]string{
 	".sia/config.yml":          "checks: {settle: 0s, wait: 1m}\n",
 }
 
-// crashStory is a task that processes are killed in the midst of.
+// crashStory is a task during which processes are killed.
 type crashStory struct {
 	name  string
-	files map[string]string // of the repository, beside crashFiles
+	files map[string]string // of the repository, in addition to crashFiles
 	model scripted.Script
-	must  []string // the result of the undisturbed run
-	least int      // boundaries of the undisturbed run
+	must  []string // expected result of the undisturbed run
+	least int      // minimum number of boundaries in the undisturbed run
 }
 
-// crashStories are a task with a first attempt that fails, one with parts that are worked on at the
-// same time and conflict, and one with a follow-up that is taken back.
+// crashStories are a task with a first attempt that fails, one with parallel parts that conflict, and one with a
+// follow-up that is reverted.
 func crashStories() []crashStory {
 	return []crashStory{
 		{name: "another approach", model: crashModel(), least: 42,
@@ -226,7 +223,7 @@ func crashStories() []crashStory {
 	}
 }
 
-// followUpModel is right at once; a reviewer finds something missing, and what follows breaks a check.
+// followUpModel succeeds at once; a reviewer finds something missing, and the follow-up breaks a check.
 func followUpModel() scripted.Script {
 	s := crashModel()
 	usage := s.Rules[0].Turns[0].Usage
@@ -243,7 +240,7 @@ func followUpModel() scripted.Script {
 	return s
 }
 
-// partsModel does three parts, of which two change the same line.
+// partsModel makes three parts, two of which change the same line.
 func partsModel() scripted.Script {
 	usage := &scripted.Usage{Input: 1000, Output: 100}
 	call := func(name string, args map[string]any) scripted.Answer {
@@ -290,8 +287,7 @@ func crashModel() scripted.Script {
 	}}
 }
 
-// crashWorld is a GitHub with a repository, a model, and a victim that is told of
-// them and not launched yet.
+// crashWorld is a GitHub with a repository, a model, and a victim that is configured with them and not launched yet.
 func crashWorld(
 	t *testing.T, key []byte, script scripted.Script, more map[string]string,
 ) (*ghsim.Server, *scripted.Server, victim) {
@@ -320,7 +316,7 @@ func crashWorld(
 	return sim, model, v
 }
 
-// begin launches the victim and has a person ask it for something.
+// begin launches the victim and makes a user request something.
 func begin(t *testing.T, sim *ghsim.Server, v victim) *process {
 	t.Helper()
 	process := launch(t, v)
@@ -333,9 +329,8 @@ func begin(t *testing.T, sim *ghsim.Server, v victim) *process {
 	return process
 }
 
-// run plays the task once with processes that die at some boundaries. It says
-// what the world looks like afterwards, which boundaries there were, and how many
-// processes died.
+// run plays the task once with processes that die at some boundaries. It returns the resulting state of the world, the
+// boundaries, and the number of killed processes.
 func (c crashStory) run(t *testing.T, key []byte, db string, every, from int) (
 	world string, crossed []string, died int,
 ) {
@@ -356,8 +351,8 @@ func (c crashStory) run(t *testing.T, key []byte, db string, every, from int) (
 	return describe(t, sim, v), strings.Split(strings.TrimSpace(string(list)), "\n"), died
 }
 
-// The work of finished parts is in the mirror alone until it is pushed. Without the mirror the parts
-// are done again, and the task goes on.
+// Finished parts are only in the mirror until they are pushed. Without the mirror the parts are repeated, and the task
+// continues.
 func TestPartsSurviveALostMirror(t *testing.T) {
 	t.Parallel()
 	c := crashStories()[1]
@@ -406,8 +401,7 @@ func launch(t *testing.T, v victim) *process {
 	p := &process{cmd: cmd, out: bufio.NewScanner(out)}
 	if !p.out.Scan() || p.out.Text() != "serving" {
 		_ = cmd.Wait()
-		// It may have died at a boundary before it served: the first effects of
-		// a restart come at once.
+		// It may have died at a boundary before it served: the first effects after a restart run immediately.
 		if v.Kills.Every == 0 && v.Kills.At == "" {
 			t.Fatalf("the application does not start: %s", p.out.Text())
 		}
@@ -415,7 +409,7 @@ func launch(t *testing.T, v victim) *process {
 	return p
 }
 
-// wait waits for the process to end: by itself, or killed.
+// wait waits for the process to end, normally or killed.
 func (p *process) wait(t *testing.T) (killed bool) {
 	t.Helper()
 	var last string
@@ -435,8 +429,7 @@ func (p *process) wait(t *testing.T) (killed bool) {
 	return false
 }
 
-// describe is everything that people see and that the task says, without what
-// differs from run to run.
+// describe returns everything that users see and the task contains, without differences between runs.
 func describe(t *testing.T, sim *ghsim.Server, v victim) string {
 	t.Helper()
 	var b strings.Builder
@@ -479,12 +472,12 @@ func describe(t *testing.T, sim *ghsim.Server, v victim) string {
 	return text
 }
 
-// volatile is what differs from run to run, and what stands for it.
+// volatile matches differences between runs, with replacements.
 var volatile = []struct {
 	expr *regexp.Regexp
 	with string
 }{
-	// for programs: every time and version, to the nanosecond
+	// machine-readable: every time and version, to the nanosecond
 	{regexp.MustCompile(`(?s),\n  "record": \{.*?\n  \}\n\}`), "\n}"},
 	{regexp.MustCompile(`https?://127\.0\.0\.1:\d+`), "<host>"},
 	{regexp.MustCompile(`pullrequestreview-\d+`), "pullrequestreview-<id>"},
@@ -492,7 +485,7 @@ var volatile = []struct {
 	{regexp.MustCompile("`[0-9a-f]{7}`"), "`<sha>`"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?`), "<time>"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "<time>"},
-	// a run beside the one that the process died in goes on from its turns, and says so
+	// a run parallel to the one in which the process died continues from its turns, and reports so
 	{regexp.MustCompile(`\n\*Note: resumed: [^\n]*\n`), ""},
 	// a busy machine needs more than one
 	{regexp.MustCompile(`(took|\),) (less than a minute|\d+ minutes?)`), "$1 <minutes>"},
@@ -507,14 +500,12 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// killEvery is how many boundaries lie between two kills of a crash run. Each run
-// begins at another one, so that together they kill at every boundary, and each
-// process that follows a killed one comes through a few effects itself.
+// killEvery is the number of boundaries between two kills of a crash run. Each run begins at another one, so that
+// together they kill at every boundary, and each process that follows a killed one completes a few effects itself.
 const killEvery = 6
 
-// Processes that are killed at effect boundaries, before or after the effect, and
-// started again leave the same world behind as one that is not: nothing lost,
-// nothing twice.
+// Processes that are killed at effect boundaries, before or after the effect, and restarted produce the same state of
+// the world as an undisturbed one: nothing is lost, nothing is duplicated.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	sim, err := ghsim.New(ghsim.Config{})
@@ -538,8 +529,8 @@ func TestCrash(t *testing.T) {
 				t.Run(fmt.Sprintf("from boundary %d", from+1), func(t *testing.T) {
 					t.Parallel()
 					got, crossed, died := c.run(t, registered.PrivateKeyPEM, "", killEvery, from)
-					// How often GitHub is brought up to date depends on how fast things go,
-					// so a run may have a few boundaries fewer than the undisturbed one.
+					// The number of updates of GitHub depends on timing, so a run may have slightly fewer boundaries than the
+					// undisturbed one.
 					if least := (len(crossed) - from) / killEvery; died < least || least < c.least/8 {
 						t.Errorf("%d processes died at %d boundaries", died, len(crossed))
 					}

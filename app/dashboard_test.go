@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// board is a repository with a dashboard and a task that waits for a person; number is the dashboard's.
+// board returns a repository with a dashboard and a task that waits for a user; number is the dashboard's.
 func board(t *testing.T) (s *apptest.Stage, task, number int) {
 	t.Helper()
 	s = shop(t, "escalate-tick")
@@ -29,7 +29,7 @@ func board(t *testing.T) (s *apptest.Stage, task, number int) {
 	return nil, 0, 0
 }
 
-// tickBoxes ticks boxes of the dashboard in one edit, by what they stand for.
+// tickBoxes ticks boxes of the dashboard in one edit, by command.
 func tickBoxes(t *testing.T, s *apptest.Stage, number int, who string, commands ...string) {
 	t.Helper()
 	body := boardText(t, s, number)
@@ -51,8 +51,8 @@ func boardText(t *testing.T, s *apptest.Stage, number int) string {
 	return i.Body
 }
 
-// A ticked box is the command that it stands for, by who ticked it: it is cleared, and obeyed or refused like the
-// command in a comment. Two in one edit are two commands.
+// A ticked box is a command by the user who ticked it: it is cleared, and obeyed or refused like the command in a
+// comment. Two boxes in one edit are two commands.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	s, task, number := board(t)
@@ -61,7 +61,7 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("it lacks what waits, or what was spent:\n%s", body)
 	}
 	s.Sim.CreateUser("mallory")
-	check(t, s.Sim.SetPermission(apptest.Repo, "mallory", "write")) // may edit, and may not command
+	check(t, s.Sim.SetPermission(apptest.Repo, "mallory", "write")) // may edit, but not command
 	tickBoxes(t, s, number, "mallory", fmt.Sprintf("stop %d", task))
 	if state := s.Task(task).State; state != sia.Escalated {
 		t.Errorf("a stranger's tick was obeyed: %s", state)
@@ -85,7 +85,7 @@ func TestDashboard(t *testing.T) {
 	if said := said(t, s, number); !strings.Contains(said, "paused") {
 		t.Errorf("it answered:\n%s", said)
 	}
-	// It is no task, whatever people do there.
+	// It never becomes a task.
 	check(t, s.Sim.Label(apptest.Repo, number, apptest.Owner, "sia"))
 	_, err := s.Sim.Comment(apptest.Repo, number, apptest.Owner, "/sia start")
 	check(t, err)
@@ -95,8 +95,8 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// A bot's tick is no command, whatever the bot may do in the repository, and gets no answer; one that access.bots names
-// is heard, as its comment would be.
+// A bot's tick is not a command, regardless of its permissions, and gets no answer; a bot that access.bots names is
+// obeyed, as in a comment.
 func TestDashboardTickedByABot(t *testing.T) {
 	t.Parallel()
 	s, task, number := board(t)
@@ -126,7 +126,7 @@ func TestDashboardTickedByABot(t *testing.T) {
 	}
 }
 
-// A dashboard that a person closed is left alone until it is reopened; one that is deleted is made again.
+// A dashboard that a user closed is not changed until it is reopened; a deleted one is created again.
 func TestDashboardClosed(t *testing.T) {
 	t.Parallel()
 	s, task, number := board(t)

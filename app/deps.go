@@ -24,7 +24,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// deps are the parts that the server and the commands beside it need: everything but the engine and the models.
+// deps are shared by the server and by separate commands: everything except the engine and the models.
 type deps struct {
 	store    *store.Store
 	github   *github.App
@@ -35,13 +35,13 @@ type deps struct {
 	memory   *memory.Branches
 	evolver  *trial.Evolver
 	local    Local
-	room     *gateway.Room // for requests that pass this server on their way to a model
+	room     *gateway.Room // capacity for requests that pass through this server to a model
 	secrets  *secret.Masker
 	log      *slog.Logger
 	now      func() time.Time
 }
 
-// openStore opens the database alone, and brings its schema up to date. The caller closes the store.
+// openStore opens only the database and migrates its schema. The caller closes the store.
 func openStore(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	g := &deps{secrets: c.secrets(), log: o.Logger, local: o.Local.withDefaults(), room: &gateway.Room{}}
 	if g.log == nil {
@@ -98,7 +98,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	return g, err
 }
 
-// keptCommit is a commit that the database has of a mirror's repository.
+// keptCommit returns a commit of a mirror's repository that is stored in the database.
 func (g *deps) keptCommit(ctx context.Context, key, sha string) ([]byte, error) {
 	repo, err := github.RepoOfKey(key)
 	if err != nil {
@@ -107,7 +107,7 @@ func (g *deps) keptCommit(ctx context.Context, key, sha string) ([]byte, error) 
 	return g.store.KeptCommit(ctx, repo, sha)
 }
 
-// readableKeys are the keys of the repositories that the app is installed on, of both their mirrors.
+// readableKeys returns the keys of both mirrors of all repositories with the app installed.
 func (g *deps) readableKeys(ctx context.Context) (keys []string, err error) {
 	repos, err := g.store.Repositories(ctx, 0)
 	for _, r := range repos {
@@ -117,11 +117,11 @@ func (g *deps) readableKeys(ctx context.Context) (keys []string, err error) {
 	return keys, err
 }
 
-// policyAuthor is the model that proposes changes of policies: the one that diagnoses.
+// policyAuthor returns the author of policy changes, which uses the model for diagnoses; nil: there is none.
 func policyAuthor(c Config, log *slog.Logger) (trial.Author, error) {
 	m, ok := c.Models.Roles()["sia"]
 	if !ok || m.URL == "" {
-		return nil, nil //nolint:nilnil // that there is none is an answer
+		return nil, nil //nolint:nilnil // optional
 	}
 	chain, err := m.Chain("sia", log)
 	if err != nil {
@@ -130,9 +130,8 @@ func policyAuthor(c Config, log *slog.Logger) (trial.Author, error) {
 	return trial.NewModelAuthor(chain, chain.Model()), nil
 }
 
-// OpenEvolver opens what tries changes of policies, for a command that works on a server's database
-// and its repositories beside the server. Without an app's key it does what needs the database alone.
-// The caller calls closing.
+// OpenEvolver opens an evolver for a command that uses a server's database and repositories while the server may be
+// running. Without an app's key it supports operations on the database only. The caller calls closing.
 func OpenEvolver(ctx context.Context, c Config, o Options) (
 	_ *trial.Evolver, s *store.Store, closing func() error, err error,
 ) {
@@ -150,7 +149,7 @@ func OpenEvolver(ctx context.Context, c Config, o Options) (
 	return g.evolver, g.store, g.store.Close, nil
 }
 
-// openOfflineEvolver opens one that has the database alone: what needs GitHub fails with the reason why it has none.
+// openOfflineEvolver opens an evolver with only the database: operations on GitHub fail with the reason why.
 func openOfflineEvolver(ctx context.Context, c Config, o Options, why error) (
 	_ *trial.Evolver, s *store.Store, closing func() error, err error,
 ) {
@@ -173,7 +172,7 @@ func openOfflineEvolver(ctx context.Context, c Config, o Options, why error) (
 	return evolver, s, s.Close, nil
 }
 
-// keptSettings are what repositories say, as the database has it.
+// keptSettings reads the settings of repositories from the database.
 type keptSettings struct{ store *store.Store }
 
 func (k keptSettings) Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error) {
@@ -185,8 +184,8 @@ func (k keptSettings) Settings(ctx context.Context, installation int64, repo sia
 	return set, err
 }
 
-// OpenMemory opens the memory branches for a command that works on a server's database and its
-// repositories while the server is down, or beside it. The caller calls closing.
+// OpenMemory opens the memory branches for a command that uses a server's database and repositories, whether or not the
+// server is running. The caller calls closing.
 func OpenMemory(ctx context.Context, c Config, o Options) (_ *memory.Branches, closing func() error, err error) {
 	c = c.WithDefaults()
 	if err := c.validate(false); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Of a repository on which the app is installed, the mirror of attempts stays, and so does that of its history.
+// For a repository with the app installed, the mirrors of attempts and of the history are kept.
 func TestReadableKeys(t *testing.T) {
 	s := storetest.Open(t, store.Config{URL: storetest.SQLite(t)})
 	if err := s.UpsertInstallation(t.Context(), store.Installation{ID: 3, Account: "ada"}); err != nil {

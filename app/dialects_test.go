@@ -10,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// An issue is resolved over the wire in each dialect, with servers that keep the state of real
-// ones: the first attempt fails, it is diagnosed and reviewed, the second passes, and the
-// change is read once more. What the task's account says is what the servers bill.
+// An issue is resolved over HTTP in each protocol, with servers that keep state like real ones: the first attempt
+// fails, it is diagnosed and reviewed, the second passes, and the change is reviewed finally. The task's cost equals
+// the servers' charges.
 func TestTaskInEachDialect(t *testing.T) {
 	t.Parallel()
 	for _, f := range flavour.Stateful() {
@@ -33,8 +33,8 @@ func TestTaskInEachDialect(t *testing.T) {
 	}
 }
 
-// Two coders work at a task, each in a dialect of its own: what the first one did and why it
-// failed reaches the second, and nothing of its reasoning.
+// Two coders work on a task, each with its own protocol: the first one's changes and failure reach the second, without
+// its reasoning.
 func TestTwoCodersInDialectsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	all := flavour.Stateful()
@@ -59,7 +59,7 @@ func TestTwoCodersInDialectsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// checkBill compares a task's account with what the servers in front of the model bill.
+// checkBill compares a task's cost with the charges of the servers in front of the model.
 func checkBill(t *testing.T, s *apptest.Stage, issue int) {
 	t.Helper()
 	usd := 0.0

@@ -9,14 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of a diff on a page: the time that it takes, of which another's is waited for, and the
-// files that are compared.
+// Limits of a diff on a page: the time, including the wait for another diff, and the number of compared files.
 const (
-	diffWithin = 3 * time.Second
-	diffFiles  = 200
+	diffTimeout  = 3 * time.Second
+	maxDiffFiles = 200
 )
 
-// differ compares commits for pages, by the mirrors alone, and one pair at a time: work goes before looking on.
+// differ compares commits for pages, using only the mirrors, one pair at a time, so that work has priority.
 type differ struct {
 	github *github.App
 	git    *gitops.Cache
@@ -31,7 +30,7 @@ func newDiffer(g *deps) differ {
 func (d differ) Diff(
 	ctx context.Context, installation int64, repo sia.Repo, from, to sia.SHA,
 ) (found gitops.Diff, more int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, diffWithin)
+	ctx, cancel := context.WithTimeout(ctx, diffTimeout)
 	defer cancel()
 	select {
 	case d.turn <- struct{}{}:
@@ -39,5 +38,5 @@ func (d differ) Diff(
 	case <-ctx.Done():
 		return found, 0, ctx.Err()
 	}
-	return d.git.Repo(d.github.Repo(installation, repo).Remote()).DiffHere(ctx, string(from), string(to), diffFiles)
+	return d.git.Repo(d.github.Repo(installation, repo).Remote()).DiffHere(ctx, string(from), string(to), maxDiffFiles)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/app/work"
 )
 
-// Parts are what the engine of an [App] sets to work, for tests that do what it does, each thing when they want.
-// No command can be run: attempts are theirs to make.
+// Parts are used by the engine of an [App]. Tests use them to run each step when they want. Commands can't be run:
+// tests make the attempts themselves.
 type Parts struct {
 	Store   *store.Store
 	Intake  *webhook.Intake
@@ -19,7 +19,7 @@ type Parts struct {
 	Sweeper *sweep.Sweeper
 }
 
-// OpenParts opens them as New does. The caller closes the store.
+// OpenParts opens them like New. The caller closes the store.
 func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 	c = c.WithDefaults()
 	if err := c.Validate(); err != nil {
@@ -36,5 +36,5 @@ func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 	return &Parts{Store: g.store, Intake: p.intake, Worker: p.worker, Sweeper: p.sweeper}, nil
 }
 
-// ReadyOf answers /readyz for a server of which only the database is looked at.
+// ReadyOf serves /readyz for a server that checks only the database.
 func ReadyOf(s *store.Store) http.Handler { return http.HandlerFunc((&App{Store: s}).ready) }

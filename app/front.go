@@ -14,25 +14,25 @@ import (
 	"github.com/sia-bot/sia/app/clientaddr"
 )
 
-// Timeouts of the servers; a delivery of 25 MiB over a slow line fits.
+// Timeouts of the servers. A delivery of 25 MiB over a slow connection fits.
 const (
 	readTimeout = time.Minute
 	stopTimeout = 20 * time.Second
 )
 
-// Front is where a process listens. The addresses stay while what answers there changes: set-up first, then the app.
+// Front is the pair of a process's listeners. Their addresses stay while their handlers change from set-up to the app.
 // It is safe for concurrent use.
 type Front struct {
-	public, private *side // nil where there is none
+	public, private *endpoint // nil: none
 
-	begin  sync.Once
+	serve  sync.Once
 	failed chan error
 }
 
-// side is one listener with what answers there.
-type side struct {
+// endpoint is one listener with its handler.
+type endpoint struct {
 	listener net.Listener
-	proxies  clientaddr.Proxies // that are believed whom they pass on
+	proxies  clientaddr.Proxies // proxies with trusted X-Forwarded-For headers
 	server   *http.Server
 	handler  atomic.Pointer[http.Handler]
 }
@@ -45,25 +45,25 @@ func Listen(ctx context.Context, c Config) (_ *Front, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("--trusted-proxies: %w", err)
 		}
-		if f.public, err = newSide(ctx, c.Listen, proxies); err != nil {
+		if f.public, err = newEndpoint(ctx, c.Listen, proxies); err != nil {
 			return nil, fmt.Errorf("listen for webhooks: %w; choose another address with --listen", err)
 		}
 	}
 	if c.Private != "" {
-		if f.private, err = newSide(ctx, c.Private, nil); err != nil {
+		if f.private, err = newEndpoint(ctx, c.Private, nil); err != nil {
 			return nil, errors.Join(fmt.Errorf("listen privately: %w; choose another address with --private", err), f.Close())
 		}
 	}
 	return f, nil
 }
 
-func newSide(ctx context.Context, address string, proxies clientaddr.Proxies) (*side, error) {
+func newEndpoint(ctx context.Context, address string, proxies clientaddr.Proxies) (*endpoint, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	s := &side{listener: l, proxies: proxies}
+	s := &endpoint{listener: l, proxies: proxies}
 	s.answer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "SIA is starting; try again in a moment.", http.StatusServiceUnavailable)
@@ -75,30 +75,30 @@ func newSide(ctx context.Context, address string, proxies clientaddr.Proxies) (*
 	return s, nil
 }
 
-func (s *side) answer(h http.Handler) {
+func (s *endpoint) answer(h http.Handler) {
 	h = clientaddr.Behind(s.proxies, h)
 	s.handler.Store(&h)
 }
 
-// sides are the sides that there are.
-func (f *Front) sides() []*side {
-	return slices.DeleteFunc([]*side{f.public, f.private}, func(s *side) bool { return s == nil })
+// endpoints returns the existing endpoints.
+func (f *Front) endpoints() []*endpoint {
+	return slices.DeleteFunc([]*endpoint{f.public, f.private}, func(s *endpoint) bool { return s == nil })
 }
 
-// Addr is the public address, on which webhooks are received; nil where there is none.
+// Addr returns the public address, for webhooks; nil if there is none.
 func (f *Front) Addr() net.Addr { return f.public.addr() }
 
-// PrivateAddr is the private address; nil where there is none.
+// PrivateAddr returns the private address; nil if there is none.
 func (f *Front) PrivateAddr() net.Addr { return f.private.addr() }
 
-func (s *side) addr() net.Addr {
+func (s *endpoint) addr() net.Addr {
 	if s == nil {
 		return nil
 	}
 	return s.listener.Addr()
 }
 
-// Answer has handlers answer from now on.
+// Answer sets the handlers.
 func (f *Front) Answer(public, private http.Handler) {
 	if f.public != nil {
 		f.public.answer(public)
@@ -108,10 +108,10 @@ func (f *Front) Answer(public, private http.Handler) {
 	}
 }
 
-// Begin serves in the background until Run or Close ends it. It does nothing the second time.
+// Begin serves in the background until Run or Close stops it. Only the first call has an effect.
 func (f *Front) Begin() {
-	f.begin.Do(func() {
-		for _, s := range f.sides() {
+	f.serve.Do(func() {
+		for _, s := range f.endpoints() {
 			go func() {
 				if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 					f.failed <- err
@@ -121,7 +121,7 @@ func (f *Front) Begin() {
 	})
 }
 
-// Run serves until ctx ends, then lets running requests finish. It returns nil when it was asked to end.
+// Run serves until ctx ends, then lets running requests finish. It returns nil after ctx has ended.
 func (f *Front) Run(ctx context.Context) (err error) {
 	f.Begin()
 	select {
@@ -130,20 +130,20 @@ func (f *Front) Run(ctx context.Context) (err error) {
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	all := make(chan error, len(f.sides()))
-	for _, s := range f.sides() {
+	all := make(chan error, len(f.endpoints()))
+	for _, s := range f.endpoints() {
 		go func() { all <- s.server.Shutdown(end) }()
 	}
-	for range f.sides() {
+	for range f.endpoints() {
 		err = errors.Join(err, <-all)
 	}
 	return err
 }
 
-// Close lets go of the addresses, at once.
+// Close closes the listeners immediately.
 func (f *Front) Close() error {
 	var all []error
-	for _, s := range f.sides() {
+	for _, s := range f.endpoints() {
 		all = append(all, s.server.Close())
 		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			all = append(all, err)

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// What passes requests on is believed at the public address where it was named, and never at the private one, which
-// answers this machine alone.
+// X-Forwarded-For is trusted at the public address from the named proxies, and never at the private one, which serves
+// only this machine.
 func TestProxiesAreBelievedInPublicOnly(t *testing.T) {
 	for name, c := range map[string]struct {
 		proxies []string
-		want    string // the client's address at the public side
+		want    string // the client's address at the public endpoint
 	}{
 		"named":     {[]string{"127.0.0.0/8"}, "203.0.113.7"},
 		"not named": {[]string{"none"}, "127.0.0.1"},

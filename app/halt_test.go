@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// said are the comments of SIA on an issue, one after the other.
+// said returns SIA's comments on an issue, concatenated.
 func said(t *testing.T, s *apptest.Stage, issue int) string {
 	t.Helper()
 	on, err := s.Sim.Issue(apptest.Repo, issue)
@@ -26,7 +26,7 @@ func said(t *testing.T, s *apptest.Stage, issue int) string {
 	return b.String()
 }
 
-// open opens an issue and puts the label on it.
+// open opens an issue and adds the label.
 func openLabelled(t *testing.T, s *apptest.Stage, who string) int {
 	t.Helper()
 	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.")
@@ -35,9 +35,9 @@ func openLabelled(t *testing.T, s *apptest.Stage, who string) int {
 	return n
 }
 
-// Whoever runs the server pauses everything by a command that works on the database
-// beside the server, or while it is down: what runs is stopped, what is new waits and is
-// told so, also after a restart, and all of it goes on together.
+// The operator pauses everything with a command that works on the database, whether or not the server is running:
+// running work is stopped, new work waits and its issues show that, also after a restart, and all of it continues
+// together.
 //
 //test:race
 func TestPauseEverything(t *testing.T) {
@@ -90,7 +90,7 @@ func TestPauseEverything(t *testing.T) {
 	}
 }
 
-// What the suspension of an installation paused goes on when it ends, and nothing else.
+// Only tasks paused by the suspension of an installation continue when it ends.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -110,7 +110,7 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// What acts between the suspension of an installation and its delivery goes on as well when it ends.
+// Tasks that act between the suspension of an installation and its delivery also continue when it ends.
 func TestSuspensionBeforeItsDelivery(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -137,7 +137,7 @@ func TestSuspensionBeforeItsDelivery(t *testing.T) {
 	}
 }
 
-// What an installation was, a delivery that comes late says, too: GitHub is asked what it is.
+// A late delivery contains an outdated state of an installation, so GitHub is asked for the present one.
 func TestLateWordsOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	for name, there := range map[string]func(s *apptest.Stage) error{
@@ -171,7 +171,7 @@ func TestLateWordsOfAnInstallation(t *testing.T) {
 	}
 }
 
-// An installation goes on that is suspended no more, though the delivery that said so is lost.
+// An installation continues after its suspension ended, even if that delivery is lost.
 func TestSuspensionThatEndedUnheard(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -191,8 +191,8 @@ func TestSuspensionThatEndedUnheard(t *testing.T) {
 	}
 }
 
-// Three tasks a minute of one person begin; the others are there at once, say when their
-// turn comes, and none is lost.
+// Three tasks a minute of one user begin; the others are recorded at once, show when their turn comes, and none is
+// lost.
 //
 //test:race
 func TestManyStarts(t *testing.T) {

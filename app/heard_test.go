@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// A command that its author writes into a comment afterwards is obeyed at once, and a
-// look at the issue finds nothing new in it; so is one that was misspelt.
+// A command that its author adds to a comment by an edit is executed at once, also a corrected one, and a later read of
+// the issue finds nothing new in it.
 func TestEditedComment(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -50,7 +50,7 @@ func TestEditedComment(t *testing.T) {
 	}
 }
 
-// An edit of the issue while an attempt works is seen at once.
+// An edit of the issue during an attempt is noticed at once.
 func TestEditedIssue(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -69,7 +69,7 @@ func TestEditedIssue(t *testing.T) {
 	}
 }
 
-// What another app says is no command, whatever it may do in the repository, until the settings name it.
+// Comments of another app are not commands, regardless of its permissions, until the settings name it.
 func TestBotsAreIgnoredUnlessNamed(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -98,8 +98,8 @@ func TestBotsAreIgnoredUnlessNamed(t *testing.T) {
 	}
 }
 
-// A repository that nothing told SIA of, because the app was installed before the server
-// was there, is met by the first delivery that names it.
+// A repository unknown to SIA, because the app was installed before the server existed, is added by the first delivery
+// that names it.
 func TestUnknownRepository(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")

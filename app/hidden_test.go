@@ -20,7 +20,7 @@ import (
 
 const hiddenFile = "testdata/hidden.txtar"
 
-// numbered is a character by its number.
+// numbered returns a character by its code point.
 var numbered = regexp.MustCompile(`\{U\+([0-9A-F]{4,6})\}`)
 
 func spelledOut(text string) string {
@@ -33,8 +33,8 @@ func spelledOut(text string) string {
 	})
 }
 
-// What strangers hide in issues, comments, files and logs reaches the models
-// cleaned, delimited and labelled with who wrote it, or not at all.
+// Text that strangers hide in issues, comments, files and logs reaches the models cleaned, delimited and labeled with
+// its author, or not at all.
 func TestHiddenInstructions(t *testing.T) {
 	t.Parallel()
 	a, err := txtar.ParseFile(filepath.FromSlash(hiddenFile))
@@ -72,7 +72,7 @@ func TestHiddenInstructions(t *testing.T) {
 		{Name: "review", Model: "reviewer",
 			Turns: []scripted.Answer{{JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},
 	}}})
-	const mallory = "mallory" // who may only read
+	const mallory = "mallory" // has read permission only
 	stage.Sim.CreateUser(mallory)
 	for _, err := range []error{
 		stage.Sim.SetPermission(apptest.Repo, mallory, "read"),
@@ -108,7 +108,7 @@ func TestHiddenInstructions(t *testing.T) {
 	for _, r := range stage.Model.Requests() {
 		for _, m := range r.Messages {
 			for word := range strings.FieldsSeq(part["never"]) {
-				// in the transcript of who wrote it, and in what it did to protected files
+				// in the transcript of its author, and in its changes of protected files
 				own := m.Role == "assistant" || word == "CANARY-BRANCH-AGENTS" && r.Model != "coder"
 				if strings.Contains(m.Content, word) && !own {
 					t.Errorf("%s reached %s: …%s…", word, r.Model, around(m.Content, word))
@@ -134,7 +134,7 @@ func TestHiddenInstructions(t *testing.T) {
 	}
 }
 
-// checkDelimiters fails when text ended its delimiter or began another.
+// checkDelimiters fails if text ended its delimiter or began another.
 func checkDelimiters(t *testing.T, content string) {
 	t.Helper()
 	open := false

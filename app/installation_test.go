@@ -19,9 +19,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// An installation on 300 repositories gets its labels within GitHub's limits, across a
-// restart. Those that are archived are left alone, one at which GitHub fails holds up no
-// other, and a page lists them all.
+// An installation with 300 repositories gets its labels within GitHub's limits, across a restart. Archived ones are
+// skipped, one on which GitHub fails delays no other, and a page lists them all.
 func TestInstallationOnManyRepositories(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -57,7 +56,7 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 	if n := states(); n[store.SetupDone] == 0 || n[store.SetupPending] < 280 {
 		t.Errorf("at once: %v", n)
 	}
-	for part := range 36 { // a long wait in parts, each of which has the machine's time that a test's step may take
+	for part := range 36 { // a long wait in parts, each within the time limit of a test step
 		if part == 12 {
 			s.Restart()
 		}
@@ -102,8 +101,8 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 	}
 }
 
-// Where the app is uninstalled, no code of its repositories stays on the server's disk: the mirror goes with the next
-// daily look, or start, and until then it stays.
+// After the app is uninstalled, no code of its repositories stays on the server's disk: the next daily cleanup, or
+// start, removes the mirror.
 func TestNoMirrorWithoutAnInstallation(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// TestLagThatStaysIsSaid: SIA asks a few times for what GitHub keeps not knowing, and then
-// a person reads what GitHub says.
+// TestLagThatStaysIsSaid: SIA retries a few times if GitHub's data stays outdated, and then shows GitHub's message to
+// users.
 func TestLagThatStaysIsSaid(t *testing.T) {
 	t.Parallel()
 	for _, story := range apptest.Stories(t, "testdata/stories") {
@@ -36,7 +36,7 @@ func TestLagThatStaysIsSaid(t *testing.T) {
 		if posts < 2 || posts > 6 {
 			t.Errorf("asked %d times", posts)
 		}
-		s.Sim.Lag(0) // and when it knows at last, the task goes on
+		s.Sim.Lag(0) // once it is up to date, the task continues
 		if _, err := s.Sim.Comment(apptest.Repo, 1, apptest.Owner, "/sia resume"); err != nil {
 			t.Fatal(err)
 		}

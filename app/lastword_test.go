@@ -9,13 +9,13 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// lookWhile looks at the checks while the world goes on between the requests.
+// lookWhile looks at the checks while changes happen between the requests.
 func (w *world) lookWhile(f sia.Effect) (sia.Fact, error) {
 	look, request := w.looks, 0
 	w.looks++
 	w.meanwhile = func() {
 		now := w.meanwhile
-		w.meanwhile = nil // what people do takes no request of SIA's
+		w.meanwhile = nil // users' actions are not SIA's requests
 		w.between(look, request)
 		request++
 		w.meanwhile = now
@@ -24,8 +24,8 @@ func (w *world) lookWhile(f sia.Effect) (sia.Fact, error) {
 	return w.parts.Worker.Effect(w.ctx, w.task, f)
 }
 
-// TestNothingChangesUnseen has one thing change before each request of each look of a task that would pass: the pass
-// holds at its moment whatever it was, or there is none.
+// TestNothingChangesUnseen makes one change before each request of each look at a task that would pass: the pass is
+// correct at that moment, or there is none.
 func TestNothingChangesUnseen(t *testing.T) {
 	t.Parallel()
 	rule := func(w *world, kind string, of map[string]any) error {
@@ -92,7 +92,7 @@ func TestNothingChangesUnseen(t *testing.T) {
 	}
 }
 
-// calm is a world with one workflow, in which nothing goes wrong.
+// calm returns a world with one workflow, without failures.
 func (w *world) calm() {
 	w.rng = rand.New(rand.NewPCG(1, 1))
 	w.set = sia.DefaultSettings()

@@ -15,14 +15,14 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// planted makes a token for a place, always the same, so that what leaks says
-// from where. It is put together here so that no file holds one.
+// planted returns a token for a place, always the same, so that a leak shows its origin. It is composed here so that no
+// file contains one.
 func planted(place string) string {
 	sum := sha256.Sum256([]byte(place))
 	return "ghp_" + hex.EncodeToString(sum[:])[:36]
 }
 
-// A token wherever SIA reads is nowhere where it writes.
+// Tokens in everything that SIA reads appear in nothing that it writes.
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	places := []string{
@@ -94,7 +94,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	if want := "`config.yml:2` (github-pat)"; !strings.Contains(task.Attempts[0].Reason, want) {
 		t.Errorf("the first attempt failed because %q, want the place %s", task.Attempts[0].Reason, want)
 	}
-	// What is wrong with settings is said on their commit, and logged.
+	// Errors in settings are reported on their commit, and logged.
 	push(t, stage, "main", map[string]string{".sia/config.yml": "access: {command_permission: " + tok["settings"] + "}\n"})
 	written := stage.Written()
 	for line := range strings.Lines(log.String()) {
@@ -108,7 +108,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	if !strings.Contains(written["log"], "settings can't be used") {
 		t.Error("nothing is said of the settings; the test plants in the wrong place")
 	}
-	// The application's own secrets must not be anywhere either.
+	// The application's own secrets must not appear either.
 	tok["webhook secret"] = apptest.Secret
 	for place, secret := range tok {
 		for where, text := range written {
@@ -125,7 +125,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 }
 
-// around is a text near the first occurrence of words in it.
+// around returns the text around the first occurrence of words.
 func around(text, words string) string {
 	i := strings.Index(text, words)
 	return text[max(0, i-100):min(len(text), i+len(words)+50)]
@@ -133,7 +133,7 @@ func around(text, words string) string {
 
 func second[T any](_ T, err error) error { return err }
 
-// lockedBuffer is written to by an application and read by its test.
+// lockedBuffer is written by an application and read by its test.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -151,7 +151,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// What a model says of a person's fix is proposed without the secrets in it, and those in the fix it is not told.
+// A model's summary of a user's fix is proposed without secrets, and the model does not get those in the fix.
 func TestNoSecretInAProposal(t *testing.T) {
 	t.Parallel()
 	token, pushed := planted("proposal"), planted("fix")

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// Where SIA's own pages have an address that people reach, the status comment and the check run
-// link a task's timeline; where they have none, nothing links to this machine.
+// If SIA's pages have a public address, the status comment and the check run link to the task's timeline; otherwise
+// nothing links to this machine.
 func TestTimelineIsLinked(t *testing.T) {
 	t.Parallel()
 	for _, pages := range []string{"", "https://sia.example.com/"} {

@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// shop is the stage of a story, where nothing has happened yet.
+// shop returns the stage of a story at its beginning.
 func shop(t *testing.T, story string) *apptest.Stage {
 	t.Helper()
 	return theStory(t, story).Start(t)
@@ -35,7 +35,7 @@ func theStory(t *testing.T, story string) apptest.Story {
 	return all[i]
 }
 
-// resolve has an issue worked on and returns its number when nothing happens any more.
+// resolve makes SIA work on an issue and returns its number when nothing is pending.
 func resolve(t *testing.T, s *apptest.Stage, title string) int {
 	t.Helper()
 	n := open(t, s, title)
@@ -87,8 +87,7 @@ func lessonsOf(t *testing.T, s *apptest.Stage) []lesson.Lesson {
 	return all
 }
 
-// asked is everything that the coding model was asked about an issue, from its
-// n-th request on.
+// asked returns all requests to the coding model about an issue, starting at the n-th.
 func asked(t *testing.T, s *apptest.Stage, since int, title string) string {
 	t.Helper()
 	var b strings.Builder
@@ -104,8 +103,8 @@ func asked(t *testing.T, s *apptest.Stage, since int, title string) string {
 	return b.String()
 }
 
-// What people write on the memory branch is read back when they push it, answered
-// in the file, and in the next brief.
+// Users' edits of the memory branch are imported when they are pushed, answered in the file, and part of the next
+// brief.
 func TestPeopleEditMemory(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
@@ -156,7 +155,7 @@ func TestPeopleEditMemory(t *testing.T) {
 	}
 }
 
-// Where nothing says what SIA wrote last, a lesson that lessons.md does not show is new, and was not deleted.
+// Without a record of what SIA wrote last, a lesson that lessons.md does not show is new, not deleted.
 func TestLessonsOutliveTheirFile(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
@@ -174,13 +173,13 @@ func TestLessonsOutliveTheirFile(t *testing.T) {
 	}
 }
 
-// A file that a person broke is kept and said so, and a lost delivery loses nothing.
+// A file broken by a user is kept and reported, and a lost delivery loses nothing.
 func TestBrokenMemoryIsKept(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
 	resolve(t, s, "Greet the customers")
 	broken := onMemory(t, s, lesson.Path) + "\n<<<<<<< HEAD\n"
-	s.Stop() // so that nobody hears of the push
+	s.Stop() // so that the push is not noticed
 	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: broken})
 	s.Restart()
 	n := resolve(t, s, "Greet the customers again")
@@ -192,7 +191,7 @@ func TestBrokenMemoryIsKept(t *testing.T) {
 	}
 }
 
-// facts are what choices are made from, as the store has them.
+// facts are the basis of choices, in the store.
 func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
 	t.Helper()
 	ctx := context.Background()
@@ -205,7 +204,7 @@ func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
 		t.Fatal(err)
 	}
 	for i := range coders {
-		coders[i].At = time.Time{} // when it was noted
+		coders[i].At = time.Time{} // time of recording
 	}
 	about := s.Task(issues[0])
 	kind := policies.Read(about.Title, about.Body, about.Labels).Kind
@@ -237,7 +236,7 @@ func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
 	return string(b)
 }
 
-// learnSomething puts facts of every kind into the store, as if much had happened.
+// learnSomething stores facts of every kind, as if much had happened.
 func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 	t.Helper()
 	ctx := context.Background()
@@ -264,8 +263,8 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 		})
 		must(err)
 	}
-	// What the model usually says of the pattern that it finds in the story decides
-	// what is tried on it: none of the candidates' own outcomes does.
+	// The model's usual answers about the pattern in the story decide what is tried: none of the candidates' own outcomes
+	// does.
 	for n := range 6 {
 		_, err := s.App.Store.RecordOutcome(ctx, store.Outcome{
 			Task: task.ID, Intervention: 20 + n, Repo: task.Repo, Pattern: sia.UnclearInstructions, Technique: sia.ToolChange,
@@ -282,8 +281,7 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 		lesson.Evidence{Key: fmt.Sprintf("merge/%d", issue), Lesson: l.ID, Good: 1, At: at, Why: "it says the same"}))
 }
 
-// The database is lost; after `sia reindex` SIA knows what it knew, and the next
-// choice is the same.
+// After the database is lost and `sia reindex`, SIA has the same data, and the next choice is the same.
 func TestReindex(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
@@ -316,9 +314,9 @@ func TestReindex(t *testing.T) {
 	}
 }
 
-// A task that was deleted from the database long after it ended goes on where it was when somebody starts its issue
-// again. GitHub, memory, the log of decisions and the learners have what they have of a task that was kept. Its log of
-// events begins anew, names nobody for that, and is one that a person can be erased from.
+// A task that was deleted from the database long after its end continues where it was when a user starts its issue
+// again. GitHub, memory, the log of decisions and the learners have the same data as for a task that was kept. Its log
+// of events begins from scratch, names nobody for that, and can be erased for a user.
 func TestStartOfADeletedTask(t *testing.T) {
 	t.Parallel()
 	play := func(t *testing.T, keep bool) (*apptest.Stage, map[string]string) {
@@ -379,8 +377,8 @@ func TestStartOfADeletedTask(t *testing.T) {
 	}
 }
 
-// What a reviewer finds missing on a head that has passed teaches nothing about who made that head, whatever follows
-// from it; and after the database is lost, the task has passed still.
+// A reviewer's finding on a head that has passed is no evidence about its coder, regardless of the follow-up; and after
+// the database is lost, the task still has passed.
 func TestReviewOfAGreenHead(t *testing.T) {
 	t.Parallel()
 	for story, outcomes := range map[string][]sia.AttemptOutcome{
@@ -422,8 +420,8 @@ func TestReviewOfAGreenHead(t *testing.T) {
 	}
 }
 
-// A task that was under way starts again when its label is still on, and waits for
-// a person's word otherwise; what GitHub shows of it says so.
+// A task that was running restarts if it still has its label, and otherwise waits for a user; its texts on GitHub show
+// that.
 func TestReindexUnfinished(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "escalate-answer")
@@ -465,7 +463,7 @@ func TestReindexUnfinished(t *testing.T) {
 	}
 }
 
-// What people broke is reported with its line and left alone; the rest is rebuilt.
+// Files broken by users are reported with the line and not changed; the others are rebuilt.
 func TestReindexBroken(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")

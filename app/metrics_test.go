@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// shownMetrics is what Prometheus would be told, a metric a line.
+// shownMetrics returns the metrics for Prometheus, one per line.
 func shownMetrics(t *testing.T, s *apptest.Stage) []string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -21,8 +21,8 @@ func shownMetrics(t *testing.T, s *apptest.Stage) []string {
 	return strings.Split(w.Body.String(), "\n")
 }
 
-// A task that an intervention resolved counts for the targets, with what its models did; and what is
-// counted tells nobody what was worked on.
+// A task resolved by an intervention counts for the targets, with its models' usage, and the metrics don't reveal what
+// was worked on.
 //
 //test:race
 func TestMetrics(t *testing.T) {

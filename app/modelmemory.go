@@ -18,31 +18,29 @@ import (
 	"github.com/sia-bot/sia/app/atomicfile"
 )
 
-// ModelsFile is the file in the server's folder that keeps what was learned of models: which
-// dialect each is spoken to in, what its endpoint refuses, and what a conversation with it
-// showed. It may be deleted; then all of it is learned again.
+// ModelsFile is the file in the server's folder that stores what was learned about models: the protocol of each, what
+// its endpoint rejects, and the result of a test conversation. It may be deleted; everything in it is learned again.
 const ModelsFile = "models.json"
 
-// ModelMemory is what was learned of models, by [llm.Client.Key]. It is safe for concurrent
-// use.
+// ModelMemory is what was learned about models, by [llm.Client.Key]. It is safe for concurrent use.
 type ModelMemory struct {
 	*llm.Memory
-	path string // "": nothing is kept
+	path string // "": not stored
 	log  *slog.Logger
 
 	mu        sync.Mutex
 	known     modelsFile
-	unwritten modelsFile // that this process learned: other processes keep theirs in the same file
+	unwritten modelsFile // learned by this process; other processes use the same file
 }
 
-// modelsFile is what is kept.
+// modelsFile is the content of the file.
 type modelsFile struct {
 	Learned map[string]llm.Learned `json:"learned"`
 	Probed  map[string]llm.Probed  `json:"probed"`
 }
 
-// NewModelMemory is what was learned of models, kept in the folder; "" keeps nothing. A file
-// that can't be read counts as none.
+// NewModelMemory reads what was learned about models from the folder; "": it is not stored. A file that can't be read
+// is ignored.
 func NewModelMemory(dir string, log *slog.Logger) *ModelMemory {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -68,7 +66,7 @@ func NewModelMemory(dir string, log *slog.Logger) *ModelMemory {
 	return m
 }
 
-// read is what the file keeps; no file keeps nothing.
+// read reads the file; it may be missing.
 func (m *ModelMemory) read() (f modelsFile, err error) {
 	b, err := os.ReadFile(m.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,15 +88,15 @@ func put[V any](in *map[string]V, key string, v V) {
 	(*in)[key] = v
 }
 
-// Probed is what a conversation with each model showed, by its key.
+// Probed returns the results of test conversations by model key.
 func (m *ModelMemory) Probed() map[string]llm.Probed {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.known.Probed)
 }
 
-// keepProbed keeps what a conversation with a model showed.
-func (m *ModelMemory) keepProbed(key string, p llm.Probed) {
+// saveProbed stores the result of a test conversation.
+func (m *ModelMemory) saveProbed(key string, p llm.Probed) {
 	m.change(func() {
 		put(&m.known.Probed, key, p)
 		put(&m.unwritten.Probed, key, p)
@@ -119,13 +117,13 @@ func (m *ModelMemory) change(f func()) {
 	m.unwritten = modelsFile{}
 }
 
-// holdWithin is how long the folder is waited for: a process that was stopped may hold it.
-const holdWithin = 5 * time.Second
+// lockTimeout is the maximum wait for the folder's lock, which a stopped process may hold.
+const lockTimeout = 5 * time.Second
 
-// hold locks a folder among processes. Where that can't be done, or another process holds it too long, it is written to
-// all the same: two that write at once are seldom, and what one of them loses is learned again.
-func hold(dir *os.File) {
-	for until := time.Now().Add(holdWithin); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+// lockFolder locks a folder against other processes. If locking fails or takes too long, the folder is used without a
+// lock: concurrent writes are rare, and lost data is learned again.
+func lockFolder(dir *os.File) {
+	for until := time.Now().Add(lockTimeout); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			return
@@ -133,7 +131,7 @@ func hold(dir *os.File) {
 	}
 }
 
-// write puts what is not written beside what the file keeps by now.
+// write merges the unwritten data into the file.
 func (m *ModelMemory) write() error {
 	if err := os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
 		return err
@@ -142,10 +140,10 @@ func (m *ModelMemory) write() error {
 	if err != nil {
 		return err
 	}
-	defer dir.Close() // which gives the lock back
-	hold(dir)
+	defer dir.Close() // releases the lock
+	lockFolder(dir)
 	kept, err := m.read()
-	if err != nil { // it is written anew
+	if err != nil { // replace it
 		kept = m.known
 	}
 	for key, l := range m.unwritten.Learned {
@@ -161,6 +159,6 @@ func (m *ModelMemory) write() error {
 	return atomicfile.Replace(m.path, append(b, '\n'), 0o600)
 }
 
-// probedFor is how long what a conversation with a model showed is believed, so that a server
-// that is started again and again does not pay for it each time.
-const probedFor = 24 * time.Hour
+// probeValidity is the time for which the result of a test conversation is reused, so that a server that restarts
+// repeatedly does not pay each time.
+const probeValidity = 24 * time.Hour

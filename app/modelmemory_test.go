@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// What several processes learn at the same time is kept, of each.
+// Data learned by several processes at the same time is all kept.
 func TestModelMemoryOfSeveral(t *testing.T) {
 	const processes, each = 8, 12
 	dir := t.TempDir()
@@ -20,7 +20,7 @@ func TestModelMemoryOfSeveral(t *testing.T) {
 		all.Go(func() {
 			for n := range each {
 				key := fmt.Sprintf("%d %d", p, n)
-				m.keepProbed(key, llm.Probed{Name: key})
+				m.saveProbed(key, llm.Probed{Name: key})
 			}
 		})
 	}
@@ -30,7 +30,7 @@ func TestModelMemoryOfSeveral(t *testing.T) {
 	}
 }
 
-// A process that was stopped in the middle of writing holds nobody up for long.
+// A process stopped in the middle of writing does not block others for long.
 func TestModelMemoryThatIsHeld(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -42,19 +42,19 @@ func TestModelMemoryThatIsHeld(t *testing.T) {
 	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	NewModelMemory(dir, nil).keepProbed("a", llm.Probed{Name: "a"})
+	NewModelMemory(dir, nil).saveProbed("a", llm.Probed{Name: "a"})
 	if got := NewModelMemory(dir, nil).Probed(); len(got) != 1 {
 		t.Errorf("kept %v", got)
 	}
 }
 
-// What another process learned later of the same model stays.
+// Data that another process learned later about the same model is kept.
 func TestModelMemoryKeepsWhatIsNewer(t *testing.T) {
 	dir := t.TempDir()
 	one, two := NewModelMemory(dir, nil), NewModelMemory(dir, nil)
-	one.keepProbed("a", llm.Probed{Advice: "old"})
-	two.keepProbed("a", llm.Probed{Advice: "new"})
-	one.keepProbed("b", llm.Probed{})
+	one.saveProbed("a", llm.Probed{Advice: "old"})
+	two.saveProbed("a", llm.Probed{Advice: "new"})
+	one.saveProbed("b", llm.Probed{})
 	if got := NewModelMemory(dir, nil).Probed(); got["a"].Advice != "new" || len(got) != 2 {
 		t.Errorf("kept %+v", got)
 	}

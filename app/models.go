@@ -12,24 +12,24 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// ModelsConfig says which models are asked for what.
+// ModelsConfig configures the model of each role.
 type ModelsConfig struct {
 	Coder    ModelConfig
 	SIA      ModelConfig // zero: the coder's
 	Reviewer ModelConfig // zero: SIA's
-	// who may make attempts; none: the coder's model alone
+	// the coders; none: only the model Coder
 	Coders []CoderConfig
 }
 
-// CoderConfig is one that may make attempts: a model, and how it is put to work.
+// CoderConfig is a coder: a model and the agent that uses it.
 type CoderConfig struct {
 	Name    string
 	Model   ModelConfig
-	Command string           // an agent that is a command, as agent.command names it; "": as the repository's settings say
-	Edit    agent.EditFormat // how its model changes files; "": as its family does
+	Command string           // command of an agent, as in agent.command; "": as the repository's settings say
+	Edit    agent.EditFormat // edit format of its model; "": its family's default
 }
 
-// coders are those that may make attempts; at least one.
+// coders returns the coders; at least one.
 func (c ModelsConfig) coders() []CoderConfig {
 	if len(c.Coders) == 0 {
 		return []CoderConfig{{Name: cmp.Or(c.Coder.Name, "coder"), Model: c.Coder}}
@@ -37,25 +37,25 @@ func (c ModelsConfig) coders() []CoderConfig {
 	return c.Coders
 }
 
-// ModelConfig is one model behind an endpoint, and those that are asked in its place.
+// ModelConfig is one model behind an endpoint, with its backups.
 type ModelConfig struct {
-	Name      string // for people and logs; "" is the role's
+	Name      string // for users and logs; "": the role's
 	URL       string // base URL, such as https://api.openai.com/v1
 	Key       string
 	Model     string
-	Protocol  llm.Protocol  // "": found out
-	Reasoning string        // how much it reasons, in the endpoint's words; "": as it does by itself
+	Protocol  llm.Protocol  // "": detected
+	Reasoning string        // reasoning effort, in the endpoint's terms; "": default
 	Price     llm.Price     // USD per million tokens
-	Context   int           // tokens of its window, output included; 0: llm.DefaultWindow
-	MaxOutput int           // tokens of an answer; 0: llm.DefaultMaxOutput
-	Timeout   time.Duration // of one answer; 0: llm.DefaultTimeout
-	Backups   []ModelConfig // asked in this order when it can't answer
+	Context   int           // context window in tokens, including output; 0: llm.DefaultWindow
+	MaxOutput int           // tokens of a response; 0: llm.DefaultMaxOutput
+	Timeout   time.Duration // of one response; 0: llm.DefaultTimeout
+	Backups   []ModelConfig // tried in this order if it fails
 
 	observe func(context.Context, llm.Call) // see [llm.Config]; set by New
 	memory  *llm.Memory                     // likewise
 }
 
-// each is the configuration with f of every model.
+// each returns the configuration with f applied to every model.
 func (c ModelsConfig) each(f func(ModelConfig) ModelConfig) ModelsConfig {
 	all := func(m ModelConfig) ModelConfig {
 		m = f(m)
@@ -73,19 +73,18 @@ func (c ModelsConfig) each(f func(ModelConfig) ModelConfig) ModelsConfig {
 	return c
 }
 
-// observed is the configuration with every model's calls told to f.
-func (c ModelsConfig) observed(f func(context.Context, llm.Call)) ModelsConfig {
+// withObserver returns the configuration with f observing the calls of every model.
+func (c ModelsConfig) withObserver(f func(context.Context, llm.Call)) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.observe = f; return m })
 }
 
-// Remembering is the configuration with what is learned of every model kept in memory.
-func (c ModelsConfig) Remembering(memory *llm.Memory) ModelsConfig {
+// WithMemory returns the configuration with a memory for every model.
+func (c ModelsConfig) WithMemory(memory *llm.Memory) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.memory = memory; return m })
 }
 
-// priced is the configuration with the list prices of models that have none, as far as
-// they are known.
-func (c ModelsConfig) priced() ModelsConfig {
+// withPrices returns the configuration with known list prices for models that have none.
+func (c ModelsConfig) withPrices() ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig {
 		if m.Price == (llm.Price{}) {
 			m.Price, _ = llm.KnownPrice(m.Model)
@@ -94,18 +93,18 @@ func (c ModelsConfig) priced() ModelsConfig {
 	})
 }
 
-// firstAttempt is what an attempt is taken to use before any was seen. At the prices of Claude
-// Sonnet 4.5 it costs 0.58 USD, close to what that model's 52 calls a task cost on average on
-// SWE-bench Verified with mini-swe-agent (0.56). It is outlearned within a few attempts.
+// firstAttempt is the assumed usage of an attempt before any has been observed. At the prices of Claude Sonnet 4.5 it
+// costs 0.58 USD, close to that model's average of 0.56 for 52 calls per task on SWE-bench Verified with
+// mini-swe-agent. It is outweighed by observations within a few attempts.
 var firstAttempt = llm.Usage{Input: 700_000, CachedInput: 620_000, Output: 10_000}
 
-// cost is what an attempt of the coder is expected to cost before any was seen, in credits.
+// cost returns the expected cost of the coder's attempt before any has been observed, in credits.
 func (c CoderConfig) cost() float64 {
 	return c.Model.Price.Cost(firstAttempt) / 0.01
 }
 
-// choice are the names of those that may make attempts, where there is a choice.
-func (c ModelsConfig) choice() (names []string) {
+// coderNames returns the names of the coders, if there are several.
+func (c ModelsConfig) coderNames() (names []string) {
 	if len(c.Coders) < 2 {
 		return nil
 	}
@@ -115,7 +114,7 @@ func (c ModelsConfig) choice() (names []string) {
 	return names
 }
 
-func (m ModelConfig) or(other ModelConfig) ModelConfig {
+func (m ModelConfig) withFallback(other ModelConfig) ModelConfig {
 	if m.Model == "" && m.URL == "" {
 		return other
 	}
@@ -134,18 +133,18 @@ func (m ModelConfig) or(other ModelConfig) ModelConfig {
 	return m
 }
 
-// Roles are the models by what they do: coder, sia and reviewer.
+// Roles returns the models by role: coder, sia and reviewer.
 func (c ModelsConfig) Roles() map[string]ModelConfig {
 	return map[string]ModelConfig{"coder": c.Coder, "sia": c.SIA, "reviewer": c.Reviewer}
 }
 
-// same reports whether two are one model, asked in one way.
+// same reports whether two configurations send the same requests to the same model.
 func (m ModelConfig) same(o ModelConfig) bool {
 	return o.URL == m.URL && o.Model == m.Model && o.Key == m.Key && o.Protocol == m.Protocol && o.Reasoning == m.Reasoning
 }
 
-// Named lists every model once, in the order of the roles and of being asked.
-// Names are filled in; a model without an address is left out.
+// Named lists every model once, in the order of roles and backups. Names are filled in; a model without an address is
+// omitted.
 func (c ModelsConfig) Named() (list []ModelConfig) {
 	add := func(name string, first ModelConfig) {
 		for _, m := range append([]ModelConfig{first}, first.Backups...) {
@@ -164,8 +163,7 @@ func (c ModelsConfig) Named() (list []ModelConfig) {
 	return list
 }
 
-// Client calls the model itself; its backups are left alone. retries is as in
-// [llm.Config].
+// Client returns a client of the model without its backups. retries is as in [llm.Config].
 func (m ModelConfig) Client(l *slog.Logger, retries int) (*llm.Client, error) {
 	return llm.New(llm.Config{
 		Name: m.Name, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Price: m.Price, Window: m.Context,
@@ -174,7 +172,7 @@ func (m ModelConfig) Client(l *slog.Logger, retries int) (*llm.Client, error) {
 	})
 }
 
-// Chain calls the model and its backups.
+// Chain returns a client of the model and its backups.
 func (m ModelConfig) Chain(role string, l *slog.Logger) (*llm.Chain, error) {
 	var clients []*llm.Client
 	for _, one := range append([]ModelConfig{m}, m.Backups...) {

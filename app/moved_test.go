@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// taskOf is the task of an issue, whatever its repository is called by now.
+// taskOf returns the task of an issue, even if its repository was renamed.
 func taskOf(t *testing.T, s *apptest.Stage, repo int64, issue int) sia.Task {
 	t.Helper()
 	task, err := s.App.Store.Task(t.Context(), sia.NewTaskID(repo, issue))
@@ -21,7 +21,7 @@ func taskOf(t *testing.T, s *apptest.Stage, repo int64, issue int) sia.Task {
 	return task
 }
 
-// commentsOn are the comments of SIA on an issue.
+// commentsOn returns SIA's comments on an issue.
 func commentsOn(t *testing.T, s *apptest.Stage, repo string, issue int) (all []string) {
 	t.Helper()
 	on, err := s.Sim.Issue(repo, issue)
@@ -34,8 +34,8 @@ func commentsOn(t *testing.T, s *apptest.Stage, repo string, issue int) (all []s
 	return all
 }
 
-// stranger makes a public repository with the former name of the shop, and settings and an issue of its own. Any
-// installation's token reads it.
+// stranger creates a public repository with the former name of the shop, and its own settings and issue. Any
+// installation's token can read it.
 func stranger(t *testing.T, s *apptest.Stage, owner string, labels ...string) {
 	t.Helper()
 	s.Sim.CreateUser(owner)
@@ -49,8 +49,8 @@ func stranger(t *testing.T, s *apptest.Stage, owner string, labels ...string) {
 	check(t, err)
 }
 
-// A repository's former name is taken by a stranger, after its owner was renamed. A task that is taken up again goes on
-// in the repository of its id, with that one's code and settings.
+// After an owner was renamed, a stranger takes the repository's former name. A resumed task continues in the repository
+// with its id, with that one's code and settings.
 func TestFormerNameTakenByAStranger(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -84,8 +84,8 @@ func TestFormerNameTakenByAStranger(t *testing.T) {
 	}
 }
 
-// The name of a repository goes to another one while a task of it is under way, and no delivery says so. What stands on
-// the other's issue of the same number is not taken for what stands on the task's.
+// A repository's name is taken by another one while one of its tasks is running, without a delivery. Comments on the
+// other's issue of the same number are not confused with the task's.
 func TestFormerNameTakenWhileATaskRuns(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
@@ -102,8 +102,8 @@ func TestFormerNameTakenWhileATaskRuns(t *testing.T) {
 	}
 }
 
-// A repository's default branch gets another name while an attempt is at work, so that the pull request can't be opened
-// as it was meant to be: it is opened for the branch as it is called now.
+// If a repository's default branch is renamed during an attempt, so that the pull request can't be opened against it,
+// it is opened against the renamed branch.
 func TestDefaultBranchRenamed(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -122,7 +122,8 @@ func TestDefaultBranchRenamed(t *testing.T) {
 	}
 }
 
-// An app that is uninstalled and installed again has another installation id. What it worked on before hears it.
+// An app that is uninstalled and installed again gets another installation id. Its previous tasks can still be
+// commanded.
 func TestInstalledAgain(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -147,7 +148,7 @@ func TestInstalledAgain(t *testing.T) {
 	}
 }
 
-// A task that was under way when the app was uninstalled can be taken up when it is installed again.
+// A task that was running when the app was uninstalled can be resumed after it is installed again.
 func TestTakenUpAfterAReinstall(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -171,8 +172,8 @@ func TestTakenUpAfterAReinstall(t *testing.T) {
 	}
 }
 
-// A repository is transferred to another account where the app is installed. Its task goes on there, whatever
-// deliveries tell of it, and in which order.
+// A repository is transferred to another account with the app. Its task continues there, for every selection and order
+// of deliveries.
 func TestTransferred(t *testing.T) {
 	t.Parallel()
 	for _, told := range []string{"added", "added, then removed", "removed, then added"} {
@@ -197,7 +198,7 @@ func TestTransferred(t *testing.T) {
 			}
 			s.Go()
 			s.Settle()
-			// What was told first decides: the attempt goes on, it was stopped, or its push was refused.
+			// The first delivery decides: the attempt continues, it was stopped, or its push was refused.
 			words := map[sia.State]string{sia.Stopped: "/sia start", sia.OnHold: "/sia resume"}
 			if command := words[taskOf(t, s, id, n).State]; command != "" {
 				_, err = s.Sim.Comment("bob/shop", n, "bob", command)
@@ -217,7 +218,7 @@ func TestTransferred(t *testing.T) {
 	}
 }
 
-// What GitHub tells of no more is not asked about: neither open tasks nor those that have passed or were stopped.
+// Deleted repositories are not requested again: neither for open tasks nor for passed or stopped ones.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(s *apptest.Stage) error{
@@ -272,7 +273,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// No delivery says that an account or a repository has another name, or that a repository is seen by others now.
+// An account or a repository is renamed, or a repository changes its visibility, without a delivery.
 func TestComparedWithGitHub(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -300,8 +301,7 @@ func TestComparedWithGitHub(t *testing.T) {
 	}
 }
 
-// A delivery that a repository was taken out of the installation comes after it was put in again. What is known of it
-// stays.
+// A delivery about the removal of a repository from the installation arrives after it was added again. Its data stays.
 func TestLateRemoval(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// When a task needs a person, a chat is told of it once, with links to the issue and to SIA's page, also when SIA is
-// started again.
+// When a task needs a user, a chat is notified once, with links to the issue and to SIA's page, also if SIA is
+// restarted.
 func TestChatIsTold(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -28,7 +28,7 @@ func TestChatIsTold(t *testing.T) {
 		told = append(told, m.Text)
 	}))
 	defer chat.Close()
-	// The model knows no answer, so nothing can be done about the issue.
+	// The model has no answer, so the issue can't be resolved.
 	s := apptest.Start(t,
 		apptest.Config{Pages: "https://sia.example.com", Notify: notify.Config{URL: chat.URL + "/services/abcdefghijkl"}})
 	open(t, s, "Greet the customers")

@@ -43,7 +43,7 @@ func (o organisation) id(repo string) int64 {
 	return r.ID
 }
 
-// resolve has somebody's issue worked on and returns the task.
+// resolve makes SIA work on a user's issue and returns the task.
 func (o organisation) resolve(repo, who, title, body string) sia.Task {
 	o.t.Helper()
 	n, err := o.Sim.OpenIssue(repo, who, title, body)
@@ -62,7 +62,7 @@ func (o organisation) resolve(repo, who, title, body string) sia.Task {
 	return t
 }
 
-// kept are a repository's lessons that attempts might be told.
+// kept returns a repository's lessons that attempts might get.
 func (o organisation) kept(repo string) []lesson.Lesson {
 	o.t.Helper()
 	all, err := o.App.Store.Lessons(context.Background(), o.id(repo))
@@ -70,7 +70,7 @@ func (o organisation) kept(repo string) []lesson.Lesson {
 	return slices.DeleteFunc(all, func(l lesson.Lesson) bool { return l.Kind == lesson.Model })
 }
 
-// agreed is the only agreement.
+// agreed returns the only agreement.
 func (o organisation) agreed() learn.Agreement {
 	o.t.Helper()
 	all, err := o.admin().Agreements(context.Background())
@@ -81,9 +81,8 @@ func (o organisation) agreed() learn.Agreement {
 	return all[0]
 }
 
-// What two repositories learn from a stranger's issues is told in a third only after
-// a person on the server approved it, in exactly the words that the person was
-// shown, none of which are the stranger's. There it is a lesson like any other.
+// A lesson that two repositories learn from a stranger's issues is shown in a third only after an operator approved it,
+// with exactly the displayed text, which contains nothing of the stranger's. There it is a lesson like any other.
 func TestOrganisationLearns(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -150,7 +149,7 @@ func TestOrganisationLearns(t *testing.T) {
 		t.Errorf("lessons.md has\n%s", file)
 	}
 
-	// Who learned it keeps its own.
+	// The repositories that learned it keep their own.
 	for _, repo := range []string{origin, other} {
 		was := o.kept(repo)
 		o.resolve(repo, apptest.Owner, "Greet the guests", guests)
@@ -162,8 +161,7 @@ func TestOrganisationLearns(t *testing.T) {
 		}
 	}
 
-	// Where it helped it stays when the approval is taken back; so it does when the
-	// database is lost, and with it the approval.
+	// If it helped it stays when the approval is revoked, and also when the database is lost together with the approval.
 	_, gone, err := o.admin().Unshare(ctx, shown.ID)
 	o.must(err)
 	if d := cmp.Diff(store.Unshared{Kept: 1}, gone); d != "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// press sends a form of a task's page as somebody, and returns the answer that the page then shows.
+// press sends a form of a task's page as a user, and returns the answer that the page then shows.
 func press(t *testing.T, s *apptest.Stage, v viewer.Viewer, path string, pairs ...string) string {
 	t.Helper()
 	v.Token = "as the door gives each viewer one"
@@ -43,7 +43,7 @@ func press(t *testing.T, s *apptest.Stage, v viewer.Viewer, path string, pairs .
 	return said
 }
 
-// Before anything was learned the pages say what the shipped tables expect, by the policies in force.
+// Before anything was learned the pages show the shipped tables' expectations, by the policies in force.
 func TestPagesSayWhatWouldBeDone(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -71,8 +71,8 @@ func TestPagesSayWhatWouldBeDone(t *testing.T) {
 	}
 }
 
-// What people press on a page goes the way of their comments: GitHub says whether they may, whatever
-// was thought when they signed in; the answer says what happened; and the task goes on as it should.
+// Buttons on a page work like comments: GitHub decides whether the user has permission, regardless of the time of
+// sign-in; the answer reports the result; and the task continues accordingly.
 //
 //test:race
 func TestPagesAreHeardAsCommentsAre(t *testing.T) {
@@ -120,8 +120,8 @@ func TestPagesAreHeardAsCommentsAre(t *testing.T) {
 	}
 }
 
-// Who rules an installation pauses all of it and lets it go on, and a lesson is forgotten for good by
-// whom GitHub lets write, and by nobody else.
+// Administrators of an installation can pause and resume all of it, and users with write access to a repository can
+// permanently forget its lessons; nobody else can.
 func TestPagesSwitchAndForget(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -177,9 +177,8 @@ func TestPagesSwitchAndForget(t *testing.T) {
 	}
 }
 
-// A lesson that somebody edits on its page stands on the memory branch with SIA's next commit
-// there, and is not taken back by what the file said before; who may not write to the repository
-// edits nothing.
+// A lesson that a user edits on its page is on the memory branch after SIA's next commit there, and is not reverted by
+// the previous file; users without write access can't edit.
 func TestLessonsAreEditedOnTheirPage(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -222,8 +221,8 @@ func TestLessonsAreEditedOnTheirPage(t *testing.T) {
 	}
 }
 
-// What an attempt changed stands on its page, from what the server has: nothing is asked of GitHub
-// for it, and where the mirror is gone, the page says so.
+// An attempt's changes are shown on its page from the server's mirror, without requests to GitHub; if the mirror is
+// deleted, the page says so.
 func TestAnAttemptShowsItsDiff(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// weighedModel fails once, is reviewed, and changes what a test expects when it is right.
+// weighedModel fails once, is reviewed, and changes a test's expectation when it succeeds.
 func weighedModel() scripted.Script {
 	s := crashModel()
 	usage := s.Rules[0].Turns[0].Usage
@@ -24,8 +24,8 @@ func weighedModel() scripted.Script {
 	return s
 }
 
-// A process that is killed when a model has answered, and before that answer is written down, has it asked no second
-// time: neither for a diagnosis nor for a review of it, nor about changed expectations, nor for the final review.
+// If a process is killed after a model has answered and before the answer is stored, the model is not asked again:
+// neither for a diagnosis nor its review, nor about changed expectations, nor for the final review.
 func TestAnswersArePaidOnce(t *testing.T) {
 	t.Parallel()
 	sim, model, v := crashWorld(t, nil, weighedModel(), map[string]string{

@@ -23,17 +23,17 @@ import (
 	"github.com/sia-bot/sia/sia/diagnose"
 )
 
-// parts are what the engine sets to work: what takes deliveries, what carries effects out, and what looks by itself.
+// parts are used by the engine: to process deliveries, to execute effects, and for periodic work.
 type parts struct {
 	intake  *webhook.Intake
 	worker  *work.Worker
 	sweeper *sweep.Sweeper
 	chooser *learn.Chooser
-	who     assigner           // says who would make an attempt
-	runners *runner.Dispatcher // has attempts made by runners; nil: they are made here
+	who     assigner           // chooses coders
+	runners *runner.Dispatcher // runs attempts on runners; nil: they run here
 }
 
-// newParts builds them on the ground. Without a sandbox, no command can be run.
+// newParts creates the parts. Without a sandbox, commands can't be run.
 func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (p parts, err error) {
 	welcomer, err := newWelcomer(g, c)
 	if err != nil {
@@ -43,7 +43,7 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (
 	if p.intake, err = webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
 		Welcome: welcomer, Dashboards: boards, Allowed: c.Repos,
-		Coders:  c.Models.choice(),
+		Coders:  c.Models.coderNames(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
 	}); err != nil {
 		return p, err
@@ -52,21 +52,21 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (
 		return p, err
 	}
 	looker := sweep.NewLooker(g.store, g.github, p.intake, g.now)
-	var elsewhere work.Elsewhere
+	var remote work.RemoteAgents
 	if c.OnRunners && c.Roles.Has(RoleWork) {
 		if p.runners, err = newDispatcher(g, c, ending); err != nil {
 			return p, err
 		}
-		elsewhere = p.runners
+		remote = p.runners
 	}
-	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser, elsewhere); err != nil {
+	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser, remote); err != nil {
 		return p, err
 	}
 	p.sweeper = sweep.New(looker, p.worker, p.worker, g.lessons, g.evolver, boards, g.log)
 	return p, nil
 }
 
-// newWelcomer builds what proposes settings to new repositories.
+// newWelcomer creates the welcomer, which proposes settings to new repositories.
 func newWelcomer(g *deps, c Config) (webhook.Welcomer, error) {
 	if !c.Welcome {
 		return welcome.Disabled{}, nil
@@ -75,9 +75,9 @@ func newWelcomer(g *deps, c Config) (webhook.Welcomer, error) {
 		Allowed: sandbox.AllowedHosts(c.SetupHosts).Allows, Now: g.now})
 }
 
-// newWorker builds what carries effects out, and what says who would.
+// newWorker creates the worker, and the assigner that it uses.
 func newWorker(
-	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser, elsewhere work.Elsewhere,
+	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser, remote work.RemoteAgents,
 ) (_ *work.Worker, by assigner, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
@@ -104,17 +104,17 @@ func newWorker(
 		Evidence: g.tests,
 		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: by.decider,
-		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, Elsewhere: elsewhere,
+		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, RemoteAgents: remote,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now, Shared: store.IsPostgres(c.DB),
-		Alone: g.local.Alone, Begins: g.local.Begins,
+		Anonymous: g.local.Anonymous, BeforeTests: g.local.BeforeTests,
 	})
 	return w, by, err
 }
 
-// sandboxCache is the folder in which what runs in the sandbox keeps what it fetched and built.
+// sandboxCache returns the folder with downloads and builds of the sandbox.
 func sandboxCache(c Config) string { return filepath.Join(c.Dir, "sandbox") }
 
-// newCoders builds those that work on tasks, in a sandbox where there is one.
+// newCoders creates the coders, with a sandbox if there is one.
 func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
 	table := policies.ShippedCoders()
 	cache := sandboxCache(c)
@@ -137,7 +137,7 @@ func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err er
 		if err != nil {
 			return out, err
 		}
-		for _, name := range builtin.Tools() { // of each: coders change files in different ways
+		for _, name := range builtin.Tools() { // of all: coders have different edit tools
 			if !slices.Contains(out.Tools, name) {
 				out.Tools = append(out.Tools, name)
 			}
@@ -149,8 +149,8 @@ func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err er
 	return out, nil
 }
 
-// NewSandbox finds out whether commands can be run here, and says so; nil: they can't. Compiled standard libraries are
-// kept in the folder stdlib.
+// NewSandbox checks whether commands can be run here, and logs the result; nil: they can't. Compiled standard libraries
+// are stored in the folder stdlib.
 func NewSandbox(ctx context.Context, stdlib string, o Options) (*sandbox.Sandbox, error) {
 	stdlib, err := filepath.Abs(stdlib)
 	if err != nil {
@@ -161,7 +161,7 @@ func NewSandbox(ctx context.Context, stdlib string, o Options) (*sandbox.Sandbox
 	if !found.OK() {
 		o.Logger.WarnContext(ctx, "no sandbox: attempts can't build or test before they push", "why", found.String(), "fix",
 			found.Fix)
-		return nil, nil //nolint:nilnil // that there is none is an answer
+		return nil, nil //nolint:nilnil // optional
 	}
 	about := []any{"found", found.String()}
 	if found.Fix != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// What changed together before is fetched beside an attempt's workspace, and its brief says so.
+// Files that changed together before are fetched in parallel with an attempt's workspace, and are in its brief.
 func TestPlacesOfTheHistory(t *testing.T) {
 	t.Parallel()
 	finish := scripted.Answer{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Nothing to do."}}}}

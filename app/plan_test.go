@@ -15,8 +15,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// planned is a stage on which the plan of issue 1 waits, with the words of summary
-// and a step in it.
+// planned returns a stage on which the plan of issue 1 waits, with the given summary and a step in it.
 func planned(t *testing.T, summary, step string) *apptest.Stage {
 	t.Helper()
 	stage := apptest.Start(t, apptest.Config{
@@ -46,8 +45,7 @@ func planned(t *testing.T, summary, step string) *apptest.Stage {
 	return stage
 }
 
-// While GitHub can't say who reacted, or who may, nothing is taken for a yes; when
-// it can again, the 👍 counts.
+// While GitHub can't report reactions or permissions, a plan is not approved; when it can again, the 👍 counts.
 func TestApprovalWhileGitHubIsDown(t *testing.T) {
 	t.Parallel()
 	stage := planned(t, "Greet.", "Write it.")
@@ -86,13 +84,13 @@ func TestApprovalWhileGitHubIsDown(t *testing.T) {
 	}
 }
 
-// A 👍 on a plan, and one on a comment of SIA's, are found also where more than 500 tasks changed since the plan's.
+// A 👍 on a plan, or on a comment of SIA's, is found even if more than 500 tasks changed since the plan's.
 func TestReactionsAmongManyTasks(t *testing.T) {
 	t.Parallel()
 	stage := planned(t, "Greet.", "Write it.")
 	task := stage.Task(1)
 	raw := storetest.Raw(t, stage.Database())
-	raw.SetMaxOpenConns(1) // of the temporary table
+	raw.SetMaxOpenConns(1) // for the temporary table
 	for _, statement := range []string{
 		`CREATE TEMP TABLE numbers AS
 			WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1100) SELECT i FROM n`,
@@ -123,7 +121,7 @@ func TestReactionsAmongManyTasks(t *testing.T) {
 	}
 }
 
-// A plan, and what people say about it, are shown without the secrets in them.
+// A plan, and users' comments on it, are shown without secrets.
 func TestNoSecretInAPlan(t *testing.T) {
 	t.Parallel()
 	tok := map[string]string{"summary": planted("plan summary"), "step": planted("plan step"),

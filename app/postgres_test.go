@@ -17,8 +17,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// TestCrashOnPostgres is some of TestCrash on PostgreSQL, where no process may take for its own what another was at:
-// the next one goes on when leases have run out.
+// TestCrashOnPostgres runs a part of TestCrash on PostgreSQL, where a process may not continue another's work until its
+// leases have expired.
 func TestCrashOnPostgres(t *testing.T) {
 	t.Parallel()
 	sim, err := ghsim.New(ghsim.Config{})
@@ -46,8 +46,7 @@ func TestCrashOnPostgres(t *testing.T) {
 	}
 }
 
-// TestAnotherServerGoesOn: of two servers on one database, one is killed in the midst of an attempt, and the other
-// goes on with it.
+// TestAnotherServerGoesOn: of two servers on one database, one is killed during an attempt, and the other continues it.
 func TestAnotherServerGoesOn(t *testing.T) {
 	t.Parallel()
 	c := crashStories()[0]
@@ -76,7 +75,7 @@ func TestAnotherServerGoesOn(t *testing.T) {
 	}
 }
 
-// A server is not ready while its database takes no writes, as a standby does, though it answers.
+// A server is not ready while its database rejects writes, like a standby, even if it responds.
 func TestNotReadyWithoutWrites(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
@@ -89,7 +88,7 @@ func TestNotReadyWithoutWrites(t *testing.T) {
 	check(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
 	defer cancel()
-	for s.Refused() == "" { // the first tries find that connections were ended
+	for s.Refused() == "" { // the first tries find that connections were closed
 		if _, err := s.Halt(ctx, store.Halt{Scope: sia.ServerHalt}); err == nil || ctx.Err() != nil {
 			t.Fatalf("no write was refused: %v", err)
 		}

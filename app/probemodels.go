@@ -12,16 +12,15 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// probeWithin bounds the conversation with a model that has no timeout of its own.
-const probeWithin = 3 * time.Minute
+// probeTimeout is the time limit for the conversation with a model that has no timeout of its own.
+const probeTimeout = 3 * time.Minute
 
-// probeRetries are tries after the first: models fail to write a call now and then.
+// probeRetries is the number of retries: models occasionally fail to write a call.
 const probeRetries = 1
 
-// Probe holds a short conversation with the model, as an attempt would, within the model's
-// timeout.
+// Probe holds a short conversation with the model, like an attempt would, within the model's timeout.
 func (m ModelConfig) Probe(ctx context.Context, log *slog.Logger, memory *ModelMemory) llm.Probed {
-	m.Timeout = cmp.Or(m.Timeout, probeWithin)
+	m.Timeout = cmp.Or(m.Timeout, probeTimeout)
 	m.memory = memory.Memory
 	ctx, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
@@ -31,19 +30,19 @@ func (m ModelConfig) Probe(ctx context.Context, log *slog.Logger, memory *ModelM
 	}
 	p := client.Probe(ctx, agent.ToolSpecs(m.Model))
 	if context.Cause(ctx) == nil || ctx.Err() == context.DeadlineExceeded {
-		memory.keepProbed(m.key(), p)
+		memory.saveProbed(m.key(), p)
 	}
 	return p
 }
 
-// modelProbes are what conversations with the server's models showed, for the pages.
+// modelProbes provides the results of conversations with the server's models, for the pages.
 type modelProbes struct {
 	models []ModelConfig
 	memory *ModelMemory
 }
 
-// Probed lists what is known, in the order of the configuration. The dialect and what a model works without are as
-// attempts have found them since.
+// Probed lists the known results, in the order of the configuration. Protocol and unsupported features are updated from
+// later attempts.
 func (p modelProbes) Probed() (list []llm.Probed) {
 	known := p.memory.Probed()
 	for _, m := range p.models {
@@ -56,10 +55,10 @@ func (p modelProbes) Probed() (list []llm.Probed) {
 	return list
 }
 
-// ModelMemory is what was learned of the models, whether or not it can be kept.
+// ModelMemory returns what was learned about the models, even if it is not stored.
 func (a *App) ModelMemory() *ModelMemory { return a.probes.memory }
 
-// Found is the dialect in which the model is asked, and what it works without, as far as is known.
+// Found returns the model's protocol and its unsupported features, as far as they are known.
 func (m ModelConfig) Found(memory *ModelMemory) (dialect llm.Protocol, weaker []string) {
 	m.memory = memory.Memory
 	client, err := m.Client(nil, 0)
@@ -69,7 +68,7 @@ func (m ModelConfig) Found(memory *ModelMemory) (dialect llm.Protocol, weaker []
 	return client.Protocol(), client.Weaker()
 }
 
-// key is that of the model's client, with the way in which it is asked.
+// key returns the key of the model's client, extended by the configured protocol and reasoning.
 func (m ModelConfig) key() string {
 	client, err := m.Client(nil, 0)
 	if err != nil {
@@ -78,11 +77,11 @@ func (m ModelConfig) key() string {
 	return strings.TrimSpace(client.Key() + " " + strings.TrimSpace(string(m.Protocol)+" "+m.Reasoning))
 }
 
-// probeModels holds a conversation with each model that none was held with lately.
+// probeModels holds a conversation with each model that has no recent result.
 func (a *App) probeModels(ctx context.Context) {
 	for _, m := range a.probes.models {
 		before, known := a.probes.memory.Probed()[m.key()]
-		if known && before.Usable && a.now().Sub(before.At) < probedFor {
+		if known && before.Usable && a.now().Sub(before.At) < probeValidity {
 			continue
 		}
 		p := m.Probe(ctx, a.log, a.probes.memory)

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// The pages say of a model what attempts have found since it was tried out.
+// The pages show of a model what attempts have found since it was probed.
 func TestProbedIsAsFoundSince(t *testing.T) {
 	refuse := false
 	s := flavour.Start(flavour.Flavour{Say: flavour.Probed, Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {

@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// OpenProposals opens what makes pull requests of improvements, for a command that works beside a
-// server or while it is down. It needs no database.
+// OpenProposals opens the creation of pull requests for improvements, for a command that runs whether or not the server
+// does. It needs no database.
 func OpenProposals(c Config, o Options) (*improve.Proposals, error) {
 	c = c.WithDefaults()
 	if err := c.Validate(); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// The application pushes nothing for a worker with a lease that ran out, and pushes for one that holds it.
+// The application does not push for a worker with an expired lease, and pushes for one that holds it.
 func TestPushNeedsTheLease(t *testing.T) {
 	t.Parallel()
 	sim, _, v := crashWorld(t, nil, scripted.Script{}, map[string]string{"a.txt": "a\n"})

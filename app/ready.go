@@ -12,36 +12,35 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Problem is something outside this process that does not work.
+// Problem is a failure outside this process.
 type Problem struct {
 	What  string // "GitHub", or "model" and its name
-	Err   error  // says what to do
-	Fatal bool   // nothing works without it, and waiting does not mend it
+	Err   error  // includes a remedy
+	Fatal bool   // nothing works without it, and it is permanent
 }
 
 func (p Problem) String() string { return p.What + ": " + p.Err.Error() }
 
-// How long one look outside takes at most, and how long what it saw is believed.
+// Time limit of a check, and the time for which its result is reused.
 const (
-	lookTimeout = 5 * time.Second
-	lookFor     = 15 * time.Second
+	checkTimeout  = 5 * time.Second
+	checkValidity = 15 * time.Second
 )
 
-// outside remembers what was last seen outside, so that those who ask whether the
-// server is ready don't reach GitHub and the models each time.
-type outside struct {
+// healthCache caches the last check, so that readiness probes don't reach GitHub and the models each time.
+type healthCache struct {
 	mu       sync.Mutex
 	at       time.Time
 	problems []Problem
 }
 
-// Problems looks whether GitHub accepts the app, and whether each model's endpoint is there
-// and accepts its key. It takes a few seconds at most, and costs nothing.
+// Problems checks whether GitHub accepts the app, and whether each model's endpoint is available and accepts its key.
+// It takes at most checkTimeout, and is free of charge.
 func (a *App) Problems(ctx context.Context) []Problem {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	if a.GitHub == nil {
-		return nil // nothing outside is needed
+		return nil // no external services are needed
 	}
 	var models []ModelConfig
 	if a.config.Roles.Has(RoleWork) {
@@ -56,7 +55,7 @@ func (a *App) Problems(ctx context.Context) []Problem {
 	})
 	for i, m := range models {
 		all.Go(func() {
-			if err := a.reach(ctx, m); err != nil {
+			if err := a.checkModel(ctx, m); err != nil {
 				found[1+i] = &Problem{What: "model " + m.Name, Err: err}
 			}
 		})
@@ -71,8 +70,8 @@ func (a *App) Problems(ctx context.Context) []Problem {
 	return out
 }
 
-// reach says why a model's endpoint can't be used, with what to do.
-func (a *App) reach(ctx context.Context, m ModelConfig) error {
+// checkModel returns why a model's endpoint can't be used, with a remedy.
+func (a *App) checkModel(ctx context.Context, m ModelConfig) error {
 	client, err := m.Client(a.log, 0)
 	if err != nil {
 		return err
@@ -85,34 +84,33 @@ func (a *App) reach(ctx context.Context, m ModelConfig) error {
 	return err
 }
 
-// unready are the problems without which no task can go on, as seen within the last
-// seconds: a model is one when no other can take its place.
-func (a *App) unready(ctx context.Context) []Problem {
-	a.outside.mu.Lock()
-	defer a.outside.mu.Unlock()
-	if a.outside.at.IsZero() || a.now().Sub(a.outside.at) >= lookFor {
+// blockingProblems returns the problems that block all tasks, at most checkValidity old. A model counts if no other can
+// replace it.
+func (a *App) blockingProblems(ctx context.Context) []Problem {
+	a.health.mu.Lock()
+	defer a.health.mu.Unlock()
+	if a.health.at.IsZero() || a.now().Sub(a.health.at) >= checkValidity {
 		seen := a.Problems(ctx)
 		if ctx.Err() != nil {
-			return seen // who asked has gone; the next one looks again
+			return seen // the caller is gone; the next one checks again
 		}
-		a.outside.problems, a.outside.at = seen, a.now()
+		a.health.problems, a.health.at = seen, a.now()
 	}
 	down := map[string]bool{}
-	for _, p := range a.outside.problems {
+	for _, p := range a.health.problems {
 		down[p.What] = true
 	}
 	var out []Problem
-	for _, p := range a.outside.problems {
-		if p.What == "GitHub" || a.indispensable(p.What, down) {
+	for _, p := range a.health.problems {
+		if p.What == "GitHub" || a.isIndispensable(p.What, down) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// indispensable reports whether a role is left without any model that is up, of which the
-// named one is one.
-func (a *App) indispensable(what string, down map[string]bool) bool {
+// isIndispensable reports whether the named model belongs to a role without any model that is up.
+func (a *App) isIndispensable(what string, down map[string]bool) bool {
 	named := a.config.Models.Named()
 	nameOf := func(m ModelConfig) string {
 		for _, n := range named {
@@ -135,9 +133,8 @@ func (a *App) indispensable(what string, down map[string]bool) bool {
 	return false
 }
 
-// ready answers 200 when tasks can go on: the database answers and takes writes, GitHub accepts the app, and
-// each role has a model that is there. Otherwise it answers 503 with what is wrong, a line
-// each.
+// ready responds with 200 if tasks can make progress: the database is readable and writable, GitHub accepts the app,
+// and each role has an available model. Otherwise it responds with 503 and the problems, one per line.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
@@ -145,11 +142,11 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "database: it does not answer", http.StatusServiceUnavailable)
 		return
 	}
-	if a.Store.Refused() != "" { // it names a file or a server; the log has it
+	if a.Store.Refused() != "" { // the details name a file or a server; they are in the log
 		http.Error(w, "database: it does not take what is written to it; the log says why", http.StatusServiceUnavailable)
 		return
 	}
-	problems := a.unready(r.Context())
+	problems := a.blockingProblems(r.Context())
 	if len(problems) == 0 {
 		_, _ = w.Write([]byte("ready\n"))
 		return

@@ -12,8 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// Where the app may not mark a pull request ready the task passes all the same, and
-// says that a person has to.
+// If the app may not mark a pull request ready, the task passes nevertheless, and a comment asks a user to do it.
 func TestReadyRefused(t *testing.T) {
 	t.Parallel()
 	var pass apptest.Story

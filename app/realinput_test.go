@@ -16,18 +16,16 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// The real input: a published module at a version with a known bug, and the
-// test that its next version added. Version 1.0.0 of go-wordwrap (MIT) counts
-// bytes where it should count characters, and breaks lines at non-breaking
-// spaces; 1.0.1 repairs both.
+// The input is real: a published module at a version with a known bug, and the test that its next version added.
+// Version 1.0.0 of go-wordwrap (MIT) counts bytes instead of characters, and breaks lines at non-breaking spaces; 1.0.1
+// fixes both.
 // https://github.com/mitchellh/go-wordwrap
 const (
 	buggy    = "github.com/mitchellh/go-wordwrap@v1.0.0"
 	repaired = "github.com/mitchellh/go-wordwrap@v1.0.1"
 )
 
-// download gets a module through the Go proxy, or the module cache, and reads
-// its files.
+// download fetches a module through the Go proxy, or the module cache, and reads its files.
 func download(t *testing.T, module string) map[string]string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
@@ -56,8 +54,8 @@ func download(t *testing.T, module string) map[string]string {
 	return files
 }
 
-// SIA resolves a real bug in a real module: the first attempt repairs only half
-// of it and the next version's own test says so; the second attempt passes.
+// SIA resolves a real bug in a real module: the first attempt fixes only half of it, which the next version's own test
+// detects; the second attempt passes.
 func TestRealModule(t *testing.T) {
 	t.Parallel()
 	old, repair := download(t, buggy), download(t, repaired)
@@ -70,7 +68,7 @@ func TestRealModule(t *testing.T) {
 		"      - uses: actions/checkout@v4\n      - uses: actions/setup-go@v5\n      - run: go test ./...\n"
 	files[".sia/config.yml"] = "checks: {settle: 10s, wait: 10m}\n"
 
-	// Half of the repair: non-breaking spaces, while bytes are still counted.
+	// Half of the fix: non-breaking spaces, while bytes are still counted.
 	half := strings.Replace(old["wordwrap.go"], "unicode.IsSpace(char)", "unicode.IsSpace(char) && char != 0xA0", 1)
 	if half == old["wordwrap.go"] {
 		t.Fatal("the module is not what this test knows")
@@ -118,8 +116,8 @@ func TestRealModule(t *testing.T) {
 	if failed.Class != "test_failure" || !slices.Contains(failed.Tests, "TestWrapString") {
 		t.Errorf("the first attempt's failure was read as %+v", failed)
 	}
-	// The model's files pass; what the task says of it is the gate's business:
-	// the attempt changed a test that was there, so a person has to look at it.
+	// The model's files pass the check. The task does not pass because of the gate: the attempt changed an existing test,
+	// so a user has to review it.
 	if task.State == sia.Checking {
 		if _, err := stage.Sim.Comment(apptest.Repo, 1, apptest.Owner, "/sia accept-tests"); err != nil {
 			t.Fatal(err)

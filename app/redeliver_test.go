@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// askedAgain counts the requests to send a delivery again.
+// askedAgain counts the requests to redeliver a delivery.
 func askedAgain(s *apptest.Stage) (n int) {
 	for _, c := range s.Sim.Calls() {
 		if c.Method == http.MethodPost && strings.HasSuffix(c.Path, "/attempts") {
@@ -21,8 +21,8 @@ func askedAgain(s *apptest.Stage) (n int) {
 	return n
 }
 
-// TestRedeliveryGoesOnPastARefusal: one delivery that GitHub won't send again does
-// not keep the others, and is not asked for again and again.
+// TestRedeliveryGoesOnPastARefusal: one delivery that GitHub refuses to redeliver does not block the others, and is not
+// requested forever.
 func TestRedeliveryGoesOnPastARefusal(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
@@ -59,8 +59,8 @@ func TestRedeliveryGoesOnPastARefusal(t *testing.T) {
 	}
 }
 
-// TestRedeliveryIsAskedForAFewTimes: what can't be delivered is not asked for
-// for ever, also not by a process that was started anew.
+// TestRedeliveryIsAskedForAFewTimes: a delivery that keeps failing is not requested forever, also not by a restarted
+// process.
 func TestRedeliveryIsAskedForAFewTimes(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
@@ -68,7 +68,7 @@ func TestRedeliveryIsAskedForAFewTimes(t *testing.T) {
 	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "an issue", ""); err != nil {
 		t.Fatal(err)
 	}
-	// An outage of a day is not the end of a delivery, so the tries are not made one right after the other.
+	// An outage of a day must not lose a delivery, so the tries are spaced.
 	for n, wait := range []time.Duration{time.Minute, 10 * time.Minute, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
 		24 * time.Hour, 20 * time.Hour, 0} {
 		want := []int{1, 1, 2, 3, 4, 5, 6, 6}[n]
@@ -84,8 +84,8 @@ func TestRedeliveryIsAskedForAFewTimes(t *testing.T) {
 	}
 }
 
-// TestRedeliveryOnceReached: after an outage, what failed meanwhile is asked for soon after GitHub reaches SIA again,
-// and not hours later.
+// TestRedeliveryOnceReached: after an outage, failed deliveries are requested soon after GitHub reaches SIA again, not
+// hours later.
 func TestRedeliveryOnceReached(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
@@ -118,8 +118,8 @@ func TestRedeliveryOnceReached(t *testing.T) {
 	look("when all has arrived", 4)
 }
 
-// TestRedeliveryKnowsWhatArrived: GitHub lists what failed also when a later try arrived. The database says that it
-// did, also to a process that was started anew.
+// TestRedeliveryKnowsWhatArrived: GitHub lists a failed delivery even if a later try arrived. The database records
+// that, also for a restarted process.
 func TestRedeliveryKnowsWhatArrived(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
@@ -139,7 +139,7 @@ func TestRedeliveryKnowsWhatArrived(t *testing.T) {
 	}
 }
 
-// TestRedeliveryCatchesUp: more than one round asks for is asked for in the next ones.
+// TestRedeliveryCatchesUp: deliveries beyond the limit of one round are requested in the next ones.
 func TestRedeliveryCatchesUp(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})

@@ -7,20 +7,19 @@ import (
 	"time"
 )
 
-// refusedEvery is the least time between two log lines about webhooks with a wrong signature:
-// anybody can send them, as many as they like.
-const refusedEvery = time.Minute
+// refusalLogInterval is the minimum interval of log lines about webhooks with a wrong signature, since anybody can send
+// any number of them.
+const refusalLogInterval = time.Minute
 
-// refusals passes webhooks on and says in the log that some were refused for their
-// signature.
+// refusals forwards webhooks and logs that some were refused because of their signature.
 type refusals struct {
 	next http.Handler
 	log  *slog.Logger
 	now  func() time.Time
 
-	mu     sync.Mutex
-	said   time.Time
-	unsaid int // refused since
+	mu       sync.Mutex
+	loggedAt time.Time
+	unlogged int // refused since then
 }
 
 // ServeHTTP implements http.Handler.
@@ -32,15 +31,15 @@ func (h *refusals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.unsaid++
-	if now := h.now(); h.said.IsZero() || now.Sub(h.said) >= refusedEvery {
-		h.log.WarnContext(r.Context(), "webhooks refused: their signature is wrong", "count", h.unsaid, "from", r.RemoteAddr,
+	h.unlogged++
+	if now := h.now(); h.loggedAt.IsZero() || now.Sub(h.loggedAt) >= refusalLogInterval {
+		h.log.WarnContext(r.Context(), "webhooks refused: their signature is wrong", "count", h.unlogged, "from", r.RemoteAddr,
 			"fix", "if they are GitHub's, set the same webhook secret here (--webhook-secret) and in the app's settings")
-		h.said, h.unsaid = now, 0
+		h.loggedAt, h.unlogged = now, 0
 	}
 }
 
-// statusWriter remembers the status of an answer.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -52,5 +51,5 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController reach the writer beneath.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -14,13 +14,13 @@ import (
 	"github.com/sia-bot/sia/app/web/signin"
 )
 
-// Named reports whether a configuration names an app, in whole or in part. One that names none can be set up.
+// Named reports whether a configuration names an app, completely or partly. If not, it can be set up.
 func (g GitHubConfig) Named() bool {
 	return g.AppID != 0 || len(g.PrivateKey) > 0 || g.WebhookSecret != ""
 }
 
-// WithApp fills in a registered app where the configuration leaves something out. An app of another id than the
-// configuration's is left alone; one of another GitHub is an error.
+// WithApp completes the configuration with a registered app. It ignores an app with another id than the
+// configuration's, and returns an error for one on another GitHub.
 func (c Config) WithApp(r setup.Registered) (Config, error) {
 	if c.GitHub.AppID != 0 && c.GitHub.AppID != r.ID {
 		return c, nil
@@ -51,19 +51,19 @@ func (c Config) WithApp(r setup.Registered) (Config, error) {
 	return c, nil
 }
 
-// SetUpOptions are what set-up needs beside the configuration. All but the optional fields is required.
+// SetUpOptions are inputs of set-up in addition to the configuration. All but the optional fields are required.
 type SetUpOptions struct {
-	Front      *Front             // where /setup is served
-	Invitation *signin.Invitation // optional: lets one browser in at the public address
-	Name, Org  string             // optional: what the form begins with
-	Replace    bool               // an app that is stored already may be replaced
-	Serves     bool               // the process goes on to serve with the app; else it ends
+	Front      *Front             // serves /setup
+	Invitation *signin.Invitation // optional: admits one browser at the public address
+	Name, Org  string             // optional: initial values of the form
+	Replace    bool               // a stored app may be replaced
+	Serves     bool               // the process continues as a server; otherwise it ends
 	Logger     *slog.Logger
 	Now        func() time.Time
 }
 
-// SetUp serves /setup, and nothing else, until an app is registered and stored in the configuration's folder. It
-// returns the app when that is done, and goes on serving what comes next until the front answers with something else.
+// SetUp serves only /setup, until an app is registered and stored in the configuration's folder. It then returns the
+// app. The front continues to serve the next steps until its handlers are replaced.
 func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, error) {
 	full, missing := c.WithDefaults(), c.missing
 	if !o.Serves {
@@ -88,7 +88,7 @@ func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, err
 	case r := <-registered:
 		o.Logger.InfoContext(ctx, "the app is registered", "app", r)
 		if !o.Serves {
-			seen(ctx, reg)
+			waitUntilShown(ctx, reg)
 		}
 		return r, nil
 	case err := <-o.Front.failed:
@@ -98,12 +98,12 @@ func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, err
 	}
 }
 
-// seenWithin bounds how long set-up waits until the browser has seen its last page.
-const seenWithin = 5 * time.Second
+// shownTimeout is the maximum wait for the browser to load the last page of set-up.
+const shownTimeout = 5 * time.Second
 
-// seen returns when the browser has seen that the app is stored, or does not ask.
-func seen(ctx context.Context, reg *setup.Registration) {
-	ctx, cancel := context.WithTimeout(ctx, seenWithin)
+// waitUntilShown returns after the browser has loaded the page about the stored app, or after shownTimeout.
+func waitUntilShown(ctx context.Context, reg *setup.Registration) {
+	ctx, cancel := context.WithTimeout(ctx, shownTimeout)
 	defer cancel()
 	select {
 	case <-reg.Shown():
@@ -111,7 +111,7 @@ func seen(ctx context.Context, reg *setup.Registration) {
 	}
 }
 
-// missing says what a server lacks besides its app, a sentence each; an app without id stands for one to come.
+// missing returns what a server lacks in addition to its app, one sentence each; an app without id is a placeholder.
 func (c Config) missing(r setup.Registered) (all []string) {
 	if r.ID == 0 {
 		r = setup.Registered{ID: 1, GitHub: c.WithDefaults().GitHub.URL, PrivateKey: "to come", WebhookSecret: "to come"}
@@ -130,7 +130,7 @@ func (c Config) missing(r setup.Registered) (all []string) {
 	return all
 }
 
-// unregistered is the public surface while there is no app: set-up for who is invited, and no webhooks yet.
+// unregistered returns the public handler while there is no app: set-up for the invited browser, and no webhooks yet.
 func unregistered(i *signin.Invitation, reg *setup.Registration, public string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/webhook", func(w http.ResponseWriter, _ *http.Request) {
@@ -139,13 +139,13 @@ func unregistered(i *signin.Invitation, reg *setup.Registration, public string) 
 			http.StatusServiceUnavailable)
 	})
 	if i != nil {
-		guests := signin.Invited(i, reg.Handler(strings.TrimRight(public, "/")))
-		mux.Handle("/", guests)
+		invitedPages := signin.Invited(i, reg.Handler(strings.TrimRight(public, "/")))
+		mux.Handle("/", invitedPages)
 	}
 	return mux
 }
 
-// privateSetUp is the private surface while there is no app.
+// privateSetUp returns the private handler while there is no app.
 func privateSetUp(pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/app/web/setup"
 )
 
-// What set-up stored fills in what the configuration leaves out, and never mixes two apps.
+// The stored app completes the configuration, and two apps are never mixed.
 func TestStoredAppFillsIn(t *testing.T) {
 	stored := setup.Registered{GitHub: "https://ghe.example", API: "https://api.example/", ID: 7, PrivateKey: "k",
 		WebhookSecret: "s", ClientID: "i", ClientSecret: "c", PublicURL: "https://sia.example"}

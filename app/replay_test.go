@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// halved is a repository with one commit that is a task, which says that it closes issue 1.
+// halved is a repository with one commit that is a task and closes issue 1.
 func halved(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	git := func(args ...string) {
@@ -61,8 +61,8 @@ func branches(t *testing.T, s *apptest.Stage) map[string]string {
 	return heads
 }
 
-// TestReplayOfServersRepository mines a repository on GitHub, commits the task to its memory branch, and lists it
-// from there.
+// TestReplayOfServersRepository mines a repository on GitHub, commits the task to its memory branch, and lists it from
+// there.
 func TestReplayOfServersRepository(t *testing.T) {
 	s := apptest.Start(t, apptest.Config{From: halved(t)})
 	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Halves are thirds", "Four gives 1.33."); err != nil {
@@ -73,7 +73,7 @@ func TestReplayOfServersRepository(t *testing.T) {
 		!strings.Contains(err.Error(), `knows no repository "ada/other"`) {
 		t.Errorf("a repository that the server does not know: %v", err)
 	}
-	r, err := s.Repository("Ada/Shop") // as GitHub does, it minds no case
+	r, err := s.Repository("Ada/Shop") // case-insensitive, like GitHub
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestReplayOfServersRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := sandbox.RemoveAll(f.Path()); err != nil { // what the sandbox's user wrote
+		if err := sandbox.RemoveAll(f.Path()); err != nil { // files of the sandbox's user
 			t.Error(err)
 		}
 	})
@@ -125,7 +125,7 @@ func TestReplayOfServersRepository(t *testing.T) {
 	if diff := cmp.Diff(string(want), onMemory(t, s, file)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
-	// A person adds to it: what is no task is told, and the others are there.
+	// A user adds files: an invalid task is reported, and the others are listed.
 	const key = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	push(t, s, apptest.MemoryBranch, map[string]string{".sia/replay/000000000000.json": "{",
 		".sia/replay/NOTES.md": "Ours."})
@@ -148,7 +148,7 @@ func TestReplayOfServersRepository(t *testing.T) {
 	}
 }
 
-// TestReplayMindsSettings: tasks are written to the branch that the settings name, and never to one that holds code.
+// TestReplayMindsSettings: tasks are written to the branch in the settings, and never to one that contains code.
 func TestReplayMindsSettings(t *testing.T) {
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "A shop.\n"}})
 	for _, c := range []struct{ named, want string }{{"notes", "notes"}, {"main", "notes"}} {

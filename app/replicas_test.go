@@ -17,8 +17,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// TestServersWithFoldersOfTheirOwn: of two servers on one database, each with a folder of its own, one is killed for
-// good when it has done something that is not on GitHub yet. The other goes on with it, and nothing is done again.
+// TestServersWithFoldersOfTheirOwn: of two servers on one database, each with its own folder, one is killed permanently
+// after it made something that is not on GitHub yet. The other continues, and nothing is repeated.
 func TestServersWithFoldersOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	stories := crashStories()
@@ -30,7 +30,7 @@ func TestServersWithFoldersOfTheirOwn(t *testing.T) {
 		{stories[0], "before 1005-1/1/push", "task passed, 2 attempts"},
 		{stories[0], "after 1005-1/1/attempt", "task passed, 2 attempts"},
 		{stories[0], "before 1005-1/2/push", "task passed, 2 attempts"},
-		{stories[1], "before 1005-1/1/attempt-run-5", "task passed, 1 attempts"}, // it resolves what the parts don't agree on
+		{stories[1], "before 1005-1/1/attempt-run-5", "task passed, 1 attempts"}, // it resolves the conflicts of the parts
 		{stories[1], "before 1005-1/1/push", "task passed, 1 attempts"},
 	} {
 		t.Run(c.story.name+" "+strings.ReplaceAll(c.at, "/", " "), func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestServersWithFoldersOfTheirOwn(t *testing.T) {
 					t.Errorf("it lacks %q:\n%s", must, world)
 				}
 			}
-			times := map[string]int{} // that each of the coder's answers was asked for: two make a run
+			times := map[string]int{} // number of requests for each of the coder's answers: two make a run
 			for _, q := range model.Requests() {
 				if times[q.Rule]++; q.Model == "coder" && times[q.Rule] > 2 {
 					t.Errorf("%s was asked for %d times", q.Rule, times[q.Rule])
@@ -68,7 +68,7 @@ func TestServersWithFoldersOfTheirOwn(t *testing.T) {
 	}
 }
 
-// withRole is a server of the same database with a role, and a folder of its own.
+// withRole returns a server with a role on the same database, with its own folder.
 func withRole(t *testing.T, v victim, roles ...app.Role) victim {
 	t.Helper()
 	v.Config.Roles = roles
@@ -78,7 +78,7 @@ func withRole(t *testing.T, v victim, roles ...app.Role) victim {
 	return v
 }
 
-// privately is what a server answers at its private address.
+// privately returns a server's response at its private address.
 func privately(t *testing.T, v victim, path string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.Config.Private+path, http.NoBody)
@@ -91,7 +91,7 @@ func privately(t *testing.T, v victim, path string) string {
 	return string(b)
 }
 
-// TestRoles: a server that takes webhooks in has neither a key of the app nor a model; another works, and a third shows
+// TestRoles: a server that receives webhooks has neither the app's key nor a model; another works, and a third serves
 // the pages.
 func TestRoles(t *testing.T) {
 	t.Parallel()
@@ -128,11 +128,11 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// stalledServer is a server with an attempt under way: the model does not answer.
+// stalledServer returns a server with a running attempt: the model does not answer.
 func stalledServer(t *testing.T) (one victim, running *process, db *store.Store, model *scripted.Server) {
 	t.Helper()
 	sim, model, v := crashWorld(t, nil, resumeModel(&scripted.Fault{Stall: true, After: 1}), nil)
-	v.Config.DB, v.Lease = storetest.Postgres(t), time.Hour // nobody may wait for a lease to run out
+	v.Config.DB, v.Lease = storetest.Postgres(t), time.Hour // nothing may wait for a lease to expire
 	one = withRole(t, v)
 	running = begin(t, sim, one)
 	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
@@ -141,7 +141,7 @@ func stalledServer(t *testing.T) (one victim, running *process, db *store.Store,
 	return one, running, storetest.Open(t, store.Config{URL: v.Config.DB}), model
 }
 
-// TestStopReachesAnotherServer: what one process says of an attempt ends it in the one that makes it.
+// TestStopReachesAnotherServer: a cancellation by one process ends the attempt in the process that runs it.
 func TestStopReachesAnotherServer(t *testing.T) {
 	t.Parallel()
 	one, running, db, _ := stalledServer(t)
@@ -161,8 +161,7 @@ func TestStopReachesAnotherServer(t *testing.T) {
 	check(t, running.cmd.Process.Kill())
 }
 
-// TestDrain: a server that is told to end gives the attempt that it makes up at once, and another goes on with it where
-// it was.
+// TestDrain: a server that shuts down releases its running attempt at once, and another continues it where it was.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	one, running, _, model := stalledServer(t)
@@ -180,7 +179,7 @@ func TestDrain(t *testing.T) {
 			asked++
 		}
 	}
-	if asked != 4 { // the third answer never came, and is asked for once more
+	if asked != 4 { // the third answer was lost, and is requested again
 		t.Errorf("the coder was asked %d times", asked)
 	}
 }

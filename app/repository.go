@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Repository is a repository that the server knows, for commands that work beside the server.
+// Repository is a repository in the server's database, for separate commands.
 type Repository struct {
 	Repo     string // owner/name
 	Settings sia.Settings
@@ -23,15 +23,15 @@ type Repository struct {
 	row  store.Repository
 }
 
-// Policies are those that may hold in the repository, as the database has them.
+// Policies returns the policies that may be in force in the repository, from the database.
 func (r *Repository) Policies(ctx context.Context) (*policies.Set, error) {
 	return r.deps.settings.Policies(ctx, r.row.Installation, r.row.Repo)
 }
 
-// historyDepth is how many commits of a repository are fetched to look for tasks.
+// historyDepth is the number of a repository's commits that are fetched to find tasks.
 const historyDepth = 3000
 
-// OpenRepository finds a repository, named as owner/name, on a server's database. The caller calls closing.
+// OpenRepository returns the repository named owner/name from a server's database. The caller calls closing.
 func OpenRepository(
 	ctx context.Context, c Config, o Options, name string,
 ) (_ *Repository, closing func() error, err error) {
@@ -65,24 +65,24 @@ func OpenRepository(
 		"with a clone", name)
 }
 
-// History fetches the repository's history, as far as tasks are looked for in it. The caller closes it.
+// History fetches the repository's history up to historyDepth commits. The caller closes it.
 func (r *Repository) History(ctx context.Context) (*gitops.History, error) {
 	remote := r.deps.github.Repo(r.row.Installation, r.row.Repo).Remote()
 	remote.Key = historyKey(remote.Key)
 	return r.deps.git.Repo(remote).FetchHistory(ctx, r.row.DefaultBranch, historyDepth)
 }
 
-// historyKey is the key of the mirror of a repository's history, which is apart from the mirror of attempts: that one
-// has none.
+// historyKey returns the key of the mirror with a repository's history. It is separate from the mirror for attempts,
+// which has no history.
 func historyKey(key string) string { return key + "/history" }
 
-// Issue is an issue's title and text.
+// Issue returns an issue's title and text.
 func (r *Repository) Issue(ctx context.Context, number int) (title, text string, err error) {
 	issue, err := r.deps.github.Repo(r.row.Installation, r.row.Repo).Issue(ctx, number)
 	return issue.Title, issue.Body, err
 }
 
-// ReadMemory reads the files of a folder of the memory branch, by path.
+// ReadMemory returns the files of a folder of the memory branch, by path.
 func (r *Repository) ReadMemory(ctx context.Context, folder string) (map[string][]byte, error) {
 	return r.deps.memory.ReadFolder(ctx, r.row, folder)
 }
@@ -92,14 +92,14 @@ func (r *Repository) WriteMemory(ctx context.Context, message string, files map[
 	return r.deps.memory.WriteFiles(ctx, r.row, message, files)
 }
 
-// A Coder is a configured coder, ready for attempts outside of the server.
+// A Coder is a configured coder for attempts outside of the server.
 type Coder struct {
 	Name  string
 	Agent agent.Agent
 	Tools []string // names of its tools
 }
 
-// Coders are those of the configuration, in its order. They run commands in box.
+// Coders returns the coders of the configuration, in its order. They run commands in box.
 func Coders(c Config, o Options, box *sandbox.Sandbox) (out []Coder, err error) {
 	c = c.WithDefaults()
 	if err := c.CheckPrices(); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// A database that was restored from a backup knows less than GitHub. What it lacks is found there: the task ends as it
-// did, with nothing made twice, from whatever moment the backup is.
+// A database restored from a backup is behind GitHub. The missing data is found there: the task ends as before, with
+// nothing duplicated, for every time of the backup.
 //
 //test:thorough
 func TestRestoredBackup(t *testing.T) {
@@ -53,9 +53,9 @@ func TestRestoredBackup(t *testing.T) {
 	}
 }
 
-// What GitHub delivered after the backup was answered then, so it is not among what failed. It is asked for all the
-// same: an issue that was labelled after the backup has a task again, whether its pull request was ready already or its
-// attempt had just begun.
+// Deliveries after the backup succeeded then, so they are not listed as failed. They are requested nevertheless: an
+// issue labeled after the backup gets a task again, whether its pull request was ready already or its attempt had just
+// begun.
 func TestRestoredBeforeTheLabel(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -76,7 +76,7 @@ func TestRestoredBeforeTheLabel(t *testing.T) {
 	}
 	s.Quiet()
 	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
-	s.Periodic("redeliver") // the first that asks is in vain, and its process ends
+	s.Periodic("redeliver") // the first request fails, and its process ends
 	s.Quiet()
 	s.Restart()
 	s.Sim.DropDeliveries(nil)
@@ -105,7 +105,7 @@ func TestRestoredBeforeTheLabel(t *testing.T) {
 	}
 }
 
-// A standby that lacked the last seconds may become the primary while the server runs, which need not notice.
+// A standby that lacks the last seconds may become the primary without the running server noticing.
 func TestLostWhileItRuns(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -129,7 +129,7 @@ func TestLostWhileItRuns(t *testing.T) {
 	}
 }
 
-// A database that is new did not lose what GitHub delivered to one before it.
+// A new database does not request what GitHub delivered to a previous one.
 func TestNewDatabaseAsksForNothing(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -149,7 +149,7 @@ func TestNewDatabaseAsksForNothing(t *testing.T) {
 	}
 }
 
-// restore puts a copy in the place of a database that no process has open.
+// restore replaces a database that no process has open by a copy.
 func restore(t *testing.T, from, folder string) {
 	t.Helper()
 	for _, left := range []string{"", "-wal", "-shm"} {
@@ -160,7 +160,7 @@ func restore(t *testing.T, from, folder string) {
 	copyDatabase(t, filepath.Join(from, "sia.db"), folder)
 }
 
-// copyDatabase copies a database that no process has open, with what is beside it, and returns the folder.
+// copyDatabase copies a database that no process has open, including its side files, and returns the folder.
 func copyDatabase(t *testing.T, db, to string) string {
 	t.Helper()
 	for _, part := range []string{"", "-wal"} {
@@ -174,7 +174,7 @@ func copyDatabase(t *testing.T, db, to string) string {
 	return to
 }
 
-// restoredState is how far the task is in the database.
+// restoredState returns the task's state in the database.
 func restoredState(t *testing.T, v victim) string {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{URL: v.Config.WithDefaults().DB})
@@ -187,7 +187,7 @@ func restoredState(t *testing.T, v victim) string {
 	return fmt.Sprintf("%s, %d attempts", task.State, len(task.Attempts))
 }
 
-// saidTwice is what was said twice on an issue; empty: nothing.
+// saidTwice returns the duplicate comments on an issue; empty: none.
 func saidTwice(i ghsim.IssueView) string {
 	said := map[string]bool{}
 	for _, c := range i.Comments {
@@ -199,7 +199,7 @@ func saidTwice(i ghsim.IssueView) string {
 	return ""
 }
 
-// twice says what was made twice, or is not as it was; empty: nothing.
+// twice returns what was duplicated, or differs from before; empty: nothing.
 func twice(t *testing.T, sim *ghsim.Server) string {
 	t.Helper()
 	issues, err := sim.Issues(apptest.Repo)

@@ -14,8 +14,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// resumeModel changes a file in each of two answers and finishes with the third,
-// unless a fault keeps it from that.
+// resumeModel changes a file in each of two answers and finishes with the third, unless a fault prevents it.
 func resumeModel(fault *scripted.Fault) scripted.Script {
 	usage := &scripted.Usage{Input: 1000, Output: 100}
 	call := func(name string, args map[string]any) scripted.Answer {
@@ -30,10 +29,9 @@ func resumeModel(fault *scripted.Fault) scripted.Script {
 	}}}}
 }
 
-// A process that is killed in the midst of an attempt, while the model is
-// in the middle of its third answer, is followed by one that goes on there: in the
-// workspace that is left, or, on a machine that lacks it, in a new one. Nothing
-// is asked twice and nothing is paid twice.
+// A process that is killed during an attempt, while the model is in the middle of its third answer, is succeeded by one
+// that continues: in the remaining workspace or, on a machine without it, in a new one. Nothing is requested or paid
+// twice.
 //
 //test:race
 func TestCrashInAnAttempt(t *testing.T) {
@@ -65,7 +63,7 @@ func TestCrashInAnAttempt(t *testing.T) {
 			check(t, sim.WaitIdle(ctx))
 			var turns []int
 			for _, q := range model.Requests() {
-				if q.Model == "coder" { // not who reads the change in the end
+				if q.Model == "coder" { // not the final reviewer
 					turns = append(turns, q.Turn())
 				}
 			}
@@ -91,7 +89,7 @@ func TestCrashInAnAttempt(t *testing.T) {
 	}
 }
 
-// spent is the task's account and how it ended.
+// spent returns the task's cost and how it ended.
 func spent(t *testing.T, v victim) map[string]any {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{URL: v.Config.WithDefaults().DB})

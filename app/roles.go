@@ -9,20 +9,20 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// Role is a share of a server's work.
+// Role is a part of a server's work.
 type Role string
 
-// The roles.
+// Roles of servers.
 const (
-	RoleIntake Role = "intake" // writes webhooks down, and nothing more
-	RoleWork   Role = "work"   // works on what was written down: deliveries, effects, what is periodic
-	RoleWeb    Role = "web"    // shows the pages, and hears what people press there
+	RoleIntake Role = "intake" // only stores webhooks
+	RoleWork   Role = "work"   // processes what was stored: deliveries, effects, periodic work
+	RoleWeb    Role = "web"    // serves the pages and their forms
 )
 
-// Roles are those that a server has; empty: all of them.
+// Roles are the roles of a server; empty: all.
 type Roles []Role
 
-// ParseRoles reads the names of roles; "all" is each of them.
+// ParseRoles parses names of roles; "all" means every role.
 func ParseRoles(names []string) (Roles, error) {
 	all := Roles{RoleIntake, RoleWork, RoleWeb}
 	var out Roles
@@ -44,10 +44,10 @@ func ParseRoles(names []string) (Roles, error) {
 	return out, nil
 }
 
-// Has reports whether a role is among them.
+// Has reports whether r includes a role.
 func (r Roles) Has(role Role) bool { return len(r) == 0 || slices.Contains(r, role) }
 
-// Names are their names, in the order in which work goes through them.
+// Names returns the names of the roles, in the order in which work passes through them.
 func (r Roles) Names() (names []string) {
 	for _, role := range []Role{RoleIntake, RoleWork, RoleWeb} {
 		if r.Has(role) {
@@ -57,7 +57,7 @@ func (r Roles) Names() (names []string) {
 	return names
 }
 
-// String is what was asked for: names with commas, or all.
+// String returns the names, separated by commas, or "all".
 func (r Roles) String() string {
 	if len(r) == 0 {
 		return "all"
@@ -65,7 +65,7 @@ func (r Roles) String() string {
 	return strings.Join(r.Names(), ",")
 }
 
-// CheckShared refuses roles where no other server can have the rest.
+// CheckShared returns an error if no other server can have the remaining roles.
 func (r Roles) CheckShared(db string) error {
 	if len(r) == 0 || store.IsPostgres(db) {
 		return nil
@@ -74,5 +74,5 @@ func (r Roles) CheckShared(db string) error {
 		"SQLite file; set --db or SIA_DB to a PostgreSQL database, or leave --role out")
 }
 
-// onGitHub reports whether they ask GitHub as the app: what is only written down needs no key.
-func (r Roles) onGitHub() bool { return r.Has(RoleWork) || r.Has(RoleWeb) }
+// usesGitHub reports whether the roles need access to GitHub as the app. Storing deliveries needs no key.
+func (r Roles) usesGitHub() bool { return r.Has(RoleWork) || r.Has(RoleWeb) }

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// newDispatcher builds what has attempts made by runners.
+// newDispatcher creates the dispatcher, which runs attempts on runners.
 func newDispatcher(g *deps, c Config, ending <-chan struct{}) (*runner.Dispatcher, error) {
 	out := runner.Config{Store: g.store, Hosts: c.SetupHosts, Logger: g.log, Now: g.now, Ending: ending,
 		Mirror: func(t sia.Task) *gitops.Repo { return g.git.Repo(g.github.Repo(t.Installation, t.Repo).Remote()) },

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/app/atomicfile"
 )
 
-// serverName names a folder of mirrors among those of all servers: it is drawn when the folder is new, and goes with
-// it. Servers that share the folder have one name.
+// serverName returns the unique name of a folder of mirrors. It is random, created with the folder and stored in it.
+// Servers that share the folder have the same name.
 func serverName(mirrors string) (string, error) {
 	path := filepath.Join(mirrors, "server")
 	name := strings.ToLower(rand.Text())

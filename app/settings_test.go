@@ -16,12 +16,10 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// The story's owner asks for another label and for two approaches; the defaults are
-// the label sia and five.
+// The story's owner configures another label and two approaches; the defaults are the label sia and five.
 const ownersStory, ownersLabel = "settings-of-owner", "resolve"
 
-// labelled opens an issue with a label, lets everything happen, and returns the task
-// that was started, if any.
+// labelled opens an issue with a label, waits until nothing is pending, and returns the task that was started, if any.
 func labelled(t *testing.T, s *apptest.Stage, label string) (task sia.Task, started bool) {
 	t.Helper()
 	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
@@ -35,8 +33,8 @@ func labelled(t *testing.T, s *apptest.Stage, label string) (task sia.Task, star
 	return task, err == nil
 }
 
-// failing makes GitHub answer what it is asked about the owner's repository with a
-// fault, so many times or with 0 for ever, and counts the requests.
+// failing makes GitHub respond to requests about the owner's repository with a fault, the given number of times, 0:
+// forever, and counts the requests.
 func failing(s *apptest.Stage, fault ghsim.Fault) *atomic.Int64 {
 	asked := &atomic.Int64{}
 	s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
@@ -49,8 +47,8 @@ func failing(s *apptest.Stage, fault ghsim.Fault) *atomic.Int64 {
 	return asked
 }
 
-// A repository's own file counts and the owner's is not mixed into it; once it is
-// taken away, the owner's counts at once.
+// A repository's own file applies without being merged with the owner's; after it is removed, the owner's applies
+// immediately.
 func TestOwnSettingsComeFirst(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)
@@ -70,7 +68,7 @@ func TestOwnSettingsComeFirst(t *testing.T) {
 	}
 }
 
-// The push of a file that was replaced since then, heard of late, changes nothing.
+// A late delivery of the push of a file that has been replaced since changes nothing.
 func TestLatePush(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -88,7 +86,7 @@ func TestLatePush(t *testing.T) {
 	}
 }
 
-// Policies beyond those that a repository can have are left out, and the check on their commit says so.
+// Policies beyond the limit per repository are ignored, and the check on their commit reports that.
 func TestTooManyPolicies(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -107,7 +105,7 @@ func TestTooManyPolicies(t *testing.T) {
 	}
 }
 
-// A task with another base branch works by the settings there, and the repository by those of its default branch.
+// A task with another base branch uses the settings there, and the repository uses those of its default branch.
 func TestSettingsOfAnotherBranch(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
@@ -132,7 +130,7 @@ func TestSettingsOfAnotherBranch(t *testing.T) {
 	}
 }
 
-// GitHub does not tell labels apart by their case: a repository that has "sia" gets no "SIA".
+// GitHub's labels are case-insensitive: a repository that has "sia" gets no "SIA".
 func TestLabelInAnotherCase(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{})
@@ -143,8 +141,8 @@ func TestLabelInAnotherCase(t *testing.T) {
 	}
 }
 
-// A label that a repository's file named before the app was installed there starts a
-// task, and taking it off stops it.
+// A label that a repository's file named before the app was installed there starts a task, and removing it stops the
+// task.
 func TestLabelFromBeforeTheInstallation(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{".sia/config.yml": "label: own\n"}})
@@ -160,8 +158,7 @@ func TestLabelFromBeforeTheInstallation(t *testing.T) {
 	}
 }
 
-// While GitHub fails, the owner's settings are neither given up nor guessed: what
-// needs them is tried again.
+// While GitHub fails, the owner's settings are neither dropped nor guessed: what needs them is retried.
 func TestOwnersSettingsOutliveAnOutage(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)
@@ -175,7 +172,7 @@ func TestOwnersSettingsOutliveAnOutage(t *testing.T) {
 	}
 }
 
-// What trying again does not help leaves the last good settings, and says so.
+// After a permanent failure the last good settings stay, and this is reported.
 func TestOwnersSettingsRefused(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)
@@ -194,8 +191,7 @@ func TestOwnersSettingsRefused(t *testing.T) {
 	}
 }
 
-// An owner's repository that the app is not installed on any more has no say,
-// whether or not SIA was told.
+// An owner's repository without the app any more has no effect, with or without a delivery.
 func TestOwnersSettingsOutOfSight(t *testing.T) {
 	t.Parallel()
 	for name, told := range map[string]bool{"told": true, "not told": false} {
@@ -207,7 +203,7 @@ func TestOwnersSettingsOutOfSight(t *testing.T) {
 			}
 			check(t, s.Sim.RemoveFromInstallation(s.Install, apptest.OwnersRepo))
 			s.Settle()
-			label := map[bool]string{true: "sia", false: ownersLabel}[told] // what SIA has to believe
+			label := map[bool]string{true: "sia", false: ownersLabel}[told] // what SIA has to assume
 			task, started := labelled(t, s, label)
 			if !started || task.Approaches != 5 || task.SettingsFrom != "" || task.Warning != "" {
 				t.Errorf("started %v, %d approaches, settings from %q, warning %q", started, task.Approaches, task.SettingsFrom,
@@ -220,8 +216,7 @@ func TestOwnersSettingsOutOfSight(t *testing.T) {
 	}
 }
 
-// A repository of the owner's that comes later counts from then on, however often
-// GitHub fails to show it first.
+// An owner's repository that is added later applies from then on, even if GitHub fails to return it at first.
 func TestOwnersSettingsComeLater(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -243,8 +238,8 @@ func TestOwnersSettingsComeLater(t *testing.T) {
 	}
 }
 
-// A file that was never good, or is too large to be one, is reported on its commit and
-// changes nothing; tasks elsewhere say where to look.
+// A file that was never valid, or is too large, is reported on its commit and changes nothing; tasks elsewhere refer to
+// it.
 func TestOwnersSettingsUnusable(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -276,8 +271,7 @@ func TestOwnersSettingsUnusable(t *testing.T) {
 	}
 }
 
-// When the database is lost, SIA still knows that the owner's settings hold, even where
-// only one repository is rebuilt.
+// After the database is lost, the owner's settings still apply, even if only one repository is rebuilt.
 func TestReindexKnowsTheOwnersSettings(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)

@@ -10,9 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// setupOf names the models and prompts that techniques are chosen and carried out
-// with: the coder's model, SIA's model, and a hash of SIA's prompts and shipped
-// techniques. Outcomes under another setup say less about this one.
+// setupOf identifies the models and prompts with which techniques are chosen and applied: the coder's model, SIA's
+// model, and a hash of SIA's prompts and shipped techniques. Outcomes with another setup are weaker evidence.
 func setupOf(c Config) (string, error) {
 	h := sha256.New()
 	for _, files := range []fs.FS{diagnose.PromptFiles(), technique.ShippedFiles()} {

@@ -13,10 +13,9 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// TestSignedWhateverIsLost: the answer to any request with which a signed commit is put on the
-// branch may be lost, and the process may end before it notes the outcome. There is one commit on
-// the branch all the same, GitHub has signed it, nothing else is left, and the pull request can be
-// merged.
+// TestSignedWhateverIsLost: the response to any request that puts a signed commit on the branch may be lost, and the
+// process may end before it records the outcome. The branch nevertheless gets one commit, signed by GitHub, nothing
+// else is left, and the pull request can be merged.
 func TestSignedWhateverIsLost(t *testing.T) {
 	t.Parallel()
 	lost := func(nth int, suffix string) func(s *apptest.Stage) {
@@ -81,8 +80,7 @@ func TestSignedWhateverIsLost(t *testing.T) {
 	}
 }
 
-// TestNotSigned: where GitHub makes no commit, the attempt's own is put on the branch, and people
-// are told.
+// TestNotSigned: if GitHub creates no commit, the attempt's own is pushed, and users are informed.
 func TestNotSigned(t *testing.T) {
 	t.Parallel()
 	s := startStory(t, "pass")

@@ -24,7 +24,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// person is somebody at a browser, with cookies of their own.
+// person is a user with a browser and cookies.
 type person struct {
 	t     *testing.T
 	ctx   context.Context
@@ -32,7 +32,7 @@ type person struct {
 	base  string // of SIA's pages
 }
 
-// comes is a person who opens the pages for the first time, and is asked to sign in.
+// comes returns a user who opens the pages for the first time, and has to sign in.
 func comes(browser context.Context, t *testing.T, login, base string) *person {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
@@ -66,8 +66,8 @@ func (p *person) page() string {
 	return p.reads("document.documentElement.outerHTML")
 }
 
-// reads what a script says of the document, whole: a page that is shown anew, or left, while its nodes are asked for
-// one after the other has none of them any more. A script that a new page cut short is run in that.
+// reads evaluates a script on the whole document at once: nodes read one by one may disappear when a page is reloaded
+// or left. A script that a new page interrupts is run again in that.
 func (p *person) reads(script string) string {
 	p.t.Helper()
 	var text string
@@ -81,8 +81,8 @@ func (p *person) reads(script string) string {
 	return ""
 }
 
-// presses a link or a button by its words, and waits for the page to which it leads. What is pressed before a page is
-// painted is dropped by browsers, so it is pressed again then.
+// presses presses a link or button with a text, and waits for the next page. Browsers drop clicks before a page is
+// painted, so it presses again.
 func (p *person) presses(words string) {
 	p.t.Helper()
 	at := chromedp.Search(fmt.Sprintf(`//*[self::a or self::button][normalize-space(.)=%q]`, words))
@@ -100,8 +100,8 @@ func (p *person) presses(words string) {
 	}
 }
 
-// said is the answer to what the person pressed. It is read from the document, for what a browser
-// has not painted yet has no visible text.
+// said returns the answer to what the user pressed. It is read from the document, because unpainted text is not
+// visible.
 func (p *person) said() string {
 	p.t.Helper()
 	return p.reads(`new Promise(said => {
@@ -113,8 +113,7 @@ func (p *person) said() string {
 	})`)
 }
 
-// types into a field, which is unfolded where it is folded away. A page that is shown anew meanwhile is typed into
-// again.
+// types types into a field, after unfolding it if necessary. If the page is reloaded meanwhile, it types again.
 func (p *person) types(into, text string) {
 	p.t.Helper()
 	field := fmt.Sprintf("document.querySelector(%q)", into)
@@ -132,7 +131,7 @@ func (p *person) types(into, text string) {
 	p.t.Fatalf("%s could not type into %s", p.login, into)
 }
 
-// signsIn goes over GitHub's page back to where they wanted to go.
+// signsIn signs in on GitHub's page and returns to the requested one.
 func (p *person) signsIn() {
 	p.t.Helper()
 	p.presses("Sign in with GitHub")
@@ -142,13 +141,13 @@ func (p *person) signsIn() {
 	}
 }
 
-// answer is what a program in a person's browser is told.
+// answer is the response to a program in a user's browser.
 type answer struct {
 	Status int    `json:"status"`
 	Body   string `json:"body"`
 }
 
-// fetch asks as a program in the person's browser would. An answer that does not end is not read.
+// fetch sends a request like a program in the user's browser. It does not read endless responses.
 func (p *person) fetch(method, path, form string) (a answer) {
 	p.t.Helper()
 	script := fmt.Sprintf(`(async () => {
@@ -169,16 +168,16 @@ func (p *person) fetch(method, path, form string) (a answer) {
 	return a
 }
 
-// place is what an installation has to show.
+// place is the data of an installation.
 type place struct {
 	installation, repo int64
 	name               string // of the repository
 	task               sia.TaskID
 	lesson             lesson.ID
-	words              []string // that stand nowhere else
+	words              []string // that occur nowhere else
 }
 
-// telling finds what a page or its twin tells of a place: names, texts, numbers.
+// telling returns what a page or its JSON twin reveals of a place: names, texts, numbers.
 func (c place) telling(page string) string {
 	for _, w := range c.words {
 		if strings.Contains(page, w) {
@@ -205,7 +204,7 @@ func (c place) address(pattern string) string {
 	return strings.NewReplacer("{$}", "", "{id}", id, "{n}", "1", "{repo}", strconv.FormatInt(c.repo, 10)).Replace(pattern)
 }
 
-// shows gives a repository an open question, a lesson, and a change of a policy that is under trial.
+// shows adds to a repository an open question, a lesson, and a change of a policy on trial.
 func shows(t *testing.T, s *apptest.Stage, owner, name string, installation int64) place {
 	t.Helper()
 	repo, err := s.Sim.Repo(owner + "/" + name)
@@ -231,11 +230,10 @@ func shows(t *testing.T, s *apptest.Stage, owner, name string, installation int6
 	return place
 }
 
-// The whole server, and people who sign in with a browser: who rules an installation, who writes to
-// its repository, who reads it, who rules another installation, who is nobody to both, and who has
-// not signed in. Each asks for every address that there is, of one place and of the other, as a
-// person and as a program. What isn't theirs is answered like what does not exist, and nothing of
-// it is anywhere.
+// The whole server, with users who sign in with a browser: an administrator of an installation, a user with write
+// access to its repository, one with read access, an administrator of another installation, a user without access to
+// both, and one who has not signed in. Each requests every address, of one place and of the other, as a user and as a
+// program. Forbidden pages are answered like missing ones, and reveal nothing.
 func TestWhoSeesWhatWithABrowser(t *testing.T) {
 	t.Parallel()
 	s := theStory(t, "escalate-answer").StartWith(t, func(c *apptest.Config) { c.SignIn = true })
@@ -267,7 +265,7 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 	const ok, not = http.StatusOK, http.StatusNotFound
 	all := codes{ok, ok, ok, ok}
 	theirs, whole := codes{ok, ok, ok, not}, codes{ok, not, not, not}
-	want := map[string]codes{ // of ada, mel, rita and mallory, of what is ada's
+	want := map[string]codes{ // for ada, mel, rita and mallory, about ada's
 		"GET /style.css": all, "GET /live.js": all, "GET /live": all, "GET /{$}": all, "GET /tasks": all, "GET /costs": all,
 		"GET /escalations": all, "GET /techniques": all, "GET /coders": all, "GET /patterns": all, "GET /policies": all,
 		"GET /lessons": all, "GET /settings": all, "GET /installations": all,
@@ -276,7 +274,7 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 		"GET /installations/{id}":  whole,
 		"GET /runners":             {not, not, not, not}, // nobody administers both installations
 		"GET /{rest...}":           {not, not, not, not},
-		// A form without a button: whom it is not for doesn't learn that it is there.
+		// A form without a button: unauthorized users don't learn that it exists.
 		"POST /tasks/{id}": {400, 400, not, not}, "POST /lessons/{repo}/{id}": {400, 400, not, not},
 		"POST /installations/{id}": {400, not, not, not},
 	}
@@ -309,7 +307,7 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 			}
 		})
 	}
-	// Who is nobody to both sees pages without anything on them; who is not signed in, none.
+	// A user without access sees empty pages; a user who is not signed in, none.
 	zoe, nobody := people["zoe"], people["nobody"]
 	for _, pattern := range slices.Sorted(maps.Keys(want)) {
 		code := ok
@@ -335,10 +333,10 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 	pressed(t, s, people, shop)
 }
 
-// codes are the statuses that the owner, a member, a reader and a stranger get.
+// codes are the statuses for the owner, a member, a reader and a stranger.
 type codes [4]int
 
-// asks asks for an address as a program does, expects a status, and nothing of a place that is not the person's.
+// asks requests an address like a program, expects a status, and nothing of a place that is not the user's.
 func (p *person) asks(pattern string, of place, want int, other place) {
 	p.t.Helper()
 	method, path, _ := strings.Cut(of.address(pattern), " ")
@@ -349,7 +347,7 @@ func (p *person) asks(pattern string, of place, want int, other place) {
 	p.told(method+" "+path, p.fetch(method, path, form), want, other)
 }
 
-// looks is the same with the person's own eyes.
+// looks does the same with the user's browser.
 func (p *person) looks(pattern string, of place, want int, other place) {
 	p.t.Helper()
 	method, path, _ := strings.Cut(of.address(pattern), " ")
@@ -358,7 +356,7 @@ func (p *person) looks(pattern string, of place, want int, other place) {
 	}
 	code := p.open(path)
 	p.told("a look at "+path, answer{code, p.page()}, want, other)
-	if code != http.StatusOK { // a refusal has no form, and the next request needs a form's token
+	if code != http.StatusOK { // an error page has no form, and the next request needs a form's token
 		p.open("/tasks")
 	}
 }
@@ -373,7 +371,7 @@ func (p *person) told(what string, a answer, want int, other place) {
 	}
 }
 
-// pressed has people press what there is for them to press.
+// pressed makes users press all available buttons.
 func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop place) {
 	t.Helper()
 	task := func() sia.Task {
@@ -434,7 +432,7 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 	if got := task(); got.State != sia.Passed || len(got.Answers) != 1 || got.Answers[0].By.Login != apptest.Owner {
 		t.Errorf("answered, it is %s: %+v; %q", got.State, got.Answers, ada.said())
 	}
-	// A role that was taken away is gone when GitHub is asked again, and who signs out is out.
+	// A revoked role ends when GitHub is asked again, and signing out ends the session.
 	check(t, s.Sim.SetPermission(apptest.Repo, "mel", "none"))
 	s.Wait(2 * time.Minute)
 	if code := mel.open(page); code != http.StatusNotFound {

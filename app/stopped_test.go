@@ -11,8 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// A label that is renamed stays on its issues. What it started goes on, and ends when it is taken off under its new
-// name.
+// A renamed label stays on its issues. Its tasks continue, and end when it is removed under its new name.
 func TestLabelRenamed(t *testing.T) {
 	t.Parallel()
 	for _, off := range []bool{false, true} {
@@ -34,7 +33,7 @@ func TestLabelRenamed(t *testing.T) {
 	}
 }
 
-// An attempt that a person stops while the model answers says so in words for people.
+// An attempt that a user stops while the model responds reports that in words for users.
 func TestStoppedWhileTheModelAnswers(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"a.txt": "a\n"},

@@ -11,10 +11,10 @@ import (
 
 var update = flag.Bool("update", false, "write what came of each story into its archive")
 
-// onPostgres is how many of the stories are played on PostgreSQL, too: one of so many.
+// onPostgres is the ratio of all stories to those also played on PostgreSQL.
 var onPostgres = flag.Int("postgres", 12, "play one of so many stories on PostgreSQL, too; 1: all of them")
 
-// TestStoryOnPostgres plays some stories on PostgreSQL: nobody sees a difference.
+// TestStoryOnPostgres plays some stories on PostgreSQL, with the same results.
 func TestStoryOnPostgres(t *testing.T) {
 	t.Parallel()
 	for i, s := range apptest.Stories(t, "testdata/stories") {
@@ -28,8 +28,8 @@ func TestStoryOnPostgres(t *testing.T) {
 	}
 }
 
-// TestStory plays each story of testdata/stories and compares everything that
-// people see, and why it was decided, with the story's golden result.
+// TestStory plays each story of testdata/stories and compares everything that users see, and the reasons of decisions,
+// with the story's golden result.
 func TestStory(t *testing.T) {
 	t.Parallel()
 	for _, s := range apptest.Stories(t, "testdata/stories") {

@@ -11,9 +11,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// threads is a task with a first attempt that has passed. bob, who may write, asks for a change in a thread
-// on each of two files; the attempt that follows is held before it reads them. reply adds to one of
-// the threads, 0 or 1.
+// threads returns a task with a first attempt that has passed. bob, who has write permission, requests a change in a
+// thread on each of two files; the next attempt is held before it reads them. reply adds to one of the threads, 0 or 1.
 func threads(t *testing.T) (s *apptest.Stage, pull int, reply func(thread int, who, body string)) {
 	t.Helper()
 	turns := func(content, summary string) []scripted.Answer {
@@ -59,8 +58,8 @@ func threads(t *testing.T) (s *apptest.Stage, pull int, reply func(thread int, w
 	}
 }
 
-// told is what models were told of the task since its first attempt: the words of all requests in
-// which the review is spoken of.
+// told returns the models' input about the task since its first attempt: the text of all requests that mention the
+// review.
 func told(t *testing.T, s *apptest.Stage) string {
 	t.Helper()
 	s.Settle()
@@ -79,8 +78,8 @@ func told(t *testing.T, s *apptest.Stage) string {
 	return b.String()
 }
 
-// What somebody without a say writes in a thread, a review or a suggestion reaches no model, also
-// where people with a say asked for something in the same thread.
+// Text of an unauthorized user in a thread, a review or a suggestion reaches no model, even if an authorized user
+// requested something in the same thread.
 func TestStrangersInThreadsReachNoModel(t *testing.T) {
 	t.Parallel()
 	s, pull, reply := threads(t)
@@ -102,8 +101,8 @@ func TestStrangersInThreadsReachNoModel(t *testing.T) {
 	}
 }
 
-// However many strangers write in the threads, an attempt asks GitHub about few of them, and who asked
-// for the change is heard behind them all.
+// If many strangers write in the threads, an attempt asks GitHub about few of them, and the user who requested the
+// change is still found.
 func TestFloodOfStrangersInThreads(t *testing.T) {
 	t.Parallel()
 	const flood = 500

@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// TestAFixIsStudiedOnce: what a model made of a person's fix is proposed, also where GitHub takes it at the second try
-// only. Asked once more, the model might propose something else beside it.
+// TestAFixIsStudiedOnce: a model's summary of a user's fix is proposed, even if GitHub accepts it only at the second
+// try. Asked again, the model might propose something else in addition.
 func TestAFixIsStudiedOnce(t *testing.T) {
 	t.Parallel()
 	i := 0

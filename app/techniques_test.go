@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// A technique of a repository's own that is too long to be read is left out like a broken one, and tasks go on.
+// A repository's technique that is too long is ignored like an invalid one, and tasks continue.
 func TestATechniqueThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "repository-technique")
@@ -25,8 +25,8 @@ func TestATechniqueThatIsTooLong(t *testing.T) {
 	}
 }
 
-// The policy that chooses techniques knows only names. Its table is the ranks in
-// the front matter of the techniques that ship: one can't be changed without the other.
+// The policy that chooses techniques contains only names. Its table has the ranks in the front matter of the shipped
+// techniques: they have to be changed together.
 func TestTechniquePolicyAgreesWithTheLibrary(t *testing.T) {
 	library, errs := technique.LoadLibrary(nil)
 	if len(errs) > 0 {

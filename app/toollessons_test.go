@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// TestToolLessons has lessons about tools met by an attempt that calls some of them: those count, by their arm,
-// and those about a tool that it does not call say nothing.
+// TestToolLessons gives an attempt lessons about tools, some of which it calls: those count, by their arm, and lessons
+// about the others do not.
 func TestToolLessons(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// What SIA wrote goes along with a transferred issue. It does not go on saying there that SIA waits, or works.
+// SIA's comments move with a transferred issue. They don't continue to say there that SIA waits or works.
 func TestTransferredIssueIsTold(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "issue-transferred")
@@ -31,7 +31,7 @@ func TestTransferredIssueIsTold(t *testing.T) {
 	}
 }
 
-// Where the app may not write, nothing is written, and nothing fails.
+// If the app may not write, nothing is written, and nothing fails.
 func TestTransferredOutOfReach(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "issue-transferred")

@@ -14,13 +14,13 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// lab is a stage on which changes of policies are tried.
+// lab is a stage for trials of policy changes.
 type lab struct {
 	*apptest.Stage
 	t *testing.T
 }
 
-// change is the only change there is, as it stands.
+// change returns the only change, with its present state.
 func (l lab) change() store.Experiment {
 	l.t.Helper()
 	all, err := l.App.Store.Experiments(l.t.Context(), 0, false)
@@ -31,7 +31,7 @@ func (l lab) change() store.Experiment {
 	return all[0]
 }
 
-// ours gives the repository a file with a policy of its own.
+// ours adds a policy file to the repository.
 func (l lab) ours(file, source string) {
 	l.t.Helper()
 	_, err := l.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Ours", map[string]string{file: source})
@@ -45,7 +45,7 @@ func (l lab) ours(file, source string) {
 		[]store.PolicyFile{{Path: file, Version: p.ID(), Source: source}}))
 }
 
-// propose has a person propose that fewer tasks are divided, and returns the change.
+// propose makes a user propose that fewer tasks are divided, and returns the change.
 func (l lab) propose() store.Experiment {
 	l.t.Helper()
 	r, err := l.Sim.Repo(apptest.Repo)
@@ -57,7 +57,7 @@ func (l lab) propose() store.Experiment {
 	return l.change()
 }
 
-// comment is SIA's comment on the pull request of a change.
+// comment returns SIA's comment on the pull request of a change.
 func (l lab) comment(x store.Experiment) string {
 	l.t.Helper()
 	pull, err := l.Sim.Issue(x.Place.String(), x.Pull)
@@ -68,7 +68,7 @@ func (l lab) comment(x store.Experiment) string {
 	return pull.Comments[0].Body
 }
 
-// lastly is the last thing that happened to a change.
+// lastly returns the last event of a change.
 func (l lab) lastly(x store.Experiment) string {
 	l.t.Helper()
 	all, err := l.App.Store.ExperimentEvents(l.t.Context(), x.ID)
@@ -76,7 +76,7 @@ func (l lab) lastly(x store.Experiment) string {
 	return all[len(all)-1].What
 }
 
-// approve has somebody put a 👍 on that comment, and SIA look.
+// approve adds a user's 👍 to that comment, and makes SIA look.
 func (l lab) approve(x store.Experiment, who string) store.Experiment {
 	l.t.Helper()
 	check(l.t, l.Sim.React(x.Place.String(), x.Pull, x.Comment, who, "+1"))
@@ -84,7 +84,7 @@ func (l lab) approve(x store.Experiment, who string) store.Experiment {
 	return l.change()
 }
 
-// outcomes puts n tasks into an experiment; resolved says of each whether it is.
+// outcomes adds n tasks to an experiment; resolved reports whether each is resolved.
 func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int, candidate bool) bool) {
 	l.t.Helper()
 	l.settle(x, n, after, func(i int, row *evolve.Task) {
@@ -94,7 +94,7 @@ func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int
 	})
 }
 
-// settle puts n tasks into an experiment; came sets the result of each.
+// settle adds n tasks to an experiment; came sets the result of each.
 func (l lab) settle(x store.Experiment, n int, after bool, came func(i int, row *evolve.Task)) {
 	l.t.Helper()
 	var rows []store.ExperimentTask
@@ -113,7 +113,7 @@ func (l lab) settle(x store.Experiment, n int, after bool, came func(i int, row 
 	check(l.t, l.App.Store.SettleExperimentTasks(l.t.Context(), x.ID, rows))
 }
 
-// decidedBy is the policy that decided about a task of a type.
+// decidedBy returns the policy that made a decision of a type about a task.
 func (l lab) decidedBy(issue int, typ sia.DecisionType) string {
 	l.t.Helper()
 	ds, err := l.App.Store.Decisions(l.t.Context(), l.Task(issue).ID)
@@ -138,8 +138,7 @@ func contains(t *testing.T, text string, all ...string) {
 	}
 }
 
-// A change of a policy, from its proposal to its being taken back: on GitHub, and in what
-// tasks are decided by.
+// A change of a policy, from its proposal to its rollback: on GitHub, and in the decisions about tasks.
 func TestChangeOfAPolicy(t *testing.T) {
 	t.Parallel()
 	l := lab{shop(t, "pass"), t}
@@ -155,7 +154,7 @@ func TestChangeOfAPolicy(t *testing.T) {
 	contains(t, pull.Body, "-  threshold: 0.75", "+  threshold: 0.95",
 		"Put a 👍 on SIA's comment below", "@\u200beveryone", "@"+apptest.Owner+" proposes it")
 	contains(t, l.comment(x), "Shall this be tried?")
-	for i := range 25 { // more than are asked about in one look
+	for i := range 25 { // more than one look checks
 		name := fmt.Sprint("stranger", i)
 		l.Sim.CreateUser(name)
 		check(t, l.Sim.SetPermission(apptest.Repo, name, "read"))
@@ -169,7 +168,7 @@ func TestChangeOfAPolicy(t *testing.T) {
 	}
 	contains(t, l.comment(x), "Being tried on half")
 
-	// What is decided about a task goes by the lot.
+	// Decisions about a task follow its assignment.
 	l.Clock.Jump(l.Clock.Now().Add(time.Minute))
 	first := resolve(t, l.Stage, "Greet the customers")
 	want := x.Present
@@ -206,7 +205,7 @@ func TestChangeOfAPolicy(t *testing.T) {
 		t.Errorf("#%d was decided about by %s, want %s", second, by, want)
 	}
 
-	// It turns bad: the version before it decides at once, and its file is put back.
+	// Results get worse: the previous version decides at once, and its file is restored.
 	l.outcomes(x, 120, true, func(_ int, candidate bool) bool { return !candidate })
 	l.Periodic("trials")
 	if x = l.change(); x.Phase != store.ExperimentRolledBack {
@@ -232,7 +231,7 @@ func TestChangeOfAPolicy(t *testing.T) {
 	}
 }
 
-// A change that asks people too often is taken back, also where everybody's tasks fail by now.
+// A change with too many escalations is rolled back, even if everybody's tasks fail by now.
 func TestAlarmOfTheChangeBesideEveryonesAlarm(t *testing.T) {
 	t.Parallel()
 	l := lab{shop(t, "pass"), t}
@@ -248,7 +247,7 @@ func TestAlarmOfTheChangeBesideEveryonesAlarm(t *testing.T) {
 
 const ownDecompose = "decision: decompose\nname: decompose\nversion: 1\nparameters: {threshold: 0.7}\n"
 
-// A policy is changed in the file that it is in, whatever that is called.
+// A policy is changed in its present file, regardless of the file's name.
 func TestPolicyInAFileOfAnotherName(t *testing.T) {
 	t.Parallel()
 	l := lab{shop(t, "pass"), t}
@@ -260,8 +259,8 @@ func TestPolicyInAFileOfAnotherName(t *testing.T) {
 	}
 }
 
-// A change can be taken back also where its file is back already: put there by hand, or by a pull request that was
-// merged before SIA noted it.
+// A change can be rolled back even if its file is restored already: by hand, or by a pull request that was merged
+// before SIA recorded it.
 func TestFileThatIsBackAlready(t *testing.T) {
 	t.Parallel()
 	l := lab{shop(t, "pass"), t}
@@ -293,8 +292,8 @@ func TestFileThatIsBackAlready(t *testing.T) {
 	}
 }
 
-// Taking a change back leaves what holds already: a longer freeze, and that a later change, which was taken back before
-// and which the file still has, does not decide.
+// A rollback keeps existing holds: a longer freeze, and the suppression of a later change that was rolled back before
+// and is still in the file.
 func TestRollbackKeepsWhatHolds(t *testing.T) {
 	t.Parallel()
 	l := lab{shop(t, "pass"), t}
@@ -328,7 +327,7 @@ func TestRollbackKeepsWhatHolds(t *testing.T) {
 	}
 }
 
-// What people do with the pull request stands above what SIA would do with it.
+// Users' actions on the pull request have priority over SIA's.
 func TestPeopleDecideAboutAChange(t *testing.T) {
 	t.Parallel()
 	closed := lab{shop(t, "pass"), t}
@@ -353,7 +352,7 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		t.Errorf("merged untried, and turned bad: %s: %s", x.Phase, x.Why)
 	}
 
-	// What people wrote into the file since is not overwritten by taking the change back.
+	// A rollback does not overwrite users' later changes of the file.
 	edited := lab{shop(t, "pass"), t}
 	x = edited.propose()
 	_, err = edited.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
@@ -386,7 +385,7 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		}
 	}
 
-	// Where the app is uninstalled, or removed from the repository, nothing is left to look at.
+	// After the app is uninstalled, or removed from the repository, nothing is left to check.
 	gone := lab{shop(t, "pass"), t}
 	gone.propose()
 	check(t, gone.Sim.Uninstall(gone.Install))
@@ -405,7 +404,7 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		t.Errorf("removed: %s: %s", x.Phase, x.Why)
 	}
 
-	// An archived repository takes no word and no commit, and a change there ends nevertheless.
+	// An archived repository rejects comments and commits, and a change there ends nevertheless.
 	archived := lab{shop(t, "pass"), t}
 	x = archived.approve(archived.propose(), apptest.Owner)
 	check(t, archived.Sim.Archive(apptest.Repo))
@@ -413,7 +412,7 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		x.Phase != store.ExperimentStopped {
 		t.Errorf("archived: %s: %s: %v", x.Phase, x.Why, err)
 	}
-	// So does one that is in force: its file stays, and the version before decides.
+	// The same holds for a change in force: its file stays, and the previous version decides.
 	archived = lab{shop(t, "pass"), t}
 	x = archived.propose()
 	_, err = archived.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
@@ -432,7 +431,7 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		t.Errorf("proposed where nothing can be pushed: %s: %s", x.Phase, x.Why)
 	}
 
-	// Somebody else's commit on its branch is not merged by SIA.
+	// SIA does not merge somebody else's commit on its branch.
 	changed := lab{shop(t, "pass"), t}
 	x = changed.approve(changed.propose(), apptest.Owner)
 	_, err = changed.Sim.PushFiles(apptest.Repo, "sia/policy-"+x.ID, apptest.Owner, "And this",

@@ -15,12 +15,12 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// links are the addresses of a site that the links of the page that is open lead to, without what it downloads.
+// links returns the addresses of a site that the links of the open page lead to, without downloads.
 const links = `[...new Set([...document.querySelectorAll("a[href]")].map((a) => a.href.split("#")[0]))]
 	.filter((a) => a.startsWith(location.origin) && !a.includes("/raw/")).join("\n")`
 
-// After a task went wrong, was diagnosed and passed, everybody can use what people look at: SIA's pages, the page
-// on which one signs in, and every one of the simulator, also those that say no.
+// After a task failed, was diagnosed and passed, all pages are accessible: SIA's pages, the page for signing in, and
+// all of the simulator's, including error pages.
 //
 //test:thorough
 func TestEverybodyCanUseWhatTheDemoShows(t *testing.T) {
@@ -61,7 +61,7 @@ func TestEverybodyCanUseWhatTheDemoShows(t *testing.T) {
 	seen := map[string]bool{}
 	todo := []string{s.Sim.URL() + "/", s.Sim.URL() + repo + "/compare/main...main", // no page links to these
 		s.Sim.URL() + "/apps/" + apptest.Slug + "/installations/new", s.Sim.URL() + "/" + apptest.Owner}
-	kinds := map[string]int{} // of pages, so that not all of hundreds of commits are looked at
+	kinds := map[string]int{} // of pages, so that not all of hundreds of commits are visited
 	for len(todo) > 0 {
 		address := todo[0]
 		todo = todo[1:]
@@ -92,7 +92,7 @@ func TestEverybodyCanUseWhatTheDemoShows(t *testing.T) {
 		visited = append(visited, s.Sim.URL()+path)
 		look("simulator-"+name, s.Sim.URL()+path)
 	}
-	// A form that can't be done. The page that a manifest is sent to is looked at with set-up (app/web/setup).
+	// A form that is rejected. The page that a manifest is sent to is tested with set-up (app/web/setup).
 	press := func(name, page, button string, do ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
 		must(chromedp.Do(browser, append([]chromedp.Action[chromedp.Void]{chromedp.Navigate(page)}, do...)...))

@@ -17,12 +17,12 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// goModule is what a small project in Go has at its top.
+// goModule contains the top-level files of a small Go project.
 func goModule() map[string]string {
 	return map[string]string{"go.mod": "module shop\n\nrequire example.com/x v1.0.0\n", "shop.go": "package shop\n"}
 }
 
-// welcomes are the pull requests of a repository that propose settings, open or not.
+// welcomes returns the pull requests of a repository that propose settings, open or not.
 func welcomes(t *testing.T, s *apptest.Stage, repo string) (pulls []ghsim.PullView) {
 	t.Helper()
 	all, err := s.Sim.Issues(repo)
@@ -35,7 +35,7 @@ func welcomes(t *testing.T, s *apptest.Stage, repo string) (pulls []ghsim.PullVi
 	return pulls
 }
 
-// came is what the store keeps of a repository's welcome.
+// came returns the stored result of a repository's welcome.
 func came(t *testing.T, s *apptest.Stage, name string) string {
 	t.Helper()
 	all, err := s.App.Store.Setups(context.Background(), 0)
@@ -48,8 +48,8 @@ func came(t *testing.T, s *apptest.Stage, name string) string {
 	return "not planned"
 }
 
-// A new repository gets one pull request for ever: nothing brings another, whether it is closed,
-// its branch deleted, the server started again, the app installed again, or the database lost.
+// A new repository gets one pull request, ever: nothing creates another, whether it is closed, its branch deleted, the
+// server restarted, the app installed again, or the database lost.
 func TestWelcomeOnce(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README": "nothing to tell"}, Welcome: true})
@@ -71,7 +71,7 @@ func TestWelcomeOnce(t *testing.T) {
 	check(t, err)
 	set, err := config.Parse(config.Path, []byte(file))
 	check(t, err)
-	// This server lets setup fetch from nowhere, so that is a comment.
+	// This server lets setup fetch from nowhere, so that line is a comment.
 	if d := cmp.Diff([]string{"1", "test"}, set.Checks.Required); d != "" || set.Agent.Test != "go test ./..." ||
 		set.Agent.Setup != nil || !strings.Contains(file, `#   - "go mod download"`) {
 		t.Errorf("%s\n%s", d, file)
@@ -104,7 +104,7 @@ func TestWelcomeOnce(t *testing.T) {
 	}
 }
 
-// What speaks against it is left alone, with the reason.
+// Unsuitable repositories are skipped, with the reason.
 func TestWelcomeLeftAlone(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]struct {
@@ -159,8 +159,8 @@ func TestWelcomeLeftAlone(t *testing.T) {
 	}
 }
 
-// Ten repositories that are added at once get a pull request each, but the owner's with everybody's
-// settings; eleven get none.
+// Ten repositories that are added together get a pull request each, except the owner's with shared settings; eleven get
+// none.
 func TestWelcomeOfMany(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Welcome: true})
@@ -194,7 +194,7 @@ func TestWelcomeOfMany(t *testing.T) {
 	}
 }
 
-// Whatever GitHub fails at on the way, there is one pull request in the end.
+// For every failure of GitHub in between, there is one pull request in the end.
 func TestWelcomeAfterTrouble(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Welcome: true})
@@ -221,7 +221,7 @@ func TestWelcomeAfterTrouble(t *testing.T) {
 	}
 }
 
-// A server that was told not to proposes nothing.
+// A server with this option disabled proposes nothing.
 func TestWelcomeOff(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: goModule()})

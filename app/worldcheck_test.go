@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// ask has the oracle say how the pull request stands.
+// ask returns the oracle's verdict on the pull request.
 func (w *world) ask() ghsim.OracleAnswer {
 	t := w.task
 	q := ghsim.OracleQuestion{Repo: w.repo, Pull: t.Pull.Number, Own: apptest.Slug, Required: t.Settings.Checks.Required,
@@ -27,7 +27,7 @@ func (w *world) ask() ghsim.OracleAnswer {
 	return answer
 }
 
-// check holds what must hold against how the task has just changed.
+// check checks the invariants for the task's latest change.
 func (w *world) check(before sia.Task) {
 	t := w.task
 	if t.State == sia.Passed && before.State != sia.Passed {
@@ -57,12 +57,12 @@ func (w *world) check(before sia.Task) {
 		switch {
 		case t.HeadBy != (sia.Actor{}) || last.Head != t.Head:
 			w.fail("attempt %d is blamed for %s, which somebody else pushed", last.Number, t.Head.Short())
-		case w.clock.Now().Sub(w.ruled) < time.Minute: // rules are read anew for a pass; else they are remembered that long
-		case w.during: // the look that passes reads the head once more; for others it is what it was when they began
+		case w.clock.Now().Sub(w.ruled) < time.Minute: // rules are read again for a pass, and otherwise cached for a minute
+		case w.during: // a look that passes reads the head again; others use its state at their beginning
 		case a.Head != string(t.Head):
 			w.fail("attempt %d is blamed for %s, and the pull request's head is %.7s", last.Number, t.Head.Short(), a.Head)
 		case len(a.Red) == 0 && !strings.Contains(strings.Join(a.Why, " "), "of the same run is red") && !w.brokenRun() &&
-			!w.baseIsMixed() && !w.fellByChance[string(w.task.BaseSHA)]: // the oracle reads no logs, so it excuses by those, too
+			!w.baseIsMixed() && !w.fellByChance[string(w.task.BaseSHA)]: // the oracle reads no logs, so it also excuses by those
 			w.fail("attempt %d is blamed, and the oracle finds nothing red: %s", last.Number, strings.Join(a.Why, " "))
 		}
 	}
@@ -83,15 +83,15 @@ func (w *world) check(before sia.Task) {
 	}
 }
 
-// restsBeside reports whether SIA and the oracle differ in nothing but this: a check that ran the code and is not
-// required, as one of those that a required job sums up, is enough for SIA. The oracle wants a required one.
+// restsBeside reports whether SIA and the oracle differ only in this: a check that ran the code and is not required,
+// such as one that a required job sums up, suffices for SIA. The oracle requires a required one.
 func (w *world) restsBeside(a ghsim.OracleAnswer) bool {
 	return len(a.Why) == 1 && strings.Contains(a.Why[0], "ran the repository's code") &&
 		slices.ContainsFunc(w.task.Checks, func(c sia.Check) bool { return c.Colour == sia.Green && c.Code && !c.Required })
 }
 
-// brokenRun reports whether a workflow failed on the head as a whole. Where a job of it is required, SIA takes that for
-// red; GitHub, which asks for the job alone, does not.
+// brokenRun reports whether a workflow failed on the head as a whole. If one of its jobs is required, SIA counts that
+// as red; GitHub, which requires only the job, does not.
 func (w *world) brokenRun() bool {
 	return slices.ContainsFunc(w.task.Checks, func(c sia.Check) bool {
 		return c.Colour == sia.Red && c.Required && strings.Contains(c.Why, "none of its jobs says why")
@@ -99,7 +99,7 @@ func (w *world) brokenRun() bool {
 }
 
 // baseIsMixed reports whether a workflow ran more than once on the base commit. The oracle excuses what is red in any
-// of those runs; SIA wants a run of the same event to be red, and none to be green.
+// of those runs; SIA requires a red run of the same event, and no green one.
 func (w *world) baseIsMixed() bool {
 	runs, err := w.sim.Runs(w.repo, string(w.task.BaseSHA))
 	w.must(err)
@@ -113,7 +113,7 @@ func (w *world) baseIsMixed() bool {
 	return false
 }
 
-// rest holds what must hold when nothing is to come.
+// rest checks the invariants when nothing is pending.
 func (w *world) rest() {
 	w.count["at rest"]++
 	if !w.task.State.Final() && !w.task.Waits() {
@@ -121,7 +121,7 @@ func (w *world) rest() {
 	}
 }
 
-// end looks once more, when a day has passed, and ends the task.
+// end looks once more, after a day, and ends the task.
 func (w *world) end() {
 	if w.broken == "" && w.task.State == sia.Passed {
 		w.afterwards()
@@ -134,7 +134,7 @@ func (w *world) end() {
 	w.take()
 }
 
-// afterwards holds that what changed after a pass is known a day later.
+// afterwards checks that changes after a pass are noticed a day later.
 func (w *world) afterwards() {
 	if w.chance(0.5) {
 		w.redden()
@@ -142,7 +142,7 @@ func (w *world) afterwards() {
 	for range 2 {
 		w.advance(30 * time.Hour) // a look at each takes a day and a quarter at most
 		err := w.periodic()
-		for tries := 0; err != nil && tries < 5; tries++ { // as package sweep goes on looking
+		for tries := 0; err != nil && tries < 5; tries++ { // retried like in package sweep
 			w.note("watch: %v", err)
 			w.advance(time.Hour)
 			err = w.periodic()
@@ -176,7 +176,7 @@ func (w *world) afterwards() {
 	}
 }
 
-// redden has a check of the head turn red: one that passed, made anew by its app, or a status.
+// redden turns a check of the head red: a passed one, created again by its app, or a status.
 func (w *world) redden() {
 	head := string(w.task.Head)
 	for _, c := range w.task.Checks {
@@ -206,8 +206,8 @@ func (w *world) redden() {
 	}
 }
 
-// reaches holds that the worlds reach what they are played for: a property that is never put to the test holds nothing.
-// The figures are of 2,000 worlds; of fewer a part is wanted.
+// reaches checks that the worlds reach the tested situations: a property that is never exercised shows nothing. The
+// figures are for 2,000 worlds; fewer worlds need a proportional part.
 func reaches(t *testing.T, count map[string]int) {
 	t.Helper()
 	want := map[string]int{"passed": 150, "failed": 100, "head moved after pass": 5,
@@ -219,7 +219,7 @@ func reaches(t *testing.T, count map[string]int) {
 	for _, kind := range moveKinds {
 		want["move "+kind] = 4
 	}
-	want["move merge"] = 1 // few worlds get as far as a pull request that can be merged
+	want["move merge"] = 1 // few worlds reach a mergeable pull request
 	for what, least := range want {
 		if least = least * min(count["worlds"], 2000) / 2000; count[what] < least {
 			t.Errorf("the worlds reach %q %d times, and %d are wanted", what, count[what], least)

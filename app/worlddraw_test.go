@@ -11,10 +11,10 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// oneOf draws one of several, each as often as the others.
+// oneOf draws one of several values with equal probability.
 func oneOf[T any](rng *rand.Rand, all ...T) T { return all[rng.IntN(len(all))] }
 
-// draw makes the world: a repository with workflows, rules and history, and a task in it.
+// draw creates the world: a repository with workflows, rules and history, and a task in it.
 func (w *world) draw() {
 	r := w.rng
 	w.temper = temper{
@@ -23,7 +23,7 @@ func (w *world) draw() {
 		odd: oneOf(r, 0, 0.05, 0.25), moves: r.IntN(12), deaf: r.IntN(8) == 0,
 		reporter: r.IntN(6) == 0,
 	}
-	if r.IntN(2) == 0 { // a calm one, in which tasks get somewhere
+	if r.IntN(2) == 0 { // a calm one, in which tasks make progress
 		w.temper.bad, w.temper.odd, w.temper.moves = oneOf(r, 0, 0, 0.2), oneOf(r, 0, 0.03), r.IntN(6)
 	}
 	files := map[string]string{"src/first.go": "package src\n", "README": "a world\n", calledPath: called}
@@ -36,7 +36,7 @@ func (w *world) draw() {
 	w.set.Review.Final = r.IntN(3) == 0
 	w.set.SIA.MaxApproaches = 3
 	w.set.Checks.Rerun = oneOf(r, sia.RerunAuto, sia.RerunAuto, sia.RerunAlways, sia.RerunNever)
-	if r.IntN(8) == 0 { // in the repository, too, for SIA reads them there once it has asked
+	if r.IntN(8) == 0 { // in the repository too, since SIA reads them there after it has asked
 		name := oneOf(r, "test", "ci/outside", "lint")
 		w.set.Checks.Required = []string{name}
 		files[".sia/config.yml"] = "checks:\n  required: [" + name + "]\n"
@@ -56,7 +56,7 @@ func (w *world) draw() {
 	w.open()
 }
 
-// create makes the world's repository.
+// create creates the world's repository.
 func (w *world) create(files map[string]string) {
 	w.repo = fmt.Sprintf("%s/w%d", owner, w.seed)
 	repo, err := w.sim.CreateRepo(owner, strings.TrimPrefix(w.repo, owner+"/"), ghsim.RepoSpec{Files: files})
@@ -70,10 +70,10 @@ func (w *world) create(files map[string]string) {
 	}
 	_, err = w.sim.Install(w.appID, owner, w.repo)
 	w.must(err)
-	w.take() // the first delivery of the repository makes it known
+	w.take() // the first delivery of the repository adds it to the database
 }
 
-// open opens the issue, and has the task begin.
+// open opens the issue, and starts the task.
 func (w *world) open() {
 	var err error
 	w.issue, err = w.sim.OpenIssue(w.repo, member, "Do it", "as it says", "sia")
@@ -83,7 +83,7 @@ func (w *world) open() {
 	w.must(w.start0())
 }
 
-// start0 has the task begin.
+// start0 starts the task.
 func (w *world) start0() error {
 	_, err := w.parts.Store.Apply(w.ctx, w.id, sia.Event{ID: "start", At: w.clock.Now(),
 		By: sia.Actor{Login: member, ID: 2}, Fact: sia.Start{Installation: w.install,
@@ -93,7 +93,7 @@ func (w *world) start0() error {
 	return err
 }
 
-// history has the base branch's checks run, and in some worlds pull requests merged before.
+// history runs the base branch's checks, and in some worlds merges earlier pull requests.
 func (w *world) history() {
 	if w.rng.IntN(3) > 0 {
 		w.must(w.sim.RunWorkflows(w.repo, "main", owner))
@@ -119,7 +119,7 @@ func (w *world) history() {
 	w.take()
 }
 
-// finishJobs has all jobs end at once as they should.
+// finishJobs ends all jobs at once as expected.
 func (w *world) finishJobs() {
 	red := w.rng.IntN(6) == 0
 	for {
@@ -138,7 +138,7 @@ func (w *world) finishJobs() {
 	}
 }
 
-// What the jobs of the worlds print.
+// Output of the worlds' jobs.
 const (
 	failedLog = "=== RUN   TestSum\n    sum_test.go:7: got 2, want 3\n--- FAIL: TestSum (0.00s)\nFAIL\n" +
 		"##[error]Process completed with exit code 1.\n"
@@ -148,10 +148,10 @@ const (
 		"increased. Please check the 'Billing & plans' section in your settings"
 )
 
-// jobKey is a job of a workflow file as it is drawn.
+// jobKey matches a job of a generated workflow file.
 var jobKey = regexp.MustCompile(`(?m)^  ([a-z]+):$`)
 
-// jobsIn are the keys of the jobs of a workflow file that was drawn.
+// jobsIn returns the keys of the jobs of a generated workflow file.
 func jobsIn(text string) (keys []string) {
 	_, jobs, _ := strings.Cut(text, "\njobs:\n")
 	for _, m := range jobKey.FindAllStringSubmatch(jobs, -1) {
@@ -162,7 +162,7 @@ func jobsIn(text string) (keys []string) {
 
 func workflowPath(n int) string { return fmt.Sprintf(".github/workflows/%c.yml", 'a'+n) }
 
-// drawWorkflow is a workflow file.
+// drawWorkflow returns a workflow file.
 func drawWorkflow(r *rand.Rand, n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %s\n", oneOf(r, "CI", "CI", fmt.Sprint("W", n)))

@@ -9,20 +9,20 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// workflow is a workflow file. What is added to it is drawn apart, so that the worlds without it are what they were.
+// workflow returns a workflow file. Additions are drawn separately, so that worlds without them stay the same.
 func (w *world) workflow(r *rand.Rand, n int) string {
 	text := drawWorkflow(r, n)
 	if slices.Contains(failedPlain, w.seed) {
 		return text
 	}
 	text = addJobs(rand.New(rand.NewPCG(w.seed, uint64(10_000+100*w.moves+n))), text)
-	if slices.Contains(failedOnce, w.seed) { // they are older than what follows
+	if slices.Contains(failedOnce, w.seed) { // they are older than the additions below
 		return text
 	}
 	return addCall(rand.New(rand.NewPCG(w.seed, uint64(30_000+100*w.moves+n))), text)
 }
 
-// calledPath is a reusable workflow, and called what is in it: a job that sums up what it needs is in it, too.
+// calledPath is a reusable workflow with the content called, including a job that sums up others.
 const (
 	calledPath = ".github/workflows/called.yml"
 	called     = `on: workflow_call
@@ -50,7 +50,7 @@ jobs:
 `
 )
 
-// addCall has a job call a reusable workflow, in some workflows, and another sum it up.
+// addCall makes a job call a reusable workflow, in some workflows, and another sum it up.
 func addCall(r *rand.Rand, text string) string {
 	if r.IntN(4) > 0 {
 		return text
@@ -67,14 +67,14 @@ func addCall(r *rand.Rand, text string) string {
 	return text
 }
 
-// conditions are those under which jobs of real workflows run, besides what drawWorkflow draws: whose pull request it
-// is, whether it is a draft, and what another job found out.
+// conditions are conditions of jobs in real workflows, in addition to drawWorkflow's: the author of the pull request,
+// whether it is a draft, and another job's output.
 var conditions = []string{"github.event.pull_request.user.type != 'Bot'", "${{ github.actor != 'sia[bot]' }}",
 	"github.event.pull_request.draft == false", "github.event_name != 'push'", "github.event_name == 'merge_group'",
 	"github.event.action != 'labeled'"}
 
-// addJobs adds to a workflow that drawWorkflow drew what many have: jobs that need others, a condition or what another
-// found out, one that sums the others up, filters, and groups of which one run cancels the other.
+// addJobs adds common features to a workflow of drawWorkflow: jobs that need others, a condition or another job's
+// output, a job that sums up the others, filters, and groups in which one run cancels the other.
 func addJobs(r *rand.Rand, text string) string {
 	if r.IntN(3) == 0 {
 		text = strings.Replace(text, "on: pull_request\n",
@@ -126,13 +126,13 @@ func addJobs(r *rand.Rand, text string) string {
 	return b.String()
 }
 
-// sums are names of jobs that sum others up: the first looks at how they went, the other takes whatever they did for
-// good, as one that knows of failures alone does with what was cancelled or skipped.
+// sums are names of jobs that sum up others: the first checks their results, the other accepts all except failures,
+// including canceled and skipped ones.
 var sums = []string{"strict", "lenient"}
 
-// sumsUp is how a job that sums others up ends, where it is one.
+// sumsUp returns the result of a job that sums up others.
 func sumsUp(j ghsim.JobView) (conclusion, log string, is bool) {
-	name := j.Name[strings.LastIndex(j.Name, " ")+1:] // without that of who calls it
+	name := j.Name[strings.LastIndex(j.Name, " ")+1:] // without the caller's name
 	switch {
 	case !slices.Contains(sums, name) && name != "total":
 		return "", "", false
@@ -142,8 +142,8 @@ func sumsUp(j ghsim.JobView) (conclusion, log string, is bool) {
 	return "success", "fine\n", true
 }
 
-// addRules has the base require one of the jobs that were added, in some worlds, and GitHub make jobs only when those
-// that they need have ended, as it does.
+// addRules makes the base require one of the added jobs, in some worlds, and makes GitHub create jobs only after those
+// that they need have ended, as in reality.
 func (w *world) addRules() {
 	r := rand.New(rand.NewPCG(w.seed, 20_000))
 	if slices.Contains(failedPlain, w.seed) {

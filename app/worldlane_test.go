@@ -23,8 +23,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// A lane is a simulator and the parts of an application between which worlds are played one after the other, each in a
-// repository of its own. It has the clock.
+// A lane is a simulator and the parts of an application in which worlds are played one after the other, each in its own
+// repository. It has the clock.
 type lane struct {
 	t     testing.TB
 	sim   *ghsim.Server
@@ -36,14 +36,14 @@ type lane struct {
 	appID   int64
 	other   int64 // a repository with workflows of its own
 
-	// called before each request that the application sends to GitHub; nil: nothing happens then
+	// called before each request of the application to GitHub; nil: nothing
 	meanwhile func()
 
 	mu   sync.Mutex
-	mail []store.Delivery // that the simulator sent and no world has taken
+	mail []store.Delivery // sent by the simulator and not taken by a world
 }
 
-// owner has all repositories; ada works in them.
+// owner owns all repositories; ada works in them.
 const (
 	owner  = "ada"
 	member = "bob"
@@ -66,7 +66,7 @@ func newLane(t testing.TB) *lane {
 		AppKeyPEM: shortKey()})
 	l.must(err)
 	l.sim = sim
-	// The test is kept until its parent ends, with all that it cleaned up: the simulator must not be.
+	// The test, including its cleanups, is kept in memory until its parent ends: the simulator must not be.
 	t.Cleanup(func() {
 		l.should(l.sim.Close())
 		l.sim, l.parts, l.mail, l.meanwhile = nil, nil, nil, nil
@@ -98,7 +98,7 @@ func newLane(t testing.TB) *lane {
 	return l
 }
 
-// receive takes what the simulator sends. It holds its lock meanwhile.
+// receive receives the simulator's deliveries. It holds its lock meanwhile.
 func (l *lane) receive(d ghsim.Delivery) {
 	if !webhook.Handled(d.Event) {
 		return
@@ -109,7 +109,7 @@ func (l *lane) receive(d ghsim.Delivery) {
 		Repo: d.Repo, Body: d.Payload})
 }
 
-// take returns what was sent since the last time.
+// take returns the deliveries since the last call.
 func (l *lane) take() []store.Delivery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +118,7 @@ func (l *lane) take() []store.Delivery {
 	return mail
 }
 
-// deliverAll has the application take everything that was sent.
+// deliverAll makes the application process everything that was sent.
 func (l *lane) deliverAll() {
 	for _, d := range l.take() {
 		d.Received = l.clock.Now()
@@ -140,7 +140,7 @@ func (l *lane) should(err error) {
 	}
 }
 
-// direct carries requests to a handler without a network.
+// direct sends requests to a handler without a network.
 type direct struct {
 	to http.Handler
 	l  *lane
@@ -170,7 +170,7 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 		ContentLength: int64(w.body.Len()), Request: req}, nil
 }
 
-// kept is an http.ResponseWriter that keeps what is written.
+// kept is an http.ResponseWriter that records the response.
 type kept struct {
 	header http.Header
 	code   int

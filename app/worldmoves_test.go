@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// settleFates draws how each new job goes, and when.
+// settleFates draws result and time of each new job.
 func (w *world) settleFates() {
 	jobs, err := w.sim.Jobs(w.repo)
 	w.must(err)
@@ -63,8 +63,8 @@ func (w *world) settleFates() {
 	}
 }
 
-// reports has an app report on the task's head: its check run is red at first, as of the part of the tests that it has
-// read, and made anew when it has read all.
+// reports makes an app report on the task's head: its check run is red at first, for the part of the tests read so far,
+// and created again after it has read all.
 func (w *world) reports() {
 	head := w.task.Head
 	if !w.temper.reporter || head == "" || w.report[head] {
@@ -88,12 +88,12 @@ func (w *world) appoint(at time.Time, what string, do func() error) {
 	w.agenda = append(w.agenda, appointment{at, what, do})
 }
 
-// moveKinds are what people, bots and GitHub do; some more often than others.
+// moveKinds are actions of users, bots and GitHub; some more frequent than others.
 var moveKinds = []string{"push", "push", "bot push", "skip ci", "force push", "base", "retarget", "close", "merge",
 	"status", "status", "test merge status", "app check", "app check", "change check", "rule", "rule", "rerun", "rerun",
 	"cancel", "actions", "look", "look", "graphql", "queue", "workflow change", "lag", "weird push", "tests"}
 
-// move has somebody do something, unless the move is left out.
+// move performs an action of somebody, unless the move is skipped.
 func (w *world) move() {
 	w.moves++
 	r := rand.New(rand.NewPCG(w.seed, uint64(1000+w.moves)))
@@ -123,7 +123,7 @@ func (w *world) moveOf(r *rand.Rand, kind string) {
 
 var errNothing = fmt.Errorf("there is nothing for it")
 
-// doMove does one thing, and says what.
+// doMove performs one action, and returns its name.
 func (w *world) doMove(r *rand.Rand, kind string) (what string, err error) {
 	number, head := w.task.Pull.Number, w.head(w.task.Branch)
 	if head == "" && kind != "rule" && kind != "base" && kind != "actions" && kind != "graphql" {
@@ -254,7 +254,7 @@ func (w *world) doMove(r *rand.Rand, kind string) (what string, err error) {
 	return "", errNothing
 }
 
-// help has a person do what the task waits for.
+// help makes a user do what the task waits for.
 func (w *world) help(r *rand.Rand) (string, error) {
 	switch {
 	case w.task.State == sia.OnHold:
@@ -267,14 +267,14 @@ func (w *world) help(r *rand.Rand) (string, error) {
 	return "accept", w.say("accept", sia.AcceptTests{})
 }
 
-// periodic looks at the task as the sweep does.
+// periodic looks at the task like the sweep.
 func (w *world) periodic() error {
 	err := w.parts.Sweeper.Look(w.ctx, w.task)
 	w.look()
 	return err
 }
 
-// deaf has GitHub refuse GraphQL, or not.
+// deaf makes GitHub reject GraphQL, or accept it.
 func (w *world) deaf(on bool) {
 	w.temper.deaf = on
 	w.sim.ClearFaults()
@@ -316,8 +316,8 @@ func (w *world) rerun(r *rand.Rand, head string) (string, error) {
 	return c.Name + " of " + c.App, w.sim.RerequestCheckRun(w.repo, c.ID, member)
 }
 
-// requireWorkflow has a branch require a workflow, of this repository or of another. Only one of the other's files is
-// there: a rule that names the other is never fulfilled.
+// requireWorkflow makes a branch require a workflow, of this repository or of another. Only one of the other's files
+// exists: a rule with the missing one is never fulfilled.
 func (w *world) requireWorkflow(r *rand.Rand, branch string) (string, error) {
 	in := oneOf(r, w.repoID, w.other)
 	path := workflowPath(r.IntN(2))
@@ -326,7 +326,7 @@ func (w *world) requireWorkflow(r *rand.Rand, branch string) (string, error) {
 	return fmt.Sprintf("%s requires workflow %s of %d", branch, path, in), w.sim.AddRule(w.repo, branch, rule)
 }
 
-// rule changes what the base branch requires.
+// rule changes the requirements of the base branch.
 func (w *world) rule(r *rand.Rand) (string, error) {
 	branch := oneOf(r, "main", "main", "main", "dev")
 	name := oneOf(r, "test", "lint", "ci/outside", "coverage", "tset", "after")

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// outcome carries an effect out: what reads or changes the checks and the pull request, by the real worker; the rest
-// with what the world makes up.
+// outcome executes an effect: those about checks and the pull request by the real worker, the others with made-up
+// results.
 func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 	switch f.Kind {
 	case sia.DoGate:
@@ -51,7 +51,7 @@ func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 		return sia.Weighed{SHA: f.SHA}, nil
 	case sia.DoFinalReview:
 		r := sia.FinalReview{SHA: f.SHA}
-		if w.seed%7 == 0 || w.seed%7 == 3 { // not drawn: the worlds that failed once stay what they were
+		if w.seed%7 == 0 || w.seed%7 == 3 { // not drawn, so that the worlds that failed before stay the same
 			r.Demands = []sia.Demand{{Quote: "all of it", State: sia.DemandUnmet, Why: "it is not"}}
 		}
 		return sia.FinalReviewed{Review: r}, nil
@@ -68,7 +68,7 @@ func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 	}
 }
 
-// ruleFirst has the rules change before some of those looks for which they are remembered still.
+// ruleFirst changes the rules before some of the looks that use the cached ones.
 func (w *world) ruleFirst() {
 	now := w.clock.Now()
 	if w.moves < w.temper.moves && now.Sub(w.looked) < time.Minute && w.chance(0.15) {
@@ -81,8 +81,7 @@ func (w *world) ruleFirst() {
 	w.looked = now
 }
 
-// interfere has somebody change the pull request while a look at it goes on, in some looks. What changes besides
-// between two requests no look can know.
+// interfere changes the pull request during some looks. No look can notice further changes between two requests.
 func (w *world) interfere() (done func()) {
 	w.during = false
 	if w.moves >= w.temper.moves || !w.chance(0.15) {
@@ -105,7 +104,7 @@ func (w *world) interfere() (done func()) {
 	return func() { w.meanwhile = nil }
 }
 
-// begin says that the next attempt may begin, at the base branch as it is.
+// begin lets the next attempt begin, at the present base branch.
 func (w *world) begin() (sia.Fact, error) {
 	base := "main"
 	if w.task.Pull.Number != 0 && !w.task.Pull.Merged {
@@ -142,7 +141,7 @@ func (w *world) decide(f sia.Effect) sia.Fact {
 	return d
 }
 
-// push puts what an attempt made on the task's branch as the app does, unless somebody else pushed meanwhile.
+// push pushes an attempt's result to the task's branch like the app, unless somebody else pushed meanwhile.
 func (w *world) push(f sia.Effect) (sia.Fact, error) {
 	if now := w.head(w.task.Branch); now != w.start[f.Attempt] {
 		return sia.PushRefused{Head: sia.SHA(now), Reason: "somebody else pushed meanwhile"}, nil
@@ -156,7 +155,7 @@ func (w *world) push(f sia.Effect) (sia.Fact, error) {
 	return sia.Pushed{SHA: sia.SHA(sha), Made: f.SHA}, nil
 }
 
-// head is where a branch is; empty: there is none.
+// head returns the head of a branch; empty: none.
 func (w *world) head(branch string) string {
 	all, err := w.sim.Branches(w.repo)
 	w.must(err)

@@ -11,54 +11,54 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A world is one task in a repository of its own, and everything that happens to it. Whatever is drawn follows from
-// the seed, so that a world can be played again.
+// A world is one task in its own repository, and everything that happens to it. All random values follow from the seed,
+// so that a world can be played again.
 type world struct {
 	*lane
 	seed uint64
 	rng  *rand.Rand
-	skip map[int]bool // moves that are left out, by their number
+	skip map[int]bool // skipped moves, by number
 
 	repo   string
 	repoID int64
 	issue  int
 	id     sia.TaskID
 	set    sia.Settings
-	jobs   []string // names of what the first workflows run
+	jobs   []string // names of the jobs of the first workflows
 
 	temper temper
 	task   sia.Task
 	todo   []dueEffect
-	known  map[string]bool // effects that were seen
+	known  map[string]bool // effects seen so far
 	letter []letter
 	agenda []appointment
-	fates  map[int64]bool // jobs for which it is settled how they go
+	fates  map[int64]bool // jobs with a drawn result
 
-	fellByChance map[string]bool // commits of which a job fails for a reason outside the code
-	start        map[int]string  // where the branch was when an attempt began
+	fellByChance map[string]bool // commits with a job that fails for a reason outside the code
+	start        map[int]string  // branch's head when an attempt began
 	pushes       int
 	moves        int
-	ruled        time.Time        // when rules last changed
-	looked       time.Time        // when the checks were last looked at
+	ruled        time.Time        // time of the last change of rules
+	looked       time.Time        // time of the last look at the checks
 	report       map[sia.SHA]bool // heads on which the reporter has reported
-	during       bool             // somebody changed the pull request while the last look went on
+	during       bool             // somebody changed the pull request during the last look
 	passed       bool
 	log          []string
-	count        map[string]int          // what the world reached
-	looks        int                     // how often the checks were looked at, where between is set
-	between      func(look, request int) // called before each request of a look at the checks; nil: it is not
-	broken       string                  // what does not hold, with why; empty: all holds
+	count        map[string]int          // situations that the world reached
+	looks        int                     // number of looks at the checks, if between is set
+	between      func(look, request int) // called before each request of a look at the checks; nil: not
+	broken       string                  // a violated invariant, with the reason; empty: none
 }
 
-// temper is how often things happen in a world.
+// temper contains the frequencies of events in a world.
 type temper struct {
 	loss, twice float64
 	late        time.Duration // of deliveries, at most
 	bad         float64       // of commits
-	odd         float64       // of jobs that go in an odd way
+	odd         float64       // of jobs with unusual results
 	moves       int           // at most
 	deaf        bool          // to GraphQL
-	reporter    bool          // an app reports on each head, and mends what it said by a new check run
+	reporter    bool          // an app reports on each head, and corrects its report with a new check run
 }
 
 type dueEffect struct {
@@ -71,14 +71,14 @@ type letter struct {
 	store.Delivery
 }
 
-// appointment is something that happens in the world at a time, if it can by then.
+// appointment is an event scheduled for a time, if it is still possible then.
 type appointment struct {
 	at   time.Time
 	what string
 	do   func() error
 }
 
-// maxSteps bounds one world.
+// maxSteps limits the steps of one world.
 const maxSteps = 600
 
 // play plays the world to its end.
@@ -108,12 +108,12 @@ func (w *world) play() {
 	w.end()
 }
 
-// note writes down what happens.
+// note logs an event.
 func (w *world) note(format string, args ...any) {
 	w.log = append(w.log, w.clock.Now().Format("02 15:04:05 ")+fmt.Sprintf(format, args...))
 }
 
-// fail ends the world: something does not hold.
+// fail ends the world because an invariant is violated.
 func (w *world) fail(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf(format, args...)
@@ -128,10 +128,10 @@ func (w *world) fail(format string, args ...any) {
 
 func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
 
-// advance lets time pass.
+// advance advances the clock.
 func (w *world) advance(d time.Duration) { w.clock.Jump(w.clock.Now().Add(d)) }
 
-// collect takes what the simulator sent, and settles how new jobs go.
+// collect receives the simulator's deliveries, and draws the results of new jobs.
 func (w *world) collect() {
 	now := w.clock.Now()
 	for _, d := range w.take() {
@@ -154,7 +154,7 @@ func (w *world) collect() {
 	w.reports()
 }
 
-// next does one of the things that are due, or lets time pass until one is. It reports false when nothing is to come.
+// next performs one due event, or advances the clock until one is due. It returns false if nothing is pending.
 func (w *world) next() bool {
 	now := w.clock.Now()
 	if at, ok := w.earliest(); !ok {
@@ -207,7 +207,7 @@ func orError(err error) string {
 	return ": " + err.Error()
 }
 
-// earliest is when something is due next.
+// earliest returns the time of the next event.
 func (w *world) earliest() (at time.Time, ok bool) {
 	take := func(t time.Time) {
 		if !ok || t.Before(at) {
@@ -226,14 +226,14 @@ func (w *world) earliest() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// look reads the task anew, takes up the effects that were asked for, and holds what must hold against what changed.
+// look reads the task again, schedules its new effects, and checks the invariants for its changes.
 func (w *world) look() {
 	t, err := w.parts.Store.Task(w.ctx, w.id)
 	w.must(err)
 	w.saw(t)
 }
 
-// saw is look at a task that was read already.
+// saw is like look for a task that was read already.
 func (w *world) saw(t sia.Task) {
 	before := w.task
 	if t.Version == before.Version {
@@ -266,14 +266,14 @@ func compareKeys(a, b sia.Effect) int {
 	return 1
 }
 
-// tries is how often an effect is tried, as the engine does.
+// tries is the maximum number of tries of an effect, as in the engine.
 const tries = 5
 
-// carryOut does what an effect asks for, and applies its result.
+// carryOut executes an effect, and applies its result.
 func (w *world) carryOut(f dueEffect) {
 	_, waits := w.task.Pending[f.Key]
 	if !waits || shown[f.Kind] || f.Kind == sia.DoMemory && w.task.AwaitMemory != f.Key {
-		return // what people see of the task plays no part here, and nothing waits for it
+		return // the task's display does not matter here, and nothing waits for it
 	}
 	fact, err := w.outcome(f.Effect)
 	if err != nil {
@@ -293,17 +293,17 @@ func (w *world) carryOut(f dueEffect) {
 	w.saw(res.Task)
 }
 
-// shown are the effects that nothing but what people see depends on.
+// shown are the effects that affect only the display.
 var shown = map[sia.EffectKind]bool{sia.DoSync: true, sia.DoReact: true, sia.DoReply: true, sia.DoRespond: true,
 	sia.DoClose: true, sia.DoStudy: true, sia.DoCancel: true}
 
-// logged are the effects of which the log tells.
+// logged are the effects that are logged.
 var logged = map[sia.EffectKind]bool{sia.DoGate: true, sia.DoPush: true, sia.DoPull: true, sia.DoReady: true,
 	sia.DoDraft: true, sia.DoRerun: true, sia.DoWatch: true, sia.DoUpdate: true, sia.DoDecide: true,
 	sia.DoTakeBack: true,
 	sia.DoEscalate: true}
 
-// say applies an event of a person.
+// say applies a user's event.
 func (w *world) say(what string, fact sia.Fact) error {
 	res, err := w.parts.Store.Apply(w.ctx, w.id, sia.Event{ID: fmt.Sprintf("%s/%d", what, w.moves), At: w.clock.Now(),
 		By: sia.Actor{Login: member, ID: 2}, Origin: sia.Origin{OnIssue: w.issue}, Fact: fact})

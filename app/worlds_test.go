@@ -24,21 +24,21 @@ var (
 	worldsLog   = flag.Bool("worlds.log", false, "TestWorlds tells all that happens")
 )
 
-// failedOnce are worlds in which something did not hold. They are played each time, beside the ones that are asked for.
+// failedOnce are worlds in which an invariant was violated. They are always played, in addition to the requested ones.
 var failedOnce = []uint64{78, 127, 333, 523, 733}
 
-// failedPlain are those of which the workflows had no jobs that sum others up, no guards but against drafts and no
-// filters but one: when 20,000 such worlds were played, then 8,000 and 50,000 more.
+// failedPlain are those with workflows without jobs that sum up others, with no guards except against drafts and with
+// one filter: of 20,000 such worlds, then 8,000 and 50,000 more.
 var failedPlain = []uint64{2637, 5419, 5521, 6687, 7111, 7764, 8581, 9458, 11510, 14739, 17288, 19102, 19221,
 	20567, 21599, 22871, 26501, 33597, 35985, 56523, 58311, 61172, 65789,
 	77474, 77487, 79255}
 
-// laneWorlds are played by one simulator and one application, so that they don't grow.
+// laneWorlds is the number of worlds per simulator and application, which bounds their size.
 const laneWorlds = 20
 
-// TestWorlds plays worlds that are drawn at random. SIA passes a task only where an oracle that was written apart from
-// its gate says, at that moment, that the pull request's present head is green. A subtest is named after the first of
-// the worlds that it plays.
+// TestWorlds plays random worlds. SIA passes a task only if an oracle that was written independently of its gate
+// reports, at that moment, that the pull request's present head is green. A subtest is named after the first of the
+// worlds that it plays.
 func TestWorlds(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
@@ -48,7 +48,7 @@ func TestWorlds(t *testing.T) {
 		for _, what := range slices.Sorted(maps.Keys(count)) {
 			t.Logf("%6d %s", count[what], what)
 		}
-		if count["worlds"] >= 400 && !t.Failed() { // else some were chosen, and need not reach everything
+		if count["worlds"] >= 400 && !t.Failed() { // otherwise some were selected, and need not reach everything
 			reaches(t, count)
 		}
 	})

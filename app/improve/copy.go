@@ -13,16 +13,16 @@ import (
 	"github.com/sia-bot/sia/sia/improve"
 )
 
-// Bounds of the copy of a project.
+// Limits of the copy of a project.
 const (
-	maxCopied  = 4 << 30 // bytes
-	maxEntries = 500_000
-	maxLeft    = 20 // of what could not be copied are named
+	maxCopied       = 4 << 30 // bytes
+	maxEntries      = 500_000
+	maxNamedOmitted = 20 // named entries of those that could not be copied
 )
 
-// copyProject copies what a project's folder holds: ordinary files, folders, and symbolic links as
-// they are. Left out are .git, which a self-test must not change and which can be large, and
-// what earlier iterations left. What can't be read is left out too, and named.
+// copyProject copies a project's folder: regular files, folders, and symbolic links as they are. It omits .git, which a
+// self-test must not change and which can be large, and the results of earlier iterations. It also omits what can't be
+// read, and returns it in left.
 func copyProject(ctx context.Context, from, to string) (left []string, err error) {
 	if err := os.Mkdir(to, 0o755); err != nil {
 		return nil, fmt.Errorf("copy the project: %w", err)
@@ -48,7 +48,7 @@ func copyProject(ctx context.Context, from, to string) (left []string, err error
 	return c.named, nil
 }
 
-// projectCopy is a copy being made.
+// projectCopy is the state of copying a project.
 type projectCopy struct {
 	from    string
 	to      *os.Root
@@ -66,7 +66,7 @@ func (c *projectCopy) entry(p string, d fs.DirEntry, err error) error {
 	case name == ".":
 		return err
 	case err != nil:
-		return c.leave(name, d, err)
+		return c.omit(name, d, err)
 	case d.Name() == ".git" || filepath.ToSlash(name) == placeFolder:
 		if d.IsDir() {
 			return fs.SkipDir
@@ -91,21 +91,21 @@ func (c *projectCopy) entry(p string, d fs.DirEntry, err error) error {
 		return err
 	}
 	if unreadable(err) {
-		return c.leave(name, d, err)
+		return c.omit(name, d, err)
 	}
 	return err
 }
 
 var errTooLarge = fmt.Errorf("it has more than %d GiB; run `sia improve` on a file of a smaller project", maxCopied>>30)
 
-// unreadable reports whether an error is about what is copied rather than about the copy.
+// unreadable reports whether an error concerns the original rather than the copy.
 func unreadable(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) // somebody removed it meanwhile
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) // removed meanwhile
 }
 
-// leave leaves an entry out.
-func (c *projectCopy) leave(name string, d fs.DirEntry, err error) error {
-	if c.left++; len(c.named) < maxLeft {
+// omit omits an entry.
+func (c *projectCopy) omit(name string, d fs.DirEntry, err error) error {
+	if c.left++; len(c.named) < maxNamedOmitted {
 		c.named = append(c.named, fmt.Sprintf("%s (%v)", filepath.ToSlash(name), cause(err)))
 	}
 	if d != nil && d.IsDir() {
@@ -138,8 +138,8 @@ func (c *projectCopy) file(p, name string) error {
 	return c.to.Chtimes(name, info.ModTime(), info.ModTime())
 }
 
-// copiedFiles are the files of a copy. What a self-test made of it is not believed: a link that
-// leads out of the copy is not followed.
+// copiedFiles accesses the files of a copy. Since a self-test may have modified it, links that lead outside the copy
+// are not followed.
 type copiedFiles struct{ root *os.Root }
 
 // Read reads a file.
@@ -162,7 +162,7 @@ func (c *copiedFiles) Read(name string) (improve.File, error) {
 	return readText(f)
 }
 
-// Write makes the file as it is given.
+// Write writes or removes a file.
 func (c *copiedFiles) Write(name string, f improve.File) error {
 	at := filepath.FromSlash(name)
 	if f.Absent {

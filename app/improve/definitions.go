@@ -29,11 +29,11 @@ func isDefinition(name string) bool {
 	return false
 }
 
-// withShipped adds the techniques and policies that ship with SIA to a repository's own, at the
-// paths at which it would have them, unless it has one of that id or type already.
+// withShipped adds the techniques and policies that ship with SIA to a repository's own, at their usual paths, unless
+// the repository has one of the same id or type.
 func withShipped(own map[string][]byte) (map[string][]byte, error) {
 	all := maps.Clone(own)
-	library, _ := technique.LoadLibrary(own) // what can't be read is found by Definitions
+	library, _ := technique.LoadLibrary(own) // Definitions reports parse errors
 	shipped := technique.ShippedFiles()
 	for _, t := range library.All() {
 		if !t.Shipped {
@@ -55,13 +55,13 @@ func withShipped(own map[string][]byte) (map[string][]byte, error) {
 	return all, nil
 }
 
-// Definitions is the self-test of techniques and policies: that SIA reads them.
+// Definitions is the self-test of techniques and policies: it checks that SIA can read them.
 type Definitions struct{ Files improve.Files }
 
-// definitionsCommand is what the self-test is called.
+// definitionsCommand is the displayed name of the self-test.
 const definitionsCommand = "sia reads its techniques and policies"
 
-// Test reads the file that was changed, or says before any change that nothing is to be said.
+// Test reads the changed file. Before any change it passes.
 func (d Definitions) Test(_ context.Context, file string) (improve.TestRun, error) {
 	run := improve.TestRun{Command: definitionsCommand, OK: true, Ending: "nothing was changed yet"}
 	if file == "" {
@@ -78,7 +78,7 @@ func (d Definitions) Test(_ context.Context, file string) (improve.TestRun, erro
 	return run, nil
 }
 
-// readDefinition reads a file as SIA does when it stands in a repository.
+// readDefinition reads a file as SIA does in a repository.
 func readDefinition(name string, content []byte) error {
 	if path.Dir(name) == policies.Dir {
 		_, err := policies.Parse(name, content)
@@ -88,9 +88,9 @@ func readDefinition(name string, content []byte) error {
 	return errors.Join(errs...)
 }
 
-// Lay writes definitions into a folder of ours, in the place of those that an earlier run left
-// there, and returns their names in order.
-func Lay(root string, files map[string][]byte) (names []string, err error) {
+// WriteDefinitions writes definitions into a folder of SIA's own, replacing those of an earlier run, and returns their names in
+// order.
+func WriteDefinitions(root string, files map[string][]byte) (names []string, err error) {
 	for _, dir := range []string{technique.Dir, policies.Dir} {
 		if err := os.RemoveAll(filepath.Join(root, filepath.FromSlash(dir))); err != nil {
 			return nil, fmt.Errorf("lay out techniques and policies: %w", err)
@@ -101,9 +101,9 @@ func Lay(root string, files map[string][]byte) (names []string, err error) {
 			continue
 		}
 		if _, err := readText(strings.NewReader(string(files[name]))); err != nil {
-			continue // it is not for a model; that it can't be read is told on its commit
+			continue // not suitable for a model; its commit reports the parse error
 		}
-		if err := layFile(filepath.Join(root, filepath.FromSlash(name)), files[name]); err != nil {
+		if err := writeFile(filepath.Join(root, filepath.FromSlash(name)), files[name]); err != nil {
 			return nil, fmt.Errorf("lay out %s: %w", name, err)
 		}
 		names = append(names, name)

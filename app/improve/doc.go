@@ -1,22 +1,22 @@
-// Package improve carries improvements out on a disk and on GitHub. What is improved, and what
-// is kept, is decided by sia/improve; here lies what it works on.
+// Package improve applies improvements on disk and on GitHub. Package sia/improve decides what is
+// improved and what is kept.
 //
 // Concepts:
 //
-//   - A [Place] is the folder .sia/improve of a project. One process works in it at a time.
-//   - A [Subject] is the file to improve, as it is on disk.
-//   - An [Iteration] is a folder of a Place, named after when it began: a copy of the project in
-//     which everything happens, the original as a fallback, and a record of how far it is.
-//   - [Iteration.Promote] puts what was kept in the original's place. At every moment the
-//     original's name is that of the old version or of the new one, both whole. A version that
+//   - A [Place] is the folder .sia/improve of a project. One process at a time uses it.
+//   - A [Subject] is the file to improve, as read from disk.
+//   - An [Iteration] is a folder of a Place, named after its start time: a copy of the project in
+//     which all changes are made, the original as a fallback, and a record of its progress.
+//   - [Iteration.Promote] replaces the original with the kept version. At every moment the
+//     original's name refers to the complete old version or the complete new one. A version that
 //     somebody else wrote meanwhile is never lost.
-//   - [Place.Tidy] finishes what a killed process began and says what it found.
+//   - [Place.Tidy] completes the iterations of killed processes and reports them.
 //   - The history is a file of JSON lines, one for each cycle.
 //   - [SelfTest] and [Languages] run a command or a language's own parser on the copy, in the
 //     sandbox.
-//   - [Inside] finds out whether this process is itself part of an iteration, which must not
+//   - [Inside] reports whether this process is itself part of an iteration, which must not
 //     start another.
-//   - [Proposal] makes a pull request of what was kept.
+//   - [Proposal] opens a pull request with the kept versions.
 //
 // Start reading at place.go, then promote.go.
 package improve

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange has two files change names at once. On a file system that can't do that, fresh takes
-// target's name, and exchanged is false: what had it is gone.
+// exchange atomically swaps the names of two files. On a file system without support for that, fresh replaces target,
+// and exchanged is false.
 // https://man7.org/linux/man-pages/man2/renameat2.2.html
 func exchange(fresh, target string) (exchanged bool, err error) {
 	err = unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, target, unix.RENAME_EXCHANGE)

@@ -4,8 +4,7 @@ package improve
 
 import "os"
 
-// exchange gives fresh the name of target; what had it is gone. Elsewhere two names can't be
-// exchanged at once.
+// exchange replaces target by fresh. Only Linux can swap two names atomically.
 func exchange(fresh, target string) (exchanged bool, err error) {
 	return false, os.Rename(fresh, target)
 }

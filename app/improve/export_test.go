@@ -1,7 +1,7 @@
 //test:plain
 package improve
 
-// OnStep has f told each step of a promotion.
+// OnStep sets the function that is called for each step of a promotion.
 func (i *Iteration) OnStep(f func(string)) { i.step = f }
 
 // Steps are the steps of a promotion.

@@ -16,7 +16,7 @@ import (
 
 const (
 	historyName = "history.jsonl"
-	maxHistory  = 4 << 20 // bytes of the history's end that are read
+	maxHistory  = 4 << 20 // bytes read from the end of the history
 )
 
 // Entry is one line of the history: one cycle.
@@ -27,8 +27,8 @@ type Entry struct {
 	Evaluation improve.Evaluation `json:"evaluation"`
 }
 
-// Append adds a line. A line that an earlier process was killed in the middle of is ended first,
-// so that it spoils no other.
+// Append adds a line. If an earlier process was killed while writing, it completes that line first, so that only that
+// one is invalid.
 func (p *Place) Append(e Entry) (err error) {
 	defer func() {
 		if err != nil {
@@ -64,8 +64,7 @@ func (p *Place) Append(e Entry) (err error) {
 	return f.Sync()
 }
 
-// History is the entries of the last 4 MiB, oldest first. What is no entry, such as a line that was
-// cut, is passed over.
+// History returns the entries of the last 4 MiB, oldest first. It skips invalid lines, such as truncated ones.
 func (p *Place) History() (all []Entry, err error) {
 	defer func() {
 		if err != nil {

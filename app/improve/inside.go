@@ -6,29 +6,28 @@ import (
 	"path/filepath"
 )
 
-// Environment is the variable that everything an iteration runs has set, to the iteration's name.
+// Environment is the variable that is set to the iteration's name in all processes of an iteration.
 const Environment = "SIA_IMPROVE_ITERATION"
 
 // markFile marks the copy of an iteration, in its folder .sia/improve.
 const markFile = "ITERATION"
 
-// Inside says why a process with the environment env that works in or on the given places is
-// part of an iteration; "" when it is not. Each of the two signs is enough: the environment, and a
-// mark in a folder above.
+// Inside returns why a process with the environment env that works in or on the given places is part of an iteration;
+// "" if it is not. Either sign is sufficient: the environment, or a mark in a parent folder.
 func Inside(env func(string) string, places ...string) string {
 	if name := env(Environment); name != "" {
 		return fmt.Sprintf("%s is set: this runs within the iteration %s", Environment, name)
 	}
 	for _, place := range places {
-		if at := markedAbove(place); at != "" {
+		if at := findMark(place); at != "" {
 			return fmt.Sprintf("%s lies in the copy of an iteration, %s", place, at)
 		}
 	}
 	return ""
 }
 
-// markedAbove is the nearest marked folder that place lies in; "" for none.
-func markedAbove(place string) string {
+// findMark returns the nearest marked folder that contains place; "" if there is none.
+func findMark(place string) string {
 	dir, err := filepath.Abs(place)
 	if err != nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// tryLock holds a file until it is closed or the process ends, or says that another does.
+// tryLock locks a file until it is closed or the process ends. It returns errBusy if another process holds the lock.
 func tryLock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

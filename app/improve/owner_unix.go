@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownership is a file's owner and group, and how many names it has.
+// ownership is a file's owner, group, and number of hard links.
 type ownership struct {
 	known    bool
 	uid, gid int
@@ -23,8 +23,8 @@ func ownershipOf(info fs.FileInfo) ownership {
 	return ownership{true, int(st.Uid), int(st.Gid), uint64(st.Nlink)} //nolint:unconvert // its type differs by system
 }
 
-// give makes a file as the owner's.
-func (o ownership) give(path string) error {
+// apply sets a file's owner and group.
+func (o ownership) apply(path string) error {
 	if !o.known {
 		return nil
 	}
@@ -39,5 +39,5 @@ func (o ownership) give(path string) error {
 	if err := os.Lchown(path, o.uid, o.gid); err != nil {
 		return err
 	}
-	return os.Chmod(path, mode) // which a change of owner may narrow
+	return os.Chmod(path, mode) // a change of owner may clear mode bits
 }

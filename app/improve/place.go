@@ -20,19 +20,19 @@ import (
 const (
 	placeFolder  = ".sia/improve"
 	lockName     = "lock"
-	cacheFolder  = "cache"    // what builds of self-tests keep
-	copyFolder   = "project"  // of an iteration: the copy that is worked on
-	fallbackName = "fallback" // of an iteration: the original
-	keptName     = "kept"     // of an iteration: what was kept
-	besideName   = "beside"   // of a killed iteration: what lay beside the file
+	cacheFolder  = "cache"    // build caches of self-tests
+	copyFolder   = "project"  // in an iteration: the working copy
+	fallbackName = "fallback" // in an iteration: the original
+	keptName     = "kept"     // in an iteration: the kept version
+	strayName    = "beside"   // in a killed iteration: the temporary file next to the target
 	stampFormat  = "20060102T150405Z"
 	maxSameStamp = 100 // iterations that may begin within one second
 )
 
-// errBusy says that another process works in a place.
+// errBusy means that another process uses a place.
 var errBusy = errors.New("another `sia improve` works on this project; wait for it to end")
 
-// Place is the folder .sia/improve of a project, held by this process alone until Close.
+// Place is the folder .sia/improve of a project, locked by this process until Close.
 type Place struct {
 	Root string // the project's folder, absolute
 	dir  string
@@ -40,11 +40,11 @@ type Place struct {
 	now  func() time.Time
 }
 
-// Open makes the place of a project, which stays out of its commits, and holds it. A repository may bring such a
-// folder; one with anything but folders and ordinary files in it is refused.
+// Open creates and locks the place of a project, which is excluded from its commits. Since a repository may contain
+// this folder, Open rejects it if it has entries other than folders and regular files.
 func Open(root string, now func() time.Time) (*Place, error) {
 	dir := filepath.Join(root, placeFolder)
-	if err := makePlain(root); err != nil {
+	if err := makePlaceFolder(root); err != nil {
 		return nil, fmt.Errorf("make a place for improvements: %w", err)
 	}
 	ignore := filepath.Join(dir, ".gitignore")
@@ -63,8 +63,8 @@ func Open(root string, now func() time.Time) (*Place, error) {
 	return &Place{Root: root, dir: dir, lock: lock, now: now}, nil
 }
 
-// makePlain makes the folder of a place, unless it is there. An error says what leads out of it.
-func makePlain(root string) error {
+// makePlaceFolder creates the folder of a place, unless it exists. It returns an error if an entry leads outside.
+func makePlaceFolder(root string) error {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return err
 	}
@@ -88,10 +88,10 @@ func makePlain(root string) error {
 	return err
 }
 
-// Close lets go of the place.
+// Close unlocks the place.
 func (p *Place) Close() error { return p.lock.Close() }
 
-// Cache is a folder for what self-tests build. It is kept from run to run.
+// Cache returns a folder for builds of self-tests, which is kept between runs.
 func (p *Place) Cache() (string, error) {
 	dir := filepath.Join(p.dir, cacheFolder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -100,20 +100,20 @@ func (p *Place) Cache() (string, error) {
 	return dir, nil
 }
 
-// Iteration is one run's folder. Its methods are called by one goroutine.
+// Iteration is the folder of one run. It is not safe for concurrent use.
 type Iteration struct {
-	Name string // when it began, in UTC
+	Name string // start time, in UTC
 	Dir  string
 	Copy string   // the copy of the project
-	Left []string // what of the project could not be copied, in words
+	Left []string // entries of the project that could not be copied, for users
 
 	files  *copiedFiles
 	record record
-	step   func(string) // is told each step of a promotion; only tests listen
+	step   func(string) // called for each step of a promotion, for tests
 }
 
-// Begin makes a new iteration with a copy of the project. What it is to improve is said for whoever
-// finds it when this process is killed.
+// Begin creates a new iteration with a copy of the project. what describes the subject, for the report of a later
+// process if this one is killed.
 func (p *Place) Begin(ctx context.Context, what string) (_ *Iteration, err error) {
 	i := &Iteration{step: func(string) {}}
 	began := p.now().UTC()
@@ -155,18 +155,17 @@ func (p *Place) Begin(ctx context.Context, what string) (_ *Iteration, err error
 	return i, nil
 }
 
-// Files is the copy, for sia/improve.
+// Files returns the copy's files.
 func (i *Iteration) Files() improve.Files { return i.files }
 
-// Cycle notes that a cycle ended, so that a killed run can say how far it was, and saves what it
-// kept.
+// Cycle records that a cycle ended, so that the progress of a killed run is known, and saves the kept version.
 func (i *Iteration) Cycle(c improve.Cycle) error {
 	if c.Outcome == improve.Kept {
 		f, err := i.files.Read(c.File)
 		if err != nil {
 			return fmt.Errorf("save what was kept of %s: %w", c.File, err)
 		}
-		if _, err := i.put(keptName, c.File, f); err != nil {
+		if _, err := i.saveVersion(keptName, c.File, f); err != nil {
 			return err
 		}
 	}
@@ -175,8 +174,8 @@ func (i *Iteration) Cycle(c improve.Cycle) error {
 	return i.save(r)
 }
 
-// put saves a version of a file in the iteration's folder.
-func (i *Iteration) put(folder, name string, f improve.File) (path string, err error) {
+// saveVersion saves a version of a file in the iteration's folder.
+func (i *Iteration) saveVersion(folder, name string, f improve.File) (path string, err error) {
 	path = filepath.Join(i.Dir, folder, filepath.FromSlash(name))
 	if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
 		err = atomicfile.Replace(path, []byte(f.Text), 0o644)
@@ -187,7 +186,7 @@ func (i *Iteration) put(folder, name string, f improve.File) (path string, err e
 	return path, nil
 }
 
-// End removes the copy. Fallback, what was kept, and the record stay.
+// End removes the copy. Fallback, kept version and record stay.
 func (i *Iteration) End() error {
 	r := i.record
 	r.Phase = done

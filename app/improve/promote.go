@@ -12,35 +12,35 @@ import (
 	"github.com/sia-bot/sia/sia/improve"
 )
 
-// Promotion is where what was kept went.
+// Promotion is the result of promoting a kept version.
 type Promotion struct {
 	Promoted bool   `json:"promoted"`
-	Why      string `json:"why,omitempty"`      // it was not promoted
-	File     string `json:"file,omitempty"`     // that was replaced or made
-	Fallback string `json:"fallback,omitempty"` // where the version before it lies
-	Kept     string `json:"kept,omitempty"`     // where what was kept lies too
+	Why      string `json:"why,omitempty"`      // why it was not promoted
+	File     string `json:"file,omitempty"`     // the replaced or created file
+	Fallback string `json:"fallback,omitempty"` // path of the previous version
+	Kept     string `json:"kept,omitempty"`     // path of another copy of the kept version
 	Branch   string `json:"branch,omitempty"`
 	Commit   string `json:"commit,omitempty"`
-	Pull     string `json:"pull_request,omitempty"` // its address
-	// RestartRequired: what runs now runs with the version before until it is built or started anew.
+	Pull     string `json:"pull_request,omitempty"` // its URL
+	// RestartRequired reports that running processes use the old version until they are rebuilt or restarted.
 	RestartRequired bool     `json:"restart_required"`
 	Notes           []string `json:"notes,omitempty"`
 }
 
-// ErrChanged says that somebody else changed the file while it was improved.
+// ErrChanged means that somebody else changed the file while it was improved.
 var ErrChanged = errors.New("somebody changed it meanwhile, and their version stays")
 
-// The steps of a promotion, as tests name them.
+// Steps of a promotion, for tests.
 const (
-	stepRecorded = "recorded" // what is going to happen is written down
-	stepWritten  = "written"  // the new version lies beside the file
+	stepRecorded = "recorded" // the intended change is recorded
+	stepWritten  = "written"  // the new version is next to the file
 	stepSwapped  = "swapped"  // it has the file's name
-	stepChecked  = "checked"  // what had that name is what was improved
+	stepChecked  = "checked"  // the replaced file was the expected version
 )
 
-// Promote puts the content that was kept in the place of the subject's file, which must still be
-// as it was found. The version before and the new one are kept in the iteration's folder too. When
-// an error is returned, the file is as somebody else left it, or as it was.
+// Promote replaces the subject's file with the kept content. The file must be unchanged since it was read. The previous
+// and the new version are also stored in the iteration's folder. If it returns an error, the file is as somebody else
+// left it, or unchanged.
 func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err error) {
 	defer func() {
 		if err != nil {
@@ -48,11 +48,11 @@ func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err err
 			err = fmt.Errorf("promote %s: %w", s.Name, err)
 		}
 	}()
-	if p.Kept, err = i.put(keptName, s.Name, after); err != nil {
+	if p.Kept, err = i.saveVersion(keptName, s.Name, after); err != nil {
 		return p, err
 	}
 	if !s.File.Absent {
-		if p.Fallback, err = i.put(fallbackName, s.Name, s.File); err != nil {
+		if p.Fallback, err = i.saveVersion(fallbackName, s.Name, s.File); err != nil {
 			return p, err
 		}
 	}
@@ -78,13 +78,13 @@ func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err err
 	return p, i.save(r)
 }
 
-// replace writes the new version beside the file, has the two change places, and looks at what it
-// got: if that is not what was improved, they change back.
+// replace writes the new version next to the file, swaps the two, and checks the replaced version: if it is not the
+// expected one, it swaps them back.
 func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err error) {
 	r := i.record
 	made := false
 	defer func() {
-		if err != nil && made && !errors.Is(err, errKeep) {
+		if err != nil && made && !errors.Is(err, errNotOurs) {
 			err = errors.Join(err, removeOwn(r.Temp))
 		}
 	}()
@@ -107,15 +107,15 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 	if made, err = writeNew(r.Temp, after.Text, mode); err != nil {
 		return nil, err
 	}
-	if err := owner.give(r.Temp); err != nil {
+	if err := owner.apply(r.Temp); err != nil {
 		notes = append(notes, "the file has another owner now: "+cause(err).Error())
 	}
 	i.step(stepWritten)
-	if now, err := sumOf(s.Target); err != nil || now != r.Before {
+	if now, err := fileSum(s.Target); err != nil || now != r.Before {
 		return nil, cmp.Or(err, ErrChanged)
 	}
 	if s.File.Absent {
-		// A link is refused where there is a file by now, as a rename would not be.
+		// Unlike a rename, a link fails if there is a file by now.
 		if err := os.Link(r.Temp, s.Target); err != nil {
 			if errors.Is(err, fs.ErrExist) {
 				err = ErrChanged
@@ -131,33 +131,32 @@ func (i *Iteration) replace(s Subject, after improve.File) (notes []string, err 
 	}
 	i.step(stepSwapped)
 	if exchanged {
-		if err := i.settleSwap(s.Target); err != nil {
+		if err := i.verifySwap(s.Target); err != nil {
 			return nil, err
 		}
 	}
 	return notes, atomicfile.SyncFolder(filepath.Dir(s.Target))
 }
 
-// errKeep: what lies beside the file is not ours to remove.
-var errKeep = errors.New("it lies beside the file")
+// errNotOurs means that the temporary file is somebody else's and must not be removed.
+var errNotOurs = errors.New("it lies beside the file")
 
-// settleSwap looks at the version that the new one changed places with, and removes it if that is
-// what was improved.
-func (i *Iteration) settleSwap(target string) error {
+// verifySwap checks the version that the new one replaced, and removes it if it is the expected one.
+func (i *Iteration) verifySwap(target string) error {
 	r := i.record
-	got, err := sumOf(r.Temp)
+	got, err := fileSum(r.Temp)
 	i.step(stepChecked)
 	if err == nil && got == r.Before {
 		return removeOwn(r.Temp)
 	}
 	if _, back := exchange(r.Temp, target); back != nil {
-		return errors.Join(err, ErrChanged, fmt.Errorf("%w: %s (%w)", errKeep, r.Temp, back))
+		return errors.Join(err, ErrChanged, fmt.Errorf("%w: %s (%w)", errNotOurs, r.Temp, back))
 	}
 	return cmp.Or(err, ErrChanged)
 }
 
-// writeNew writes a file that must not be there, waits until it is on the disk, and reads it back.
-// made says that there is a file of ours, whole or not.
+// writeNew creates a file that must not exist, syncs it to disk, and reads it back. made reports whether the file was
+// created, complete or not.
 func writeNew(path, content string, mode fs.FileMode) (made bool, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -165,19 +164,19 @@ func writeNew(path, content string, mode fs.FileMode) (made bool, err error) {
 	}
 	_, err = f.WriteString(content)
 	if err == nil {
-		err = errors.Join(f.Chmod(mode), f.Sync()) // whatever the umask says
+		err = errors.Join(f.Chmod(mode), f.Sync()) // regardless of the umask
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return true, err
 	}
-	got, err := sumOf(path)
+	got, err := fileSum(path)
 	if err == nil && got != sum(improve.File{Text: content}) {
 		err = errors.New("the disk gives back something else than was written to it")
 	}
 	return true, err
 }
 
-// removeOwn removes a file that we made; none is as good.
+// removeOwn removes a file that SIA created, if it exists.
 func removeOwn(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

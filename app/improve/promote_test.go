@@ -22,7 +22,7 @@ const (
 	theirs = "somebody else's version\n"
 )
 
-// A test process that is asked to promotes a file and kills itself at a step.
+// A test process promotes a file and kills itself at a step, if requested by the environment.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("SIA_TEST_PROMOTE"); path != "" {
 		promoteAndDie(path, os.Getenv("SIA_TEST_DIE_AT"))
@@ -57,13 +57,13 @@ func promoteAndDie(path, at string) {
 	os.Exit(0)
 }
 
-// Killed at each step, the file is the version before or the new one, whole, and the next run says
-// which and leaves nothing beside it.
+// After a kill at each step, the file is the complete previous or new version, and the next run reports which and
+// removes temporary files.
 func TestKilledAtEachStep(t *testing.T) {
 	for _, isNew := range []bool{false, true} {
 		for _, step := range place.Steps() {
 			if isNew && step == "checked" {
-				continue // there is nothing to look at
+				continue // nothing to compare
 			}
 			dir := t.TempDir()
 			path := filepath.Join(dir, "file.txt")
@@ -114,7 +114,7 @@ func TestKilledAtEachStep(t *testing.T) {
 	}
 }
 
-// Whoever changes the file while it is promoted keeps their version, at whatever moment they do.
+// A user's change of the file during the promotion is kept, at every step.
 func TestChangedMeanwhile(t *testing.T) {
 	for _, isNew := range []bool{false, true} {
 		for _, step := range []string{"before", "recorded", "written"} {
@@ -146,14 +146,14 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// What was written between the last look and the exchange comes back.
+// A version written between the last check and the exchange is restored.
 func TestChangedAtTheLastMoment(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file.txt")
 	write(t, path, before)
 	s, i := begin(t, path)
 	i.OnStep(func(at string) {
-		if at == "swapped" { // as if it had been there when the names were exchanged
+		if at == "swapped" { // as if it had been there at the exchange
 			write(t, filepath.Join(dir, "."+"file.txt.sia-"+i.Name), theirs)
 		}
 	})
@@ -165,8 +165,7 @@ func TestChangedAtTheLastMoment(t *testing.T) {
 	}
 }
 
-// Killed right after somebody's version was displaced, the next run puts it back; what was written
-// in half is put aside.
+// After a kill right after a user's version was displaced, the next run restores it; an incomplete file is moved aside.
 func TestTidiesWhatLiesBeside(t *testing.T) {
 	for _, c := range []struct{ step, beside, want, aside string }{
 		{"swapped", theirs, theirs, ""},
@@ -191,7 +190,7 @@ func TestTidiesWhatLiesBeside(t *testing.T) {
 	}
 }
 
-// One process works in a place at a time, and a record that names somebody's file removes nothing.
+// Only one process can use a place, and a record that names somebody else's file removes nothing.
 func TestPlaceIsHeldAndBelievesNoRecord(t *testing.T) {
 	dir := t.TempDir()
 	p := open(t, dir)
@@ -232,7 +231,7 @@ func TestPlaceIsHeldAndBelievesNoRecord(t *testing.T) {
 	}
 }
 
-// A repository can't bring a place that leads out of it.
+// A repository can't contain a place that leads outside of it.
 func TestPlaceThatLeadsOut(t *testing.T) {
 	for _, link := range []string{".sia", ".sia/improve", ".sia/improve/history.jsonl", ".sia/improve/lock"} {
 		dir, outside := t.TempDir(), t.TempDir()
@@ -256,8 +255,7 @@ func TestPlaceThatLeadsOut(t *testing.T) {
 	}
 }
 
-// The copy has what the project has, but for Git's folder and what can't be read; a link that leads
-// out of it is not followed.
+// The copy contains the project except .git and what can't be read; a link that leads outside is not followed.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{".git", "sub/.git", ".sia/techniques"} {
@@ -326,7 +324,7 @@ func TestModeAndLinks(t *testing.T) {
 	}
 }
 
-// A promotion that can't be made leaves the file as it was.
+// A failed promotion leaves the file unchanged.
 func TestPromotionFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "sub", "file.txt")
@@ -338,7 +336,7 @@ func TestPromotionFails(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	s, i := begin(t, path)
-	// Something has the name beside the file already.
+	// The name of the temporary file is taken.
 	blocked := filepath.Join(dir, "sub", ".file.txt.sia-"+i.Name)
 	if err := os.Mkdir(blocked, 0o755); err != nil {
 		t.Fatal(err)

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	maxDefinition  = 64 << 10 // bytes of a technique or a policy
-	maxDefinitions = 200      // of a repository are looked at
+	maxDefinition  = 64 << 10 // bytes of a technique or policy
+	maxDefinitions = 200      // per repository
 )
 
-// Proposals opens pull requests for what was kept. Safe for concurrent use.
+// Proposals opens pull requests with kept versions. It is safe for concurrent use.
 type Proposals struct {
 	github *github.App
 	git    *gitops.Cache
@@ -30,23 +30,22 @@ type Proposals struct {
 	now    func() time.Time
 }
 
-// NewProposals returns what opens pull requests in the repositories that the app can see. What it
-// writes is masked.
+// NewProposals returns a Proposals for the repositories that the app can see. mask masks all of its output.
 func NewProposals(gh *github.App, git *gitops.Cache, mask func(string) string, now func() time.Time) *Proposals {
 	return &Proposals{gh, git, mask, now}
 }
 
-// Home is a repository in which techniques and policies live, as its default branch stands.
+// Home is a repository with techniques and policies, at its default branch's head.
 type Home struct {
 	Repo  sia.Repo
-	Files map[string][]byte // its techniques and policies, and those that ship, at the paths they would have
+	Files map[string][]byte // its techniques and policies, and the shipped ones at their usual paths
 
-	own          map[string]bool // is in the repository
+	own          map[string]bool // paths that are in the repository
 	installation int64
 	branch, head string
 }
 
-// Find looks at a repository, owner/name.
+// Find reads the repository with a name, owner/name.
 func (p *Proposals) Find(ctx context.Context, name string) (h Home, err error) {
 	installations, err := p.github.Installations(ctx)
 	if err != nil {
@@ -91,7 +90,7 @@ func (p *Proposals) read(ctx context.Context, h *Home) (err error) {
 			}
 			b, err := mirror.ReadFile(ctx, h.head, f.Path, maxDefinition)
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitops.ErrTooLarge) {
-				continue // a link, or nothing that SIA reads
+				continue // a link, or not a file that SIA reads
 			}
 			if err != nil {
 				return err
@@ -107,8 +106,8 @@ func (p *Proposals) mirror(h Home) *gitops.Repo {
 	return p.git.Repo(p.github.Repo(h.installation, h.Repo).Remote())
 }
 
-// Propose opens a pull request with what a run kept. A file that somebody changed since it was
-// found is not overwritten.
+// Propose opens a pull request with the files that a run kept. It does not overwrite a file that somebody changed
+// meanwhile.
 func (p *Proposals) Propose(ctx context.Context, h Home, run string, changes []improve.Change, cycles []improve.Cycle) (
 	out Promotion, err error,
 ) {
@@ -150,7 +149,7 @@ func (p *Proposals) Propose(ctx context.Context, h Home, run string, changes []i
 	return out, nil
 }
 
-// shipped are the changed files that the repository does not have yet.
+// shipped returns the changed files that the repository does not have yet.
 func (h Home) shipped(changes []improve.Change) (names []string) {
 	for _, c := range changes {
 		if !h.own[c.Name] {

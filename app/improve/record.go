@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia/improve"
 )
 
-// phase is how far an iteration is.
+// phase is the progress of an iteration.
 type phase string
 
 const (
@@ -26,24 +26,24 @@ const (
 const (
 	recordName = "iteration.json"
 	maxRecord  = 64 << 10 // bytes
-	absent     = "absent" // in the place of a content's sum
+	absent     = "absent" // sum of a file that does not exist
 )
 
-// record says how far an iteration is, for a process that comes after a killed one.
+// record is the progress of an iteration, for the recovery after a killed process.
 type record struct {
 	Run    string `json:"run"`
-	What   string `json:"what"` // that is improved, for people
+	What   string `json:"what"` // description of the subject, for users
 	Phase  phase  `json:"phase"`
-	Cycles int    `json:"cycles"` // that ended
+	Cycles int    `json:"cycles"` // completed cycles
 
-	// While it is promoted:
+	// During promotion:
 	Target string `json:"target,omitempty"` // absolute
-	Temp   string `json:"temp,omitempty"`   // beside the target; ours
+	Temp   string `json:"temp,omitempty"`   // SIA's own, next to the target
 	Before string `json:"before,omitempty"` // sum of the content, or absent
 	After  string `json:"after,omitempty"`
 }
 
-// save writes the record, whole or not at all.
+// save writes the record atomically.
 func (i *Iteration) save(r record) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
@@ -58,7 +58,7 @@ func (i *Iteration) save(r record) error {
 
 func readRecord(dir string) (r record, err error) {
 	path := filepath.Join(dir, recordName)
-	info, err := ordinary(path)
+	info, err := statRegular(path)
 	if err != nil {
 		return r, err
 	}
@@ -72,8 +72,8 @@ func readRecord(dir string) (r record, err error) {
 	return r, json.Unmarshal(b, &r)
 }
 
-// ordinary looks at an ordinary file. To read anything else may take for ever.
-func ordinary(path string) (fs.FileInfo, error) {
+// statRegular returns the info of a regular file. Reading any other file may block.
+func statRegular(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is no ordinary file (%s)", path, info.Mode().Type())
@@ -81,7 +81,7 @@ func ordinary(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// sum tells contents apart.
+// sum returns a hash of a file's content.
 func sum(f improve.File) string {
 	if f.Absent {
 		return absent
@@ -90,9 +90,9 @@ func sum(f improve.File) string {
 	return hex.EncodeToString(h[:])
 }
 
-// sumOf is the sum of the ordinary file that is at a path now.
-func sumOf(path string) (string, error) {
-	info, err := ordinary(path)
+// fileSum returns the sum of the regular file at a path.
+func fileSum(path string) (string, error) {
+	info, err := statRegular(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return absent, nil
@@ -105,8 +105,8 @@ func sumOf(path string) (string, error) {
 	return sum(improve.File{Text: string(b)}), err
 }
 
-// layFile writes a file and the folders above it.
-func layFile(path string, content []byte) error {
+// writeFile writes a file and creates its parent folders.
+func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

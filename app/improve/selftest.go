@@ -15,27 +15,26 @@ import (
 )
 
 const (
-	keptOutput = 16 << 10 // bytes of a self-test's output, from its beginning and end
-	buildAt    = sandbox.CacheDir + "/build"
-	modulesAt  = sandbox.CacheDir + "/modules"
+	maxOutput = 16 << 10 // bytes kept of a self-test's output, from its beginning and end
+	buildAt   = sandbox.CacheDir + "/build"
+	modulesAt = sandbox.CacheDir + "/modules"
 )
 
-// SelfTest runs a command on the copy, in the sandbox: without a network, and without a variable of
-// this process's environment.
+// SelfTest runs a command on the copy, in the sandbox, without network and without this process's environment.
 type SelfTest struct {
 	Sandbox   *sandbox.Sandbox
 	Copy      string // work tree
-	Iteration string // its name
+	Iteration string // the iteration's name
 	Command   string // shell command line
 	Within    time.Duration
-	Cache     string // writable, kept from run to run
-	Modules   string // Go's module cache, read-only; "": there is none
+	Cache     string // writable, kept between runs
+	Modules   string // Go's module cache, read-only; "": none
 }
 
-// Test runs the command. Whether it passes or not is no error.
+// Test runs the command. A failing test is not an error.
 func (s SelfTest) Test(ctx context.Context, _ string) (improve.TestRun, error) {
-	c := inCopy(s.Copy, s.Iteration)
-	c.Shell, c.Limits = s.Command, sandbox.Limits{Time: s.Within, Output: keptOutput}
+	c := copyCommand(s.Copy, s.Iteration)
+	c.Shell, c.Limits = s.Command, sandbox.Limits{Time: s.Within, Output: maxOutput}
 	c.Mounts = []sandbox.Mount{{From: s.Cache, To: buildAt, Writable: true}}
 	c.Env = append(c.Env, "XDG_CACHE_HOME="+buildAt, "GOCACHE="+buildAt+"/go", "npm_config_cache="+buildAt+"/npm",
 		"CARGO_TARGET_DIR="+buildAt+"/cargo", "GOPROXY=off")
@@ -50,19 +49,19 @@ func (s SelfTest) Test(ctx context.Context, _ string) (improve.TestRun, error) {
 	if err := context.Cause(ctx); err != nil {
 		return improve.TestRun{}, err
 	}
-	ending, _, _ := strings.Cut(res.String(), " after ") // how long it took is different each time
+	ending, _, _ := strings.Cut(res.String(), " after ") // the duration differs each time
 	if res.Ended != "" {
 		ending += ": " + res.Why
 	}
 	return improve.TestRun{Command: s.Command, OK: res.OK(), Ending: ending, Output: visible.Text(string(res.Output))}, nil
 }
 
-// inCopy is a command that works on the copy and knows the iteration that it is part of.
-func inCopy(dir, iteration string) sandbox.Command {
+// copyCommand returns a command that runs in the copy, with the iteration's name in its environment.
+func copyCommand(dir, iteration string) sandbox.Command {
 	return sandbox.Command{Dir: dir, Env: []string{Environment + "=" + iteration}, ReadOnly: []string{placeFolder}}
 }
 
-// GoModules is the folder in which Go keeps modules; "" when there is none yet.
+// GoModules returns Go's module cache; "" if it does not exist.
 func GoModules(env func(string) string) string {
 	dir := env("GOMODCACHE")
 	if dir == "" {
@@ -78,21 +77,19 @@ func GoModules(env func(string) string) string {
 	return dir
 }
 
-// Languages parses files with their languages' own parsers, in the sandbox, as far as they are on
-// this machine.
+// Languages parses files with the languages' own parsers, in the sandbox, if they are installed.
 type Languages struct {
-	Sandbox   *sandbox.Sandbox // nil: there is none
+	Sandbox   *sandbox.Sandbox // nil: unavailable
 	Copy      string
 	Iteration string
 }
 
 const (
-	parseWithin = 30 * time.Second
-	noParser    = 127 // as a shell says that there is no such command; scripts, that it can't parse all of the language
+	parseTimeout = 30 * time.Second
+	noParser     = 127 // exit code of a shell for a missing command; scripts use it for unsupported syntax
 )
 
-// language is a language with a parser of its own. The script parses the file $1 and neither
-// runs nor writes it.
+// language is a language with its own parser. The script parses the file $1 without running or writing it.
 type language struct {
 	name, program, script string
 }
@@ -102,12 +99,12 @@ var (
 with open(sys.argv[1], "rb") as f: source = f.read()
 try: ast.parse(source, sys.argv[1])
 except (SyntaxError, ValueError) as e: sys.exit("%s (line %s)" % (e, getattr(e, "lineno", "?")))' "$1"`}
-	// Of a file that is a module by an import or export alone, node --check says that it parses, whatever follows
+	// If only an import or export shows that a file is a module, node --check accepts it regardless of syntax errors
 	// (https://github.com/nodejs/node/issues/65202).
 	javascript = language{"JavaScript", "node", `node --check "$1" || exit 1
 case "$1" in *.mjs | *.cjs) exit ;; esac
 node --check --input-type=commonjs - <"$1" 2>/dev/null || exec node --check --input-type=module - <"$1"`}
-	// What Node can't strip, such as an enum, is TypeScript nevertheless.
+	// Syntax that Node can't strip, such as an enum, is valid TypeScript.
 	typescript = language{"TypeScript", "node", `exec node -e '
 const { stripTypeScriptTypes } = require("node:module")
 if (!stripTypeScriptTypes) process.exit(127)
@@ -122,7 +119,7 @@ try {
 	posix = language{"shell", "sh", `exec sh -n "$1"`}
 )
 
-// languageOf tells a file's language by its name, or where that has no ending by its first line.
+// languageOf returns a file's language by its extension, or without one by its first line.
 func languageOf(name, content string) (language, bool) {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".py":
@@ -172,10 +169,10 @@ func (l Languages) Check(ctx context.Context, name string) (improve.Parse, error
 		p.Why = "there is no sandbox on this machine to run the parser in"
 		return p, nil
 	}
-	c := inCopy(l.Copy, l.Iteration)
+	c := copyCommand(l.Copy, l.Iteration)
 	script := "command -v " + lang.program + " >/dev/null || exit 127\n" + lang.script
 	c.Argv = []string{"/bin/sh", "-c", script, "parse", "./" + filepath.ToSlash(name)}
-	c.Limits = sandbox.Limits{Time: parseWithin, Output: 4 << 10}
+	c.Limits = sandbox.Limits{Time: parseTimeout, Output: 4 << 10}
 	res, err := l.Sandbox.Run(ctx, c)
 	if err != nil {
 		return p, err

@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia/improve"
 )
 
-// Languages are parsed by their own programs, which run nothing of the file; what can't be checked
-// is said, with the reason.
+// Files are parsed by their languages' own programs without being run; files that can't be checked are reported with
+// the reason.
 func TestLanguages(t *testing.T) {
 	box := sandboxtest.New(t, sandbox.Options{})
 	dir := t.TempDir()

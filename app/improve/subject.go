@@ -13,19 +13,18 @@ import (
 	"github.com/sia-bot/sia/sia/improve"
 )
 
-// Subject is a file to improve, as it was found.
+// Subject is a file to improve, as it was read.
 type Subject struct {
-	Root   string // absolute: the folder of its repository, or the file's own where there is none
+	Root   string // absolute: the folder of its repository, or the file's own folder if there is none
 	Name   string // slash-separated, relative to Root
-	Target string // absolute, with links followed: what is replaced
-	Link   bool   // the path that was named is a symbolic link to Target
+	Target string // absolute, with links resolved; the file to replace
+	Link   bool   // the given path is a symbolic link to Target
 	File   improve.File
 }
 
-// Find looks at the file of a path. A file that is not there yet is a case. An error says why it
-// can't be improved, and what it is instead.
+// Find reads the file at a path, which need not exist yet. An error contains the reason why it can't be improved.
 func Find(path string) (Subject, error) {
-	target, err := follow(path)
+	target, err := resolvePath(path)
 	if err != nil {
 		return Subject{}, fmt.Errorf("find %s: %w", path, err)
 	}
@@ -36,7 +35,7 @@ func Find(path string) (Subject, error) {
 	if s.File, err = readFile(target); err != nil {
 		return Subject{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	s.Root = projectOf(filepath.Dir(target))
+	s.Root = findProject(filepath.Dir(target))
 	name, err := filepath.Rel(s.Root, target)
 	if err != nil {
 		return Subject{}, fmt.Errorf("find %s: %w", path, err)
@@ -45,9 +44,9 @@ func Find(path string) (Subject, error) {
 	return s, nil
 }
 
-// follow is the absolute path of a file with links followed, also of a file that is not there yet,
-// as far as its folders are.
-func follow(path string) (string, error) {
+// resolvePath returns the absolute path of a file with links resolved. If the file does not exist, it resolves the
+// existing parent folders.
+func resolvePath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -59,7 +58,7 @@ func follow(path string) (string, error) {
 	if info, err := os.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return "", errors.New("it is a link to a file that is not there; make that file, or name it")
 	}
-	dir, err := follow(filepath.Dir(abs))
+	dir, err := resolvePath(filepath.Dir(abs))
 	return filepath.Join(dir, filepath.Base(abs)), err
 }
 
@@ -84,7 +83,7 @@ func readFile(path string) (improve.File, error) {
 	return readText(f)
 }
 
-// readText reads a file that is text and not too long.
+// readText reads text of at most [improve.MaxFile] bytes.
 func readText(r io.Reader) (improve.File, error) {
 	b, err := io.ReadAll(io.LimitReader(r, improve.MaxFile+1))
 	switch {
@@ -100,7 +99,7 @@ func readText(r io.Reader) (improve.File, error) {
 	return improve.File{Text: string(b)}, nil
 }
 
-// cause is an error without the operation and path that the caller names.
+// cause returns an error without the operation and path, which the caller adds.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -109,9 +108,9 @@ func cause(err error) error {
 	return err
 }
 
-// projectOf is the nearest folder above that is a Git repository's, or dir itself. Folders that
-// are not there yet are passed over.
-func projectOf(dir string) string {
+// findProject returns the nearest parent folder that is a Git repository, or dir itself. It skips folders that do not
+// exist yet.
+func findProject(dir string) string {
 	own := ""
 	for at := dir; ; at = filepath.Dir(at) {
 		if own == "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia/improve"
 )
 
-// Tidy finishes what processes that were killed began in this place, and says what it found, a
-// sentence each. The place is held, so no iteration that it finds is under way.
+// Tidy completes the iterations of killed processes in this place, and returns a sentence about each. Since the place
+// is locked, none of them is running.
 func (p *Place) Tidy() (found []string, err error) {
 	all, err := os.ReadDir(p.dir)
 	if err != nil {
@@ -26,8 +26,8 @@ func (p *Place) Tidy() (found []string, err error) {
 		i := &Iteration{Name: d.Name(), Dir: filepath.Join(p.dir, d.Name()), step: func(string) {}}
 		r, err := readRecord(i.Dir)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // killed before it began, or none of ours
-			_ = os.Remove(i.Dir) // only when it is empty
+		case errors.Is(err, fs.ErrNotExist): // killed before it began, or not SIA's
+			_ = os.Remove(i.Dir) // succeeds only if empty
 			continue
 		case err != nil:
 			found = append(found, fmt.Sprintf("The record of iteration %s can't be read (%v); it was left alone.", i.Name, err))
@@ -45,16 +45,16 @@ func (p *Place) Tidy() (found []string, err error) {
 	return found, nil
 }
 
-// finish ends an iteration of a process that was killed.
+// finish ends an iteration of a killed process.
 func (p *Place) finish(i *Iteration) (said string, err error) {
 	r := i.record
 	said = fmt.Sprintf("An earlier run, %s, was killed in its cycle %d; %s is as it was.", i.Name, r.Cycles+1, r.What)
 	if r.Phase == promoting {
-		if !p.ours(i) {
+		if !p.isOwnRecord(i) {
 			return "", fmt.Errorf("its record names what is not its own (%s, %s); remove %s if you don't know it", r.Target,
 				r.Temp, i.Dir)
 		}
-		if said, err = i.settleKilled(); err != nil {
+		if said, err = i.recoverPromotion(); err != nil {
 			return "", err
 		}
 	}
@@ -69,15 +69,15 @@ func (p *Place) finish(i *Iteration) (said string, err error) {
 	return said, i.save(r)
 }
 
-// settleKilled ends a promotion that was cut short. The file is the version before, the new
-// one, or somebody else's: it stays what it is, unless somebody else's was displaced.
-func (i *Iteration) settleKilled() (said string, err error) {
+// recoverPromotion completes an interrupted promotion. The file is the previous version, the new one, or somebody
+// else's. It is not changed, except to restore somebody else's version that was displaced.
+func (i *Iteration) recoverPromotion() (said string, err error) {
 	r := i.record
-	now, err := sumOf(r.Target)
+	now, err := fileSum(r.Target)
 	if err != nil {
 		return "", err
 	}
-	beside, err := sumOf(r.Temp)
+	beside, err := fileSum(r.Temp)
 	if err != nil {
 		return "", err
 	}
@@ -102,13 +102,14 @@ func (i *Iteration) settleKilled() (said string, err error) {
 	if beside == absent {
 		return said, nil
 	}
-	// It was cut in the middle, or is a version that somebody else wrote.
-	return said, os.Rename(r.Temp, filepath.Join(i.Dir, besideName))
+	// It is incomplete, or somebody else's version.
+	return said, os.Rename(r.Temp, filepath.Join(i.Dir, strayName))
 }
 
-// ours reports whether the record of an iteration names a file of this project, and beside it what a promotion of
-// this iteration would make: a file is replaced and removed by what it says.
-func (p *Place) ours(i *Iteration) bool {
+// isOwnRecord reports whether an iteration's record names a file of this project, and the temporary file that a
+// promotion in this iteration would create. This matters because files are replaced and removed according to the
+// record.
+func (p *Place) isOwnRecord(i *Iteration) bool {
 	r := i.record
 	folder := filepath.Dir(r.Target)
 	if real, err := filepath.EvalSymlinks(folder); err == nil && real != folder {

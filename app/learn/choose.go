@@ -14,9 +14,8 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// Learner decides which technique to try and learns from outcomes.
-// *[bandit.Learner] is one. What it decides must be a function of what it was
-// told, in that order, and of the request.
+// Learner decides which technique to try, and learns from outcomes. *[bandit.Learner] implements it. Its decisions must
+// depend only on the outcomes that it observed, in that order, and on the request.
 type Learner interface {
 	Decide(bandit.Request) bandit.Decision
 	Observe(...bandit.Outcome)
@@ -24,54 +23,53 @@ type Learner interface {
 	Trial(org, repo, technique string) bandit.Trial
 }
 
-// Chooser decides which technique the next attempt of a task uses. Safe for concurrent use.
+// Chooser decides which technique the next attempt of a task uses. It is safe for concurrent use.
 type Chooser struct {
 	store   ChooserStore
 	learner Learner
 	setup   string
 	now     func() time.Time
 	replay  replay
-	others  imported
+	others  importCache
 }
 
-// NewChooser returns a chooser that has not learned anything yet: it reads the recorded outcomes when
-// it first observes. setup names the models and prompts in use, so that what was learned under others
-// counts for less.
+// NewChooser returns a chooser without any outcomes: it reads the recorded ones when it first observes. setup names the
+// models and prompts in use, so that outcomes under others count for less.
 func NewChooser(s ChooserStore, l Learner, setup string, now func() time.Time) *Chooser {
 	return &Chooser{store: s, learner: l, setup: setup, now: now}
 }
 
-// Policies that are not the learner's.
-const policyPerson = "person" // somebody asked for it, which is binding
+// Policies other than the learner's.
+const policyUser = "person" // a user's choice, which is binding
 
-// question is what a technique is chosen by, as the log of decisions keeps it:
-// put to a learner that has seen the same outcomes, it gives the same answer.
+// question is the input of a decision about a technique, as stored in the log: a learner that has seen the same
+// outcomes gives the same answer to it.
 type question struct {
 	bandit.Diagnosis
-	Pick       sia.TechniqueID   `json:"pick,omitempty"`   // the diagnosis'; empty: none
-	Wanted     sia.TechniqueID   `json:"wanted,omitempty"` // a person's; empty: nobody's
-	Task       sia.TaskID        `json:"task"`
-	Attempt    int               `json:"attempt"` // techniques tried in the task before
-	Left       int               `json:"left"`    // approaches left, this one included
-	Used       []sia.TechniqueID `json:"used,omitempty"`
-	Refused    []sia.TechniqueID `json:"refused,omitempty"` // by the reviewer
-	Candidates []given           `json:"candidates"`
-	Trials     []sia.TechniqueID `json:"trials,omitempty"`   // candidates that are on trial
-	Language   string            `json:"language,omitempty"` // of the repository; empty: not known
+	Pick       sia.TechniqueID     `json:"pick,omitempty"`   // the diagnosis's choice; empty: none
+	Wanted     sia.TechniqueID     `json:"wanted,omitempty"` // a user's choice; empty: none
+	Task       sia.TaskID          `json:"task"`
+	Attempt    int                 `json:"attempt"` // techniques tried in the task before
+	Left       int                 `json:"left"`    // approaches left, including this one
+	Used       []sia.TechniqueID   `json:"used,omitempty"`
+	Refused    []sia.TechniqueID   `json:"refused,omitempty"` // by the reviewer
+	Candidates []questionCandidate `json:"candidates"`
+	Trials     []sia.TechniqueID   `json:"trials,omitempty"`   // candidates that are on trial
+	Language   string              `json:"language,omitempty"` // of the repository; empty: unknown
 	byImport
-	Setup   string `json:"setup"`   // the models and prompts that it is decided under
+	Setup   string `json:"setup"`   // the models and prompts in use
 	Learned int    `json:"learned"` // outcomes that the learner had seen
 }
 
-// given is a candidate as it is put to the learner.
-type given struct {
+// questionCandidate is a candidate in a question.
+type questionCandidate struct {
 	Technique sia.TechniqueID `json:"technique"`
 	Rank      int             `json:"rank,omitempty"`
 	Odds      float64         `json:"odds,omitempty"`
-	Imported  bandit.Tally    `json:"imported,omitzero"` // what other installations saw of it
+	Imported  bandit.Tally    `json:"imported,omitzero"` // outcomes in other installations
 }
 
-// questionOf is what a logged decision about a technique was made by.
+// questionOf returns the question of a logged decision about a technique.
 func questionOf(d sia.Decision) (q question, err error) {
 	if err := json.Unmarshal(d.Context, &q); err != nil {
 		return q, fmt.Errorf("read decision %s: %w", d.ID, err)
@@ -79,20 +77,20 @@ func questionOf(d sia.Decision) (q question, err error) {
 	return q, nil
 }
 
-// ask is the question of which technique a task's next attempt uses. What a person asks for is not
-// on trial.
-func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice, trials technique.Trials) question {
+// newQuestion returns the question of which technique a task's next attempt uses. A technique that a user requests is
+// not on trial.
+func (ch *Chooser) newQuestion(t sia.Task, language string, q diagnose.Choice, trials technique.Trials) question {
 	by, others := ch.others.of(t.ID)
 	a := question{
-		Diagnosis: diagnosed(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
+		Diagnosis: banditDiagnosis(t.Repo, q.Pattern, nil), Pick: q.Pick, Wanted: q.Wanted,
 		Task: t.ID, Attempt: len(t.Interventions), Left: t.ApproachesLeft(), Used: t.UsedTechniques(), Refused: t.Refused,
 		Setup: ch.setup, Language: language, byImport: by,
 	}
 	if q.Model {
-		a.Confidence = confidence(q)
+		a.Confidence = modelConfidence(q)
 	}
 	for _, c := range q.Candidates {
-		g := given{Technique: c.Technique, Rank: c.Rank, Odds: c.Odds}
+		g := questionCandidate{Technique: c.Technique, Rank: c.Rank, Odds: c.Odds}
 		if others != nil {
 			g.Imported = bandit.Tally(others.Technique(language, string(q.Pattern), string(c.Technique)))
 		}
@@ -104,9 +102,9 @@ func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice, trials te
 	return a
 }
 
-// confidence is what a model said of techniques: its ratings, and of a pick that
-// it did not rate its confidence in the diagnosis. nil: it said nothing.
-func confidence(q diagnose.Choice) map[string]float64 {
+// modelConfidence returns a model's statements about techniques: its ratings, and for an unrated pick its confidence in
+// the diagnosis. nil: there are none.
+func modelConfidence(q diagnose.Choice) map[string]float64 {
 	said := map[string]float64{}
 	if q.Pick != "" {
 		said[string(q.Pick)] = q.Confidence
@@ -120,14 +118,14 @@ func confidence(q diagnose.Choice) map[string]float64 {
 	return said
 }
 
-// diagnosed is a diagnosis as learners know it. A repository goes by GitHub's id,
-// which stays when it is renamed.
-func diagnosed(r sia.Repo, p sia.Pattern, confidence map[string]float64) bandit.Diagnosis {
+// banditDiagnosis returns a diagnosis for a learner. It identifies a repository by GitHub's id, which is unaffected by
+// renames.
+func banditDiagnosis(r sia.Repo, p sia.Pattern, confidence map[string]float64) bandit.Diagnosis {
 	return bandit.Diagnosis{Org: r.Owner, Repo: strconv.FormatInt(r.ID, 10), Pattern: string(p), Confidence: confidence}
 }
 
-// decide answers the question by a policy; nil: the learner's own. A person's wish is the answer; the learner says
-// what speaks for and against it.
+// decide answers the question by a policy; nil: the learner's own. If a user requested a technique it is the answer,
+// and the learner supplies the evidence for and against it.
 func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 	r := bandit.Request{Diagnosis: q.Diagnosis, Task: string(q.Task), Attempt: q.Attempt, Left: q.Left, Policy: by}
 	for _, ids := range [][]sia.TechniqueID{q.Used, q.Refused} {
@@ -150,7 +148,7 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 	if d.Options[0].Technique != string(q.Wanted) {
 		d.Reason += fmt.Sprintf(" The evidence was for %s, with %.0f %%.", d.Options[0].Technique, 100*d.Options[0].Mean)
 	}
-	d.Choice, d.Propensity, d.Explored, d.Policy = string(q.Wanted), 1, false, policyPerson
+	d.Choice, d.Propensity, d.Explored, d.Policy = string(q.Wanted), 1, false, policyUser
 	for i := range d.Options {
 		d.Options[i].Propensity = 0
 		if d.Options[i].Technique == d.Choice {
@@ -160,12 +158,12 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 	return d
 }
 
-// Choose decides by a policy which technique the next attempt uses; language is that of the task's
-// repository. The decision is to be logged before the diagnosis takes effect.
+// Choose decides by a policy which technique the next attempt uses; language is the language of the task's repository.
+// The caller logs the decision before the diagnosis takes effect.
 func (ch *Chooser) Choose(
 	t sia.Task, language string, f sia.Effect, q diagnose.Choice, by bandit.Policy, trials technique.Trials,
 ) (diagnose.Chosen, error) {
-	asked := ch.ask(t, language, q, trials)
+	asked := ch.newQuestion(t, language, q, trials)
 	d := asked.decide(ch.learner, &by)
 	asked.Learned = d.Learned
 	if trials.Said != "" {
@@ -188,7 +186,7 @@ func (ch *Chooser) Choose(
 	}, nil
 }
 
-// evidence puts candidates into the learner's order, with what it knows of them.
+// evidence sorts candidates in the learner's order and adds its statistics.
 func evidence(cs []sia.Candidate, options []bandit.Option) []sia.Candidate {
 	tally := func(t bandit.Tally) sia.Tally {
 		return sia.Tally{Resolved: int(math.Round(t.Resolved)), Tried: int(math.Round(t.Tried))}
@@ -204,8 +202,8 @@ func evidence(cs []sia.Candidate, options []bandit.Option) []sia.Candidate {
 	return out
 }
 
-// Candidates are the techniques that could be tried on a pattern, in the order of
-// what was learned: those that answer it, and any other that has resolved it.
+// Candidates returns the techniques that could be tried on a pattern, in the learner's order: those listed for it, and
+// any other that has resolved it.
 func (ch *Chooser) Candidates(
 	trials technique.Trials, t sia.Task, language string, p sia.Pattern, by bandit.Policy,
 ) []sia.Candidate {
@@ -218,7 +216,7 @@ func (ch *Chooser) Candidates(
 				Reason: fmt.Sprintf("not listed for %s, but it has resolved it", p)})
 		}
 	}
-	known := evidence(all, ch.ask(t, language, diagnose.Choice{Pattern: p, Candidates: all}, trials).
+	known := evidence(all, ch.newQuestion(t, language, diagnose.Choice{Pattern: p, Candidates: all}, trials).
 		decide(ch.learner, &by).Options)
 	return slices.DeleteFunc(known, func(c sia.Candidate) bool {
 		unlisted := !slices.ContainsFunc(listed, func(l sia.Candidate) bool { return l.Technique == c.Technique })

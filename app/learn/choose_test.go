@@ -28,14 +28,14 @@ func database(t *testing.T) *store.Store {
 	return s
 }
 
-// shipped is what the shipped technique policy decides by.
+// shipped returns the policy of the shipped technique decisions.
 func shipped(t *testing.T) bandit.Policy {
 	t.Helper()
 	p := policies.ShippedTechnique()
 	return p
 }
 
-// replica is a worker that has learned nothing yet.
+// replica returns a worker without any evidence.
 func replica(t *testing.T, s *store.Store) *Chooser {
 	t.Helper()
 	l := bandit.NewLearner(shipped(t))
@@ -60,7 +60,7 @@ func record(t *testing.T, s *store.Store, os ...store.Outcome) {
 	}
 }
 
-// ratings differ from issue to issue; in the first nothing is rated.
+// ratings differ by issue; the first has none.
 func ratings(issue int) sia.Ratings {
 	if issue == 0 {
 		return nil
@@ -69,7 +69,7 @@ func ratings(issue int) sia.Ratings {
 		sia.ContextPruning: 0.2}
 }
 
-// decisions are what a worker would decide for every pattern in some tasks.
+// decisions returns a worker's decisions for every pattern in several tasks.
 func decisions(t *testing.T, w *Chooser) (all []sia.Decision) {
 	t.Helper()
 	if err := w.catchUp(context.Background()); err != nil {
@@ -92,9 +92,8 @@ func decisions(t *testing.T, w *Chooser) (all []sia.Decision) {
 	return all
 }
 
-// TestReplicasDecideAlike: replicas that read the outcomes in other portions, and
-// one that starts at the end, decide the same; and so does whoever puts a logged
-// question to a learner that was told what this one had been told.
+// TestReplicasDecideAlike: replicas that read the outcomes in different portions, and one that starts at the end, make
+// the same decisions. So does a new learner with the same outcomes for a logged question.
 //
 //test:plain
 //test:thorough
@@ -143,7 +142,7 @@ func TestReplicasDecideAlike(t *testing.T) {
 	}
 }
 
-// repeat puts the question of a logged decision to a new learner.
+// repeat repeats a logged decision with a new learner.
 func repeat(t *testing.T, s *store.Store, d sia.Decision) {
 	t.Helper()
 	var asked question
@@ -173,8 +172,8 @@ func repeat(t *testing.T, s *store.Store, d sia.Decision) {
 	}
 }
 
-// TestOtherModels: what was learned under other models counts a quarter from the
-// first outcome under new ones on, once.
+// TestOtherModels: evidence from other models counts a quarter from the first outcome with new ones on, and is
+// discounted once.
 func TestOtherModels(t *testing.T) {
 	s := database(t)
 	w := replica(t, s)
@@ -185,15 +184,15 @@ func TestOtherModels(t *testing.T) {
 	if err := w.catchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d := w.learner.Decide(bandit.Request{Diagnosis: diagnosed(shop, sia.WrongTool, nil),
+	d := w.learner.Decide(bandit.Request{Diagnosis: banditDiagnosis(shop, sia.WrongTool, nil),
 		Candidates: []bandit.Candidate{{Technique: string(sia.ToolChange)}}})
 	if got, want := d.Options[0].Here, (bandit.Tally{Resolved: 4, Tried: 4}); got != want { // 4 × ¼, and three since
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
-// TestCandidates: what has resolved a pattern is considered although it is not
-// listed for it, here or elsewhere.
+// TestCandidates: a technique that has resolved a pattern, here or elsewhere, is a candidate although it is not listed
+// for it.
 func TestCandidates(t *testing.T) {
 	s := database(t)
 	w := replica(t, s)
@@ -220,8 +219,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestPersonsWish: a person's wish is binding, logged as theirs, with what speaks
-// against it.
+// TestPersonsWish: a user's request is binding, logged as the user's, with the evidence against it.
 func TestPersonsWish(t *testing.T) {
 	w := replica(t, database(t))
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}, Wanted: sia.FreshStart}
@@ -232,7 +230,7 @@ func TestPersonsWish(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := chosen.Decision
-	if chosen.Technique != sia.FreshStart || d.Choice != "fresh-start" || d.Propensity != 1 || d.Policy != policyPerson {
+	if chosen.Technique != sia.FreshStart || d.Choice != "fresh-start" || d.Propensity != 1 || d.Policy != policyUser {
 		t.Errorf("%+v", d)
 	}
 	var options []bandit.Option
@@ -250,8 +248,8 @@ func TestPersonsWish(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeard: the question has what the model said of each technique, its
-// pick's confidence where that was not rated, and nothing that the rules said.
+// TestWhatIsHeard: the question contains the model's rating of each technique, the confidence of an unrated pick, and
+// no statement by rules.
 func TestWhatIsHeard(t *testing.T) {
 	w := replica(t, database(t))
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5}
@@ -272,7 +270,7 @@ func TestWhatIsHeard(t *testing.T) {
 		{"nothing said", diagnose.Choice{Model: true, Confidence: 0.9}, nil},
 		{"by the rules", diagnose.Choice{Pick: sia.FreshStart, Confidence: 0.9}, nil},
 	} {
-		if diff := cmp.Diff(tt.want, w.ask(task, "go", tt.choice, technique.Trials{}).Confidence); diff != "" {
+		if diff := cmp.Diff(tt.want, w.newQuestion(task, "go", tt.choice, technique.Trials{}).Confidence); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
@@ -281,8 +279,7 @@ func TestWhatIsHeard(t *testing.T) {
 	}
 }
 
-// TestRatingsDecide: the same pick with the same confidence is tried or not, as
-// the ratings of the others are.
+// TestRatingsDecide: whether the same pick with the same confidence is tried depends on the ratings of the others.
 func TestRatingsDecide(t *testing.T) {
 	w := replica(t, database(t))
 	task := sia.Task{ID: "7-1", Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}

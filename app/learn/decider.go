@@ -17,49 +17,47 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Trials says by which policy a task is decided about: by the one in force, unless a changed one is
-// being tried on it.
+// Trials selects the policy for a task: the one in force, unless a changed one is on trial for it.
 type Trials interface {
 	For(ctx context.Context, t sia.Task, typ policies.Type, set *policies.Set, c policies.Context) (policies.Policy, error)
 }
 
-// Decider puts the questions of tasks to the policies in force, and learns who works well.
-// Safe for concurrent use.
+// Decider makes decisions about tasks by the policies in force, and learns which coders work well. It is safe for
+// concurrent use.
 type Decider struct {
 	store   DeciderStore
 	learner *coder.Learner
 	trials  Trials
 	now     func() time.Time
-	// whether a part is done can be checked on this server
+	// whether this server can check that a part is done
 	checkable bool
 
-	others imported
+	others importCache
 
 	mu     sync.Mutex
-	last   int64               // id of the newest outcome that was read
-	agents map[string][]string // coder → agents and models that its outcomes are of
+	last   int64               // id of the newest outcome read
+	agents map[string][]string // coder → agents and models in its outcomes
 }
 
-// NewDecider returns a decider that has not learned anything yet: it reads the recorded
-// outcomes when it first decides. checkable tells whether commands can be run on this server:
-// without that nobody can tell whether a part is done.
+// NewDecider returns a decider without any outcomes: it reads the recorded ones when it first decides. checkable
+// reports whether commands can be run on this server: otherwise parts can't be checked.
 func NewDecider(
 	s DeciderStore, l *coder.Learner, trials Trials, checkable bool, now func() time.Time,
 ) *Decider {
 	return &Decider{store: s, learner: l, trials: trials, checkable: checkable, now: now, agents: map[string][]string{}}
 }
 
-// asked is what a decision was made by, as the log keeps it.
-type asked struct {
+// decisionInput is the input of a decision, as stored in the log.
+type decisionInput struct {
 	policies.Context
-	Wanted  string         `json:"wanted,omitempty"`  // a coder that a person asked for
+	Wanted  string         `json:"wanted,omitempty"`  // a coder requested by a user
 	Request *coder.Request `json:"request,omitempty"` // of an assign decision
-	Learned int            `json:"learned,omitempty"` // outcomes that the learner of coders had seen
+	Learned int            `json:"learned,omitempty"` // outcomes that the coder learner had seen
 	byImport
 }
 
-// Context is the snapshot that a task's questions are decided in; language is the one that
-// most files of the base are written in, coders how many may work.
+// Context returns the snapshot of a task for its decisions; language is the language of most files of the base, coders
+// the number of coders that may work.
 func (d *Decider) Context(ctx context.Context, t sia.Task, language string, coders int) (policies.Context, error) {
 	c := policies.Context{
 		Owner: t.Repo.Owner, Repository: t.Repo.String(), Language: language, Labels: t.Labels,
@@ -72,7 +70,7 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 	if a := t.Attempt(); a != nil {
 		c.Racers = a.RacersLeft()
 	}
-	c.Failed = distinct(t.FailedCoders())
+	c.Failed = countDistinct(t.FailedCoders())
 	if t.Credits.Budget > 0 {
 		c.Spent = min(1, float64(t.Credits.Cost())/float64(t.Credits.Budget))
 	}
@@ -82,7 +80,7 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 	return c, err
 }
 
-// InForce is the policy that decides about a task within another effect than that of deciding.
+// InForce returns the policy for a decision about a task that is made within an effect other than [sia.DoDecide].
 func (d *Decider) InForce(
 	ctx context.Context, set *policies.Set, t sia.Task, typ policies.Type, language string, coders int,
 ) (policies.Policy, error) {
@@ -93,23 +91,23 @@ func (d *Decider) InForce(
 	return d.trials.For(ctx, t, typ, set, c)
 }
 
-// ofPart makes a context that of a part that failed: class and failed coders are its own.
-func ofPart(c policies.Context, t sia.Task, p sia.Part) policies.Context {
+// partContext returns the context of a failed part, with the part's class and failed coders.
+func partContext(c policies.Context, t sia.Task, p sia.Part) policies.Context {
 	c.Part, c.Tries, c.Class = cmp.Or(string(p.Kind), "part"), p.Tries, ""
 	if p.Checked != nil {
 		c.Class = p.Checked.Class
 	}
-	c.Failed = distinct(append(t.FailedCoders(), p.Failed...))
+	c.Failed = countDistinct(append(t.FailedCoders(), p.Failed...))
 	return c
 }
 
-// distinct is how many different names there are.
-func distinct(names []string) int {
+// countDistinct returns the number of different names.
+func countDistinct(names []string) int {
 	slices.Sort(names)
 	return len(slices.Compact(names))
 }
 
-// partOf is the part that a question is about; nil: the attempt.
+// partOf returns the part that a question is about; nil: the attempt.
 func partOf(t sia.Task, f sia.Effect) (*sia.Part, error) {
 	a := t.Attempt()
 	switch {
@@ -121,13 +119,13 @@ func partOf(t sia.Task, f sia.Effect) (*sia.Part, error) {
 	return &a.Parts[f.Part-1], nil
 }
 
-// Classes of failures that no check told of.
+// Classes of failures without a failed check.
 const (
 	classUnchanged = "nothing_changed"
 	classStuck     = "stuck"
 )
 
-// class is the class of an attempt's failure; "" when it has none.
+// class returns the class of an attempt's failure; "" if it has none.
 func class(a *sia.Attempt) string {
 	switch {
 	case a == nil || a.Outcome != sia.AttemptFail:
@@ -142,7 +140,7 @@ func class(a *sia.Attempt) string {
 	return ""
 }
 
-// pattern is the pattern of the last diagnosis.
+// pattern returns the pattern of the last diagnosis.
 func pattern(t sia.Task) string {
 	if t.Next != nil && t.Next.Diagnosis.Pattern != "" {
 		return string(t.Next.Diagnosis.Pattern)
@@ -153,8 +151,8 @@ func pattern(t sia.Task) string {
 	return ""
 }
 
-// Decide answers the question of a decide effect. The answer is to be logged before it
-// takes effect; the policy is the one that it was made by.
+// Decide answers the question of a decide effect. The caller logs the answer before it takes effect. The returned
+// policy made the decision.
 func (d *Decider) Decide(
 	ctx context.Context, set *policies.Set, t sia.Task, f sia.Effect, language string, coders []coder.Candidate,
 ) (sia.Decision, policies.Policy, error) {
@@ -167,19 +165,19 @@ func (d *Decider) Decide(
 		return sia.Decision{}, policies.Policy{}, err
 	}
 	if part != nil {
-		c = ofPart(c, t, *part)
+		c = partContext(c, t, *part)
 	}
 	p, err := d.trials.For(ctx, t, policies.Type(f.Question), set, c)
 	if err != nil {
 		return sia.Decision{}, p, err
 	}
-	by := asked{Context: c}
+	by := decisionInput{Context: c}
 	var a policies.Answer
 	var options any
 	switch f.Question {
 	case sia.DecideDecompose, sia.DecideRecover, sia.DecideEscalate:
-		answer, chance := byRules(p, c)
-		a = answer.LeaveToChance(chance, drawn("chance "+f.Key))
+		answer, chance := applyRules(p, c)
+		a = answer.LeaveToChance(chance, uniform("chance "+f.Key))
 		options = a.Options
 	case sia.DecideAssign:
 		if err := d.catchUp(ctx); err != nil {
@@ -202,8 +200,8 @@ func (d *Decider) Decide(
 	return out, p, err
 }
 
-// byRules is what a policy of rules answers, and the share of such answers that it leaves to chance.
-func byRules(p policies.Policy, c policies.Context) (a policies.Answer, chance float64) {
+// applyRules returns a rule-based policy's answer, and the share of its decisions that are randomized.
+func applyRules(p policies.Policy, c policies.Context) (a policies.Answer, chance float64) {
 	switch p.Decision {
 	case policies.TypeDecompose:
 		d := p.Decompose()
@@ -216,22 +214,22 @@ func byRules(p policies.Policy, c policies.Context) (a policies.Answer, chance f
 	return e.Decide(c), e.Parameters.Chance
 }
 
-// unlimited are more credits than any attempt costs; JSON has no infinity.
+// unlimited is more credits than any attempt costs; JSON has no infinity.
 const unlimited = 1e9
 
-// credits are what a ledger counts, in whole credits.
+// credits converts c to whole credits.
 func credits(c sia.Credits) float64 { return float64(c) / float64(sia.Credit) }
 
-// assignment is who was chosen to work.
+// assignment is the choice of a coder.
 type assignment struct {
 	answer  policies.Answer
 	options []coder.Option
 }
 
-// assign chooses who makes the next attempt, or who tries a part of the present one. A wish is
-// for an attempt. One of those who may race is chosen as if it worked alone.
+// assign chooses the coder of the next attempt, or of a part of the present one. A user's request applies to attempts.
+// A coder that may race is chosen as if it worked alone.
 func (d *Decider) assign(
-	p policies.Assign, t sia.Task, part *sia.Part, by *asked, coders []coder.Candidate,
+	p policies.Assign, t sia.Task, part *sia.Part, by *decisionInput, coders []coder.Candidate,
 ) assignment {
 	r := coder.Request{
 		Task: string(t.ID), Org: t.Repo.Owner, Repo: strconv.FormatInt(t.Repo.ID, 10), Kind: string(by.Task.Kind),
@@ -242,7 +240,7 @@ func (d *Decider) assign(
 		Attempt: len(t.Attempts), Tries: t.ApproachesLeft() + 1, Alone: !t.Whole(),
 	}
 	wanted := t.WantedCoder
-	var avoid []string // who is to work only where nobody else may
+	var avoid []string // coders to use only if there is no other
 	if a := t.Attempt(); a != nil && t.Elsewhere {
 		avoid = []string{a.Coder}
 	}
@@ -251,7 +249,7 @@ func (d *Decider) assign(
 		forPart(&r, *part)
 	}
 	if t.Worthwhile {
-		r.Left = unlimited // what is left bounds the attempt all the same
+		r.Left = unlimited // the remaining credits still limit the attempt
 	}
 	var others *priors.Priors
 	by.byImport, others = d.others.of(t.ID)
@@ -282,27 +280,26 @@ func (d *Decider) assign(
 		out.answer.Reason += fmt.Sprintf(" A person asked for %s, which may not work in this repository.", wanted)
 	}
 	if wanted != "" && i >= 0 {
-		out.answer = policies.Answer{Policy: policyPerson, Choice: wanted, Propensity: 1,
+		out.answer = policies.Answer{Policy: policyUser, Choice: wanted, Propensity: 1,
 			Reason: fmt.Sprintf("a person asked for %s with `/sia use`, which is binding", wanted)}
 	}
 	return out
 }
 
-// forPart makes a request that for a part: the same is to be tried again. What a part costs and
-// is worth is not known, for outcomes are of attempts. So the least cost per success is looked for;
-// what is set aside for the attempt bounds its runs all the same.
+// forPart changes a request for a repeated try of a part. Cost and value of a part are unknown because outcomes are of
+// attempts. So the least cost per success is preferred; the attempt's reserve still limits its runs.
 func forPart(r *coder.Request, p sia.Part) {
-	for _, f := range p.Failed { // that one fails at a part again says little more
+	for _, f := range p.Failed { // failing again at a part is weak evidence
 		if !slices.Contains(r.Failed, f) {
 			r.Failed = append(r.Failed, f)
 		}
 	}
 	r.Value, r.Left, r.Changed, r.Alone = 0, unlimited, false, true
-	r.Seed = uint64(p.Run) // every question throws its own dice
+	r.Seed = uint64(p.Run) // independent randomness for each question
 }
 
-// value is what a solved task is worth in credits; 0: whatever it costs. With one coder
-// there is nothing to choose, and the task's budget is limit enough.
+// value returns the value of a solved task in credits; 0: unlimited. With one coder there is no choice, and the task's
+// budget is a sufficient limit.
 func value(t sia.Task, coders int) float64 {
 	switch set := t.Settings.Budget; {
 	case t.Worthwhile:
@@ -315,9 +312,8 @@ func value(t sia.Task, coders int) float64 {
 	return 0
 }
 
-// catchUp tells the learner the outcomes that were recorded since it was last told, by this
-// process or another: like [Chooser.catchUp]. A coder with a model that it never had begins
-// with a quarter of what was learned of it.
+// catchUp feeds the learner the outcomes recorded since its last call, by this process or another, like
+// [Chooser.catchUp]. A coder with a new model starts with a quarter of its previous evidence.
 func (d *Decider) catchUp(ctx context.Context) error {
 	if err := d.others.catchUp(ctx, d.store); err != nil {
 		return err
@@ -335,12 +331,12 @@ func (d *Decider) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// learnCoder tells a learner the next outcome; agents are what earlier ones were of. An agent or a model that a coder
-// had before is no change: where some repositories name a command, outcomes of it and of the builtin agent take turns.
+// learnCoder feeds the next outcome to a learner; agents are those of earlier outcomes. An agent or model that a coder
+// used before is no change: if some repositories configure a command, its outcomes alternate with the builtin agent's.
 func learnCoder(l *coder.Learner, agents map[string][]string, o store.CoderOutcome) {
 	if known := agents[o.Coder]; o.Agent != "" && !slices.Contains(known, o.Agent) {
 		if len(known) > 0 {
-			l.Discount(o.Coder, changed)
+			l.Discount(o.Coder, setupDiscount)
 		}
 		agents[o.Coder] = append(known, o.Agent)
 	}

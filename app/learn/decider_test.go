@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// untried has no policy being tried.
+// untried has no policy on trial.
 type untried struct{}
 
 func (untried) For(
@@ -28,7 +28,7 @@ func (untried) For(
 	return set.For(typ, c), nil
 }
 
-// decider is one that has not learned anything yet.
+// decider returns a decider without any evidence.
 func decider(t testing.TB, s *store.Store) *Decider {
 	t.Helper()
 	p := policies.ShippedAssign()
@@ -36,7 +36,7 @@ func decider(t testing.TB, s *store.Store) *Decider {
 	return NewDecider(s, l, untried{}, true, func() time.Time { return time.Unix(1_800_000_000, 0) })
 }
 
-// What policies may name in their conditions is what contexts have: neither room knows the other.
+// Conditions of policies can name exactly the fields of contexts, although neither package imports the other.
 func TestConditionsHaveOneName(t *testing.T) {
 	classes := []string{classUnchanged, classStuck}
 	for _, c := range slices.Backward(failure.Classes) {
@@ -56,14 +56,14 @@ func TestConditionsHaveOneName(t *testing.T) {
 
 var two = []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 60}}
 
-// asks puts a question about a task with the shipped policies.
-func asks(t *testing.T, d *Decider, task sia.Task, q sia.DecisionType, coders []coder.Candidate) sia.Decision {
+// decideTask makes a decision about a task with the shipped policies.
+func decideTask(t *testing.T, d *Decider, task sia.Task, q sia.DecisionType, coders []coder.Candidate) sia.Decision {
 	t.Helper()
-	return asksOf(t, d, task, 0, q, coders)
+	return decidePart(t, d, task, 0, q, coders)
 }
 
-// asksOf puts a question about a part, with the shipped policies and some of a repository's own.
-func asksOf(
+// decidePart makes a decision about a part, with the shipped policies and some of a repository's own.
+func decidePart(
 	t *testing.T, d *Decider, task sia.Task, part int, q sia.DecisionType, coders []coder.Candidate, own ...string,
 ) sia.Decision {
 	t.Helper()
@@ -84,8 +84,8 @@ func asksOf(
 	return out
 }
 
-// wanting is a task about to begin its next attempt.
-func wanting(issue int, failed ...string) sia.Task {
+// nextAttempt returns a task about to begin its next attempt.
+func nextAttempt(issue int, failed ...string) sia.Task {
 	t := sia.Task{ID: sia.NewTaskID(shop.ID, issue), Repo: shop, Title: "Crash on empty input",
 		Settings: sia.DefaultSettings(), Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit},
 		Opening: &sia.Opening{Hash: "next", Structure: plan.Whole}}
@@ -97,22 +97,22 @@ func wanting(issue int, failed ...string) sia.Task {
 }
 
 func TestAssign(t *testing.T) {
-	wish, other, worthless, insists := wanting(1), wanting(1, "fast"), wanting(1), wanting(1)
+	wish, other, worthless, insists := nextAttempt(1), nextAttempt(1, "fast"), nextAttempt(1), nextAttempt(1)
 	wish.WantedCoder = "strong"
-	absent := wanting(1)
+	absent := nextAttempt(1)
 	absent.WantedCoder = "claude"
 	other.Elsewhere, other.Settings.Budget.Value = true, 1000
 	worthless.Settings.Budget.Value, insists.Settings.Budget.Value = 1, 1
 	insists.Worthwhile = true
-	insists.Credits.Budget = 2 * sia.Credit // less than anybody is expected to cost
+	insists.Credits.Budget = 2 * sia.Credit // less than any expected cost
 	for _, tt := range []struct {
 		name   string
 		task   sia.Task
 		coders []coder.Candidate
 		want   string
 	}{
-		{"the cheaper of two that are as able", wanting(1), two, "fast"},
-		{"there is only one", wanting(1, "fast"), two[:1], "fast"},
+		{"the cheaper of two that are as able", nextAttempt(1), two, "fast"},
+		{"there is only one", nextAttempt(1, "fast"), two[:1], "fast"},
 		{"a person's wish", wish, two, "strong"},
 		{"a wish that can't be granted", absent, two, "fast"},
 		{"another than the last", other, two, "strong"},
@@ -121,7 +121,7 @@ func TestAssign(t *testing.T) {
 		{"a person wants it all the same", insists, two, "fast"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := asks(t, decider(t, database(t)), tt.task, sia.DecideAssign, tt.coders)
+			d := decideTask(t, decider(t, database(t)), tt.task, sia.DecideAssign, tt.coders)
 			if d.Choice != tt.want || d.Reason == "" || !json.Valid(d.Options) || d.Propensity <= 0 {
 				t.Errorf("%s with %.2f, want %s: %s", d.Choice, d.Propensity, tt.want, d.Reason)
 			}
@@ -132,8 +132,7 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// A decider that reads the outcomes in other portions, and one that starts at the end,
-// decide the same.
+// A decider that reads the outcomes in different portions, and one that starts at the end, make the same decisions.
 func TestDecidersDecideAlike(t *testing.T) {
 	s := database(t)
 	early, late := decider(t, s), decider(t, s)
@@ -144,11 +143,12 @@ func TestDecidersDecideAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i%7 == 0 {
-			asks(t, early, wanting(99), sia.DecideAssign, two)
+			decideTask(t, early, nextAttempt(99), sia.DecideAssign, two)
 		}
 	}
 	alike := []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 5}}
-	a, b := asks(t, early, wanting(100), sia.DecideAssign, alike), asks(t, late, wanting(100), sia.DecideAssign, alike)
+	a := decideTask(t, early, nextAttempt(100), sia.DecideAssign, alike)
+	b := decideTask(t, late, nextAttempt(100), sia.DecideAssign, alike)
 	if string(a.Options) != string(b.Options) || a.Choice != b.Choice || a.Reason != b.Reason {
 		t.Errorf("one decides %s because %s\nthe other %s because %s", a.Choice, a.Reason, b.Choice, b.Reason)
 	}
@@ -157,7 +157,7 @@ func TestDecidersDecideAlike(t *testing.T) {
 	}
 }
 
-// The result of a task is recorded once, and settles what led there.
+// The result of a task is recorded once, and settles the decisions that led to it.
 func TestDecisionsAreSettled(t *testing.T) {
 	s := database(t)
 	d := decider(t, s)
@@ -173,7 +173,7 @@ func TestDecisionsAreSettled(t *testing.T) {
 			if kind == map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide,
 				sia.KAttemptEnded: sia.DoAttempt}[fact.Kind()] {
 				if q, ok := fact.(sia.Decided); ok {
-					dec := asks(t, d, task, q.Type, two)
+					dec := decideTask(t, d, task, q.Type, two)
 					dec.ID = key
 					if err := s.LogDecision(t.Context(), dec); err != nil {
 						t.Fatal(err)
@@ -192,7 +192,7 @@ func TestDecisionsAreSettled(t *testing.T) {
 	step(sia.Begun{Settings: sia.DefaultSettings(), Title: "Crash on empty input", BaseBranch: "main", BaseSHA: "base"})
 	step(sia.Decided{Type: sia.DecideDecompose, Choice: "whole", Reason: "it is small"})
 	step(sia.Decided{Type: sia.DecideAssign, Choice: "fast", Agent: "builtin/f", Reason: "so it is"})
-	task := step(sia.AttemptEnded{End: sia.EndFinished, Cost: 500}) // it changed nothing: it failed
+	task := step(sia.AttemptEnded{End: sia.EndFinished, Cost: 500}) // no changes: it failed
 	for range 2 {
 		if err := d.Observe(t.Context(), task); err != nil {
 			t.Fatal(err)
@@ -209,11 +209,11 @@ func TestDecisionsAreSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideAssign })
-	if a := decisions[i]; a.Outcome != cameFailed || a.Credit >= 0 || a.Credit < -1 {
+	if a := decisions[i]; a.Outcome != outcomeFailed || a.Credit >= 0 || a.Credit < -1 {
 		t.Errorf("who worked came to %q with the credit %.2f", a.Outcome, a.Credit)
 	}
 	k := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideDecompose })
-	if a := decisions[k]; a.Outcome != cameFailed || a.Credit != -0.5 {
+	if a := decisions[k]; a.Outcome != outcomeFailed || a.Credit != -0.5 {
 		t.Errorf("that it was done as a whole came to %q with the credit %.2f", a.Outcome, a.Credit)
 	}
 	j := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.Type == sia.DecideRecover })
@@ -222,8 +222,8 @@ func TestDecisionsAreSettled(t *testing.T) {
 	}
 }
 
-// BenchmarkDecide answers the questions of an attempt after 100,000 outcomes: the learned
-// one with two coders, as it is logged.
+// BenchmarkDecide makes the decisions of an attempt after 100,000 outcomes: the learned one with two coders, as it is
+// logged.
 func BenchmarkDecide(b *testing.B) {
 	d := decider(b, nil)
 	for i := range 100_000 {
@@ -231,8 +231,8 @@ func BenchmarkDecide(b *testing.B) {
 			Kind: "bug", Coder: two[i%2].Coder, Cost: 5, Resolved: i%3 == 0})
 	}
 	p := policies.ShippedAssign()
-	by := asked{Context: policies.Context{Task: policies.Read("Crash on empty input", "It crashes.", nil)}}
-	task, times := wanting(1, "fast"), []time.Duration(nil)
+	by := decisionInput{Context: policies.Context{Task: policies.Read("Crash on empty input", "It crashes.", nil)}}
+	task, times := nextAttempt(1, "fast"), []time.Duration(nil)
 	for b.Loop() {
 		start := time.Now()
 		if a := d.assign(p, task, nil, &by, two); a.answer.Choice == "" {

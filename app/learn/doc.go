@@ -1,23 +1,23 @@
-// Package learn is what SIA learns from outcomes, and what it makes of it.
+// Package learn learns from outcomes and applies what was learned.
 //
-// There are three things to learn, each with a type of its own:
+// There are three things to learn, each with its own type:
 //
 //   - [Chooser]: which technique resolves which pattern. It decides which technique the next attempt
 //     uses, records its result, and keeps a learner in memory that replays the recorded outcomes.
-//   - [Decider]: who works well at which kind of task, and the result of every other choice. It puts the
-//     questions of tasks to the policies in force.
-//   - [Lessons]: what tasks and people taught, in words. It learns from a task, chooses what the next
-//     attempt is told, does what people say with `/sia learn`, `/sia forget` and `/sia wrong`, keeps each
-//     repository's lessons in order, and shares among an owner's repositories what a person approved.
+//   - [Decider]: which coder works well at which kind of task, and the result of every other choice. It makes
+//     decisions about tasks by the policies in force.
+//   - [Lessons]: texts learned from tasks and users. It learns from a task, chooses the lessons for the next
+//     attempt, executes `/sia learn`, `/sia forget` and `/sia wrong`, maintains each repository's lessons,
+//     and shares approved lessons among an owner's repositories.
 //
-// [Sharing] counts what worked for other installations to learn from, where repositories agree. What is
-// imported of theirs goes into the questions of [Chooser] and [Decider], and with these into the log.
+// [Sharing] counts outcomes for other installations to learn from, if repositories have agreed. Imported counts are
+// part of the questions of [Chooser] and [Decider], and so of the log.
 //
-// [Rewind] makes decisions of the log again by another policy, with what had been learned then.
+// [Rewind] repeats logged decisions by another policy, with the outcomes known at that time.
 //
-// What is decided is logged by the caller before it takes effect; that something was learned twice
-// changes nothing. None of them asks GitHub anything.
+// The caller logs decisions before they take effect. Learning the same thing twice changes nothing. None of the types
+// makes requests to GitHub.
 //
-// The package may import app/store, app/render and what lies below them. Start reading at
-// [Decider.Decide], then [Chooser.Choose] and [Lessons.FromTask].
+// The package may import app/store, app/render and the packages below them. Start reading at [Decider.Decide], then
+// [Chooser.Choose] and [Lessons.FromTask].
 package learn

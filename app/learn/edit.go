@@ -9,14 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Edit makes a lesson what a person's draft says, as an edit of lessons.md would, and returns the
-// lesson that then stands for it. Whether the person may, the caller has found out. A draft of
-// words that are not the lesson's any more is a *[lesson.StaleError], one that can't be taken
-// [lesson.Refused]; then nothing is changed.
+// Edit applies a user's draft to a lesson, like an edit of lessons.md, and returns the resulting lesson. The caller has
+// checked the user's permission. If the draft is based on outdated text the error is a *[lesson.StaleError], if it is
+// invalid [lesson.Refused]; nothing is changed then.
 func (ls *Lessons) Edit(
 	ctx context.Context, repo int64, id lesson.ID, d lesson.Draft, by sia.Actor,
 ) (lesson.Lesson, error) {
-	ls.editing.Lock() // of two people who edit the same words, the second is told
+	ls.editing.Lock() // of two concurrent edits, the second gets a StaleError
 	defer ls.editing.Unlock()
 	known, err := ls.byID(ctx, repo)
 	if err != nil {
@@ -41,7 +40,7 @@ func (ls *Lessons) Edit(
 	return changed[0], ls.store.PutLessons(ctx, repo, changed...)
 }
 
-// byID are a repository's lessons of every state.
+// byID returns a repository's lessons of every state.
 func (ls *Lessons) byID(ctx context.Context, repo int64) (map[lesson.ID]lesson.Lesson, error) {
 	all, err := ls.store.Lessons(ctx, repo)
 	known := make(map[lesson.ID]lesson.Lesson, len(all))

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Of two people who edit the same words the second is told, and neither's words are lost; what is saved has no secrets.
+// Of two concurrent edits the second gets an error, and neither text is lost; saved text contains no secrets.
 func TestEditingALesson(t *testing.T) {
 	w := newTeacher(t)
 	ctx := t.Context()
@@ -42,7 +42,7 @@ func TestEditingALesson(t *testing.T) {
 	if again.Text != "run make all" || (again.From.By != sia.Actor{}) {
 		t.Errorf("sent again, it is %+v", again)
 	}
-	// Words that another lesson has are refused, and what was forgotten is not brought back.
+	// A text that another lesson has is rejected, and a forgotten lesson is not restored.
 	other := lesson.NewTaught(repo, "two", "something else", sia.Actor{Login: "ada"}, sia.Task{}, w.now)
 	w.must(w.store.PutLessons(ctx, repo, other))
 	same := lesson.DraftOf(other)
@@ -58,8 +58,8 @@ func TestEditingALesson(t *testing.T) {
 	}
 }
 
-// What was counted for and against old words says nothing about a person's new ones, nor about the same words when
-// the person teaches them anew after they were archived.
+// Evidence for and against an old text does not count for a user's new one, nor for the same text that the user teaches
+// again after it was archived.
 func TestEditBeginsAnew(t *testing.T) {
 	const words = "Run make generate after a change of the schema."
 	for name, anew := range map[string]func(w *teacher, old lesson.Lesson){

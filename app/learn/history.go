@@ -12,29 +12,28 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// History reads the log of decisions for those who judge policies.
+// History reads the log of decisions for the evaluation of policies.
 type History struct{ store HistoryStore }
 
 // NewHistory returns the history of a database.
 func NewHistory(s HistoryStore) History { return History{s} }
 
-// remembered is how many of the last decisions of a type are read.
-const remembered = 5000
+// maxHistory is the maximum number of decisions of a type that are read, the latest.
+const maxHistory = 5000
 
-// Record counts the result of the tasks of a repository, 0: of an installation, that a version of a policy
-// decided about after a time.
+// Record counts the results of the tasks of a repository, 0: of an installation, that a policy version decided about
+// after a time.
 func (h History) Record(
 	ctx context.Context, installation, repo int64, policy string, after time.Time,
 ) (store.PolicyRecord, error) {
 	return h.store.PolicyRecord(ctx, installation, repo, policy, after)
 }
 
-// Mined are the last decisions of a type in an installation that have a result,
-// oldest first.
+// Mined returns the last decisions of a type in an installation that have a result, oldest first.
 func (h History) Mined(ctx context.Context, installation int64, typ policies.Type) (out []mine.Decision, err error) {
-	var all []sia.Decision // of every type: some have their context from others of their task
+	var all []sia.Decision // of every type: some take their context from others of their task
 	for _, of := range policies.Types() {
-		ds, err := h.store.DecisionsIn(ctx, installation, sia.DecisionType(of), remembered)
+		ds, err := h.store.DecisionsIn(ctx, installation, sia.DecisionType(of), maxHistory)
 		if err != nil {
 			return nil, err
 		}
@@ -43,17 +42,16 @@ func (h History) Mined(ctx context.Context, installation int64, typ policies.Typ
 	slices.SortStableFunc(all, func(a, b sia.Decision) int { return a.At.Compare(b.At) })
 	contexts, _ := Snapshots(all)
 	for i, d := range all {
-		if m, known := Mined(d, contexts[i]); known && m.Type == typ {
+		if m, known := ForMining(d, contexts[i]); known && m.Type == typ {
 			out = append(out, m)
 		}
 	}
 	return out, nil
 }
 
-// Mined is a decision of the log as it is mined, with its context; known is false while it has
-// no result.
-func Mined(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
-	resolved, known := Came(d)
+// ForMining converts a logged decision with its context for package mine; known is false while it has no result.
+func ForMining(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
+	resolved, known := Resolved(d)
 	m = mine.Decision{Task: string(d.Task), Type: policies.Type(d.Type), Context: c, Choice: d.Choice, Resolved: resolved}
 	for _, o := range Chances(d) {
 		m.Options = append(m.Options, mine.Option(o))
@@ -61,18 +59,18 @@ func Mined(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
 	return m, known
 }
 
-// Duels counts the decisions of the log about which two policies differ and chance had the say: won
-// are those that speak for the candidate, lost those that speak for the present one.
+// Duels counts logged decisions about which two policies differ and which were randomized: won are those in favor of
+// the candidate, lost those in favor of the present policy.
 //
-// A decision made only one of two choices, so only the result of that one is known. But where chance could
-// have made either, which one was made is the toss of a fair coin, once enough of the likelier choice's decisions
-// are left out to make both equally likely. If the candidate is no better, a resolved task is as likely to have
-// the candidate's choice as the present policy's, and the same holds for a failed task. So won and lost are
-// a fair coin's, which is what [evolve.Gate] asks for. A task counts once, by its first such decision.
+// A decision took only one of two choices, so only the result of that one is known. But if chance could have taken
+// either, which one was taken is the toss of a fair coin, once enough decisions for the likelier choice are omitted to
+// make both equally likely. If the candidate is no better, a resolved task is as likely to have the candidate's choice
+// as the present policy's, and the same holds for a failed task. So won and lost are those of a fair coin, as
+// [evolve.Gate] requires. Each task counts once, by its first such decision.
 func (h History) Duels(
 	ctx context.Context, installation int64, present, candidate policies.Policy,
 ) (won, lost int, err error) {
-	ds, err := h.store.DecisionsIn(ctx, installation, sia.DecisionType(present.Decision), remembered)
+	ds, err := h.store.DecisionsIn(ctx, installation, sia.DecisionType(present.Decision), maxHistory)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -82,7 +80,7 @@ func (h History) Duels(
 	}
 	counted := map[sia.TaskID]bool{}
 	for _, d := range ds {
-		resolved, known := Came(d)
+		resolved, known := Resolved(d)
 		if !known || counted[d.Task] {
 			continue
 		}
@@ -110,9 +108,8 @@ func (h History) Duels(
 	return won, lost, nil
 }
 
-// randomized reports whether a decision made one of two choices as a fair coin would have: it is left out
-// with the probability by which its choice was likelier than the other. That is drawn by a hash of its
-// id, so that it is left out always or never.
+// randomized reports whether a decision counts as a fair choice between a and b: it is omitted with the probability by
+// which its choice was likelier than the other. The draw is a hash of its id, so that the result is always the same.
 func randomized(d sia.Decision, a, b string) bool {
 	chance := func(choice string) float64 {
 		all := Chances(d)
@@ -134,18 +131,18 @@ func randomized(d sia.Decision, a, b string) bool {
 	if pa <= 0 || pb <= 0 {
 		return false
 	}
-	return drawn(d.ID) < min(pa, pb)/made
+	return uniform(d.ID) < min(pa, pb)/made
 }
 
-// drawn is a number in [0, 1), always the same for a key.
-func drawn(key string) float64 {
+// uniform returns a pseudorandom number in [0, 1) that depends only on the key.
+func uniform(key string) float64 {
 	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(key)) // a hash takes everything
-	return float64(mixed(sum.Sum64())>>11) / (1 << 53)
+	_, _ = sum.Write([]byte(key)) // a hash never fails
+	return float64(mixBits(sum.Sum64())>>11) / (1 << 53)
 }
 
-// mixed spreads a hash over all bits (the finaliser of MurmurHash3).
-func mixed(h uint64) uint64 {
+// mixBits spreads a hash over all bits (the finalizer of MurmurHash3).
+func mixBits(h uint64) uint64 {
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
 	return h ^ h>>33

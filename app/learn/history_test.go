@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Of two choices that chance made with different probabilities, as many decisions are left of either.
+// Of two choices with different probabilities, equally many decisions are left.
 //
 //test:plain
 func TestTossedIsFair(t *testing.T) {

@@ -10,27 +10,26 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// imported is what was learned from other installations, as the database has it in force. Decisions note
-// by which import they were made and what it said, so that they can be made again whatever is in
-// force by then. Safe for concurrent use.
-type imported struct {
+// importCache caches the priors in force that were imported from other installations. Decisions record their import and
+// its values, so that they can be repeated whatever is in force later. It is safe for concurrent use.
+type importCache struct {
 	mu     sync.Mutex
 	id     int64 // of the import; 0: none is in force
 	priors *priors.Priors
 }
 
-// byImport names what a decision was made by, as the log keeps it.
+// byImport identifies the import used by a decision, as stored in the log.
 type byImport struct {
-	// Import is the id of the import that was in force; 0: none was.
+	// Import is the id of the import in force; 0: none.
 	Import int64 `json:"import,omitempty"`
-	// Spared: the decision was made without it, so that it is measured what it is worth here.
+	// Spared reports that the decision was made without the import, to measure its benefit here.
 	Spared bool `json:"spared,omitempty"`
 }
 
-// catchUp reads the import that is in force, where it is another than the one that is known.
-func (i *imported) catchUp(ctx context.Context, s PriorStore) error {
+// catchUp reads the import in force if it differs from the cached one.
+func (i *importCache) catchUp(ctx context.Context, s PriorStore) error {
 	id, err := s.PriorsInForce(ctx)
-	if err != nil || id == i.known() {
+	if err != nil || id == i.current() {
 		return err
 	}
 	var p *priors.Priors
@@ -45,13 +44,13 @@ func (i *imported) catchUp(ctx context.Context, s PriorStore) error {
 	return nil
 }
 
-func (i *imported) known() int64 {
+func (i *importCache) current() int64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.id
 }
 
-// Imported reads an import: it was signed by a key that was trusted then.
+// Imported reads an import, which was signed by a key that was trusted at that time.
 func Imported(ctx context.Context, s PriorStore, id int64) (*priors.Priors, error) {
 	v, err := s.ImportedPriors(ctx, id)
 	if err != nil {
@@ -65,23 +64,23 @@ func Imported(ctx context.Context, s PriorStore, id int64) (*priors.Priors, erro
 	return p, nil
 }
 
-// of is what a task is decided by; the priors are nil where it is decided without any.
-func (i *imported) of(id sia.TaskID) (byImport, *priors.Priors) {
+// of returns the import and priors for a task; the priors are nil if the task is decided without them.
+func (i *importCache) of(id sia.TaskID) (byImport, *priors.Priors) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	by := byImport{Import: i.id, Spared: i.id != 0 && spared(id)}
+	by := byImport{Import: i.id, Spared: i.id != 0 && isSpared(id)}
 	if by.Spared {
 		return by, nil
 	}
 	return by, i.priors
 }
 
-// sparedOneIn is of how many tasks one is decided without what was imported.
+// sparedOneIn is the ratio of all tasks to those decided without imported priors.
 const sparedOneIn = 10
 
-// spared tells whether a task is decided without what was imported: by a hash, so that all decisions of a
-// task agree, and whoever asks again has the same answer.
-func spared(id sia.TaskID) bool {
+// isSpared reports whether a task is decided without imported priors. It uses a hash, so that all decisions of a task
+// agree and are repeatable.
+func isSpared(id sia.TaskID) bool {
 	h := sha256.Sum256([]byte("imported/" + id))
 	return (int(h[0])<<8|int(h[1]))%sparedOneIn == 0
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// inForce are the settings of learning that were last read for a repository: its own, or its
-// owner's where it has none, or else the defaults. Nobody is asked: reading files is for others.
+// inForce returns the learning settings last read for a repository: its own, or else its owner's, or else the defaults.
+// It makes no requests to GitHub.
 func (ls *Lessons) inForce(ctx context.Context, repo int64) (sia.LearningSettings, error) {
 	defaults := sia.DefaultSettings().Learning
 	own, err := ls.store.Settings(ctx, repo)
@@ -34,9 +34,8 @@ func (ls *Lessons) inForce(ctx context.Context, repo int64) (sia.LearningSetting
 	return own.Settings.Learning, nil
 }
 
-// due reports whether it is time to put a repository's lessons in order again. Whole hours are
-// compared, for that is how often anybody asks.
-func (ls *Lessons) due(ctx context.Context, repo int64, every time.Duration) (bool, error) {
+// isDue reports whether a repository's lessons need maintenance. It compares whole hours because it is called hourly.
+func (ls *Lessons) isDue(ctx context.Context, repo int64, every time.Duration) (bool, error) {
 	last, err := ls.store.LastBeat(ctx, repo)
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// install has the app cover the repository and its owner's .github.
+// install installs the app on the repository and its owner's .github.
 func (w *teacher) install() {
 	w.t.Helper()
 	ctx := context.Background()
@@ -24,7 +24,7 @@ func (w *teacher) install() {
 	}
 }
 
-// set puts the repository's settings of learning in force.
+// set stores the repository's learning settings.
 func (w *teacher) set(change func(*sia.LearningSettings)) {
 	w.t.Helper()
 	w.install()
@@ -33,7 +33,7 @@ func (w *teacher) set(change func(*sia.LearningSettings)) {
 	w.must(w.store.SaveSettings(context.Background(), repo, store.OwnSettings{Settings: &s}))
 }
 
-// solved is a task that a technique resolved, which teaches a lesson.
+// solved returns a task resolved by a technique, which teaches a lesson.
 func (w *teacher) solved(issue int) sia.Task {
 	resolved := true
 	patterns := []sia.Pattern{sia.MissingCredentials, sia.WrongOrder, sia.ContextOverload, sia.MissingExample}
@@ -49,7 +49,7 @@ func (w *teacher) solved(issue int) sia.Task {
 	}
 }
 
-// learn has lessons learned from a task, and returns how many there are then.
+// learn learns from a task, and returns the number of lessons afterwards.
 func (w *teacher) learn(t sia.Task) int {
 	w.t.Helper()
 	ctx := context.Background()
@@ -59,8 +59,8 @@ func (w *teacher) learn(t sia.Task) int {
 	return len(all)
 }
 
-// learning.enabled: nothing is learned, taught or told while it is off, what there is stays, and a
-// person can still have it forgotten.
+// learning.enabled: if it is off, nothing is learned, taught or shown, existing lessons stay, and users can still
+// forget them.
 func TestLearningOff(t *testing.T) {
 	w, ctx := newTeacher(t), context.Background()
 	w.teach(1, sia.Teach{Learn: "Send every mail through the queue."})
@@ -99,7 +99,7 @@ func TestLearningOff(t *testing.T) {
 	}
 }
 
-// learning.lessons_per_day: what attempts teach is bounded, and another day has a bound of its own.
+// learning.lessons_per_day limits what attempts teach, separately for each day.
 func TestLessonsPerDay(t *testing.T) {
 	w := newTeacher(t)
 	w.set(func(l *sia.LearningSettings) { l.LessonsPerDay = 2 })
@@ -114,8 +114,8 @@ func TestLessonsPerDay(t *testing.T) {
 	}
 }
 
-// learning.decay_days and learning.heartbeat: lessons are put in order as often, and fade as fast, as
-// the settings in force say, those of the owner where the repository has none.
+// learning.decay_days and learning.heartbeat: lessons are maintained, and decay, at the rates in the settings in force,
+// which are the owner's if the repository has none.
 func TestHeartbeat(t *testing.T) {
 	w, ctx := newTeacher(t), context.Background()
 	owners := sia.DefaultSettings()
@@ -157,8 +157,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// Lessons about tools are those of the repository that may be told, but for those that were chosen already;
-// none while nothing is told.
+// Tool lessons are the repository's active ones, except those already chosen; none if lessons are disabled.
 func TestForTools(t *testing.T) {
 	w, ctx := newTeacher(t), context.Background()
 	about := func(id lesson.ID, in int64, kind lesson.Kind, state lesson.State) lesson.Lesson {

@@ -10,9 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A model that a coder never had begins with a quarter of what was learned of it. One that it goes back to, or that
-// takes turns with another, as the agents of repositories do that name a command and of those that do not, costs
-// nothing.
+// A coder with a new model starts with a quarter of its evidence. Returning to an earlier model, or alternating between
+// two, as with repositories with and without a command, discounts nothing.
 func TestAModelThatComesBack(t *testing.T) {
 	tried := func(names ...string) float64 {
 		t.Helper()

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	lessonsLike  = 20 // that a new lesson is compared with
-	lessonsFound = 12 // from which the few that an attempt is told are chosen
-	queryWords   = 400
-	lessonsATool = 2 // that an attempt meets with a tool's first call, at most
+	maxSimilar = 20 // compared with a new lesson
+	maxFound   = 12 // candidates for the lessons of an attempt
+	queryWords = 400
+	maxPerTool = 2 // maximum shown at the first call of a tool
 )
 
-// Lessons keeps what tasks and people taught each repository. Safe for concurrent use.
+// Lessons stores what tasks and users taught each repository. It is safe for concurrent use.
 type Lessons struct {
 	store   LessonStore
 	secrets *secret.Masker
 	log     *slog.Logger
 	now     func() time.Time
-	editing sync.Mutex // held while a person's draft is compared with a lesson and takes its place
+	editing sync.Mutex // held while a user's draft is compared with a lesson and replaces it
 }
 
 // NewLessons returns the lessons of all repositories in a store.
@@ -37,10 +37,9 @@ func NewLessons(s LessonStore, secrets *secret.Masker, log *slog.Logger, now fun
 	return &Lessons{store: s, secrets: secrets, log: log, now: now}
 }
 
-// FromTask keeps what a task taught so far, and what its attempts say about the lessons that they were
-// told. It is a function of the task: doing it again changes nothing. tools are the agent's own, which
-// are the ones that something is learned about. said gives what people said on the task's issue and
-// pull request; it is asked only when it is needed.
+// FromTask stores what a task has taught so far, and what its attempts show about the lessons that they were given. It
+// depends only on the task and is idempotent. tools are the agent's own tools; nothing is learned about others. said
+// returns the comments on the task's issue and pull request; it is called only if needed.
 func (ls *Lessons) FromTask(
 	ctx context.Context, t sia.Task, tools []string, said func(context.Context) ([]string, error),
 ) error {
@@ -55,16 +54,16 @@ func (ls *Lessons) FromTask(
 		}
 	}
 	taught := lesson.Extract(m)
-	fresh, err := ls.unknown(ctx, t.Repo.ID, taught)
+	fresh, err := ls.filterNew(ctx, t.Repo.ID, taught)
 	if err != nil {
 		return err
 	}
-	// Whatever was said on the issue is kept out of what is learned from logs.
+	// Text from comments is excluded from what is learned from logs.
 	if slices.ContainsFunc(fresh, func(l lesson.Lesson) bool { return l.Context != "" }) {
 		if m.Said, err = said(ctx); err != nil {
 			return err
 		}
-		if fresh, err = ls.unknown(ctx, t.Repo.ID, lesson.Extract(m)); err != nil {
+		if fresh, err = ls.filterNew(ctx, t.Repo.ID, lesson.Extract(m)); err != nil {
 			return err
 		}
 	}
@@ -73,8 +72,8 @@ func (ls *Lessons) FromTask(
 		if err != nil {
 			return err
 		}
-		// The surest of a task come first.
-		if err := ls.keep(ctx, t.Repo.ID, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))]); err != nil {
+		// Sorted by confidence, highest first.
+		if err := ls.saveNew(ctx, t.Repo.ID, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))]); err != nil {
 			return err
 		}
 	}
@@ -84,8 +83,8 @@ func (ls *Lessons) FromTask(
 	return ls.countFeedback(ctx, t, taught)
 }
 
-// countFeedback counts what people said and did about the lessons that a task was
-// told, and about those that it taught.
+// countFeedback counts users' ratings and reactions for the lessons that a task was given, and for those that it
+// taught.
 func (ls *Lessons) countFeedback(ctx context.Context, t sia.Task, taught []lesson.Lesson) error {
 	if len(t.Ratings) == 0 && t.Aftermath == "" {
 		return nil
@@ -104,8 +103,8 @@ func (ls *Lessons) countFeedback(ctx context.Context, t sia.Task, taught []lesso
 	return ls.store.CountLessons(ctx, t.Repo.ID, lesson.FeedbackEvidence(t, known)...)
 }
 
-// unknown are the lessons that are not kept yet.
-func (ls *Lessons) unknown(ctx context.Context, repo int64, lessons []lesson.Lesson) ([]lesson.Lesson, error) {
+// filterNew returns the lessons that are not stored yet.
+func (ls *Lessons) filterNew(ctx context.Context, repo int64, lessons []lesson.Lesson) ([]lesson.Lesson, error) {
 	var fresh []lesson.Lesson
 	for _, l := range lessons {
 		_, err := ls.store.Lesson(ctx, repo, l.ID)
@@ -119,24 +118,24 @@ func (ls *Lessons) unknown(ctx context.Context, repo int64, lessons []lesson.Les
 	return fresh, nil
 }
 
-// keep saves new lessons, without secrets; what is known already is seen once
-// more, and what contradicts something known is noted in both.
-func (ls *Lessons) keep(ctx context.Context, repo int64, fresh []lesson.Lesson) error {
+// saveNew saves new lessons, with secrets masked. A known lesson is counted once more, and a contradiction to a known
+// one is recorded in both.
+func (ls *Lessons) saveNew(ctx context.Context, repo int64, fresh []lesson.Lesson) error {
 	for _, l := range fresh {
 		l = l.Clean(ls.secrets.Mask)
 		if err := ls.store.PutLessons(ctx, repo, l); err != nil {
 			return err
 		}
-		if err := ls.mergeLike(ctx, l); err != nil {
+		if err := ls.mergeSimilar(ctx, l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mergeLike merges a lesson with those that are like it.
-func (ls *Lessons) mergeLike(ctx context.Context, l lesson.Lesson) error {
-	found, err := ls.store.LessonsLike(ctx, l.Repo, l.Terms(), lessonsLike)
+// mergeSimilar merges a lesson with similar ones.
+func (ls *Lessons) mergeSimilar(ctx context.Context, l lesson.Lesson) error {
+	found, err := ls.store.LessonsLike(ctx, l.Repo, l.Terms(), maxSimilar)
 	if err != nil {
 		return err
 	}
@@ -154,7 +153,7 @@ func (ls *Lessons) merge(ctx context.Context, repo int64, lessons []lesson.Lesso
 	return ls.store.MergeLessons(ctx, repo, changed, evidence)
 }
 
-// toolUse counts how the agent's tools fared in a task.
+// toolUse counts the agent's tool calls and failures in a task.
 func (ls *Lessons) toolUse(ctx context.Context, t sia.Task, tools []string) ([]lesson.ToolUse, error) {
 	var uses []lesson.ToolUse
 	for _, a := range t.Attempts {
@@ -175,10 +174,10 @@ func (ls *Lessons) toolUse(ctx context.Context, t sia.Task, tools []string) ([]l
 	return uses, nil
 }
 
-// countCalls adds an attempt's calls of the named tools. What a tool failed at is taken to be done by the next other
-// call that changes files.
+// countCalls adds an attempt's calls of the named tools. The next successful call of another tool that changes files is
+// recorded as the replacement of a failed one.
 func countCalls(uses []lesson.ToolUse, calls []agent.Call, tools []string) []lesson.ToolUse {
-	failed := map[string]bool{} // since files were changed last
+	failed := map[string]bool{} // since the last change of files
 	for _, c := range calls {
 		if !c.IsError && len(c.Changed) > 0 {
 			for i, u := range uses {
@@ -204,9 +203,8 @@ func countCalls(uses []lesson.ToolUse, calls []agent.Call, tools []string) []les
 	return uses
 }
 
-// ForAttempt chooses what the next attempt at a task is told of earlier ones, and
-// what is withheld from it. The issue's text finds lessons, and so do the
-// failures of the task's last attempt.
+// ForAttempt chooses the lessons for the next attempt at a task, and those withheld from it. It searches by the issue's
+// text and the failures of the task's last attempt.
 func (ls *Lessons) ForAttempt(
 	ctx context.Context, t sia.Task, set sia.Settings,
 ) (told, withheld []lesson.Lesson, err error) {
@@ -222,7 +220,7 @@ func (ls *Lessons) ForAttempt(
 	if n := len(t.Interventions); n > 0 {
 		text += "\n" + string(t.Interventions[n-1].Diagnosis.Pattern)
 	}
-	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords), lessonsFound)
+	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords), maxFound)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -232,8 +230,8 @@ func (ls *Lessons) ForAttempt(
 	return told, withheld, nil
 }
 
-// ForTools chooses the lessons about tools that an attempt meets when it first calls them. Those that
-// [Lessons.ForAttempt] chose are given, and are not among them.
+// ForTools chooses the lessons about tools that are shown at their first call. It excludes chosen, the lessons that
+// [Lessons.ForAttempt] chose.
 func (ls *Lessons) ForTools(
 	ctx context.Context, t sia.Task, set sia.Settings, chosen ...lesson.Lesson,
 ) ([]sia.ToolLesson, error) {
@@ -249,11 +247,11 @@ func (ls *Lessons) ForTools(
 		known = append(known, l.ID)
 	}
 	return lesson.ForTools(all, known, lesson.ChooseOptions{
-		Task: t.ID, Most: lessonsATool, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
+		Task: t.ID, Most: maxPerTool, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
 	}), nil
 }
 
-// ForDiagnosis gives the lessons that fit a failed attempt, as a diagnosis reads them.
+// ForDiagnosis returns the lessons that fit a failed attempt, as texts for a diagnosis.
 func (ls *Lessons) ForDiagnosis(ctx context.Context, t sia.Task) ([]string, error) {
 	told, _, err := ls.ForAttempt(ctx, t, t.Settings)
 	texts := slices.Clone(t.Brief.Lessons)

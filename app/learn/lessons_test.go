@@ -20,7 +20,7 @@ import (
 
 const repo = 7
 
-// teacher has lessons taught, at a time that the test sets.
+// teacher teaches lessons at a time set by the test.
 type teacher struct {
 	*learn.Lessons
 	t     *testing.T
@@ -44,7 +44,7 @@ func (w *teacher) must(err error) {
 	}
 }
 
-// teach is what a person's comment makes the intake do.
+// teach does what the intake does for a user's comment.
 func (w *teacher) teach(comment int, teach sia.Teach) (answer string, done bool) {
 	w.t.Helper()
 	answer, done, err := w.Teach(context.Background(), sia.Intent{
@@ -55,7 +55,7 @@ func (w *teacher) teach(comment int, teach sia.Teach) (answer string, done bool)
 	return answer, done
 }
 
-// states are the lessons by text, each with its state.
+// states returns the lessons by text, each with its state.
 func (w *teacher) states() map[string]lesson.State {
 	w.t.Helper()
 	all, err := w.store.Lessons(context.Background(), repo)
@@ -67,7 +67,7 @@ func (w *teacher) states() map[string]lesson.State {
 	return m
 }
 
-// A command that is delivered again does nothing again.
+// A redelivered command has no effect.
 func TestTeachOnce(t *testing.T) {
 	w := newTeacher(t)
 	for range 2 {
@@ -80,7 +80,7 @@ func TestTeachOnce(t *testing.T) {
 		if _, done := w.teach(3, sia.Teach{Forget: "make lint"}); !done {
 			t.Error("nothing was forgotten")
 		}
-		// Now that one is forgotten, these words fit another.
+		// After one is forgotten, these words match another.
 		if _, done := w.teach(4, sia.Teach{Forget: "run make"}); !done {
 			t.Error("nothing was forgotten")
 		}
@@ -99,7 +99,7 @@ func TestTeachOnce(t *testing.T) {
 	}
 }
 
-// Whoever has a lesson forgotten by the id that it once had means what stands for it now.
+// Forgetting a lesson by its previous id forgets the one that replaced it.
 func TestForgetWhatWasMerged(t *testing.T) {
 	w := newTeacher(t)
 	ctx := context.Background()
@@ -122,9 +122,8 @@ func TestForgetWhatWasMerged(t *testing.T) {
 	}
 }
 
-// The outcome that taught a lesson counts for it once, and once more for each task
-// that teaches it again, whether it was counted before the lessons were merged or
-// after, however often both are done.
+// The outcome that taught a lesson counts for it once, and once more for each task that teaches it again, whether it
+// was counted before or after the lessons were merged, and however often both are repeated.
 func TestTaughtCountsOnce(t *testing.T) {
 	for name, mergedFirst := range map[string]bool{"merged, then counted": true, "counted, then merged": false} {
 		t.Run(name, func(t *testing.T) {
@@ -177,15 +176,14 @@ func TestTaughtCountsOnce(t *testing.T) {
 	}
 }
 
-// tidy puts the lessons in order, a heartbeat after the last time.
+// tidy maintains the lessons, a heartbeat after the last time.
 func (w *teacher) tidy() {
 	w.t.Helper()
 	w.now = w.now.Add(sia.DefaultSettings().Learning.Heartbeat.D())
 	w.must(w.Tidy(context.Background()))
 }
 
-// Tidying up merges what was learned twice, and settles by what the evidence
-// is worth by then.
+// Maintenance merges lessons that were learned twice, and settles them by their present evidence.
 func TestTidy(t *testing.T) {
 	w := newTeacher(t)
 	ctx := context.Background()

@@ -15,32 +15,30 @@ import (
 
 // The outcomes of a decision.
 const (
-	cameResolved = "resolved"     // the attempt's checks were green
-	cameFailed   = "not resolved" // they were red, or it ran out of its own time
-	cameUntried  = "not tried"    // the reviewer refused it, or the task went another way
-	// who made an attempt is not judged by it: it was not judged itself, or the task was solved before it began
-	cameUncounted = "not counted"
+	outcomeResolved = "resolved"     // the attempt's checks were green
+	outcomeFailed   = "not resolved" // they were red, or the attempt ran out of its own time
+	outcomeUntried  = "not tried"    // the reviewer refused it, or the task took another course
+	// the coder is not judged: the attempt was not judged, or the task was solved before it began
+	outcomeUncounted = "not counted"
 )
 
-// changed is what counts are multiplied by when outcomes begin to come from
-// other models or prompts (docs/learning.md#the-choice).
-const changed = 0.25
+// setupDiscount is the factor applied to counts when outcomes start to use other models or prompts
+// (docs/learning.md#the-choice).
+const setupDiscount = 0.25
 
-// replay is how far the learner has read the outcomes.
+// replay is the learner's position in the outcomes.
 type replay struct {
 	mu     sync.Mutex
-	last   int64           // id of the newest outcome that was read
-	setups map[string]bool // that were met
+	last   int64           // id of the newest outcome read
+	setups map[string]bool // seen so far
 }
 
-// catchUp tells the learner the outcomes that were recorded since it was last
-// told, by this process or another, and reads what was imported meanwhile. What it knows is a function of the recorded
-// outcomes in their order, so that every replica decides alike, and decides the
-// same after a restart.
+// catchUp feeds the learner the outcomes recorded since its last call, by this process or another, and reads new
+// imports. The learner's state depends only on the recorded outcomes in their order, so that all replicas make the same
+// decisions, also after a restart.
 //
-// The first outcome under models and prompts that were not met before discounts
-// what the others taught. Going back to earlier ones, as replicas do while a new
-// version is rolled out, discounts nothing again.
+// The first outcome with models and prompts not seen before discounts earlier evidence. Returning to earlier ones, as
+// replicas do while a new version is rolled out, discounts nothing again.
 func (ch *Chooser) catchUp(ctx context.Context) error {
 	if err := ch.others.catchUp(ctx, ch.store); err != nil {
 		return err
@@ -56,7 +54,7 @@ func (ch *Chooser) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// learn tells a learner the next outcomes.
+// learn feeds the next outcomes to a learner.
 func (r *replay) learn(l Learner, outcomes []store.Outcome) {
 	for len(outcomes) > 0 {
 		setup := outcomes[0].Setup
@@ -68,19 +66,19 @@ func (r *replay) learn(l Learner, outcomes []store.Outcome) {
 			r.setups = map[string]bool{setup: true}
 		}
 		if !r.setups[setup] {
-			l.Discount(changed)
+			l.Discount(setupDiscount)
 			r.setups[setup] = true
 		}
-		l.Observe(learnable(outcomes[:n])...)
+		l.Observe(toBandit(outcomes[:n])...)
 		r.last, outcomes = outcomes[n-1].ID, outcomes[n:]
 	}
 }
 
-// learnable are outcomes as learners know them.
-func learnable(outcomes []store.Outcome) []bandit.Outcome {
+// toBandit converts outcomes for a learner.
+func toBandit(outcomes []store.Outcome) []bandit.Outcome {
 	out := make([]bandit.Outcome, len(outcomes))
 	for i, o := range outcomes {
-		d := diagnosed(o.Repo, o.Pattern, o.Confidence)
+		d := banditDiagnosis(o.Repo, o.Pattern, o.Confidence)
 		out[i] = bandit.Outcome{
 			Org: d.Org, Repo: d.Repo, Pattern: d.Pattern, Technique: string(o.Technique), Resolved: o.Resolved,
 			Attempt: o.Attempt, Z: o.Z, Imported: bandit.Tally(o.Imported), Confidence: d.Confidence,
@@ -89,18 +87,17 @@ func learnable(outcomes []store.Outcome) []bandit.Outcome {
 	return out
 }
 
-// Observe records the result of the task's interventions, as far as it is known,
-// settles the decisions that led to them, and lets the learner know. Doing it
-// again changes nothing.
+// Observe records the results of the task's interventions so far, settles the decisions that led to them, and updates
+// the learner. It is idempotent.
 //
-// sia.Step says what an outcome is: an attempt that was cancelled, or that the
-// machinery ended, has none; one that ran out of its own time failed.
+// Package sia defines what an outcome is: an attempt that was canceled, or that infrastructure ended, has none; one
+// that ran out of its own time failed.
 func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 	decisions, err := ch.store.Decisions(ctx, t.ID)
 	if err != nil {
 		return err
 	}
-	// Newer than the decisions, the task knows each of them.
+	// Read after the decisions, the task contains each of them.
 	if t, err = ch.store.Task(ctx, t.ID); err != nil {
 		return err
 	}
@@ -113,41 +110,40 @@ func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 		if at >= 0 {
 			d = decisions[at]
 		}
-		if d.Outcome == cameResolved || d.Outcome == cameFailed {
-			continue // it was recorded before it was settled
+		if d.Outcome == outcomeResolved || d.Outcome == outcomeFailed {
+			continue // recorded before it was settled
 		}
 		if err := ch.record(ctx, t, i, d); err != nil {
 			return err
 		}
 	}
 	for _, d := range decisions {
-		if d.Type != sia.DecideTechnique || d.Outcome != "" || awaited(t, d) {
+		if d.Type != sia.DecideTechnique || d.Outcome != "" || isPending(t, d) {
 			continue
 		}
-		if err := ch.store.SettleDecision(ctx, d.ID, cameUntried, 0); err != nil {
+		if err := ch.store.SettleDecision(ctx, d.ID, outcomeUntried, 0); err != nil {
 			return err
 		}
 	}
 	return ch.catchUp(ctx)
 }
 
-// awaited reports whether a decision's outcome is still open.
-func awaited(t sia.Task, d sia.Decision) bool {
+// isPending reports whether a decision's outcome is still open.
+func isPending(t sia.Task, d sia.Decision) bool {
 	made := func(iv sia.Intervention) bool { return iv.Diagnosis.DecisionID == d.ID }
 	return slices.ContainsFunc(t.Interventions, made) || t.Next != nil && made(*t.Next) || t.Pending[d.ID] != ""
 }
 
-// record writes the outcome of the task's i-th intervention, which d led to; the
-// zero d when none was logged.
+// record stores the outcome of the task's i-th intervention, which resulted from d; d is zero if none was logged.
 func (ch *Chooser) record(ctx context.Context, t sia.Task, i int, d sia.Decision) error {
 	iv := t.Interventions[i]
 	o := store.Outcome{
 		Task: t.ID, Intervention: iv.Number, Repo: t.Repo, Pattern: iv.Diagnosis.Pattern, Technique: iv.Diagnosis.Technique,
 		Resolved: *iv.Resolved, Attempt: i, Setup: ch.setup, Decision: d.ID, At: ch.now(),
 	}
-	came, expected := cameFailed, 0.0
+	outcome, expected := outcomeFailed, 0.0
 	if o.Resolved {
-		came = cameResolved
+		outcome = outcomeResolved
 	}
 	if d.ID != "" {
 		var asked question
@@ -173,5 +169,5 @@ func (ch *Chooser) record(ctx context.Context, t sia.Task, i int, d sia.Decision
 	if o.Resolved {
 		y = 1
 	}
-	return ch.store.SettleDecision(ctx, d.ID, came, y-expected)
+	return ch.store.SettleDecision(ctx, d.ID, outcome, y-expected)
 }

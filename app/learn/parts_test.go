@@ -14,10 +14,11 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Several are sent where a policy says so, at what one run can do, and where no person chose.
+// Several coders are started if the policy says so, at the expected gain of one run, and unless a user chose one.
 func TestWhoRaces(t *testing.T) {
 	const race = "decision: assign\nname: race\nversion: 1\nparameters: {race: 2, race_below: 0.9, explore: 0}\n"
-	wish, absent, planning, merging, parts, poor := wanting(1), wanting(1), wanting(1), wanting(1), wanting(1), wanting(1)
+	wish, absent, planning := nextAttempt(1), nextAttempt(1), nextAttempt(1)
+	merging, parts, poor := nextAttempt(1), nextAttempt(1), nextAttempt(1)
 	wish.WantedCoder, absent.WantedCoder = "strong", "claude"
 	planning.Settings.Agent.Plan = sia.PlanApprove
 	merging.Merging = &sia.Merging{}
@@ -28,7 +29,7 @@ func TestWhoRaces(t *testing.T) {
 		task sia.Task
 		want []string
 	}{
-		{"two pay for themselves", wanting(1), []string{"fast", "cheap"}},
+		{"two pay for themselves", nextAttempt(1), []string{"fast", "cheap"}},
 		{"a person's wish", wish, nil},
 		{"a wish that can't be granted", absent, []string{"fast", "cheap"}},
 		{"it makes a plan", planning, nil},
@@ -39,7 +40,7 @@ func TestWhoRaces(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			coders := []coder.Candidate{{Coder: "fast", Cost: 5, Prior: 0.5}, {Coder: "cheap", Cost: 6, Prior: 0.5},
 				{Coder: "strong", Cost: 60, Prior: 0.5}}
-			d := asksOf(t, decider(t, database(t)), tt.task, 0, sia.DecideAssign, coders, race)
+			d := decidePart(t, decider(t, database(t)), tt.task, 0, sia.DecideAssign, coders, race)
 			if diff := cmp.Diff(tt.want, Racers(d)); diff != "" {
 				t.Errorf("%s\n%s", diff, d.Reason)
 			}
@@ -47,9 +48,9 @@ func TestWhoRaces(t *testing.T) {
 	}
 }
 
-// inParts is a task at work on an attempt of two parts, of which the first has failed.
+// inParts returns a task with a running attempt of two parts, the first of which has failed.
 func inParts(p sia.Part) sia.Task {
-	t := wanting(1)
+	t := nextAttempt(1)
 	t.Opening = nil
 	p.State = sia.PartFailed
 	t.Attempts = []sia.Attempt{{Number: 1, Coder: "fast", Structure: plan.Linear, Reserved: 80 * sia.Credit,
@@ -83,11 +84,11 @@ func TestPartsAreDecided(t *testing.T) {
 		{"who else, of three", third, append(two[:2:2], coder.Candidate{Coder: "last", Cost: 90}), sia.DecideAssign, "last"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := asksOf(t, decider(t, database(t)), tt.task, 1, tt.q, tt.coders)
+			d := decidePart(t, decider(t, database(t)), tt.task, 1, tt.q, tt.coders)
 			if d.Choice != tt.want || d.Reason == "" {
 				t.Errorf("%q, want %q: %s", d.Choice, tt.want, d.Reason)
 			}
-			var by asked
+			var by decisionInput
 			if err := json.Unmarshal(d.Context, &by); err != nil || by.Part == "" || by.Tries == 0 || by.Wanted != "" {
 				t.Errorf("it is not said that it is about a part: %s, %v", d.Context, err)
 			}
@@ -103,26 +104,25 @@ func TestPartsAreDecided(t *testing.T) {
 	}
 }
 
-// How a task is taken apart is decided by what the next attempt is told, and by whether parts
-// can be checked here.
+// Whether a task is split depends on the brief of the next attempt, and on whether parts can be checked here.
 func TestStructureIsDecided(t *testing.T) {
-	task := wanting(1)
-	d := asks(t, decider(t, database(t)), task, sia.DecideDecompose, two)
+	task := nextAttempt(1)
+	d := decideTask(t, decider(t, database(t)), task, sia.DecideDecompose, two)
 	if d.Choice != policies.ChoiceWhole || !strings.HasPrefix(d.Policy, "decompose/1@") || d.Propensity != 1 {
 		t.Errorf("%+v", d)
 	}
 	task.Brief.Technique, task.Brief.Steps = sia.Decomposition, make([]plan.Part, 3)
-	if d = asks(t, decider(t, database(t)), task, sia.DecideDecompose, two); d.Choice != policies.ChoiceLinear {
+	if d = decideTask(t, decider(t, database(t)), task, sia.DecideDecompose, two); d.Choice != policies.ChoiceLinear {
 		t.Errorf("steps: %s, because %s", d.Choice, d.Reason)
 	}
 	blind := decider(t, database(t))
 	blind.checkable = false
-	if d = asks(t, blind, task, sia.DecideDecompose, two); d.Choice != policies.ChoiceWhole {
+	if d = decideTask(t, blind, task, sia.DecideDecompose, two); d.Choice != policies.ChoiceWhole {
 		t.Errorf("steps that can't be checked: %s, because %s", d.Choice, d.Reason)
 	}
 }
 
-// racing is an attempt of several racers, the present one last named.
+// racing returns an attempt of several racers, the present one named last.
 func racing(outcome sia.AttemptOutcome, now string, pushed ...string) sia.Attempt {
 	a := sia.Attempt{Number: 1, Coder: now, Agent: "a/" + now, Cost: 90, Structure: plan.Race, Outcome: outcome}
 	for i, name := range []string{"fast", "strong"} {
@@ -136,11 +136,11 @@ func racing(outcome sia.AttemptOutcome, now string, pushed ...string) sia.Attemp
 	return a
 }
 
-// Who worked on an attempt is credited with what was theirs.
+// Each coder of an attempt is credited with its own work.
 func TestWhoWorked(t *testing.T) {
-	given := sia.Part{State: sia.PartGivenUp, Coder: "strong", Agent: "a/strong", Cost: 7, Run: 3,
+	abandoned := sia.Part{State: sia.PartGivenUp, Coder: "strong", Agent: "a/strong", Cost: 7, Run: 3,
 		Failed: []string{"strong"}}
-	moved := given
+	moved := abandoned
 	moved.Failed = []string{"fast", "strong"}
 	own := sia.Part{State: sia.PartDone, Agent: "a/fast", Run: 2, Failed: []string{"fast"}}
 	apart := func(outcome sia.AttemptOutcome, parts ...sia.Part) sia.Attempt {
@@ -163,19 +163,19 @@ func TestWhoWorked(t *testing.T) {
 			[]result{{"fast", "a/fast", 10, false}, {"strong", "a/strong", 80, false}}},
 		{"parts of one coder", apart(sia.AttemptPass, own, own), []result{{"fast", "a/fast", 90, true}}},
 		{"parts of several", apart(sia.AttemptPass, own, sia.Part{State: sia.PartDone, Coder: "strong", Run: 3}), nil},
-		{"a part that its only coder failed at", apart(sia.AttemptFail, own, given),
+		{"a part that its only coder failed at", apart(sia.AttemptFail, own, abandoned),
 			[]result{{"strong", "a/strong", 7, false}}},
 		{"a part that several failed at", apart(sia.AttemptFail, own, moved), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, worked(tt.in), cmp.AllowUnexported(result{})); d != "" {
+			if d := cmp.Diff(tt.want, coderResults(tt.in), cmp.AllowUnexported(result{})); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 }
 
-// Every racer's outcome is kept once, with who had failed before the checks saw it.
+// Every racer's outcome is recorded once, with those that failed before the checks ran on it.
 func TestRacersAreRecorded(t *testing.T) {
 	s := database(t)
 	task := sia.Task{ID: sia.NewTaskID(shop.ID, 1), Repo: shop,
@@ -202,7 +202,7 @@ func TestRacersAreRecorded(t *testing.T) {
 	}
 }
 
-// A decision about a part is settled by the attempt that the part is of; so is the next racer's.
+// A decision about a part is settled by the attempt of the part; so is that about the next racer.
 func TestWhatDecisionsCameTo(t *testing.T) {
 	task := sia.Task{State: sia.Diagnosing, Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail}, {Number: 2}}}
 	passed := sia.Task{State: sia.Passed, Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptAsked},
@@ -214,25 +214,27 @@ func TestWhatDecisionsCameTo(t *testing.T) {
 		part bool
 		want string
 	}{
-		{"a part", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseRetry}, true, cameFailed},
-		{"a part's coder", sia.Decision{Type: sia.DecideAssign, Attempt: 1, Choice: "strong"}, true, cameFailed},
-		{"nobody for a part", sia.Decision{Type: sia.DecideAssign, Attempt: 1}, true, cameUntried},
-		{"the next racer", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseNextRacer}, false, cameFailed},
+		{"a part", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseRetry}, true, outcomeFailed},
+		{"a part's coder", sia.Decision{Type: sia.DecideAssign, Attempt: 1, Choice: "strong"}, true, outcomeFailed},
+		{"nobody for a part", sia.Decision{Type: sia.DecideAssign, Attempt: 1}, true, outcomeUntried},
+		{"the next racer", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseNextRacer}, false,
+			outcomeFailed},
 		{"the attempt", sia.Decision{Type: sia.DecideRecover, Attempt: 1, Choice: sia.ChooseRetry}, false, ""},
-		{"the structure of the first", sia.Decision{Type: sia.DecideDecompose, Choice: "linear"}, false, cameFailed},
+		{"the structure of the first", sia.Decision{Type: sia.DecideDecompose, Choice: "linear"}, false,
+			outcomeFailed},
 		{"the structure of the second", sia.Decision{Type: sia.DecideDecompose, Attempt: 1, Choice: "linear"}, false, ""},
 	} {
-		if came, _ := cameOf(task, tt.in, tt.part); came != tt.want {
+		if came, _ := decisionOutcome(task, tt.in, tt.part); came != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, came, tt.want)
 		}
 	}
-	// Of who makes an attempt, as many decisions have a result as the coders' tries that are counted.
+	// The number of assignments with a result equals the number of counted tries of coders.
 	var got []string
 	for n := range passed.Attempts {
-		came, _ := cameOf(passed, sia.Decision{Type: sia.DecideAssign, Attempt: n, Choice: "strong"}, false)
+		came, _ := decisionOutcome(passed, sia.Decision{Type: sia.DecideAssign, Attempt: n, Choice: "strong"}, false)
 		got = append(got, came)
 	}
-	if d := cmp.Diff([]string{cameUncounted, cameUncounted, cameResolved, cameUncounted}, got); d != "" {
+	if d := cmp.Diff([]string{outcomeUncounted, outcomeUncounted, outcomeResolved, outcomeUncounted}, got); d != "" {
 		t.Error(d)
 	}
 }

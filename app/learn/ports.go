@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// ChooserStore is what a [Chooser] needs of the database. [store.Store] is one.
+// ChooserStore is the part of the database that a [Chooser] needs. [store.Store] implements it.
 type ChooserStore interface {
 	PriorStore
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
@@ -21,7 +21,7 @@ type ChooserStore interface {
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
 }
 
-// DeciderStore is what a [Decider] needs of the database. [store.Store] is one.
+// DeciderStore is the part of the database that a [Decider] needs. [store.Store] implements it.
 type DeciderStore interface {
 	PriorStore
 	CoderOutcomesSince(ctx context.Context, id int64) ([]store.CoderOutcome, error)
@@ -33,7 +33,7 @@ type DeciderStore interface {
 	TaskEnds(ctx context.Context, repo int64, kind string) (alone, helped store.TaskCount, err error)
 }
 
-// LessonStore is what [Lessons] need of the database. [store.Store] is one.
+// LessonStore is the part of the database that [Lessons] needs. [store.Store] implements it.
 type LessonStore interface {
 	Beat(ctx context.Context, repo int64, at time.Time) error
 	CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error
@@ -62,7 +62,7 @@ type LessonStore interface {
 	UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out store.Unshared, err error)
 }
 
-// SharingStore is what [Sharing] needs of the database. [store.Store] is one.
+// SharingStore is the part of the database that [Sharing] needs. [store.Store] implements it.
 type SharingStore interface {
 	CoderOutcomesSince(ctx context.Context, id int64) ([]store.CoderOutcome, error)
 	LastSharedReport(ctx context.Context) (r store.SharedReport, err error)
@@ -74,14 +74,14 @@ type SharingStore interface {
 	TaskLanguages(ctx context.Context) (map[sia.TaskID]string, error)
 }
 
-// RewindStore is what a [Rewind] needs of the database. [store.Store] is one.
+// RewindStore is the part of the database that a [Rewind] needs. [store.Store] implements it.
 type RewindStore interface {
 	CoderOutcomesSince(ctx context.Context, id int64) ([]store.CoderOutcome, error)
 	OutcomesSince(ctx context.Context, id int64) ([]store.Outcome, error)
 	PolicyVersion(ctx context.Context, id string) (source string, err error)
 }
 
-// HistoryStore is what a [History] needs of the database. [store.Store] is one.
+// HistoryStore is the part of the database that a [History] needs. [store.Store] implements it.
 type HistoryStore interface {
 	RewindStore
 	DecisionsIn(ctx context.Context, installation int64, typ sia.DecisionType, limit int) ([]sia.Decision, error)
@@ -90,13 +90,13 @@ type HistoryStore interface {
 	) (store.PolicyRecord, error)
 }
 
-// PriorStore is what the imported priors are read from. [store.Store] is one.
+// PriorStore reads imported priors. [store.Store] implements it.
 type PriorStore interface {
 	ImportedPriors(ctx context.Context, id int64) (v store.PriorImport, err error)
 	PriorsInForce(ctx context.Context) (id int64, err error)
 }
 
-// TrialStore is what [TrialReports] are read from. [store.Store] is one.
+// TrialStore is the part of the database that [TrialReports] needs. [store.Store] implements it.
 type TrialStore interface {
 	OutcomesSince(ctx context.Context, id int64) ([]store.Outcome, error)
 	Trials(ctx context.Context, repo int64) ([]sia.TechniqueID, error)

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What would be tried next is what resolved the pattern here, with the numbers; nothing is logged, and
-// another repository's evidence is not taken for this one's.
+// The preview is the technique that resolved the pattern here, with its statistics; nothing is logged, and another
+// repository's evidence does not count as this one's.
 func TestPreview(t *testing.T) {
 	s := database(t)
 	ch := replica(t, s)

@@ -8,9 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// PreviewAssign is who would take a new task of a kind in a repository: the coders by the policy in
-// force, the best first, with what is known of each, and why in words. Nothing is decided and
-// nothing logged, and chance plays no part.
+// PreviewAssign returns the coders that would get a new task of a kind in a repository, by the policy in force, best
+// first, with their statistics and the reason. It decides and logs nothing, and it is not randomized.
 func (d *Decider) PreviewAssign(
 	ctx context.Context, set *policies.Set, r sia.Repo, settings sia.Settings, kind policies.Kind,
 	coders []coder.Candidate,
@@ -25,9 +24,9 @@ func (d *Decider) PreviewAssign(
 	if err := d.catchUp(ctx); err != nil {
 		return nil, "", err
 	}
-	chosen := d.assign(set.For(policies.TypeAssign, c).Assign(), t, nil, &asked{Context: c}, coders)
+	chosen := d.assign(set.For(policies.TypeAssign, c).Assign(), t, nil, &decisionInput{Context: c}, coders)
 	if len(chosen.options) > 0 && (chosen.answer.Choice == chosen.options[0].Coder || chosen.answer.Choice == "") {
-		why = chosen.answer.Reason // else the words are about a throw of dice that nobody asked for
+		why = chosen.answer.Reason // otherwise the reason describes the random choice
 	}
 	return chosen.options, why, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Who would take a new task is who resolves that kind here for its price; another repository's
-// outcomes count for less, and nothing is logged.
+// The preview is the coder that resolves this kind of task here at the lowest price; another repository's outcomes
+// count for less, and nothing is logged.
 func TestPreviewAssign(t *testing.T) {
 	s := database(t)
 	d := decider(t, s)

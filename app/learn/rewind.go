@@ -16,49 +16,49 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// Rewind puts decisions of the log to a policy, with what had been learned when each was
-// made. Decisions in the order of the log cost least. It is not safe for concurrent use.
+// Rewind repeats logged decisions by another policy, with what had been learned when each was made. It is fastest in
+// the order of the log. It is not safe for concurrent use.
 type Rewind struct {
 	read func(id string) (policies.Policy, error) // a policy by its id
 
-	techniques []store.Outcome // all, in their order
-	technique  *bandit.Learner
-	seen       replay
-	learned    int // of techniques
+	techniques     []store.Outcome // all, in order
+	technique      *bandit.Learner
+	seen           replay
+	techniqueCount int // number of technique outcomes learned
 
-	coders  []store.CoderOutcome
-	coder   *coder.Learner
-	agents  map[string][]string
-	studied int // of coders
+	coders     []store.CoderOutcome
+	coder      *coder.Learner
+	agents     map[string][]string
+	coderCount int // number of coder outcomes learned
 }
 
-// Replayed is what a policy chooses.
+// Replayed is a policy's choice.
 type Replayed struct {
 	Choice  string
-	Racers  []string // coders that work at once, the choice first; none: one works
-	Options []Chance // of what could be chosen
-	Reason  string   // in words
+	Racers  []string // coders that work in parallel, the choice first; empty: only one
+	Options []Chance // of all options
+	Reason  string   // for users
 }
 
-// Chance is an option with the probability with which it is chosen, 0–1.
+// Chance is an option with its probability, 0–1.
 type Chance struct {
 	Choice      string
 	Probability float64
 }
 
-// Why a decision of the log can't be made again.
+// Reasons why a logged decision can't be repeated.
 const (
-	whyPerson    = "a person's wish decided it"
-	whyContext   = "its context was not kept"
-	whyPolicy    = "the policy that it was made by was not kept"
-	whyLearned   = "what had been learned then can't be rebuilt from the outcomes"
-	whyCounts    = "the log has what the priors came to with the counts of then, not the counts"
-	whyRule      = "a rule interrupted the attempt, whatever the policy"
-	whyWeights   = "the weights had been learned from attempts, and the log does not have them"
-	reproducedTo = 1e-9
+	reasonUser    = "a person's wish decided it"
+	reasonContext = "its context was not kept"
+	reasonPolicy  = "the policy that it was made by was not kept"
+	reasonLearned = "what had been learned then can't be rebuilt from the outcomes"
+	reasonCounts  = "the log has what the priors came to with the counts of then, not the counts"
+	reasonRule    = "a rule interrupted the attempt, whatever the policy"
+	reasonWeights = "the weights had been learned from attempts, and the log does not have them"
+	tolerance     = 1e-9
 )
 
-// NewRewind reads the outcomes that decisions were learned from.
+// NewRewind reads the outcomes from which decisions were learned.
 func NewRewind(ctx context.Context, s RewindStore) (*Rewind, error) {
 	r := &Rewind{}
 	known := map[string]policies.Policy{}
@@ -79,72 +79,71 @@ func NewRewind(ctx context.Context, s RewindStore) (*Rewind, error) {
 	var err, errCoders error
 	r.techniques, err = s.OutcomesSince(ctx, 0)
 	r.coders, errCoders = s.CoderOutcomesSince(ctx, 0)
-	r.forgetTechniques()
-	r.forgetCoders()
+	r.resetTechniques()
+	r.resetCoders()
 	return r, errors.Join(err, errCoders)
 }
 
-// forgetTechniques begins anew with learning techniques, as a server does that starts.
-func (r *Rewind) forgetTechniques() {
+// resetTechniques resets the technique learner to its state at server start.
+func (r *Rewind) resetTechniques() {
 	r.technique = bandit.NewLearner(policies.ShippedTechnique())
-	r.seen, r.learned = replay{}, 0
+	r.seen, r.techniqueCount = replay{}, 0
 }
 
-func (r *Rewind) forgetCoders() {
+func (r *Rewind) resetCoders() {
 	r.coder = coder.New(policies.ShippedAssign().Parameters)
-	r.agents, r.studied = map[string][]string{}, 0
+	r.agents, r.coderCount = map[string][]string{}, 0
 }
 
-// Decide puts a decision to a policy of its type. Where that can't be done, why says so in
-// words, and nothing else is returned.
+// Decide repeats a decision by a policy of its type. If that is impossible, it returns only why, the reason for users.
 func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why string, err error) {
-	if d.Policy == policyPerson {
-		return a, whyPerson, nil
+	if d.Policy == policyUser {
+		return a, reasonUser, nil
 	}
 	switch policies.Type(d.Type) {
 	case policies.TypeDecompose, policies.TypeRecover, policies.TypeEscalate:
 		c, ok := Snapshot(d)
 		if !ok {
-			return a, whyContext, nil
+			return a, reasonContext, nil
 		}
-		by, _ := byRules(p, c)
+		by, _ := applyRules(p, c)
 		return Replayed{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
 	case policies.TypeInterrupt:
 		return r.interrupt(p.Interrupt(), d)
 	case policies.TypeAssign:
-		return r.proven(p, d, r.assign)
+		return r.decideIfReproduced(p, d, r.assign)
 	case policies.TypeTechnique:
-		return r.proven(p, d, r.choose)
+		return r.decideIfReproduced(p, d, r.choose)
 	}
-	return a, whyCounts, nil
+	return a, reasonCounts, nil
 }
 
-// proven decides with what was learned, when the policy that the decision was made by comes
-// to the same with it as the log has: else something else had been learned then.
-func (r *Rewind) proven(
+// decideIfReproduced decides by p if the original policy reproduces the logged decision: otherwise the learned state
+// was different then.
+func (r *Rewind) decideIfReproduced(
 	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (Replayed, bool, error),
 ) (a Replayed, why string, err error) {
 	by, err := r.read(d.Policy)
 	if errors.Is(err, store.ErrNotFound) {
-		return a, whyPolicy, nil
+		return a, reasonPolicy, nil
 	}
 	if err != nil {
 		return a, "", err
 	}
 	was, ok, err := decide(by, d)
 	if err != nil || !ok {
-		return a, whyContext, err
+		return a, reasonContext, err
 	}
 	i := slices.IndexFunc(was.Options, func(o Chance) bool { return o.Choice == d.Choice })
 	nobody := was.Choice == "" && d.Choice == ""
-	if was.Choice != d.Choice || !nobody && (i < 0 || math.Abs(was.Options[i].Probability-d.Propensity) > reproducedTo) {
-		return a, whyLearned, nil
+	if was.Choice != d.Choice || !nobody && (i < 0 || math.Abs(was.Options[i].Probability-d.Propensity) > tolerance) {
+		return a, reasonLearned, nil
 	}
 	a, _, err = decide(p, d)
 	return a, "", err
 }
 
-// choose decides about a technique. ok is false when the log does not have the question.
+// choose decides about a technique. ok is false if the log does not have the question.
 func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
 	q, err := questionOf(d)
 	if err != nil {
@@ -153,11 +152,11 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	if len(q.Candidates) == 0 || q.Learned > len(r.techniques) {
 		return a, false, nil
 	}
-	if q.Learned < r.learned {
-		r.forgetTechniques()
+	if q.Learned < r.techniqueCount {
+		r.resetTechniques()
 	}
-	r.seen.learn(r.technique, r.techniques[r.learned:q.Learned])
-	r.learned = q.Learned
+	r.seen.learn(r.technique, r.techniques[r.techniqueCount:q.Learned])
+	r.techniqueCount = q.Learned
 	by := p.Technique()
 	chosen := q.decide(r.technique, &by)
 	a.Choice, a.Reason = chosen.Choice, chosen.Reason
@@ -167,9 +166,9 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	return a, true, nil
 }
 
-// assign decides who works. ok is false when the log does not have the question.
+// assign chooses a coder. ok is false if the log does not have the question.
 func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
-	var by asked
+	var by decisionInput
 	if err := json.Unmarshal(d.Context, &by); err != nil {
 		return a, false, fmt.Errorf("read decision %s: %w", d.ID, err)
 	}
@@ -179,11 +178,11 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	if by.Learned > len(r.coders) {
 		return a, false, nil
 	}
-	if by.Learned < r.studied {
-		r.forgetCoders()
+	if by.Learned < r.coderCount {
+		r.resetCoders()
 	}
-	for ; r.studied < by.Learned; r.studied++ {
-		learnCoder(r.coder, r.agents, r.coders[r.studied])
+	for ; r.coderCount < by.Learned; r.coderCount++ {
+		learnCoder(r.coder, r.agents, r.coders[r.coderCount])
 	}
 	chosen := r.coder.DecideBy(p.Assign().Parameters, *by.Request)
 	a.Choice, a.Reason, a.Racers = chosen.Choice, chosen.Reason, coder.Racers(chosen.Options, chosen.Choice)
@@ -193,26 +192,26 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 	return a, true, nil
 }
 
-// interrupt judges an attempt's risk, as long as no weight had been learned: the log has
-// the signs and the chance computed from them, and not the weights. An attempt above its
-// limit was interrupted or spared by chance, and would be again.
+// interrupt evaluates an attempt's risk if no weights had been learned: the log has the signals and the resulting
+// chance, but not the weights. An attempt above its limit was interrupted or spared by chance, and gets the same result
+// again.
 func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Replayed, why string, err error) {
 	var risk sia.Risk
 	if err := json.Unmarshal(d.Context, &risk); err != nil {
 		return a, "", fmt.Errorf("read decision %s: %w", d.ID, err)
 	}
 	if !risk.Interrupted && !risk.Spared {
-		return a, whyRule, nil
+		return a, reasonRule, nil
 	}
 	by, err := r.read(d.Policy)
 	if errors.Is(err, store.ErrNotFound) {
-		return a, whyPolicy, nil
+		return a, reasonPolicy, nil
 	}
 	if err != nil {
 		return a, "", err
 	}
-	if math.Abs(hazard(by.Interrupt()).Chance(risk)-risk.Chance) > reproducedTo {
-		return a, whyWeights, nil
+	if math.Abs(hazard(by.Interrupt()).Chance(risk)-risk.Chance) > tolerance {
+		return a, reasonWeights, nil
 	}
 	a.Choice = "go on"
 	chance := hazard(p).Chance(risk)
@@ -228,8 +227,8 @@ func hazard(p policies.Interrupt) stuck.Hazard {
 	return stuck.Hazard{Bias: w.Bias, Streak: w.Streak, Same: w.Same, Idle: w.Idle, Spent: w.Spent}
 }
 
-// Snapshot is the context that a decision was made in; ok is false when the log does not
-// have it, as for decisions that are made within another effect.
+// Snapshot returns the context of a decision; ok is false if the log does not have it, as for decisions made within
+// another effect.
 func Snapshot(d sia.Decision) (c policies.Context, ok bool) {
 	switch d.Type {
 	case sia.DecideDecompose, sia.DecideAssign, sia.DecideRecover, sia.DecideEscalate:
@@ -239,9 +238,9 @@ func Snapshot(d sia.Decision) (c policies.Context, ok bool) {
 	return c, false
 }
 
-// Snapshots are the contexts of decisions, which are given in the order of the log. Of those
-// that have none it is the one before it in the task, or the next one, with what the decision
-// itself tells; ok is false where the task has none at all.
+// Snapshots returns the contexts of decisions, which are in the order of the log. A decision without a context gets
+// that of the previous decision of its task, or else the next one, completed from the decision; ok is false if the task
+// has none at all.
 func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
 	contexts, ok = make([]policies.Context, len(ds)), make([]bool, len(ds))
 	last, waiting := map[sia.TaskID]policies.Context{}, map[sia.TaskID][]int{}
@@ -253,11 +252,11 @@ func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
 			last[d.Task] = c
 			contexts[i], ok[i] = c, true
 			for _, j := range waiting[d.Task] {
-				contexts[j], ok[j] = within(c, ds[j]), true
+				contexts[j], ok[j] = completeContext(c, ds[j]), true
 			}
 			delete(waiting, d.Task)
 		case known:
-			contexts[i], ok[i] = within(before, d), true
+			contexts[i], ok[i] = completeContext(before, d), true
 		default:
 			waiting[d.Task] = append(waiting[d.Task], i)
 		}
@@ -265,8 +264,8 @@ func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
 	return contexts, ok
 }
 
-// within is a task's context with what a decision tells of itself.
-func within(c policies.Context, d sia.Decision) policies.Context {
+// completeContext completes a task's context from a decision.
+func completeContext(c policies.Context, d sia.Decision) policies.Context {
 	c.Attempt = d.Attempt
 	if d.Type == sia.DecideTechnique {
 		var q question
@@ -277,19 +276,19 @@ func within(c policies.Context, d sia.Decision) policies.Context {
 	return c
 }
 
-// Came is whether the attempt that a decision led to was resolved; known is false when it is
-// open, or was never tried, or when the outcome says something else.
-func Came(d sia.Decision) (resolved, known bool) {
+// Resolved reports whether the attempt that followed a decision was resolved; known is false if it is open or was never
+// tried, or if the outcome is of another kind.
+func Resolved(d sia.Decision) (resolved, known bool) {
 	switch {
 	case d.Type == sia.DecideInterrupt:
 		return false, false
 	case d.Type == sia.DecideRerun:
 		return d.Outcome == string(sia.VerdictGreen), d.Outcome != ""
 	}
-	return d.Outcome == cameResolved, d.Outcome == cameResolved || d.Outcome == cameFailed
+	return d.Outcome == outcomeResolved, d.Outcome == outcomeResolved || d.Outcome == outcomeFailed
 }
 
-// Racers are the coders that a decision sent at once, the choice first; none: it sent one.
+// Racers returns the coders that a decision started in parallel, the choice first; none: it started one.
 func Racers(d sia.Decision) []string {
 	var options []coder.Option
 	if d.Type != sia.DecideAssign || json.Unmarshal(d.Options, &options) != nil {
@@ -298,15 +297,15 @@ func Racers(d sia.Decision) []string {
 	return coder.Racers(options, d.Choice)
 }
 
-// Chances are the options of a decision with the probabilities that the log has: 0 where it
-// has none, as where chance plays no part.
+// Chances returns the options of a decision with their logged probabilities: 0 if there is none, as in decisions that
+// are not randomized.
 func Chances(d sia.Decision) []Chance {
 	var options []struct {
 		Technique, Coder, Choice string
 		Propensity               float64
 	}
 	if json.Unmarshal(d.Options, &options) != nil {
-		return nil // names alone
+		return nil // only names
 	}
 	out := make([]Chance, len(options))
 	for i, o := range options {

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// policy is a policy file, kept as a version that decisions were made by.
+// policy returns a policy file, stored as a version that made decisions.
 func policy(t *testing.T, s *store.Store, source string) policies.Policy {
 	t.Helper()
 	p, err := policies.Parse("own.yml", []byte(source))
@@ -33,14 +33,14 @@ func keep(t *testing.T, s *store.Store, p policies.Policy) policies.Policy {
 	return p
 }
 
-// inForce is the shipped policy of a type.
+// inForce returns the shipped policy of a type.
 func inForce(t *testing.T, typ policies.Type) policies.Policy {
 	t.Helper()
 	return policies.ShippedSet().For(typ, policies.Context{})
 }
 
-// rewound puts decisions to a policy: what it chooses, or why that can't be said.
-func rewound(t *testing.T, s *store.Store, p policies.Policy, ds ...sia.Decision) (out []string) {
+// replayAll repeats decisions by a policy and returns its choices, or the reasons why that is impossible.
+func replayAll(t *testing.T, s *store.Store, p policies.Policy, ds ...sia.Decision) (out []string) {
 	t.Helper()
 	r, err := NewRewind(t.Context(), s)
 	if err != nil {
@@ -66,8 +66,8 @@ func choices(ds []sia.Decision) (out []string) {
 	return out
 }
 
-// The policy that decisions were made by decides them alike, with what had been learned when
-// each was made, in whatever order they are asked; another one does not.
+// The original policy reproduces its decisions with what had been learned when each was made, in any order; another one
+// does not.
 //
 //test:plain
 func TestTechniquesAreDecidedAgain(t *testing.T) {
@@ -85,15 +85,15 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 			logged = append(logged, decisions(t, replica(t, s))[:40]...)
 		}
 	}
-	if d := cmp.Diff(choices(logged), rewound(t, s, by, logged...)); d != "" {
+	if d := cmp.Diff(choices(logged), replayAll(t, s, by, logged...)); d != "" {
 		t.Error(d)
 	}
 	back := append(append([]sia.Decision{}, logged[80:]...), logged[:40]...)
-	if d := cmp.Diff(choices(back), rewound(t, s, by, back...)); d != "" {
+	if d := cmp.Diff(choices(back), replayAll(t, s, by, back...)); d != "" {
 		t.Errorf("backwards: %s", d)
 	}
 	other := policy(t, s, "decision: technique\nname: bold\nversion: 1\nparameters: {explore: 0.5}\n")
-	if cmp.Equal(choices(logged), rewound(t, s, other, logged...)) {
+	if cmp.Equal(choices(logged), replayAll(t, s, other, logged...)) {
 		t.Error("another policy decides everything alike")
 	}
 	wrong := logged[100]
@@ -106,13 +106,14 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 	unknown.Policy = "technique/9@000000000000"
 	future := logged[0]
 	future.Context = json.RawMessage(`{"candidates":[{"technique":"tool-change"}],"learned":300}`)
-	want := []string{"? " + whyLearned, "? " + whyLearned, "? " + whyPerson, "? " + whyPolicy, "? " + whyContext}
-	if d := cmp.Diff(want, rewound(t, s, other, wrong, likelier, wished, unknown, future)); d != "" {
+	want := []string{"? " + reasonLearned, "? " + reasonLearned, "? " + reasonUser, "? " + reasonPolicy,
+		"? " + reasonContext}
+	if d := cmp.Diff(want, replayAll(t, s, other, wrong, likelier, wished, unknown, future)); d != "" {
 		t.Error(d)
 	}
 }
 
-// TestCodersAreDecidedAgain: who works is decided by the outcomes from before the decision.
+// TestCodersAreDecidedAgain: coders are chosen by the outcomes from before the decision.
 func TestCodersAreDecidedAgain(t *testing.T) {
 	s := database(t)
 	by := keep(t, s, inForce(t, policies.TypeAssign))
@@ -138,17 +139,17 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 		}
 		now = now.Add(time.Minute)
 	}
-	if d := cmp.Diff(choices(logged), rewound(t, s, by, logged...)); d != "" {
+	if d := cmp.Diff(choices(logged), replayAll(t, s, by, logged...)); d != "" {
 		t.Error(d)
 	}
 	if c := choices(logged); c[0] == c[29] {
 		t.Errorf("nothing was learned that decides: %q", c)
 	}
-	if got := rewound(t, s, by, logged[29], logged[0]); got[0] != logged[29].Choice || got[1] != logged[0].Choice {
+	if got := replayAll(t, s, by, logged[29], logged[0]); got[0] != logged[29].Choice || got[1] != logged[0].Choice {
 		t.Errorf("backwards: %q", got)
 	}
 	late := logged[0]
-	var question asked
+	var question decisionInput
 	err := json.Unmarshal(late.Context, &question)
 	question.Learned = len(logged) // as if everything had been learned by then
 	if err == nil {
@@ -157,7 +158,7 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rewound(t, s, by, late); got[0] != "? "+whyLearned {
+	if got := replayAll(t, s, by, late); got[0] != "? "+reasonLearned {
 		t.Errorf("got %q", got)
 	}
 }
@@ -192,22 +193,22 @@ func TestRulesAreDecidedAgain(t *testing.T) {
 		{"escalate", early, sia.Decision{Type: sia.DecideEscalate, Context: context}, "ask now"},
 		{"decompose", apart, sia.Decision{Type: sia.DecideDecompose,
 			Context: json.RawMessage(`{"task":{"kind":"bug","complexity":0.1},"checkable":true}`)}, "reproduce"},
-		{"no context", early, sia.Decision{Type: sia.DecideEscalate, Context: json.RawMessage("null")}, "? " + whyContext},
-		{"rerun", rerun, sia.Decision{Type: sia.DecideRerun}, "? " + whyCounts},
+		{"no context", early, sia.Decision{Type: sia.DecideEscalate, Context: json.RawMessage("null")}, "? " + reasonContext},
+		{"rerun", rerun, sia.Decision{Type: sia.DecideRerun}, "? " + reasonCounts},
 		{"interrupt, alike", shipped, interrupt, "interrupt"},
 		{"interrupt, otherwise", calm, interrupt, "go on"},
-		{"interrupt, with weights that were learned", calm, taught, "? " + whyWeights},
-		{"interrupt, by a rule", calm, bound, "? " + whyRule},
+		{"interrupt, with weights that were learned", calm, taught, "? " + reasonWeights},
+		{"interrupt, by a rule", calm, bound, "? " + reasonRule},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := rewound(t, s, tt.by, tt.d); got[0] != tt.want {
+			if got := replayAll(t, s, tt.by, tt.d); got[0] != tt.want {
 				t.Errorf("got %q, want %q", got[0], tt.want)
 			}
 		})
 	}
 }
 
-// Decisions that have no context of their own have their task's.
+// Decisions without a context of their own get their task's.
 func TestSnapshots(t *testing.T) {
 	bug := func(pattern string) json.RawMessage {
 		return json.RawMessage(fmt.Sprintf(`{"task":{"kind":"bug"},"pattern":%q}`, pattern))
@@ -235,15 +236,15 @@ func TestCame(t *testing.T) {
 		outcome         string
 		resolved, known bool
 	}{
-		{sia.DecideTechnique, cameResolved, true, true},
-		{sia.DecideAssign, cameFailed, false, true},
-		{sia.DecideRecover, cameUntried, false, false},
+		{sia.DecideTechnique, outcomeResolved, true, true},
+		{sia.DecideAssign, outcomeFailed, false, true},
+		{sia.DecideRecover, outcomeUntried, false, false},
 		{sia.DecideRecover, "", false, false},
 		{sia.DecideRerun, "green", true, true},
 		{sia.DecideRerun, "red", false, true},
 		{sia.DecideInterrupt, "got nowhere", false, false},
 	} {
-		resolved, known := Came(sia.Decision{Type: tt.typ, Outcome: tt.outcome})
+		resolved, known := Resolved(sia.Decision{Type: tt.typ, Outcome: tt.outcome})
 		if resolved != tt.resolved || known != tt.known {
 			t.Errorf("%s %q: %v %v", tt.typ, tt.outcome, resolved, known)
 		}

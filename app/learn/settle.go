@@ -15,14 +15,14 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Observe records the result of a task's attempts and of the task, as far as it is known,
-// and settles the decisions that led there. Doing it again changes nothing.
+// Observe records the results of a task and its attempts so far, and settles the decisions that led to them. It is
+// idempotent.
 func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	decisions, err := d.store.Decisions(ctx, t.ID)
 	if err != nil {
 		return err
 	}
-	if t, err = d.store.Task(ctx, t.ID); err != nil { // newer than the decisions, the task knows each of them
+	if t, err = d.store.Task(ctx, t.ID); err != nil { // read after the decisions, the task contains each of them
 		return err
 	}
 	coders, end := Results(t)
@@ -39,14 +39,14 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	return d.settle(ctx, t, decisions)
 }
 
-// Results are those of a task's attempts by those who worked on them, and the task's own, where it has ended or waits
-// for a person; else nil.
+// Results returns the results of a task's attempts by coder, and the task's own if it has ended or waits for a user;
+// otherwise nil.
 func Results(t sia.Task) (coders []store.CoderOutcome, end *store.TaskEnd) {
 	kind := string(policies.Read(t.Title, t.Body, t.Labels).Kind)
 	var failed []string
 	for _, a := range t.Attempts {
-		solved := t.Solved(a) // then it is no second result of the same task, and would count against who solved it
-		for _, w := range worked(a) {
+		solved := t.Solved(a) // not a second result of the same task, which would count against the coder that solved it
+		for _, w := range coderResults(a) {
 			if !solved {
 				coders = append(coders, store.CoderOutcome{
 					Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: kind, Coder: w.coder,
@@ -77,10 +77,9 @@ type result struct {
 	resolved     bool
 }
 
-// worked is the result of an attempt by those who worked on it, in the order in which the checks
-// have judged. What several made together says nothing of one of them, but for a part that
-// one coder alone tried and that was given up.
-func worked(a sia.Attempt) (out []result) {
+// coderResults returns the results of an attempt by coder, in the order in which the checks judged them. A joint result
+// of several coders counts for none of them, except for an abandoned part that only one coder tried.
+func coderResults(a sia.Attempt) (out []result) {
 	for _, p := range a.RedRacers() {
 		out = append(out, result{p.Coder, p.Agent, p.Cost, false})
 	}
@@ -97,7 +96,7 @@ func worked(a sia.Attempt) (out []result) {
 	}
 	several := false
 	for _, p := range a.Parts {
-		mine := alone(a, p)
+		mine := hasOneCoder(a, p)
 		several = several || !mine || p.Run > 0 && cmp.Or(p.Coder, a.Coder) != a.Coder
 		if mine && p.Agent != "" {
 			all.agent = p.Agent
@@ -107,20 +106,20 @@ func worked(a sia.Attempt) (out []result) {
 		return append(out, all)
 	}
 	for _, p := range a.Parts {
-		if p.State == sia.PartGivenUp && alone(a, p) {
+		if p.State == sia.PartGivenUp && hasOneCoder(a, p) {
 			out = append(out, result{cmp.Or(p.Coder, a.Coder), p.Agent, p.Cost, false})
 		}
 	}
 	return out
 }
 
-// alone reports whether every run of a part was the same coder's.
-func alone(a sia.Attempt, p sia.Part) bool {
+// hasOneCoder reports whether all runs of a part used the same coder.
+func hasOneCoder(a sia.Attempt, p sia.Part) bool {
 	who := cmp.Or(p.Coder, a.Coder)
 	return !slices.ContainsFunc(p.Failed, func(f string) bool { return f != who })
 }
 
-// newInstructions reports whether an attempt went by other instructions than every one before it that failed.
+// newInstructions reports whether an attempt's instructions differ from those of all earlier failed attempts.
 func newInstructions(t sia.Task, number int) bool {
 	i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Number == number })
 	return !slices.ContainsFunc(t.Attempts[:i], func(a sia.Attempt) bool {
@@ -128,14 +127,14 @@ func newInstructions(t sia.Task, number int) bool {
 	})
 }
 
-// settle notes the results of decisions: of the attempt that each led to.
+// settle records the outcomes of decisions: those of the attempts that they led to.
 func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decision) error {
 	for _, dec := range decisions {
 		if dec.Outcome != "" {
 			continue
 		}
 		var expected float64
-		var by asked
+		var by decisionInput
 		switch dec.Type {
 		case sia.DecideAssign, sia.DecideDecompose, sia.DecideRecover, sia.DecideEscalate:
 			if err := json.Unmarshal(dec.Context, &by); err != nil {
@@ -155,47 +154,47 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 		} else {
 			expected = float64(by.Alone.Passed+1) / float64(by.Alone.Tried+2)
 		}
-		came, y := cameOf(t, dec, by.Part != "")
-		if came == "" {
+		outcome, y := decisionOutcome(t, dec, by.Part != "")
+		if outcome == "" {
 			continue
 		}
 		credit := 0.0
-		if came == cameResolved || came == cameFailed {
+		if outcome == outcomeResolved || outcome == outcomeFailed {
 			credit = y - expected
 		}
-		if err := d.store.SettleDecision(ctx, dec.ID, came, credit); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := d.store.SettleDecision(ctx, dec.ID, outcome, credit); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
 	return nil
 }
 
-// cameOf is the result of a decision: of the first judged attempt after it, but of who makes an attempt that one's
-// alone. It is "" while that is not known, and untried once it never will be. A decision about a part, or about the
-// checks of the same attempt, led to that one.
-func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {
+// decisionOutcome returns the outcome of a decision: that of the first judged attempt after it, or for the assignment
+// of an attempt that of the attempt itself. It is "" while unknown, and outcomeUntried if it never will be known. A
+// decision about a part, or about the checks of the same attempt, led to that attempt.
+func decisionOutcome(t sia.Task, d sia.Decision, part bool) (outcome string, y float64) {
 	if d.Type == sia.DecideAssign && d.Choice == sia.ChooseNobody {
-		return cameUntried, 0
+		return outcomeUntried, 0
 	}
 	own := d.Type == sia.DecideAssign && !part
 	same := part || d.Type == sia.DecideRecover && (d.Choice == sia.ChooseRerun || d.Choice == sia.ChooseNextRacer)
 	for _, a := range t.Attempts {
 		switch {
-		case a.Number < d.Attempt || a.Number == d.Attempt && !same: // made before
+		case a.Number < d.Attempt || a.Number == d.Attempt && !same: // made before the decision
 		case own && t.Solved(a): // as in [Results]
-			return cameUncounted, 0
+			return outcomeUncounted, 0
 		case a.Outcome == sia.AttemptPass:
-			return cameResolved, 1
+			return outcomeResolved, 1
 		case a.Outcome == sia.AttemptFail:
-			return cameFailed, 0
+			return outcomeFailed, 0
 		case own && a.Outcome != "":
-			return cameUncounted, 0
+			return outcomeUncounted, 0
 		case a.Outcome == sia.AttemptUnchanged:
-			return cameUntried, 0
+			return outcomeUntried, 0
 		}
 	}
 	if t.State.Final() {
-		return cameUntried, 0
+		return outcomeUntried, 0
 	}
 	return "", 0
 }

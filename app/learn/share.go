@@ -12,28 +12,27 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Agreement is what several repositories of one owner learned, each by itself, or
-// what a person shared among them.
+// Agreement is a lesson that several repositories of one owner learned independently, or that a user shared among them.
 type Agreement struct {
 	Owner        string // login
 	Installation int64
-	In           []Learned           // the surest first; empty when what is shared is agreed on no longer
-	Against      []Learned           // what advises the opposite
-	Shared       *store.SharedLesson // nil: no person approved it
+	In           []Learned           // by descending confidence; empty if a shared lesson is no longer agreed on
+	Against      []Learned           // lessons that advise the opposite
+	Shared       *store.SharedLesson // nil: not approved
 }
 
 // Learned is a lesson of an agreement in one repository.
 type Learned struct {
 	Repo   store.Repository
-	Lesson lesson.Lesson // as it stands there; without a context's quotes where the agreement is
+	Lesson lesson.Lesson // the repository's version; in In without quotes in its context
 	Shared lesson.Lesson // exactly as it would be shared
 }
 
-// Waits reports whether a person may share it and nobody has yet.
+// Waits reports whether the lesson can be shared but has not been yet.
 func (a Agreement) Waits() bool { return a.Shared == nil && len(a.Against) == 0 }
 
-// Agreements are those of all owners, by owner: first what waits for a person's
-// approval, then what is contradicted, then what is shared; in each, the surest first.
+// Agreements returns the agreements of all owners, by owner: first those that wait for approval, then contradicted
+// ones, then shared ones; each group by descending confidence.
 func (ls *Lessons) Agreements(ctx context.Context) ([]Agreement, error) {
 	repos, err := ls.store.Repositories(ctx, 0)
 	if err != nil {
@@ -62,7 +61,7 @@ func (ls *Lessons) Agreements(ctx context.Context) ([]Agreement, error) {
 		lessons[r.Installation] = append(lessons[r.Installation], of...)
 	}
 	var all []Agreement
-	seen := map[int]bool{} // by the place in shared
+	seen := map[int]bool{} // by index in shared
 	for installation, of := range lessons {
 		for _, found := range lesson.Agreements(of, sia.DefaultSettings().Learning.MinConfidence, ls.now()) {
 			a := Agreement{Owner: owners[installation], Installation: installation}
@@ -100,9 +99,8 @@ func (ls *Lessons) Agreements(ctx context.Context) ([]Agreement, error) {
 	return all, nil
 }
 
-// Share approves, as somebody, that every repository of an owner is given a lesson
-// that two of them learned. What says the same and is shared already stays as it
-// was approved; isNew is false then.
+// Share approves, on behalf of a user, that all repositories of an owner get a lesson that two of them learned. An
+// equivalent lesson that is already shared stays as it was approved; isNew is false then.
 func (ls *Lessons) Share(
 	ctx context.Context, id lesson.ID, by string,
 ) (shared store.SharedLesson, isNew bool, err error) {
@@ -127,7 +125,7 @@ func (ls *Lessons) Share(
 	return shared, false, ls.unshareable(ctx, id)
 }
 
-// unshareable says why no agreement has a lesson.
+// unshareable returns the reason why no agreement contains a lesson.
 func (ls *Lessons) unshareable(ctx context.Context, id lesson.ID) error {
 	repos, err := ls.store.Repositories(ctx, 0)
 	if err != nil {
@@ -144,7 +142,7 @@ func (ls *Lessons) unshareable(ctx context.Context, id lesson.ID) error {
 		}
 		least := sia.DefaultSettings().Learning.MinConfidence
 		switch {
-		case l.From.Source == lesson.FromOrganisation: // what it is a copy of may be found yet
+		case l.From.Source == lesson.FromOrganisation: // the original may be found in another repository
 			why = fmt.Errorf("lesson %s of %s came from other repositories; what a repository learned itself is shared", id, r)
 			continue
 		case l.State == lesson.Merged:
@@ -163,7 +161,7 @@ func (ls *Lessons) unshareable(ctx context.Context, id lesson.ID) error {
 	return why
 }
 
-// Unshare takes an approval back, and says what was done with the copies.
+// Unshare revokes an approval, and returns what was done with the copies.
 func (ls *Lessons) Unshare(ctx context.Context, id lesson.ID) (was store.SharedLesson, out store.Unshared, err error) {
 	all, err := ls.store.SharedLessons(ctx)
 	if err != nil {
@@ -177,15 +175,15 @@ func (ls *Lessons) Unshare(ctx context.Context, id lesson.ID) (was store.SharedL
 	return all[i], out, err
 }
 
-// TakeShared gives a repository what is shared with it and what it does not have.
-// Where it has learned the same itself, or forgotten it, that stands.
+// TakeShared adds to a repository the lessons that are shared with it and that it lacks. If it has learned the same
+// itself, or forgotten it, nothing changes.
 func (ls *Lessons) TakeShared(ctx context.Context, repo int64) error {
 	copies, err := ls.store.TakeSharedLessons(ctx, repo, ls.now())
 	if err != nil {
 		return err
 	}
 	for _, l := range copies {
-		if err := ls.mergeLike(ctx, l); err != nil {
+		if err := ls.mergeSimilar(ctx, l); err != nil {
 			return err
 		}
 		ls.log.InfoContext(ctx, "a shared lesson was taken", "repo_id", repo, "lesson", l.ID)

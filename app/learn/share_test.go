@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// own puts repositories 7, 8 and 9 under one owner, 10 under another.
+// own assigns repositories 7, 8 and 9 to one owner, 10 to another.
 func (w *teacher) own() {
 	w.t.Helper()
 	ctx := context.Background()
@@ -25,7 +25,7 @@ func (w *teacher) own() {
 	}
 }
 
-// hear has a person teach a repository something.
+// teachUser stores a lesson that a user teaches a repository.
 func (w *teacher) hear(repo int64, text string) lesson.ID {
 	w.t.Helper()
 	l := lesson.NewTaught(repo, text, text, sia.Actor{Login: "ada"}, sia.Task{}, w.now)
@@ -33,8 +33,8 @@ func (w *teacher) hear(repo int64, text string) lesson.ID {
 	return l.ID
 }
 
-// Nothing passes from one owner to another, and no secret passes at all, though it
-// was learned before anybody knew its shape.
+// Nothing is shared between owners, and secrets are never shared, even if the lesson was learned before their format
+// was known.
 func TestShare(t *testing.T) {
 	w := newTeacher(t)
 	ctx := context.Background()
@@ -96,7 +96,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Each refusal says why.
+// Each error contains the reason.
 func TestUnshareable(t *testing.T) {
 	w := newTeacher(t)
 	ctx := context.Background()
@@ -127,7 +127,7 @@ func TestUnshareable(t *testing.T) {
 	}
 }
 
-// A lesson that contradicted one that was taken away since is taught again.
+// A lesson that contradicted a removed one can be taught again.
 func TestTeachAgainstWhatIsGone(t *testing.T) {
 	w := newTeacher(t)
 	ctx := context.Background()

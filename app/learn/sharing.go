@@ -13,32 +13,31 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Sharing shares counts of what worked with other installations, as far as repositories have agreed.
+// Sharing shares counts of outcomes with other installations, as far as repositories have agreed.
 type Sharing struct {
 	store  SharingStore
 	agrees func(context.Context, store.Repository) (bool, error)
 	now    func() time.Time
 }
 
-// NewSharing returns what shares; agrees says whether the settings in force in a repository are for it.
+// NewSharing returns a Sharing; agrees reports whether the settings in force in a repository allow sharing.
 func NewSharing(
 	s SharingStore, agrees func(context.Context, store.Repository) (bool, error), now func() time.Time,
 ) *Sharing {
 	return &Sharing{s, agrees, now}
 }
 
-// Share is what would leave, or left, and what was counted for it. The counts are exact and stay here: only
-// the report leaves.
+// Share is a report and the counts behind it. The counts are exact and stay on this server: only the report is shared.
 type Share struct {
 	Repositories int // that agree
-	Silent       int // that don't, of which nothing is counted
-	Techniques   int // tasks that have their first technique counted in the report
-	Coders       int // tasks that have their first coder counted
+	Silent       int // that don't; nothing of them is counted
+	Techniques   int // tasks with their first technique in the report
+	Coders       int // tasks with their first coder in the report
 	Report       priors.Report
 	counted      []store.SharedTask
 }
 
-// Draft is the next report as it would leave. Nothing is kept: asked again, the noise is another.
+// Draft returns the next report as it would be shared. Nothing is stored: each call uses different noise.
 func (x *Sharing) Draft(ctx context.Context, key string, noise *priors.Noise) (Share, error) {
 	out, outcomes, err := x.outcomes(ctx)
 	if err != nil {
@@ -70,8 +69,8 @@ func (x *Sharing) Draft(ctx context.Context, key string, noise *priors.Noise) (S
 	return out, err
 }
 
-// Export makes the next report and keeps it, with what is counted in it, before anybody has it. Nothing that is
-// counted now is counted again.
+// Export creates the next report and stores it, with the tasks it counts, before returning it. No task is counted
+// twice.
 func (x *Sharing) Export(ctx context.Context, key priors.Key, noise *priors.Noise) (store.SharedReport, Share, error) {
 	out, err := x.Draft(ctx, key.Public(), noise)
 	if err != nil {
@@ -91,8 +90,8 @@ func (x *Sharing) Export(ctx context.Context, key priors.Key, noise *priors.Nois
 	return r, out, x.store.SaveSharedReport(ctx, r, out.counted)
 }
 
-// outcomes are those of first techniques and first coders that may be shared, in the order in which they
-// were recorded. Tasks that were rebuilt from memory may have been shared before, and are left out.
+// outcomes returns the outcomes of first techniques and first coders that may be shared, in recording order. It omits
+// tasks rebuilt from memory, which may have been shared before.
 func (x *Sharing) outcomes(ctx context.Context) (out Share, all []priors.Outcome, err error) {
 	repos, err := x.store.Repositories(ctx, 0)
 	if err != nil {
@@ -137,13 +136,12 @@ func (x *Sharing) outcomes(ctx context.Context) (out Share, all []priors.Outcome
 	return out, all, nil
 }
 
-// Worth is what an import was worth here: in how many tasks the first technique resolved, of those that were
-// decided by it and of those that were not, which a hash has drawn.
+// Worth is the measured benefit of an import: how many tasks the first technique resolved, among those decided with it
+// and those decided without it, which a hash selected.
 type Worth struct {
 	With    Tally `json:"with"`
 	Without Tally `json:"without"`
-	// Difference of the two shares, with less without, and its 95 % interval; where either side has no task
-	// there is none.
+	// Difference of the two shares, with minus without, and its 95 % interval; zero if either side has no task.
 	Difference float64 `json:"difference"`
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
@@ -162,21 +160,21 @@ func (t *Tally) count(resolved bool) {
 	}
 }
 
-// Known tells whether there is something on either side.
+// Known reports whether both sides have tasks.
 func (w Worth) Known() bool { return w.With.Tried > 0 && w.Without.Tried > 0 }
 
-// WorthOf looks at decisions about techniques that were made while an import was in force. The first of each
-// task counts, unless a person decided it.
+// WorthOf evaluates decisions about techniques that were made while an import was in force. The first of each task
+// counts, unless a user made it.
 func WorthOf(id int64, ds []sia.Decision) (w Worth, err error) {
 	for _, d := range ds {
 		var q question
-		if d.Type != sia.DecideTechnique || d.Policy == policyPerson {
+		if d.Type != sia.DecideTechnique || d.Policy == policyUser {
 			continue
 		}
 		if q, err = questionOf(d); err != nil {
 			return w, err
 		}
-		resolved, known := Came(d)
+		resolved, known := Resolved(d)
 		if q.Import != id || q.Attempt != 0 || !known {
 			continue
 		}

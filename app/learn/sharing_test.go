@@ -22,7 +22,7 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// The public list is what SIA has, word by word: else something would be counted under other names, or not.
+// The public list of names equals SIA's own: otherwise outcomes would be counted under other names, or not.
 func TestThePublicListIsOurs(t *testing.T) {
 	var patterns, techniques, kinds []string
 	for _, p := range sia.Patterns {
@@ -63,7 +63,7 @@ func TestThePublicListIsOurs(t *testing.T) {
 	}
 }
 
-// agreed shares what is of some repositories.
+// agreed returns a Sharing for some repositories.
 func agreed(s *store.Store, ids ...int64) *Sharing {
 	return NewSharing(s, func(_ context.Context, r store.Repository) (bool, error) {
 		for _, id := range ids {
@@ -75,7 +75,7 @@ func agreed(s *store.Store, ids ...int64) *Sharing {
 	}, func() time.Time { return time.Unix(1_800_000_000, 0) })
 }
 
-// install makes repositories known.
+// install stores repositories.
 func install(t *testing.T, s *store.Store, repos ...sia.Repo) {
 	t.Helper()
 	if err := s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "ada"}); err != nil {
@@ -88,8 +88,8 @@ func install(t *testing.T, s *store.Store, repos ...sia.Repo) {
 	}
 }
 
-// lives fills a database with the results of tasks, as chance has it; without leaves one out.
-func lives(t *testing.T, without sia.TaskID) *store.Store {
+// fillOutcomes fills a database with random results of tasks, except task without.
+func fillOutcomes(t *testing.T, without sia.TaskID) *store.Store {
 	t.Helper()
 	s := database(t)
 	install(t, s, shop)
@@ -117,7 +117,8 @@ func lives(t *testing.T, without sia.TaskID) *store.Store {
 	return s
 }
 
-// exact are the counts of a database before noise: what is drawn with the same bits for nothing is taken away.
+// exact returns the counts of a database without noise: it subtracts the noise drawn from the same bits for empty
+// counts.
 func exact(t *testing.T, s *store.Store) priors.Counts {
 	t.Helper()
 	noise := func() *priors.Noise { return priors.NewNoise(mathrand.NewChaCha8([32]byte{9})) }
@@ -136,15 +137,14 @@ func exact(t *testing.T, s *store.Store) priors.Counts {
 	return draft.Report.Counts
 }
 
-// Two databases that differ in one task share counts that differ by 2 at most, before noise, whatever
-// happened in the task.
+// If two databases differ in one task, the counts differ by at most 2 before noise, regardless of the task.
 //
 //test:plain
 func TestOneTaskMovesLittle(t *testing.T) {
-	all := exact(t, lives(t, ""))
+	all := exact(t, fillOutcomes(t, ""))
 	moved := map[int64]int{}
 	for _, issue := range []int{0, 7, 19, 39} {
-		less, distance := exact(t, lives(t, sia.NewTaskID(shop.ID, issue))), int64(0)
+		less, distance := exact(t, fillOutcomes(t, sia.NewTaskID(shop.ID, issue))), int64(0)
 		for c, x := range all {
 			y := less[c]
 			distance += max(x.Resolved-y.Resolved, y.Resolved-x.Resolved) + max(x.Failed-y.Failed, y.Failed-x.Failed)
@@ -156,8 +156,8 @@ func TestOneTaskMovesLittle(t *testing.T) {
 	}
 }
 
-// What a repository has not agreed to is left out, wholly; and what was rebuilt from memory, for nobody
-// knows whether it was shared before.
+// Repositories that have not agreed are omitted completely, and so are tasks rebuilt from memory, because it is unknown
+// whether they were shared before.
 func TestWhatIsShared(t *testing.T) {
 	s := database(t)
 	quiet, gone := sia.Repo{ID: 8, Owner: "ada", Name: "quiet"}, sia.Repo{ID: 9, Owner: "ada", Name: "gone"}
@@ -175,7 +175,7 @@ func TestWhatIsShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What was tried at a later attempt is not the first.
+	// A technique of a later attempt is not the first.
 	record(t, s, store.Outcome{Task: "7-90", Intervention: 2, Repo: shop, Pattern: sia.WrongTool,
 		Technique: sia.ToolChange, Attempt: 1})
 	key, err := priors.NewKey(mathrand.NewChaCha8([32]byte{1}))
@@ -207,7 +207,7 @@ func TestWhatIsShared(t *testing.T) {
 	}
 }
 
-// imports brings priors into force by which a technique resolves every failure of a pattern, and a model
+// imports brings priors into force with a technique that resolves every failure of a pattern, and a model that resolves
 // every task.
 func imports(t *testing.T, s *store.Store) int64 {
 	t.Helper()
@@ -239,8 +239,8 @@ func imports(t *testing.T, s *store.Store) int64 {
 	return id
 }
 
-// What was imported decides, but for one task in ten; and a logged decision is made again from the log
-// alone, after the import was removed.
+// Imported priors are used for nine tasks in ten, and a logged decision can be repeated from the log alone after the
+// import was removed.
 func TestImportedPriorsDecide(t *testing.T) {
 	s := database(t)
 	by := keep(t, s, inForce(t, policies.TypeTechnique))
@@ -282,7 +282,7 @@ func TestImportedPriorsDecide(t *testing.T) {
 	if err := s.RemovePriors(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(choices(logged), rewound(t, s, by, logged...)); d != "" {
+	if d := cmp.Diff(choices(logged), replayAll(t, s, by, logged...)); d != "" {
 		t.Errorf("after the import was removed: %s", d)
 	}
 	if err := w.catchUp(t.Context()); err != nil {
@@ -303,18 +303,20 @@ func firstOption(t *testing.T, d sia.Decision) bandit.Option {
 	return options[0]
 }
 
-// Who works is decided by what was imported of models that the table knows, and of nobody else.
+// Imported priors affect only coders with models listed in the table.
 func TestImportedPriorsChooseCoders(t *testing.T) {
 	s := database(t)
 	by := keep(t, s, inForce(t, policies.TypeAssign))
 	coders := []coder.Candidate{{Coder: "gpt", Cost: 5, Prior: 0.64, Known: "GPT-5 (2025-08-07) (medium reasoning)"},
 		{Coder: "oss", Cost: 5, Prior: 0.264, Known: "gpt-oss-120b"}, {Coder: "ours", Cost: 5}}
-	ask := func(issue int) sia.Decision { return asks(t, decider(t, s), wanting(issue), sia.DecideAssign, coders) }
+	ask := func(issue int) sia.Decision {
+		return decideTask(t, decider(t, s), nextAttempt(issue), sia.DecideAssign, coders)
+	}
 	issue := 1
-	for ; spared(sia.NewTaskID(shop.ID, issue)); issue++ {
+	for ; isSpared(sia.NewTaskID(shop.ID, issue)); issue++ {
 	}
 	apart := 1
-	for ; !spared(sia.NewTaskID(shop.ID, apart)); apart++ {
+	for ; !isSpared(sia.NewTaskID(shop.ID, apart)); apart++ {
 	}
 	if d := best(t, ask(issue)); d.Coder != "gpt" {
 		t.Errorf("before: %+v", d)
@@ -330,7 +332,7 @@ func TestImportedPriorsChooseCoders(t *testing.T) {
 	if err := s.RemovePriors(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := rewound(t, s, by, d); got[0] != d.Choice {
+	if got := replayAll(t, s, by, d); got[0] != d.Choice {
 		t.Errorf("decided again: %q, want %q", got, d.Choice)
 	}
 }
@@ -352,16 +354,16 @@ func TestWorthOf(t *testing.T) {
 				Outcome: outcome})
 		}
 	}
-	add(60, `{"import":2}`, cameResolved, "p")
-	add(40, `{"import":2}`, cameFailed, "p")
-	add(4, `{"import":2,"spared":true}`, cameResolved, "p")
-	add(6, `{"import":2,"spared":true}`, cameFailed, "p")
-	add(9, `{"import":2,"attempt":1}`, cameResolved, "p") // not the first
-	add(9, `{"import":2}`, cameUntried, "p")
+	add(60, `{"import":2}`, outcomeResolved, "p")
+	add(40, `{"import":2}`, outcomeFailed, "p")
+	add(4, `{"import":2,"spared":true}`, outcomeResolved, "p")
+	add(6, `{"import":2,"spared":true}`, outcomeFailed, "p")
+	add(9, `{"import":2,"attempt":1}`, outcomeResolved, "p") // not the first
+	add(9, `{"import":2}`, outcomeUntried, "p")
 	add(9, `{"import":2}`, "", "p")
-	add(9, `{"import":2}`, cameResolved, policyPerson)
-	add(9, `{"import":1}`, cameResolved, "p")
-	add(9, `{}`, cameResolved, "p")
+	add(9, `{"import":2}`, outcomeResolved, policyUser)
+	add(9, `{"import":1}`, outcomeResolved, "p")
+	add(9, `{}`, outcomeResolved, "p")
 	w, err := WorthOf(2, ds)
 	if err != nil {
 		t.Fatal(err)

@@ -11,9 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Teach has a person's words remembered or a lesson forgotten, and says what was
-// done, or why it was not. Whether the person may, the caller has found out. The
-// event is done once, however often it comes.
+// Teach stores a user's lesson or forgets one, and returns what was done, or why not. The caller has checked the user's
+// permission. It is idempotent by event.
 func (ls *Lessons) Teach(ctx context.Context, intent sia.Intent) (answer string, done bool, err error) {
 	repo, e := intent.Repo.ID, intent.Event
 	if text := intent.Teach.Forget; text != "" {
@@ -41,8 +40,8 @@ func (ls *Lessons) Teach(ctx context.Context, intent sia.Intent) (answer string,
 	return render.Learned(kept, kept.ID != l.ID, against), true, nil
 }
 
-// correct keeps what a person says was wrong with the last attempt of the task that the comment is
-// about, and counts it as their 👎 to what that attempt was told.
+// correct stores a user's correction of the last attempt of the task that the comment is about, and counts it as a 👎 to
+// the lessons of that attempt.
 func (ls *Lessons) correct(ctx context.Context, intent sia.Intent) (answer string, done bool, err error) {
 	repo, e := intent.Repo.ID, intent.Event
 	ids, err := ls.store.TaskByRef(ctx, repo, sia.IssueRef(e.Origin.OnIssue))
@@ -67,16 +66,16 @@ func (ls *Lessons) correct(ctx context.Context, intent sia.Intent) (answer strin
 	return render.Corrected(kept, kept.ID != l.ID, len(against), contrary), true, nil
 }
 
-// Learn keeps a person's lesson, once, and returns it as it is kept, or what is
-// kept that says the same; and the lessons that advise the opposite.
+// Learn stores a user's lesson, once. It returns the stored lesson, or the equivalent one that was stored before, and
+// the lessons that advise the opposite.
 func (ls *Lessons) Learn(
 	ctx context.Context, l lesson.Lesson,
 ) (kept lesson.Lesson, against []lesson.Lesson, err error) {
-	fresh, err := ls.unknown(ctx, l.Repo, []lesson.Lesson{l})
+	fresh, err := ls.filterNew(ctx, l.Repo, []lesson.Lesson{l})
 	if err != nil {
 		return kept, nil, err
 	}
-	if err := ls.keep(ctx, l.Repo, fresh); err != nil {
+	if err := ls.saveNew(ctx, l.Repo, fresh); err != nil {
 		return kept, nil, err
 	}
 	if kept, err = ls.store.Lesson(ctx, l.Repo, l.ID); err != nil {
@@ -89,7 +88,7 @@ func (ls *Lessons) Learn(
 	}
 	for _, id := range kept.Conflicts {
 		other, err := ls.store.Lesson(ctx, l.Repo, id)
-		if err != nil && !errors.Is(err, store.ErrNotFound) { // a copy that was taken away since
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // a copy may have been removed
 			return kept, nil, err
 		}
 		if other.Live() {
@@ -99,13 +98,13 @@ func (ls *Lessons) Learn(
 	return kept, against, nil
 }
 
-// Forget forgets for good the lesson that is named by its id or by words of its
-// own; event says by what, so that the same event forgets no second one. Where
-// words fit several lessons, or none, nothing is done and these are returned.
+// Forget permanently forgets the lesson identified by its id or by words of its text. event identifies the request, so
+// that a repetition forgets no second lesson. If the words match several lessons, or none, it returns these and changes
+// nothing.
 func (ls *Lessons) Forget(
 	ctx context.Context, repo int64, event, text string,
 ) (found []lesson.Lesson, done bool, err error) {
-	if found, err = ls.named(ctx, repo, event, strings.TrimSpace(text)); err != nil || len(found) != 1 {
+	if found, err = ls.findNamed(ctx, repo, event, strings.TrimSpace(text)); err != nil || len(found) != 1 {
 		return found, false, err
 	}
 	l := &found[0]
@@ -116,11 +115,11 @@ func (ls *Lessons) Forget(
 	return found, true, ls.store.PutLessons(ctx, repo, *l)
 }
 
-// forgetShare is how much of a person's words a lesson has to have to be meant.
-const forgetShare = .7
+// minForgetShare is the minimum share of a user's words that a matching lesson contains.
+const minForgetShare = .7
 
-// named are the lessons that a person can mean; by the id of one that was merged, the one that stands for it.
-func (ls *Lessons) named(ctx context.Context, repo int64, event, text string) ([]lesson.Lesson, error) {
+// findNamed returns the lessons that a user may mean; for the id of a merged lesson, the one it was merged into.
+func (ls *Lessons) findNamed(ctx context.Context, repo int64, event, text string) ([]lesson.Lesson, error) {
 	if id := lesson.ID(strings.Trim(text, "`# ")); id.Valid() {
 		known, err := ls.byID(ctx, repo)
 		if l := lesson.Standing(known, id); l.ID != "" {
@@ -128,7 +127,7 @@ func (ls *Lessons) named(ctx context.Context, repo int64, event, text string) ([
 		}
 		return nil, err
 	}
-	found, err := ls.store.LessonsLike(ctx, repo, lesson.Words(text, queryWords), lessonsLike)
+	found, err := ls.store.LessonsLike(ctx, repo, lesson.Words(text, queryWords), maxSimilar)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +135,8 @@ func (ls *Lessons) named(ctx context.Context, repo int64, event, text string) ([
 	for _, f := range found {
 		switch {
 		case f.State == lesson.Forgotten && f.ForgottenBy == event:
-			return []lesson.Lesson{f.Lesson}, nil // this event did it before
-		case f.Live() && lesson.MatchShare(text, f.Lesson) >= forgetShare:
+			return []lesson.Lesson{f.Lesson}, nil // done by this event before
+		case f.Live() && lesson.MatchShare(text, f.Lesson) >= minForgetShare:
 			all = append(all, f.Lesson)
 		}
 	}

@@ -10,18 +10,15 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// patternTasks are how many of a repository's tasks are searched for patterns,
-// the most recently changed.
-const patternTasks = 500
+// maxPatternTasks is the number of a repository's tasks that are searched for patterns, the most recently changed.
+const maxPatternTasks = 500
 
-// maxOpenTasks bounds how many open tasks are asked which repositories are at work.
+// maxOpenTasks limits the open tasks that are read to find busy repositories.
 const maxOpenTasks = 500
 
-// Tidy puts the lessons of every repository in order that is not at work, as often as its settings
-// say:
-// patterns become lessons, the same lesson twice becomes one, and each is
-// promoted, archived or neither by what its evidence is worth now. A repository
-// that is at work has its turn the next time.
+// Tidy maintains the lessons of every repository without running tasks, at the interval in its settings: it converts
+// patterns to lessons, merges equal lessons, and promotes or archives each by its present evidence. A busy repository
+// is skipped until the next call.
 func (ls *Lessons) Tidy(ctx context.Context) error {
 	repos, err := ls.store.LessonRepositories(ctx)
 	if err != nil {
@@ -47,13 +44,13 @@ func (ls *Lessons) Tidy(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// tidyWhenDue puts one repository's lessons in order when its time has come.
+// tidyWhenDue maintains one repository's lessons if that is due.
 func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) error {
 	set, err := ls.inForce(ctx, repo)
 	if err != nil || !set.Enabled {
 		return err
 	}
-	due, err := ls.due(ctx, repo, set.Heartbeat.D())
+	due, err := ls.isDue(ctx, repo, set.Heartbeat.D())
 	if err != nil || !due {
 		return err
 	}
@@ -63,18 +60,18 @@ func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) error {
 	return ls.store.Beat(ctx, repo, ls.now())
 }
 
-// tidyRepository puts one repository's lessons in order.
+// tidyRepository maintains one repository's lessons.
 func (ls *Lessons) tidyRepository(ctx context.Context, repo int64, set sia.LearningSettings) error {
-	tasks, err := ls.store.Tasks(ctx, store.Filter{Repo: repo, Limit: patternTasks})
+	tasks, err := ls.store.Tasks(ctx, store.Filter{Repo: repo, Limit: maxPatternTasks})
 	if err != nil {
 		return err
 	}
 	patterns, seen := lesson.Patterns(tasks, ls.now())
-	fresh, err := ls.unknown(ctx, repo, patterns)
+	fresh, err := ls.filterNew(ctx, repo, patterns)
 	if err != nil {
 		return err
 	}
-	if err := ls.keep(ctx, repo, fresh); err != nil {
+	if err := ls.saveNew(ctx, repo, fresh); err != nil {
 		return err
 	}
 	if err := ls.store.CountLessons(ctx, repo, seen...); err != nil {
@@ -90,7 +87,7 @@ func (ls *Lessons) tidyRepository(ctx context.Context, repo int64, set sia.Learn
 	return ls.settle(ctx, repo, set.DecayDays)
 }
 
-// settle promotes and archives, by evidence that fades as fast as the repository's settings say.
+// settle promotes and archives lessons. Evidence decays at the rate in the repository's settings.
 func (ls *Lessons) settle(ctx context.Context, repo int64, decay int) error {
 	all, err := ls.store.Lessons(ctx, repo)
 	if err != nil {

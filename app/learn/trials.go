@@ -11,9 +11,9 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// Trials says what of a library a task's next choice may use, and notes which techniques are new. How
-// each has fared is computed from the recorded outcomes, so every process and every replay says the same.
-// What a person asked for in the task stays in the library, whatever its trial showed.
+// Trials returns the part of a library that a task's next choice may use, and records new techniques. The state of each
+// trial is computed from the recorded outcomes, so every process and every replay has the same. A technique that a user
+// requested for the task stays in the library, whatever its trial showed.
 func (ch *Chooser) Trials(ctx context.Context, t sia.Task, library *technique.Library) (technique.Trials, error) {
 	ids := library.OnTrial()
 	if len(ids) == 0 {
@@ -29,9 +29,9 @@ func (ch *Chooser) Trials(ctx context.Context, t sia.Task, library *technique.Li
 	slots := technique.OnTrialAtOnce
 	for _, id := range noted {
 		if !slices.Contains(ids, id) {
-			continue // its file is gone
+			continue // its file was deleted
 		}
-		d := diagnosed(t.Repo, "", nil)
+		d := banditDiagnosis(t.Repo, "", nil)
 		trial := ch.learner.Trial(d.Org, d.Repo, string(id))
 		switch {
 		case trial.Verdict == bandit.Kept:
@@ -54,10 +54,10 @@ func (ch *Chooser) Trials(ctx context.Context, t sia.Task, library *technique.Li
 	return out, nil
 }
 
-// TrialState is how a technique on trial stands, for people.
+// TrialState is the state of a technique's trial, for users.
 type TrialState string
 
-// The states of trials.
+// States of trials.
 const (
 	TrialWaits   TrialState = "waiting"
 	TrialActive  TrialState = "on trial"
@@ -65,18 +65,18 @@ const (
 	TrialRetired TrialState = "retired"
 )
 
-// TrialReport is what is known of one technique that a repository has or had on trial.
+// TrialReport describes one technique that a repository has or had on trial.
 type TrialReport struct {
 	Technique sia.TechniqueID
 	State     TrialState
-	Resolved  float64 // of Tried: attempts, fewer after a change of models
+	Resolved  float64 // out of Tried, in attempts; discounted after a change of models
 	Tried     float64
-	Better    float64 // chance that it resolves more than the fifth best, 0–1; 0 when it was never tried
+	Better    float64 // probability that it resolves more than the fifth best, 0–1; 0 if it was never tried
 }
 
-// TrialReports says how the techniques fare that a repository has or had on trial, the one that was
-// met first first, by the outcomes that a store has. Whether a file is still there the store does not
-// know: what was removed is reported as it stood.
+// TrialReports returns the state of the techniques that a repository has or had on trial, in the order in which they
+// were first seen, from the outcomes in a store. The store does not record deleted files: a removed technique is
+// reported with its last state.
 func TrialReports(ctx context.Context, s TrialStore, r sia.Repo, l Learner) ([]TrialReport, error) {
 	ids, err := s.Trials(ctx, r.ID)
 	if err != nil || len(ids) == 0 {
@@ -90,7 +90,7 @@ func TrialReports(ctx context.Context, s TrialStore, r sia.Repo, l Learner) ([]T
 	var all []TrialReport
 	active := 0
 	for _, id := range ids {
-		d := diagnosed(r, "", nil)
+		d := banditDiagnosis(r, "", nil)
 		t := l.Trial(d.Org, d.Repo, string(id))
 		report := TrialReport{Technique: id, Resolved: t.Resolved, Tried: t.Tried, Better: t.Better}
 		switch {

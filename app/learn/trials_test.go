@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// withTrials is the library of a repository that has techniques on trial, and one of its people's own.
+// withTrials returns the library of a repository that has techniques on trial, and one written by its users.
 func withTrials(t *testing.T, ids ...string) *technique.Library {
 	t.Helper()
 	files := map[string][]byte{}
@@ -44,9 +44,9 @@ func outcomesOf(t *testing.T, s *store.Store, id sia.TechniqueID, resolved, all 
 	}
 }
 
-// TestTrialsInTurn: two techniques are on trial at once, those that were met first; what failed makes
-// room, what proved itself too; before a task's first technique none is there. What people wrote
-// themselves is there from the start.
+// TestTrialsInTurn: two techniques are on trial at a time, in the order in which they were seen; failed and proven ones
+// free their slot; before a task's first technique none is on trial. Techniques written by users are available from the
+// start.
 func TestTrialsInTurn(t *testing.T) {
 	s := database(t)
 	first := sia.Task{ID: "7-1", Repo: shop}
@@ -115,8 +115,8 @@ func TestTrialsInTurn(t *testing.T) {
 	}
 }
 
-// TestTrialIsReplayed: the log of a decision with techniques on trial has the exact probability, and
-// making the decision again by the log gives the same.
+// TestTrialIsReplayed: the log of a decision with techniques on trial has the exact probability, and repeating the
+// decision from the log gives the same.
 func TestTrialIsReplayed(t *testing.T) {
 	s := database(t)
 	w := replica(t, s)

@@ -13,15 +13,15 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Settings gives the settings of repositories, which name the memory branch.
+// Settings reads the settings of repositories, which name the memory branch.
 type Settings interface {
-	// Settings gives those last known to be in force.
+	// Settings returns the settings last known to be in force.
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
-	// At gives those of a commit of the base branch.
+	// At returns the settings at a commit of the base branch.
 	At(ctx context.Context, installation int64, repo sia.Repo, branch, sha string) (sia.InForce, error)
 }
 
-// Branches are the memory branches of all repositories. Safe for concurrent use.
+// Branches accesses the memory branches of all repositories. It is safe for concurrent use.
 type Branches struct {
 	store    Store
 	github   *github.App
@@ -41,14 +41,13 @@ func New(
 	return &Branches{store: s, github: gh, git: git, settings: set, results: results, secrets: secrets, log: log, now: now}
 }
 
-// mirror is a repository in git.
+// mirror returns the git mirror of a repository.
 func (b *Branches) mirror(installation int64, repo sia.Repo) *gitops.Repo {
 	return b.git.Repo(b.github.Repo(installation, repo).Remote())
 }
 
-// Read takes up what people changed on the memory branch since it was last
-// read or written, and answers at once by writing the lessons as they are then.
-// warning tells people what can't be read there.
+// Read imports changes that users made on the memory branch since it was last read or written, and immediately writes
+// the resulting lessons. warning describes for users what can't be read.
 func (b *Branches) Read(
 	ctx context.Context, installation int64, repo sia.Repo, name string, by sia.Actor,
 ) (warning string, err error) {
@@ -68,7 +67,7 @@ func (b *Branches) Read(
 	if err != nil {
 		return "", err
 	}
-	var read readBack
+	var read lessonSync
 	sha, _, err := mirror.CommitFiles(ctx, gitops.FilesSpec{
 		Branch: name, Author: bot, Message: "memory: lessons as people edited them",
 		Update: func(branch func(string) ([]byte, error)) (map[string][]byte, error) {
@@ -78,7 +77,7 @@ func (b *Branches) Read(
 			return read.files, nil
 		},
 	})
-	if refused := refusedMemory(err); refused != "" {
+	if refused := refusalWarning(err); refused != "" {
 		return refused, nil
 	}
 	if err != nil {

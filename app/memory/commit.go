@@ -21,20 +21,19 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Commit commits what is known about a task to its repository's memory branch, with what was learned in
-// the repository. The files are a function of what the store knows, so committing them twice changes
-// nothing. What people edited meanwhile is read first: it outranks what SIA would write. Where GitHub refuses what the
-// files hold, there is no commit, and the warning says so.
+// Commit commits the memory of a task, and the lessons of its repository, to the memory branch. The files depend only
+// on the store, so a repeated commit changes nothing. It first imports edits of users, which have priority over SIA's
+// version. If GitHub rejects the content of the files, it makes no commit and returns a warning.
 func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommitted, err error) {
 	if branch := t.Settings.Memory.Branch; branch == t.BaseBranch || branch == t.Branch {
-		return out, holdsCode(branch)
+		return out, codeBranchError(branch)
 	}
 	now := b.now()
 	bot, err := b.github.Author(ctx, now)
 	if err != nil {
 		return out, err
 	}
-	links, files, err := b.remembered(ctx, t)
+	links, files, err := b.taskRecord(ctx, t)
 	if err != nil {
 		return out, err
 	}
@@ -43,9 +42,9 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 		return out, err
 	}
 	files[memory.MetricsPath(now)] = []byte(b.secrets.Mask(string(memory.Metrics(now, t.Repo, tasks))))
-	shown := sia.Masked(t, b.secrets.Mask) // who reads the repository reads its memory
+	shown := sia.Masked(t, b.secrets.Mask) // all readers of the repository can read its memory
 	var warnings []string
-	var read readBack
+	var read lessonSync
 	sha, _, err := b.mirror(t.Installation, t.Repo).CommitFiles(ctx, gitops.FilesSpec{
 		Branch: t.Settings.Memory.Branch, Author: bot,
 		Message: fmt.Sprintf("memory: issue #%d, %s after %s", t.Issue, t.State, text.Count(len(t.Attempts), "attempt")),
@@ -62,7 +61,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 			return files, nil
 		},
 	})
-	if refused := refusedMemory(err); refused != "" {
+	if refused := refusalWarning(err); refused != "" {
 		return sia.MemoryCommitted{Warning: refused}, nil
 	}
 	if err != nil {
@@ -77,14 +76,14 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	return sia.MemoryCommitted{SHA: sia.SHA(sha), Warning: strings.Join(warnings, "\n\n")}, nil
 }
 
-func holdsCode(branch string) error {
+func codeBranchError(branch string) error {
 	return &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
 		"which holds the code: name another branch in `memory.branch`", branch)}
 }
 
-// refusedMemory is what people are told where GitHub refused what memory's files hold; empty: it did not. The store has
-// it all, and each commit of a task's memory writes all of its files.
-func refusedMemory(err error) string {
+// refusalWarning returns the message for users if GitHub rejected the content of memory's files; empty: it did not.
+// Nothing is lost: the store has it, and each commit of a task's memory writes all of its files.
+func refusalWarning(err error) string {
 	var rejected *gitops.RejectedError
 	if !errors.As(err, &rejected) || !rejected.OfFiles() {
 		return ""
@@ -92,14 +91,14 @@ func refusedMemory(err error) string {
 	return render.MemoryRefused(rejected.Branch, rejected.Reason)
 }
 
-// Bounds of what the day's figures are made from.
+// Limits of the tasks in the daily metrics.
 const (
 	metricsWindow   = 31 * 24 * time.Hour
 	maxMetricsTasks = 2000
 )
 
-// taskFiles adds the task's two files over what the branch has. A file that can't
-// be read is left alone and reported.
+// taskFiles adds the task's two files, updated from those on the branch. A file that can't be parsed is not changed and
+// is reported.
 func taskFiles(
 	t sia.Task, links memory.Links, branch func(string) ([]byte, error), files map[string][]byte,
 ) (warnings []string, err error) {
@@ -126,9 +125,8 @@ func taskFiles(
 	return warnings, nil
 }
 
-// remembered gathers what the store has about the task beside the task itself: its
-// transcripts, as files, and its log.
-func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, map[string][]byte, error) {
+// taskRecord returns the task's log and its transcripts, as files, from the store.
+func (b *Branches) taskRecord(ctx context.Context, t sia.Task) (memory.Links, map[string][]byte, error) {
 	links := memory.Links{Transcripts: map[int]string{}, Decisions: map[int][]string{}}
 	files := map[string][]byte{}
 	for _, a := range t.Attempts {
@@ -145,8 +143,8 @@ func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, ma
 			return links, nil, fmt.Errorf("read attempt %d of task %s: %w", a.Number, t.ID, err)
 		}
 		links.Transcripts[a.Number] = path
-		if len(turns) == 0 && (rebuilt(t) || a.Turns > 0) {
-			continue // what was written before the database was lost, or the transcript deleted, stays
+		if len(turns) == 0 && (isRebuilt(t) || a.Turns > 0) {
+			continue // keep the file written before the database was lost or the transcript deleted
 		}
 		files[path] = []byte(b.secrets.Mask(agent.Markdown(turns, agent.HeaderOf(t, a))))
 	}
@@ -161,27 +159,27 @@ func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, ma
 	if err != nil {
 		return links, nil, err
 	}
-	if links.Log.Decisions, err = encoded(decisions); err != nil {
+	if links.Log.Decisions, err = encodeAll(decisions); err != nil {
 		return links, nil, err
 	}
-	if links.Log.Outcomes, err = encoded(outcomes); err != nil {
+	if links.Log.Outcomes, err = encodeAll(outcomes); err != nil {
 		return links, nil, err
 	}
 	evidence, err := b.store.LessonEvidence(ctx, t.Repo.ID, "")
 	if err != nil {
 		return links, nil, err
 	}
-	links.Log.Evidence, err = encoded(slices.DeleteFunc(evidence, func(e lesson.Evidence) bool {
-		return !ofTask.MatchString(e.Key) || !strings.Contains(e.Key, "/"+string(t.ID)+"/")
+	links.Log.Evidence, err = encodeAll(slices.DeleteFunc(evidence, func(e lesson.Evidence) bool {
+		return !taskEvidenceKey.MatchString(e.Key) || !strings.Contains(e.Key, "/"+string(t.ID)+"/")
 	}))
 	return links, files, err
 }
 
-// rebuilt reports whether the task was rebuilt from memory.
-func rebuilt(t sia.Task) bool { return len(t.Seen) > 0 && strings.HasPrefix(t.Seen[0], restoreEvent) }
+// isRebuilt reports whether the task was rebuilt from memory.
+func isRebuilt(t sia.Task) bool { return len(t.Seen) > 0 && strings.HasPrefix(t.Seen[0], restoreEvent) }
 
-// encoded is each of vs as JSON.
-func encoded[T any](vs []T) ([]json.RawMessage, error) {
+// encodeAll encodes each of vs as JSON.
+func encodeAll[T any](vs []T) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	for _, v := range vs {
 		b, err := json.Marshal(v)
@@ -193,5 +191,5 @@ func encoded[T any](vs []T) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// restoreEvent begins the id of the event that rebuilds a task from memory.
+// restoreEvent is the prefix of the id of an event that rebuilds a task from memory.
 const restoreEvent = "reindex/"

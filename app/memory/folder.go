@@ -10,13 +10,13 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// maxFolderFiles bounds the files of a folder of the memory branch that are read.
+// maxFolderFiles limits the files of a folder of the memory branch that are read.
 const maxFolderFiles = 5000
 
-// ReadFolder reads the files below a folder of a repository's memory branch, by path; none when there is no
-// such branch or folder.
+// ReadFolder returns the files below a folder of a repository's memory branch, by path; none if the branch or folder
+// does not exist.
 func (b *Branches) ReadFolder(ctx context.Context, r store.Repository, folder string) (map[string][]byte, error) {
-	branch, err := b.branchOf(ctx, r)
+	branch, err := b.branchName(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -47,17 +47,17 @@ func (b *Branches) ReadFolder(ctx context.Context, r store.Repository, folder st
 	return out, nil
 }
 
-// WriteFiles commits files to a repository's memory branch, secrets masked, and returns the branch's
-// head. What people edited there is read back the next time, as it would have been.
+// WriteFiles commits files to a repository's memory branch, with secrets masked, and returns the branch's head. Edits
+// of users there are imported at the next read.
 func (b *Branches) WriteFiles(
 	ctx context.Context, r store.Repository, message string, files map[string][]byte,
 ) (sha string, err error) {
-	branch, err := b.branchOf(ctx, r)
+	branch, err := b.branchName(ctx, r)
 	if err != nil {
 		return "", err
 	}
 	if branch == r.DefaultBranch {
-		return "", holdsCode(branch)
+		return "", codeBranchError(branch)
 	}
 	bot, err := b.github.Author(ctx, b.now())
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *Branches) WriteFiles(
 	return sha, err
 }
 
-func (b *Branches) branchOf(ctx context.Context, r store.Repository) (string, error) {
+func (b *Branches) branchName(ctx context.Context, r store.Repository) (string, error) {
 	set, err := b.settings.Settings(ctx, r.Installation, r.Repo)
 	return set.Memory.Branch, err
 }

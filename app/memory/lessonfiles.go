@@ -13,28 +13,26 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// readBack is what was found in a repository's lesson files, and what they become.
-type readBack struct {
+// lessonSync is the result of reading a repository's lesson files, and their new contents.
+type lessonSync struct {
 	files   map[string][]byte
-	edits   int    // that people had made and that were not known yet
-	warning string // what can't be read, for people
+	edits   int    // new edits of users
+	warning string // what can't be read, for users
 }
 
-// Instructions are read from the base branch alone: whoever may push to the memory
-// branch would speak as the maintainers do.
+// Instructions are read only from the base branch: otherwise anybody with access to the memory branch could give
+// instructions in the maintainers' name.
 const (
 	instructionsPath   = ".sia/instructions.md"
 	instructionsUnread = "`.sia/instructions.md` on the memory branch is not read; put it on the base branch."
 )
 
-// lessonFiles takes up what people edited in lessons.md and writes it and the file
-// beside it from what is known then. SIA's own words are those of the file beside
-// it: whatever differs is a person's edit, whoever committed it. Doing it again
-// changes nothing.
+// lessonFiles imports edits of lessons.md, and writes it and the JSON file from the resulting lessons. The JSON file
+// contains what SIA last wrote: a difference is a user's edit, no matter who committed it. It is idempotent.
 func (b *Branches) lessonFiles(
 	ctx context.Context, repo sia.Repo, branch func(string) ([]byte, error), by sia.Actor,
-) (readBack, error) {
-	var out readBack
+) (lessonSync, error) {
+	var out lessonSync
 	known, err := b.store.Lessons(ctx, repo.ID)
 	if err != nil {
 		return out, err
@@ -49,16 +47,16 @@ func (b *Branches) lessonFiles(
 			"is; repair or delete it, and SIA writes it again.", lesson.Path, err)
 		return out, nil
 	}
-	out.warning = brokenSections(sheet)
+	out.warning = describeProblems(sheet)
 	if text, err := branch(instructionsPath); err == nil && strings.TrimSpace(string(text)) != "" {
 		out.warning = strings.TrimSpace(out.warning + "\n\n" + instructionsUnread)
 	}
-	if strings.TrimSpace(string(file)) != "" { // a file that is gone is written again: nobody forgets everything so
-		before, err := lastWritten(repo, branch, known, sheet)
+	if strings.TrimSpace(string(file)) != "" { // a deleted file is written again instead of deleting all lessons
+		before, err := lastWrittenLessons(repo, branch, known, sheet)
 		if err != nil {
 			return out, err
 		}
-		if out.edits, err = b.takeEdits(ctx, repo, lesson.Edits(repo.ID, before, sheet), known, by); err != nil {
+		if out.edits, err = b.applyEdits(ctx, repo, lesson.Edits(repo.ID, before, sheet), known, by); err != nil {
 			return out, err
 		}
 		if known, err = b.store.Lessons(ctx, repo.ID); err != nil {
@@ -77,18 +75,17 @@ func (b *Branches) lessonFiles(
 		return out, err
 	}
 	json, err := lesson.JSON(known,
-		slices.DeleteFunc(all, func(e lesson.Evidence) bool { return ofTask.MatchString(e.Key) }))
+		slices.DeleteFunc(all, func(e lesson.Evidence) bool { return taskEvidenceKey.MatchString(e.Key) }))
 	out.files = map[string][]byte{lesson.Path: markdown, lesson.JSONPath: json}
 	return out, err
 }
 
-// ofTask is what the key of evidence from a task's attempts looks like:
-// "attempt/1005-1/2".
-var ofTask = regexp.MustCompile(`^[a-z]+/\d+-\d+/`)
+// taskEvidenceKey matches the keys of evidence from a task's attempts, such as "attempt/1005-1/2".
+var taskEvidenceKey = regexp.MustCompile(`^[a-z]+/\d+-\d+/`)
 
-// lastWritten are the lessons as SIA last wrote them. Without a file that says so, they are those that are known and
-// that the sheet shows: of one that it does not show nothing tells whether a person deleted it or it is new.
-func lastWritten(
+// lastWrittenLessons returns the lessons as SIA last wrote them. Without the JSON file it returns the stored lessons
+// that the sheet shows: a stored lesson that the sheet lacks may have been deleted by a user or may be new.
+func lastWrittenLessons(
 	repo sia.Repo, branch func(string) ([]byte, error), known []lesson.Lesson, sheet lesson.MarkdownFile,
 ) ([]lesson.Lesson, error) {
 	b, err := branch(lesson.JSONPath)
@@ -107,8 +104,8 @@ func lastWritten(
 	return slices.DeleteFunc(slices.Clone(known), func(l lesson.Lesson) bool { return !shown[l.ID] }), nil
 }
 
-// takeEdits makes people's edits, and returns how many changed anything.
-func (b *Branches) takeEdits(
+// applyEdits applies edits of users, and returns how many changed anything.
+func (b *Branches) applyEdits(
 	ctx context.Context, repo sia.Repo, edits []lesson.Edit, known []lesson.Lesson, by sia.Actor,
 ) (n int, err error) {
 	all := make(map[lesson.ID]lesson.Lesson, len(known))
@@ -133,8 +130,8 @@ func (b *Branches) takeEdits(
 	return n, nil
 }
 
-// brokenSections tells people what of lessons.md can't be read; "" when all can.
-func brokenSections(s lesson.MarkdownFile) string {
+// describeProblems describes for users which parts of lessons.md can't be read; "" if all can.
+func describeProblems(s lesson.MarkdownFile) string {
 	if len(s.Problems) == 0 {
 		return ""
 	}

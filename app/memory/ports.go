@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Store is what the memory branches need of the database. [store.Store] is one.
+// Store is the part of the database that the memory branches need. [store.Store] implements it.
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
@@ -34,5 +34,5 @@ type Store interface {
 	UpsertRepository(ctx context.Context, v store.Repository) error
 }
 
-// Results say what a task has come to: the results of those who worked on it, and its own; nil: it has none yet.
+// Results returns the results of the coders that worked on a task, and its own; nil: it has none yet.
 type Results func(t sia.Task) (coders []store.CoderOutcome, end *store.TaskEnd)

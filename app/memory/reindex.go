@@ -18,33 +18,31 @@ import (
 	"github.com/sia-bot/sia/sia/memory"
 )
 
-// Reindexed is what was rebuilt of one repository. What the database knew already
-// counts nowhere: it outranks its memory.
+// Reindexed counts what was rebuilt of one repository. It omits what was in the database already, which has priority
+// over memory.
 type Reindexed struct {
 	Repo      string   `json:"repo"`
 	Branch    string   `json:"branch"` // the memory branch
-	Head      string   `json:"head"`   // and its head; empty: there is no such branch
+	Head      string   `json:"head"`   // its head; empty: the branch does not exist
 	Tasks     int      `json:"tasks"`
-	Again     int      `json:"started_again"` // of them, those that had not ended and still have their label
+	Again     int      `json:"started_again"` // unfinished tasks that still have their label
 	Lessons   int      `json:"lessons"`
 	Outcomes  int      `json:"outcomes"`
 	Decisions int      `json:"decisions"`
-	Problems  []string `json:"problems"` // what could not be read or rebuilt, for people
+	Problems  []string `json:"problems"` // what could not be read or rebuilt, for users
 }
 
-// memoryFileLimit is how large a file of the memory branch may be that is read, in bytes.
+// memoryFileLimit is the maximum size of a file of the memory branch, in bytes.
 const memoryFileLimit = 64 << 20
 
-// tasksFolder is where tasks stand on the memory branch.
+// tasksFolder contains the tasks on the memory branch.
 const tasksFolder = ".sia/tasks"
 
-// Reindex rebuilds what a lost database knew from the memory branches of all
-// repositories of all installations, or of the one that is named, as owner/name.
-// It tells progress after each repository. Doing it again changes nothing.
+// Reindex rebuilds a lost database from the memory branches of all repositories of all installations, or of one
+// repository, named as owner/name. It reports progress after each repository. It is idempotent.
 //
-// Outcomes are learned from in the order in which they came about, across all
-// repositories, so that the next choice is the one that the lost database would
-// have made.
+// Outcomes are replayed in chronological order across all repositories, so that the next choice is the one that the
+// lost database would have made.
 func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reindexed)) ([]Reindexed, error) {
 	repos, err := b.discover(ctx, only)
 	if err != nil {
@@ -54,7 +52,7 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 	var outcomes []store.Outcome
 	var coders []store.CoderOutcome
 	for _, r := range repos {
-		x := &reindexing{branches: b, repo: r, out: Reindexed{Repo: r.String(), Problems: []string{}}}
+		x := &rebuild{branches: b, repo: r, out: Reindexed{Repo: r.String(), Problems: []string{}}}
 		if err := x.run(ctx); err != nil {
 			x.problem("%v", err)
 			if ctx.Err() != nil {
@@ -92,7 +90,7 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 	return all, nil
 }
 
-// discover asks GitHub for the installations and their repositories, and notes them.
+// discover requests the installations and their repositories from GitHub, and stores them.
 func (b *Branches) discover(ctx context.Context, only string) ([]store.Repository, error) {
 	installations, err := b.github.Installations(ctx)
 	if err != nil {
@@ -112,7 +110,7 @@ func (b *Branches) discover(ctx context.Context, only string) ([]store.Repositor
 		}
 		for _, r := range repos {
 			wanted := only == "" || strings.EqualFold(only, r.String())
-			if !wanted && r.Name != sia.OwnersRepo { // its settings may hold in the wanted one
+			if !wanted && r.Name != sia.OwnersRepo { // its settings may apply to the requested repository
 				continue
 			}
 			known := store.Repository{Repo: r.Repo, Installation: in.ID, DefaultBranch: r.DefaultBranch, Private: r.Private}
@@ -131,21 +129,21 @@ func (b *Branches) discover(ctx context.Context, only string) ([]store.Repositor
 	return all, nil
 }
 
-// reindexing is one repository being rebuilt.
-type reindexing struct {
+// rebuild is the state of rebuilding one repository.
+type rebuild struct {
 	branches *Branches
 	repo     store.Repository
 	out      Reindexed
-	outcomes []store.Outcome      // to be recorded with those of all repositories
-	coders   []store.CoderOutcome // as outcomes
-	evidence []lesson.Evidence    // what the lessons' counts tell of
+	outcomes []store.Outcome      // recorded together with those of all repositories
+	coders   []store.CoderOutcome // likewise
+	evidence []lesson.Evidence    // evidence behind the lessons' counts
 }
 
-func (x *reindexing) problem(format string, args ...any) {
+func (x *rebuild) problem(format string, args ...any) {
 	x.out.Problems = append(x.out.Problems, fmt.Sprintf(format, args...))
 }
 
-func (x *reindexing) run(ctx context.Context) error {
+func (x *rebuild) run(ctx context.Context) error {
 	git := x.branches.mirror(x.repo.Installation, x.repo.Repo)
 	base, err := git.Fetch(ctx, x.repo.DefaultBranch)
 	if errors.Is(err, gitops.ErrNoBranch) {
@@ -184,7 +182,7 @@ func (x *reindexing) run(ctx context.Context) error {
 		var broken *memory.BrokenFile
 		switch {
 		case errors.As(err, &broken):
-			x.problem("%v", err) // it names the file
+			x.problem("%v", err) // the error names the file
 		case err != nil:
 			x.problem("%s: %v", f.Path, err)
 		}
@@ -199,8 +197,8 @@ func (x *reindexing) run(ctx context.Context) error {
 	return err
 }
 
-// task rebuilds one task with its log and its results. One that had not ended starts again.
-func (x *reindexing) task(ctx context.Context, name string, b []byte) error {
+// task rebuilds one task with its log and its results, and restarts it if it had not ended.
+func (x *rebuild) task(ctx context.Context, name string, b []byte) error {
 	r, err := x.read(name, b)
 	if err != nil {
 		return err
@@ -212,17 +210,17 @@ func (x *reindexing) task(ctx context.Context, name string, b []byte) error {
 	if err := x.results(ctx, r, isNew); err != nil || !isNew || !r.unfinished {
 		return err
 	}
-	return x.again(ctx, r.task)
+	return x.restart(ctx, r.task)
 }
 
-// recorded is a task as its record has it.
-type recorded struct {
+// taskFromRecord is a task from its record in memory.
+type taskFromRecord struct {
 	task       sia.Task
 	unfinished bool // it had not ended
 	record     *memory.Record
 }
 
-func (x *reindexing) read(name string, b []byte) (r recorded, err error) {
+func (x *rebuild) read(name string, b []byte) (r taskFromRecord, err error) {
 	f, err := memory.ParseJSON(name, b)
 	if err != nil {
 		return r, err
@@ -232,8 +230,8 @@ func (x *reindexing) read(name string, b []byte) (r recorded, err error) {
 	return r, err
 }
 
-// restore rebuilds one task with its log, unless the database knows it.
-func (x *reindexing) restore(ctx context.Context, r recorded) (isNew bool, err error) {
+// restore rebuilds one task with its log, unless it is in the database.
+func (x *rebuild) restore(ctx context.Context, r taskFromRecord) (isNew bool, err error) {
 	t := r.task
 	res, err := x.branches.store.Apply(ctx, t.ID, sia.Event{ID: restoreEvent + string(t.ID), At: r.record.At,
 		Fact: sia.Restored{Task: t, Show: r.unfinished}})
@@ -243,12 +241,12 @@ func (x *reindexing) restore(ctx context.Context, r recorded) (isNew bool, err e
 	if isNew = res.Ignored == ""; isNew {
 		x.out.Tasks++
 	}
-	return isNew, x.log(ctx, t, r.record, isNew)
+	return isNew, x.restoreLog(ctx, t, r.record, isNew)
 }
 
-// log restores what was decided for a task and what it taught.
-func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNew bool) error {
-	decisions, err := decoded[sia.Decision](r.Decisions)
+// restoreLog restores a task's decisions, outcomes and evidence.
+func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, isNew bool) error {
+	decisions, err := decodeAll[sia.Decision](r.Decisions)
 	if err != nil {
 		return err
 	}
@@ -261,7 +259,7 @@ func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNe
 		}
 		x.out.Decisions++
 	}
-	outcomes, err := decoded[store.Outcome](r.Outcomes)
+	outcomes, err := decodeAll[store.Outcome](r.Outcomes)
 	if err != nil {
 		return err
 	}
@@ -269,14 +267,14 @@ func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNe
 		o.Task, o.Repo = t.ID, x.repo.Repo
 		x.outcomes = append(x.outcomes, o)
 	}
-	evidence, err := decoded[lesson.Evidence](r.Evidence)
+	evidence, err := decodeAll[lesson.Evidence](r.Evidence)
 	x.evidence = append(x.evidence, evidence...)
 	return err
 }
 
-// results restores the results of the task and of those who worked on it. A task that had not ended has one only if it
-// waited for a person.
-func (x *reindexing) results(ctx context.Context, r recorded, isNew bool) error {
+// results restores the results of the task and of its coders. An unfinished task has a result only if it was waiting
+// for a user.
+func (x *rebuild) results(ctx context.Context, r taskFromRecord, isNew bool) error {
 	t := r.task
 	if r.record.Task.State == sia.Escalated && t.Escalation != nil {
 		t.State = sia.Escalated
@@ -289,9 +287,8 @@ func (x *reindexing) results(ctx context.Context, r recorded, isNew bool) error 
 	return x.branches.store.RecordTaskEnd(ctx, *end)
 }
 
-// again starts a task that had not ended, when people still want it: its issue is
-// open and has the label.
-func (x *reindexing) again(ctx context.Context, t sia.Task) error {
+// restart restarts an unfinished task if it is still requested: its issue is open and has the label.
+func (x *rebuild) restart(ctx context.Context, t sia.Task) error {
 	if t.Label == "" {
 		return nil
 	}
@@ -313,10 +310,9 @@ func (x *reindexing) again(ctx context.Context, t sia.Task) error {
 	return err
 }
 
-// lessons restores the lessons that SIA had written; what people edited since is
-// read afterwards, like any edit. Without the file for programs, what people read
-// is all there is.
-func (x *reindexing) lessons(ctx context.Context, git *gitops.Repo) error {
+// lessons restores the lessons that SIA had written; later edits of users are imported afterwards, like any edit.
+// Without the JSON file, lessons.md is the only source.
+func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 	read := func(name string) ([]byte, error) {
 		b, err := git.ReadFile(ctx, x.out.Head, name, memoryFileLimit)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -357,17 +353,17 @@ func (x *reindexing) lessons(ctx context.Context, git *gitops.Repo) error {
 	return err
 }
 
-// Restore rebuilds a task that was deleted from the database, as [Branches.Reindex] does, so that it goes on where it
-// was when it is started again. Where the memory branch has no record of it any more, that is logged, and it begins
-// anew. What was learned from it the database still has.
+// Restore rebuilds a deleted task, like [Branches.Reindex], so that it continues where it was when it is started again.
+// If the memory branch has no record of it, Restore logs that, and the task starts from scratch. What was learned from
+// it is still in the database.
 func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Repo, issue int) error {
 	id := sia.NewTaskID(repo.ID, issue)
 	deleted, err := b.store.Deleted(ctx, id)
 	if err != nil || !deleted {
 		return err
 	}
-	x := &reindexing{branches: b, repo: store.Repository{Repo: repo, Installation: installation}}
-	branch, err := b.branchOf(ctx, x.repo)
+	x := &rebuild{branches: b, repo: store.Repository{Repo: repo, Installation: installation}}
+	branch, err := b.branchName(ctx, x.repo)
 	if err != nil {
 		return err
 	}
@@ -376,7 +372,7 @@ func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Rep
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	var r recorded
+	var r taskFromRecord
 	if err == nil {
 		r, err = x.read(name, files[0])
 	}
@@ -388,11 +384,11 @@ func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Rep
 	return err
 }
 
-// maxLessonWords is by how many words a lesson is found that has only its texts.
+// maxLessonWords limits the search terms of a lesson that was restored from its text.
 const maxLessonWords = 80
 
-// decoded is each of vs read from its JSON.
-func decoded[T any](vs []json.RawMessage) ([]T, error) {
+// decodeAll decodes each of vs from JSON.
+func decodeAll[T any](vs []json.RawMessage) ([]T, error) {
 	out := make([]T, len(vs))
 	for i, v := range vs {
 		if err := json.Unmarshal(v, &out[i]); err != nil {

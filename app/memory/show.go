@@ -13,9 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia/memory"
 )
 
-// Show gives what the memory branch says: of a task, or with issue 0 the lessons
-// of the repository, which is named as owner/name. It is read from GitHub, so that
-// it is what people see there.
+// Show returns the memory of a task, or for issue 0 the lessons of the repository, which is named as owner/name. It
+// reads from GitHub, so the result is what users see there.
 func (b *Branches) Show(ctx context.Context, name string, issue int) (markdown, json []byte, err error) {
 	repos, err := b.discover(ctx, name)
 	if err != nil {
@@ -27,7 +26,7 @@ func (b *Branches) Show(ctx context.Context, name string, issue int) (markdown, 
 		markdown, json := memory.Paths(sia.Task{Issue: issue})
 		paths, none = []string{markdown, json}, fmt.Sprintf("there is no memory of issue %d", issue)
 	}
-	branch, err := b.branchOf(ctx, repos[0])
+	branch, err := b.branchName(ctx, repos[0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,8 +41,8 @@ func (b *Branches) Show(ctx context.Context, name string, issue int) (markdown, 
 	return files[0], files[1], nil
 }
 
-// files reads files of a memory branch; the error wraps [fs.ErrNotExist] when there is no such branch, or one of them
-// is not there.
+// files reads files of a memory branch. The error wraps [fs.ErrNotExist] if the branch or one of the files does not
+// exist.
 func (b *Branches) files(
 	ctx context.Context, r store.Repository, branch string, paths ...string,
 ) (files [][]byte, err error) {

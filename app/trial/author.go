@@ -20,35 +20,35 @@ import (
 //go:embed prompts/propose.md.tmpl
 var proposePrompt string
 
-// proposeTemplate is a part of the program: that it can't be read would be seen by every test.
+// proposeTemplate is embedded, so every test would notice a parse error.
 var proposeTemplate = template.Must(template.New("propose").Parse(proposePrompt))
 
-// proposeSchema is the shape of the answer, in the strict form.
+// proposeSchema is the strict JSON schema of the answer.
 const proposeSchema = `{"type":"object","additionalProperties":false,"required":["changes"],"properties":{"changes":{
 	"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","value","reason"],` +
 	`"properties":{
 		"path":{"type":"string"},"value":{"type":"string"},"reason":{"type":"string"}}}}}}`
 
 const (
-	mostChanges   = 2
+	maxChanges    = 2
 	maxReason     = 400 // characters
 	maxFindings   = 12
 	authorTimeout = 8 * time.Minute
 )
 
-// ModelAuthor has a model propose changes.
+// ModelAuthor proposes changes using a model.
 type ModelAuthor struct {
 	model llm.Completer
 	name  string
 }
 
-// NewModelAuthor returns an author that asks a model; name is the model's, for people.
+// NewModelAuthor returns an author that uses a model; name is the model's name, for users.
 func NewModelAuthor(model llm.Completer, name string) *ModelAuthor { return &ModelAuthor{model, name} }
 
 // Name implements Author.
 func (a *ModelAuthor) Name() string { return a.name }
 
-// Propose implements Author. A change that check refuses is one that the model may mend once.
+// Propose implements Author. If check rejects a change, the model may correct it once.
 func (a *ModelAuthor) Propose(
 	ctx context.Context, m Material, check func(policies.Mutation) error,
 ) (changes []policies.Mutation, err error) {
@@ -57,11 +57,12 @@ func (a *ModelAuthor) Propose(
 		map[string]any{"Policy": m.Policy, "Example": example(m.Policy)}); err != nil {
 		return nil, fmt.Errorf("propose a change of %s: %w", m.Policy.Name, err)
 	}
-	messages := []llm.Message{{Role: llm.RoleSystem, Content: system.String()}, {Role: llm.RoleUser, Content: told(m)}}
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: system.String()},
+		{Role: llm.RoleUser, Content: formatMaterial(m)}}
 	schema := &llm.Schema{Name: "changes", JSON: json.RawMessage(proposeSchema), Strict: true}
 	_, err = llm.Converse(ctx, a.model, llm.Question{Messages: messages, Schema: schema, Within: authorTimeout},
 		func(raw []byte) (err error) {
-			changes, err = proposed(raw, check)
+			changes, err = parseChanges(raw, check)
 			return err
 		})
 	if err != nil {
@@ -70,8 +71,8 @@ func (a *ModelAuthor) Propose(
 	return changes, nil
 }
 
-// proposed reads the model's answer. An error says, to the model, what to mend.
-func proposed(raw []byte, check func(policies.Mutation) error) ([]policies.Mutation, error) {
+// parseChanges parses the model's answer. An error tells the model what to correct.
+func parseChanges(raw []byte, check func(policies.Mutation) error) ([]policies.Mutation, error) {
 	var answer struct {
 		Changes []policies.Mutation `json:"changes"`
 	}
@@ -80,7 +81,7 @@ func proposed(raw []byte, check func(policies.Mutation) error) ([]policies.Mutat
 	}
 	var out []policies.Mutation
 	var faults []error
-	for _, c := range answer.Changes[:min(len(answer.Changes), mostChanges)] {
+	for _, c := range answer.Changes[:min(len(answer.Changes), maxChanges)] {
 		c.Path, c.Value = strings.TrimSpace(c.Path), strings.TrimSpace(c.Value)
 		c.Reason = text.Clip(text.OneLine(c.Reason), maxReason)
 		err := check(c)
@@ -99,7 +100,7 @@ func proposed(raw []byte, check func(policies.Mutation) error) ([]policies.Mutat
 	return out, nil
 }
 
-// example is a field of a policy that can be changed.
+// example returns a changeable field of a policy.
 func example(p policies.Policy) string {
 	for _, f := range p.Fields() {
 		if strings.HasPrefix(f.Path, "parameters.") {
@@ -109,8 +110,8 @@ func example(p policies.Policy) string {
 	return "parameters.threshold"
 }
 
-// told lays out what is known.
-func told(m Material) string {
+// policyChange formats the material for the model.
+func formatMaterial(m Material) string {
 	var b strings.Builder
 	add := func(heading string, lines []string) {
 		fmt.Fprintf(&b, "## %s\n\n", heading)

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// model answers in turn, over the real wire.
+// model responds with the given answers in order, over HTTP.
 func model(t *testing.T, turns ...scripted.Answer) (*trial.ModelAuthor, *scripted.Server) {
 	t.Helper()
 	s, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "author", Turns: turns}}}, scripted.Options{})
@@ -51,7 +51,7 @@ func checked(p policies.Policy) func(policies.Mutation) error {
 	}
 }
 
-// The model is shown what is known, and what it gets wrong it may mend once.
+// The model gets the material, and may correct errors once.
 func TestModelProposes(t *testing.T) {
 	p := escalate(t)
 	m := trial.Material{Policy: p,
@@ -86,7 +86,7 @@ func TestModelProposes(t *testing.T) {
 	}
 }
 
-// One good change of two is enough; none at all is an answer, too.
+// One valid change of two is sufficient; no change is a valid answer.
 func TestModelProposesLess(t *testing.T) {
 	p := escalate(t)
 	good := policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}
@@ -100,7 +100,8 @@ func TestModelProposesLess(t *testing.T) {
 	}
 }
 
-// A model that is down, talks prose or insists on nonsense proposes nothing, and the error says why.
+// A model that is down, answers in prose or repeats invalid changes proposes nothing, and the error contains the
+// reason.
 func TestModelIsNoUse(t *testing.T) {
 	p := escalate(t)
 	bad := changes(policies.Mutation{Path: "parameters.threshold", Value: "17", Reason: "r"})

@@ -16,105 +16,102 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Tasks are where it is read how a task stands. [store.Store] is one. The error wraps
-// [store.ErrNotFound] when a task is gone.
+// Tasks reads tasks. [store.Store] implements it. The error wraps [store.ErrNotFound] if a task was deleted.
 type Tasks interface {
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
 }
 
-// Settings are what repositories say.
+// Settings reads the settings of repositories.
 type Settings interface {
-	// Policies are those that may hold in a repository, as last read.
+	// Policies returns the policies that may be in force in a repository, as last read.
 	Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error)
-	// Settings are those in force in a repository.
+	// Settings returns the settings in force in a repository.
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
 }
 
-// PullState is how a pull request stands.
+// PullState is the state of a pull request.
 type PullState struct {
 	Open, Merged bool
-	ApprovedBy   string // login of somebody with a say who put a 👍 on SIA's comment; empty: nobody did
+	ApprovedBy   string // login of a permitted user who put a 👍 on SIA's comment; empty: none
 }
 
-// Opened is a pull request that was opened.
+// Opened is an opened pull request.
 type Opened struct {
 	Number int
 	URL    string
 	Head   string // commit
 }
 
-// ErrMoved says that somebody changed a policy's file meanwhile. What people wrote is not overwritten.
+// ErrMoved means that somebody changed a policy's file meanwhile. Such changes are not overwritten.
 var ErrMoved = errors.New("somebody has changed the policy's file since")
 
-// Forge is where policies live: GitHub. Each method can be called again and does nothing twice.
+// Forge hosts policies, like GitHub. All methods are idempotent.
 type Forge interface {
-	// Open makes the pull request that gives the policy's file its new content. The error wraps
-	// [ErrMoved] where the file is not as the present version has it.
+	// Open opens the pull request that gives the policy's file its new content. The error wraps [ErrMoved] if the file
+	// differs from the present version.
 	Open(ctx context.Context, x store.Experiment, source string) (Opened, error)
-	// Look says how that pull request stands.
+	// Look returns the state of that pull request.
 	Look(ctx context.Context, x store.Experiment) (PullState, error)
-	// Say makes the one comment of SIA's there say how the experiment stands; id finds it again.
-	Say(ctx context.Context, x store.Experiment, now evolve.Standing) (id int64, err error)
-	// Merge merges it. why says in words what stands in the way when merged is false.
+	// UpsertComment updates SIA's only comment there with the experiment's standing; id identifies it.
+	UpsertComment(ctx context.Context, x store.Experiment, now evolve.Standing) (id int64, err error)
+	// Merge merges it. If merged is false, why is the reason.
 	Merge(ctx context.Context, x store.Experiment) (merged bool, why string, err error)
 	// Close closes it without merging.
 	Close(ctx context.Context, x store.Experiment) error
-	// Revert puts the file back to what it was before, by a pull request that is merged when it can
-	// be; an empty source removes the file. merged is also true where the file is back already; url is empty where no
-	// pull request of SIA's did that. The error wraps [ErrMoved] where the file is neither the change's nor that.
+	// Revert restores the file's previous content with a pull request that is merged if possible; an empty source removes
+	// the file. merged is also true if the file is restored already; url is empty if no pull request of SIA's did that.
+	// The error wraps [ErrMoved] if the file has neither content.
 	Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error)
 }
 
-// Author proposes changes of a policy: a model.
+// Author proposes changes of a policy. The implementation uses a model.
 type Author interface {
-	// Propose proposes at most two changes. check says of a change what is wrong with it, for the
-	// author to mend it.
+	// Propose proposes at most two changes. check returns what is wrong with a change, so that the author can correct it.
 	Propose(ctx context.Context, m Material, check func(policies.Mutation) error) ([]policies.Mutation, error)
-	// Name is the author's, for people.
+	// Name is the author's name, for users.
 	Name() string
 }
 
 // Log is the log of decisions.
 type Log interface {
-	// Mined are decisions of a type in an installation that have a result.
+	// Mined returns the decisions of a type in an installation that have a result.
 	Mined(ctx context.Context, installation int64, typ policies.Type) ([]mine.Decision, error)
-	// Record counts the result of the tasks of a repository, 0: of an installation, that a version of a
-	// policy decided about after a time.
+	// Record counts the results of the tasks of a repository, 0: of an installation, that a policy version decided about
+	// after a time.
 	Record(ctx context.Context, installation, repo int64, policy string, after time.Time) (store.PolicyRecord, error)
-	// Duels counts tasks about which two versions of a policy would have decided otherwise: those that
-	// speak for the candidate, and those that speak for the present one. Were the candidate no better,
-	// each would be a fair coin's toss.
+	// Duels counts tasks about which two policy versions differ: those in favor of the candidate, and those in favor of
+	// the present one. If the candidate were no better, each would be a fair coin toss.
 	Duels(ctx context.Context, installation int64, present, candidate policies.Policy) (won, lost int, err error)
 }
 
-// Deps are what an evolver works with.
+// Deps are the dependencies of an evolver.
 type Deps struct {
 	Store    Store
 	Tasks    Tasks
 	Settings Settings
 	Forge    Forge
-	Author   Author // nil: nothing is proposed but by people
+	Author   Author // nil: only users propose changes
 	Log      Log
-	// Replayed counts replayed tasks of a repository, owner/name, that one of two policies resolved alone, by their ids;
+	// Replayed counts replayed tasks of a repository, owner/name, that only one of two policies, given by id, resolved;
 	// nil: there are none.
 	Replayed func(repo, present, candidate string) (won, lost int, err error)
 	Logger   *slog.Logger
 	Now      func() time.Time
 }
 
-// Evolver tries changes of policies. Safe for concurrent use: one at a time moves changes on.
+// Evolver tests changes of policies. It is safe for concurrent use: changes are advanced one at a time.
 type Evolver struct {
 	Deps
 	moving sync.Mutex
 
 	reading  sync.Mutex
-	versions map[string]policies.Policy // by id: a version never changes
+	versions map[string]policies.Policy // by id; a version never changes
 }
 
-// rememberedVersions bounds what is kept of versions that were read.
-const rememberedVersions = 200
+// maxCachedVersions limits the cache of versions.
+const maxCachedVersions = 200
 
-// New returns an evolver. All of Deps but Author and Replayed are needed.
+// New returns an evolver. All of Deps except Author and Replayed are required.
 func New(d Deps) (*Evolver, error) {
 	if d.Store == nil || d.Tasks == nil || d.Settings == nil || d.Forge == nil || d.Log == nil ||
 		d.Logger == nil || d.Now == nil {
@@ -123,7 +120,7 @@ func New(d Deps) (*Evolver, error) {
 	return &Evolver{Deps: d}, nil
 }
 
-// Evolve moves every change on, and proposes changes where there is room for one.
+// Evolve advances every change, and proposes new ones if there is room for improvement.
 func (e *Evolver) Evolve(ctx context.Context) error {
 	err := e.Watch(ctx)
 	installations, listed := e.Store.Installations(ctx)
@@ -141,7 +138,7 @@ func (e *Evolver) Evolve(ctx context.Context) error {
 	return err
 }
 
-// Watch moves every change on, as far as the results of tasks and what people did allow.
+// Watch advances every change, as far as the results of tasks and actions of users allow.
 func (e *Evolver) Watch(ctx context.Context) error {
 	e.moving.Lock()
 	defer e.moving.Unlock()
@@ -157,7 +154,7 @@ func (e *Evolver) Watch(ctx context.Context) error {
 	for _, x := range open {
 		i := slices.IndexFunc(installations, func(in store.Installation) bool { return in.ID == x.Installation })
 		if i >= 0 && installations[i].Suspended {
-			continue // GitHub lets SIA do nothing there until it is resumed
+			continue // GitHub allows no access until it is resumed
 		}
 		if err := e.watch(ctx, x, i >= 0); err != nil {
 			all = append(all, fmt.Errorf("experiment %s: %w", x.ID, err))
@@ -166,25 +163,25 @@ func (e *Evolver) Watch(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// watch moves one change on, or ends it where the app is not installed any more.
+// watch advances one change, or ends it if the app is no longer installed.
 func (e *Evolver) watch(ctx context.Context, x store.Experiment, installed bool) error {
 	if !installed {
-		_, err := e.enter(ctx, x, store.ExperimentStopped, "the app was uninstalled")
+		_, err := e.setPhase(ctx, x, store.ExperimentStopped, "the app was uninstalled")
 		return err
 	}
 	r, err := e.Store.Repository(ctx, x.Place.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && r.Installation != x.Installation:
-		_, err = e.enter(ctx, x, store.ExperimentStopped, "the app was removed from "+x.Place.String())
+		_, err = e.setPhase(ctx, x, store.ExperimentStopped, "the app was removed from "+x.Place.String())
 		return err
 	case err != nil:
 		return err
 	}
-	return e.move(ctx, x)
+	return e.advance(ctx, x)
 }
 
-// move moves one change on until it waits for something.
-func (e *Evolver) move(ctx context.Context, x store.Experiment) error {
+// advance advances one change until it has to wait.
+func (e *Evolver) advance(ctx context.Context, x store.Experiment) error {
 	for {
 		was := x.Phase
 		var err error
@@ -192,13 +189,13 @@ func (e *Evolver) move(ctx context.Context, x store.Experiment) error {
 		case store.ExperimentDrafted:
 			x, err = e.open(ctx, x)
 		case store.ExperimentProposed:
-			x, err = e.await(ctx, x)
+			x, err = e.awaitApproval(ctx, x)
 		case store.ExperimentRunning:
 			x, err = e.judge(ctx, x)
 		case store.ExperimentBetter:
 			x, err = e.merge(ctx, x)
 		case store.ExperimentPromoted:
-			x, err = e.guard(ctx, x)
+			x, err = e.checkGuardrails(ctx, x)
 		case store.ExperimentReverting:
 			x, err = e.revert(ctx, x)
 		}
@@ -208,8 +205,8 @@ func (e *Evolver) move(ctx context.Context, x store.Experiment) error {
 	}
 }
 
-// enter puts a change into a phase, for a reason, and saves it.
-func (e *Evolver) enter(
+// setPhase moves a change to a phase, for a reason, and saves it.
+func (e *Evolver) setPhase(
 	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
 ) (store.Experiment, error) {
 	now := e.Now()
@@ -230,7 +227,7 @@ func (e *Evolver) enter(
 	return x, nil
 }
 
-// version is a version of a policy that was kept.
+// version returns a stored version of a policy.
 func (e *Evolver) version(ctx context.Context, id string, l policies.Layer) (policies.Policy, error) {
 	e.reading.Lock()
 	defer e.reading.Unlock()
@@ -243,7 +240,7 @@ func (e *Evolver) version(ctx context.Context, id string, l policies.Layer) (pol
 		if p, err = policies.Parse(id, []byte(source)); err != nil {
 			return p, err
 		}
-		if e.versions == nil || len(e.versions) == rememberedVersions {
+		if e.versions == nil || len(e.versions) == maxCachedVersions {
 			e.versions = map[string]policies.Policy{}
 		}
 		e.versions[id] = p
@@ -252,19 +249,19 @@ func (e *Evolver) version(ctx context.Context, id string, l policies.Layer) (pol
 	return p, nil
 }
 
-// say has the pull request say how things stand, and remembers the comment.
-func (e *Evolver) say(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+// updateComment updates the standing on the pull request, and stores the comment's id.
+func (e *Evolver) updateComment(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	rows, err := e.Store.ExperimentTasks(ctx, x.ID)
 	if err != nil {
 		return x, err
 	}
-	return e.sayWith(ctx, x, rows)
+	return e.updateCommentWith(ctx, x, rows)
 }
 
-func (e *Evolver) sayWith(
+func (e *Evolver) updateCommentWith(
 	ctx context.Context, x store.Experiment, rows []store.ExperimentTask,
 ) (store.Experiment, error) {
-	id, err := e.Forge.Say(ctx, x, standing(x, rows))
+	id, err := e.Forge.UpsertComment(ctx, x, computeStanding(x, rows))
 	if err != nil || id == x.Comment {
 		return x, err
 	}

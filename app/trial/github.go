@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// OnGitHub is the [Forge] of repositories on GitHub.
+// OnGitHub is the [Forge] for repositories on GitHub.
 type OnGitHub struct {
 	github   *github.App
 	git      *gitops.Cache
@@ -27,29 +27,29 @@ type OnGitHub struct {
 	settings Settings
 	now      func() time.Time
 
-	mu      sync.Mutex
-	without map[int64]bool // reactions of people who had no say when it was asked
+	mu          sync.Mutex
+	unpermitted map[int64]bool // reactions of users without permission when it was last checked
 }
 
-// asksAboutPeople bounds the questions of one look about who has a say: strangers may put a 👍 as well.
-const asksAboutPeople = 20
+// maxPermissionChecks limits the permission checks of one look, since any user may put a 👍.
+const maxPermissionChecks = 20
 
-// NewOnGitHub returns the forge of an app.
+// NewOnGitHub returns a forge for an app.
 func NewOnGitHub(
 	a *github.App, git *gitops.Cache, s Store, settings Settings, now func() time.Time,
 ) *OnGitHub {
-	return &OnGitHub{github: a, git: git, store: s, settings: settings, now: now, without: map[int64]bool{}}
+	return &OnGitHub{github: a, git: git, store: s, settings: settings, now: now, unpermitted: map[int64]bool{}}
 }
 
 func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
 	return f.github.Repo(x.Installation, x.Place)
 }
 
-func branchOf(x store.Experiment) string { return "sia/policy-" + x.ID }
+func branchName(x store.Experiment) string { return "sia/policy-" + x.ID }
 
-// commit gives the policy's file another source, on a branch that begins at the default branch, and
-// opens its pull request. was is what the file has to be there, empty: none. Where the default branch has
-// the source already, nothing is left to do: there is true, and the pull request is the one that there was, if any.
+// commit commits a new source of the policy's file, on a branch from the default branch, and opens its pull request.
+// was is the expected content, empty: no file. If the default branch has the source already, there is true, and pull is
+// the previous pull request, if any.
 func (f *OnGitHub) commit(
 	ctx context.Context, x store.Experiment, branch, was, source, title, body string,
 ) (pull github.Pull, there bool, err error) {
@@ -61,7 +61,7 @@ func (f *OnGitHub) commit(
 	mirror := f.git.Repo(repo.Remote())
 	base, err := mirror.Fetch(ctx, known.DefaultBranch)
 	if err != nil {
-		return pull, false, refused(err, branch)
+		return pull, false, refusalError(err, branch)
 	}
 	is, err := mirror.ReadFile(ctx, base, x.File, maxPolicy)
 	switch {
@@ -87,20 +87,20 @@ func (f *OnGitHub) commit(
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
-			if string(is) != was && string(is) != source { // else it was committed before
+			if string(is) != was && string(is) != source { // otherwise it was committed before
 				return nil, ErrMoved
 			}
 			return map[string][]byte{x.File: content}, nil
 		},
 	}); err != nil {
-		return pull, false, refused(err, branch)
+		return pull, false, refusalError(err, branch)
 	}
 	pull, err = repo.EnsurePull(ctx, github.NewPull{Head: branch, Base: known.DefaultBranch, Title: title, Body: body})
 	return pull, false, err
 }
 
-// refused gives words for people to what git was refused where trying again can't help.
-func refused(err error, branch string) error {
+// refusalError adds a message for users to a refusal of git that a retry can't solve.
+func refusalError(err error, branch string) error {
 	var (
 		auth     *gitops.AuthError
 		gone     *gitops.NotFoundError
@@ -113,12 +113,12 @@ func refused(err error, branch string) error {
 	return err
 }
 
-// maxPolicy bounds a policy's file, in bytes.
+// maxPolicy is the maximum size of a policy's file, in bytes.
 const maxPolicy = 64 << 10
 
 // Open implements Forge.
 func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) (Opened, error) {
-	c, err := f.told(ctx, x, evolve.Standing{})
+	c, err := f.policyChange(ctx, x, evolve.Standing{})
 	if err != nil {
 		return Opened{}, err
 	}
@@ -128,24 +128,24 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 	}
 	c.Diff = unified(was, source)
 	if _, ships := policies.ShippedSet().Find(x.Present); ships {
-		was = "" // the file comes with the change
+		was = "" // the file is created by the change
 	}
-	pull, there, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
+	pull, there, err := f.commit(ctx, x, branchName(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
 	if err == nil && there && pull.Number == 0 {
-		err = ErrMoved // to the same by somebody else
+		err = ErrMoved // somebody else made the same change
 	}
 	return Opened{pull.Number, pull.URL, pull.HeadSHA}, err
 }
 
-// unified are the hunks of a unified diff of two files; "" where they are the same.
+// unified returns the hunks of a unified diff of two files; "" if they are equal.
 func unified(was, now string) string {
 	d := string(diff.Diff("was", []byte(was), "now", []byte(now)))
-	_, d, _ = strings.Cut(d, "\n+++ now\n") // what is before names the files
+	_, d, _ = strings.Cut(d, "\n+++ now\n") // the header contains the file names
 	return strings.TrimSuffix(d, "\n")
 }
 
-// told is a change as people are told of it.
-func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standing) (render.PolicyChange, error) {
+// policyChange describes a change for users.
+func (f *OnGitHub) policyChange(ctx context.Context, x store.Experiment, n evolve.Standing) (render.PolicyChange, error) {
 	set, err := f.settings.Settings(ctx, x.Installation, x.Place)
 	if err != nil {
 		return render.PolicyChange{}, err
@@ -166,7 +166,7 @@ func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standi
 	return c, nil
 }
 
-// Look implements Forge. A 👍 counts when it is of somebody who may command SIA there.
+// Look implements Forge. A 👍 counts if its author may command SIA there.
 func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, err error) {
 	repo := f.repo(x)
 	pull, err := repo.Pull(ctx, x.Pull)
@@ -191,11 +191,11 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 	}
 	asked := 0
 	for _, r := range reactions {
-		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") || f.hadNoSay(r.ID) {
+		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") || f.isUnpermitted(r.ID) {
 			continue
 		}
-		if asked++; asked > asksAboutPeople {
-			break // the others are asked about at the next look
+		if asked++; asked > maxPermissionChecks {
+			break // the next look checks the others
 		}
 		have, err := repo.Permission(ctx, r.Author)
 		if err != nil {
@@ -205,37 +205,37 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 			s.ApprovedBy = r.Author
 			break
 		}
-		f.hasNoSay(r.ID)
+		f.setUnpermitted(r.ID)
 	}
 	return s, nil
 }
 
-// remembersStrangers bounds what is remembered of them; then it begins anew.
-const remembersStrangers = 10_000
+// maxCachedReactions limits the cached reactions; a full cache is cleared.
+const maxCachedReactions = 10_000
 
-func (f *OnGitHub) hasNoSay(reaction int64) {
+func (f *OnGitHub) setUnpermitted(reaction int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.without) == remembersStrangers {
-		clear(f.without)
+	if len(f.unpermitted) == maxCachedReactions {
+		clear(f.unpermitted)
 	}
-	f.without[reaction] = true
+	f.unpermitted[reaction] = true
 }
 
-// hadNoSay reports whether it was found that a reaction is of somebody without a say. Who gets one
-// afterwards takes the 👍 back and puts it again.
-func (f *OnGitHub) hadNoSay(reaction int64) bool {
+// isUnpermitted reports whether a reaction's author had no permission when checked. A user who gets it afterwards has
+// to remove the 👍 and add it again.
+func (f *OnGitHub) isUnpermitted(reaction int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.without[reaction]
+	return f.unpermitted[reaction]
 }
 
-// Say implements Forge.
-func (f *OnGitHub) Say(ctx context.Context, x store.Experiment, n evolve.Standing) (id int64, err error) {
+// UpsertComment implements Forge.
+func (f *OnGitHub) UpsertComment(ctx context.Context, x store.Experiment, n evolve.Standing) (id int64, err error) {
 	if x.Pull == 0 {
 		return 0, nil
 	}
-	c, err := f.told(ctx, x, n)
+	c, err := f.policyChange(ctx, x, n)
 	if err != nil {
 		return 0, err
 	}
@@ -243,10 +243,10 @@ func (f *OnGitHub) Say(ctx context.Context, x store.Experiment, n evolve.Standin
 	return comment.ID, err
 }
 
-// Merge implements Forge. What is merged is what was tried, and nothing that somebody added.
+// Merge implements Forge. It merges only the tested commit, without additions by others.
 func (f *OnGitHub) Merge(ctx context.Context, x store.Experiment) (merged bool, why string, err error) {
 	repo := f.repo(x)
-	head, ok, err := repo.Head(ctx, branchOf(x))
+	head, ok, err := repo.Head(ctx, branchName(x))
 	switch {
 	case err != nil:
 		return false, "", err
@@ -265,7 +265,7 @@ func (f *OnGitHub) Close(ctx context.Context, x store.Experiment) error {
 
 // Revert implements Forge.
 func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error) {
-	c, err := f.told(ctx, x, evolve.Standing{})
+	c, err := f.policyChange(ctx, x, evolve.Standing{})
 	if err != nil {
 		return "", false, err
 	}
@@ -273,7 +273,7 @@ func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string
 	if err != nil {
 		return "", false, err
 	}
-	pull, there, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
+	pull, there, err := f.commit(ctx, x, branchName(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
 		render.PolicyRevertBody(c, x.PullURL))
 	switch {
 	case err != nil:

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A line that stands elsewhere in the file, too, is shown where it came or went.
+// A line that also occurs elsewhere in the file is shown where it was added or removed.
 func TestDiffOfPolicies(t *testing.T) {
 	was := "bug:\n  retry: 0.1\ndocs:\n  retry: 0.3\n"
 	now := "bug:\n  retry: 0.3\ndocs:\n  retry: 0.3\n"

@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	// freeze is how long a policy is left alone after a change of it was taken back, and how long
-	// after one was taken up.
-	freeze = 14 * 24 * time.Hour
-	// an experiment without a result by then ends: the difference is too small to matter
-	longest     = 180 * 24 * time.Hour
-	mostTasks   = 4000
-	waitsAtMost = 60 * 24 * time.Hour // for a person's approval
+	// freezePeriod is the time after the promotion or rollback of a change during which the policy is not changed again.
+	freezePeriod = 14 * 24 * time.Hour
+	// time after which an experiment ends without a result because the difference is too small to matter
+	maxDuration     = 180 * 24 * time.Hour
+	maxTasks        = 4000
+	maxApprovalWait = 60 * 24 * time.Hour // for a user's approval
 )
 
-// notOpened begins the reason of a change that GitHub refused a pull request for.
-const notOpened = "its pull request can't be opened: "
+// notOpenedPrefix is the prefix of the reason if GitHub refused to open a pull request.
+const notOpenedPrefix = "its pull request can't be opened: "
 
 // open opens the pull request of a change.
 func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experiment, error) {
@@ -34,18 +33,18 @@ func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experimen
 	pull, err := e.Forge.Open(ctx, x, candidate.Source)
 	switch {
 	case errors.Is(err, ErrMoved):
-		return e.enter(ctx, x, store.ExperimentRejected, ErrMoved.Error())
+		return e.setPhase(ctx, x, store.ExperimentRejected, ErrMoved.Error())
 	case sia.IsPermanent(err):
-		return e.enter(ctx, x, store.ExperimentRejected, notOpened+err.Error())
+		return e.setPhase(ctx, x, store.ExperimentRejected, notOpenedPrefix+err.Error())
 	case err != nil:
 		return x, err
 	}
 	x.Pull, x.PullURL, x.Head = pull.Number, pull.URL, pull.Head
-	return e.enter(ctx, x, store.ExperimentProposed, "the pull request is open")
+	return e.setPhase(ctx, x, store.ExperimentProposed, "the pull request is open")
 }
 
-// await begins the experiment when nobody has to approve it, or somebody has.
-func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+// awaitApproval starts the experiment once it is approved, or if no approval is required.
+func (e *Evolver) awaitApproval(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	x, pull, done, err := e.look(ctx, x, store.ExperimentRejected)
 	if done || err != nil {
 		return x, err
@@ -57,21 +56,21 @@ func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experime
 	switch {
 	case pull.ApprovedBy != "":
 		x.ApprovedBy = pull.ApprovedBy
-		x, err = e.enter(ctx, x, store.ExperimentRunning, "@"+pull.ApprovedBy+" approved the experiment")
-	case x.Decision == string(policies.TypeEscalate): // whether people are asked is theirs to say
+		x, err = e.setPhase(ctx, x, store.ExperimentRunning, "@"+pull.ApprovedBy+" approved the experiment")
+	case x.Decision == string(policies.TypeEscalate): // escalation affects users, so they decide
 	case set.Policies.Autonomy == sia.AutonomyExperiment:
-		x, err = e.enter(ctx, x, store.ExperimentRunning, "policies.autonomy lets experiments begin by themselves")
+		x, err = e.setPhase(ctx, x, store.ExperimentRunning, "policies.autonomy lets experiments begin by themselves")
 	}
 	if err != nil {
 		return x, err
 	}
-	if x.Phase == store.ExperimentProposed && e.Now().Sub(x.CreatedAt) > waitsAtMost {
+	if x.Phase == store.ExperimentProposed && e.Now().Sub(x.CreatedAt) > maxApprovalWait {
 		return e.end(ctx, x, store.ExperimentRejected, "nobody approved the experiment")
 	}
-	return e.say(ctx, x)
+	return e.updateComment(ctx, x)
 }
 
-// look looks at the pull request; done: people merged or closed it, and that was followed.
+// look reads the pull request. done reports that it was merged or closed, and that this was processed.
 func (e *Evolver) look(
 	ctx context.Context, x store.Experiment, closed store.ExperimentPhase,
 ) (_ store.Experiment, now PullState, done bool, err error) {
@@ -80,78 +79,78 @@ func (e *Evolver) look(
 	case err != nil:
 	case now.Merged:
 		done = true
-		x, err = e.promoted(ctx, x, "a person merged the pull request")
+		x, err = e.recordPromotion(ctx, x, "a person merged the pull request")
 	case !now.Open:
 		done = true
-		x, err = e.enter(ctx, x, closed, "a person closed the pull request")
+		x, err = e.setPhase(ctx, x, closed, "a person closed the pull request")
 	}
 	return x, now, done, err
 }
 
-// promoted notes that the file has the change.
-func (e *Evolver) promoted(ctx context.Context, x store.Experiment, why string) (store.Experiment, error) {
-	if x.StartedAt.IsZero() { // the lot never had a say: all tasks from now on are the change's
+// recordPromotion records that the change is in the file.
+func (e *Evolver) recordPromotion(ctx context.Context, x store.Experiment, why string) (store.Experiment, error) {
+	if x.StartedAt.IsZero() { // there was no experiment: all tasks from now on use the change
 		x.StartedAt = e.Now()
 	}
 	open, err := e.Store.Experiments(ctx, x.Installation, true)
 	if err != nil {
 		return x, err
 	}
-	for _, was := range open { // a guardrail is for the last change of a policy
+	for _, was := range open { // a guardrail watches only the last change of a policy
 		if was.Phase == store.ExperimentPromoted && was.ID != x.ID && samePolicy(was, x) {
-			if _, err := e.enter(ctx, was, store.ExperimentKept, "the next change of the policy took its place"); err != nil {
+			_, err := e.setPhase(ctx, was, store.ExperimentKept, "the next change of the policy took its place")
+			if err != nil {
 				return x, err
 			}
 		}
 	}
-	if x, err = e.enter(ctx, x, store.ExperimentPromoted, why); err != nil {
+	if x, err = e.setPhase(ctx, x, store.ExperimentPromoted, why); err != nil {
 		return x, err
 	}
-	return e.say(ctx, x)
+	return e.updateComment(ctx, x)
 }
 
 func samePolicy(a, b store.Experiment) bool {
 	return a.Installation == b.Installation && a.Place.ID == b.Place.ID && a.Decision == b.Decision && a.Name == b.Name
 }
 
-// judge looks at the result of the tasks of an experiment.
+// judge evaluates the results of an experiment's tasks.
 func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	x, _, done, err := e.look(ctx, x, store.ExperimentStopped)
 	if done || err != nil {
 		return x, err
 	}
-	rows, err := e.settled(ctx, x)
+	rows, err := e.settleTasks(ctx, x)
 	if err != nil {
 		return x, err
 	}
-	switch now := standing(x, rows); {
+	switch now := computeStanding(x, rows); {
 	case now.Verdict == evolve.Promote && now.Worse:
 		return e.end(ctx, x, store.ExperimentStopped,
 			"more was resolved, and more people were asked or more tests touched: "+now.Why)
 	case now.Verdict == evolve.Promote:
-		return e.enter(ctx, x, store.ExperimentBetter, now.Why)
+		return e.setPhase(ctx, x, store.ExperimentBetter, now.Why)
 	case now.Verdict == evolve.StopHarm:
 		return e.end(ctx, x, store.ExperimentStopped, "it does worse: "+now.Why)
 	case now.Verdict == evolve.StopBroken:
 		return e.end(ctx, x, store.ExperimentStopped, "tasks were not shared out fairly, so nothing follows: "+now.Why)
-	case now.Present.Tried+now.Candidate.Tried >= mostTasks || e.Now().Sub(x.StartedAt) > longest:
+	case now.Present.Tried+now.Candidate.Tried >= maxTasks || e.Now().Sub(x.StartedAt) > maxDuration:
 		return e.end(ctx, x, store.ExperimentStopped, "no difference was found: "+now.Why)
 	}
-	return e.sayWith(ctx, x, rows)
+	return e.updateCommentWith(ctx, x, rows)
 }
 
-// end closes the pull request of a change that is not to come into force. The comment that
-// says why stands before it is closed. Where neither can be, as in an archived repository, the change
-// ends nevertheless.
+// end closes the pull request of a change that failed. It posts the reason before. If both fail permanently, as in an
+// archived repository, the change ends nevertheless.
 func (e *Evolver) end(
 	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
 ) (store.Experiment, error) {
 	if x.Pull == 0 {
-		return e.enter(ctx, x, p, why)
+		return e.setPhase(ctx, x, p, why)
 	}
 	told := x
 	told.Phase, told.Why = p, why
-	told, err := e.say(ctx, told)
+	told, err := e.updateComment(ctx, told)
 	if err == nil {
 		x.Comment = told.Comment
 		err = e.Forge.Close(ctx, x)
@@ -162,10 +161,10 @@ func (e *Evolver) end(
 	if err != nil {
 		e.Logger.WarnContext(ctx, "the pull request of a change that ended stays open", "experiment", x.ID, "why", err)
 	}
-	return e.enter(ctx, x, p, why)
+	return e.setPhase(ctx, x, p, why)
 }
 
-// merge merges the pull request of a change that won.
+// merge merges the pull request of a successful change.
 func (e *Evolver) merge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	x, _, done, err := e.look(ctx, x, store.ExperimentStopped)
 	if done || err != nil {
@@ -176,24 +175,24 @@ func (e *Evolver) merge(ctx context.Context, x store.Experiment) (store.Experime
 		return x, err
 	}
 	if merged {
-		return e.promoted(ctx, x, "it does better, and was merged")
+		return e.recordPromotion(ctx, x, "it does better, and was merged")
 	}
 	if why = "it does better, and a person has to merge it: " + why; why != x.Why {
-		if x, err = e.enter(ctx, x, store.ExperimentBetter, why); err != nil {
+		if x, err = e.setPhase(ctx, x, store.ExperimentBetter, why); err != nil {
 			return x, err
 		}
 	}
-	return e.say(ctx, x)
+	return e.updateComment(ctx, x)
 }
 
-// guard watches a promoted change.
-func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experiment, error) {
-	rows, err := e.settled(ctx, x)
+// checkGuardrails checks the guardrails of a promoted change.
+func (e *Evolver) checkGuardrails(ctx context.Context, x store.Experiment) (store.Experiment, error) {
+	rows, err := e.settleTasks(ctx, x)
 	if err != nil {
 		return x, err
 	}
-	guards := standing(x, rows).Guards
-	for _, g := range guards { // first: an alarm that is not the change's has all metrics watched anew
+	guards := computeStanding(x, rows).Guards
+	for _, g := range guards { // first, because any other alarm restarts all metrics
 		if g.Whose == evolve.TheChanges {
 			return e.rollBack(ctx, x, "", fmt.Sprintf("the share of tasks %s fell: %s", g.Metric, g.Why))
 		}
@@ -208,18 +207,18 @@ func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experime
 			continue
 		}
 		x.WatchedAt = e.Now()
-		return e.enter(ctx, x, x.Phase,
+		return e.setPhase(ctx, x, x.Phase,
 			fmt.Sprintf("the share of tasks %s %s, so it is watched anew: %s", g.Metric, how, g.Why))
 	}
-	return e.sayWith(ctx, x, rows)
+	return e.updateCommentWith(ctx, x, rows)
 }
 
-// rollBack puts the version before a change in force again. By is empty for SIA. A longer freeze stays. So does a
-// later version that was taken back before and that the file still has: it would decide again.
+// rollBack restores the version before a change. by is empty for SIA. A longer freeze is not shortened. If a later
+// version that was rolled back is still in the file, the hold continues to suppress it.
 func (e *Evolver) rollBack(ctx context.Context, x store.Experiment, by, why string) (store.Experiment, error) {
 	h := store.PolicyHold{Installation: x.Installation, Place: x.Place.ID, Decision: x.Decision, Name: x.Name,
-		Bad: x.Candidate, Instead: x.Present, Until: e.Now().Add(freeze), Why: why, By: by, At: e.Now()}
-	was, err := e.holdBefore(ctx, h)
+		Bad: x.Candidate, Instead: x.Present, Until: e.Now().Add(freezePeriod), Why: why, By: by, At: e.Now()}
+	was, err := e.currentHold(ctx, h)
 	if err != nil {
 		return x, err
 	}
@@ -236,12 +235,12 @@ func (e *Evolver) rollBack(ctx context.Context, x store.Experiment, by, why stri
 	if err := e.Store.HoldPolicy(ctx, h); err != nil {
 		return x, err
 	}
-	return e.enter(ctx, x, store.ExperimentReverting, why)
+	return e.setPhase(ctx, x, store.ExperimentReverting, why)
 }
 
-// revert has the file put back. Where that is refused for good it stays, and the hold keeps it from deciding.
+// revert restores the file. If that is refused permanently, the file stays and the hold suppresses its version.
 func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experiment, error) {
-	source, err := e.before(ctx, x)
+	source, err := e.previousSource(ctx, x)
 	if err != nil {
 		return x, err
 	}
@@ -261,22 +260,22 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 		how = "its file was put back by " + url
 	}
 	why := x.Why
-	if x, err = e.enter(ctx, x, store.ExperimentRolledBack, why); err != nil {
+	if x, err = e.setPhase(ctx, x, store.ExperimentRolledBack, why); err != nil {
 		return x, err
 	}
 	if err := e.Store.SaveExperiment(ctx, x, how); err != nil {
 		return x, err
 	}
-	told, err := e.say(ctx, x)
-	if sia.IsPermanent(err) { // nothing can be said there either
+	told, err := e.updateComment(ctx, x)
+	if sia.IsPermanent(err) { // the comment is refused too
 		return x, nil
 	}
 	return told, err
 }
 
-// before is the file as it was before a change; empty where the change brought the file, because
-// the version before it ships with SIA.
-func (e *Evolver) before(ctx context.Context, x store.Experiment) (string, error) {
+// previousSource returns the file's content before a change; empty if the change created the file, because the previous
+// version ships with SIA.
+func (e *Evolver) previousSource(ctx context.Context, x store.Experiment) (string, error) {
 	if _, ships := policies.ShippedSet().Find(x.Present); ships {
 		return "", nil
 	}

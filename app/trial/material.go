@@ -11,27 +11,26 @@ import (
 	"github.com/sia-bot/sia/policies/mine"
 )
 
-// How much of the log an author is shown.
+// Limits of the log excerpts for an author.
 const (
-	samples      = 5 // of either outcome
+	samples      = 5 // of each outcome
 	lastRejected = 10
 )
 
-// Material is what an author goes by. It holds nothing that strangers wrote: what is known of
-// issues are counts and kinds.
+// Material is an author's input. It contains no text by strangers: issues are described by counts and kinds.
 type Material struct {
 	Policy   policies.Policy
 	Options  []mine.OptionWorth // the results of each choice
 	Findings []string           // contexts in which a choice does well or badly, as sentences
-	Resolved []string           // decisions after which the attempt passed: context and choice
+	Resolved []string           // decisions before a passed attempt: context and choice
 	Failed   []string
 	Rejected []Rejected
 }
 
-// Rejected is a change that was proposed before and did not hold.
+// Rejected is a change that was proposed before and failed.
 type Rejected struct{ Path, Value, Why string }
 
-// material gathers what is known about a policy.
+// material returns what is known about a policy.
 func (e *Evolver) material(ctx context.Context, s subject) (Material, error) {
 	m := Material{Policy: s.policy}
 	known, err := e.Log.Mined(ctx, s.installation, s.policy.Decision)
@@ -43,7 +42,7 @@ func (e *Evolver) material(ctx context.Context, s subject) (Material, error) {
 		m.Findings = append(m.Findings, f.Text)
 	}
 	for _, d := range slices.Backward(known) {
-		line := sampled(d)
+		line := formatDecision(d)
 		switch {
 		case d.Resolved && len(m.Resolved) < samples:
 			m.Resolved = append(m.Resolved, line)
@@ -58,15 +57,15 @@ func (e *Evolver) material(ctx context.Context, s subject) (Material, error) {
 	for _, x := range slices.Backward(past) {
 		bad := x.Phase == store.ExperimentRejected || x.Phase == store.ExperimentStopped ||
 			x.Phase == store.ExperimentRolledBack
-		if s.is(x) && bad && len(m.Rejected) < lastRejected {
+		if s.matches(x) && bad && len(m.Rejected) < lastRejected {
 			m.Rejected = append(m.Rejected, Rejected{x.Path, x.Value, x.Why})
 		}
 	}
 	return m, nil
 }
 
-// sampled is a decision in a line.
-func sampled(d mine.Decision) string {
+// formatDecision formats a decision as a line.
+func formatDecision(d mine.Decision) string {
 	c := d.Context
 	words := []string{"kind " + string(c.Task.Kind), fmt.Sprintf("%d words", c.Task.Words)}
 	add := func(name, value string) {

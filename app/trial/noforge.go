@@ -7,10 +7,10 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 )
 
-// NoForge is the [Forge] of a command without an app's key. Whatever needs GitHub fails with Why.
+// NoForge is the [Forge] of a command without an app's key. All methods fail with Why.
 type NoForge struct{ Why error }
 
-// NoForgeError says that something could not be done on GitHub, because there is no key for it.
+// NoForgeError means that an operation on GitHub is impossible without a key.
 type NoForgeError struct{ Why error }
 
 // Error implements error.
@@ -26,8 +26,8 @@ func (f NoForge) Look(context.Context, store.Experiment) (PullState, error) {
 	return PullState{}, NoForgeError(f)
 }
 
-// Say implements Forge.
-func (f NoForge) Say(context.Context, store.Experiment, evolve.Standing) (int64, error) {
+// UpsertComment implements Forge.
+func (f NoForge) UpsertComment(context.Context, store.Experiment, evolve.Standing) (int64, error) {
 	return 0, NoForgeError(f)
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// patience is how long a task may stay open before it counts as not resolved. A task that counts
-// later would hold up all that were assigned after it.
-const patience = 14 * 24 * time.Hour
+// maxOpenTime is how long a task may stay open before it counts as not resolved. Since tasks count in order, one that
+// counts later would delay all that were assigned after it.
+const maxOpenTime = 14 * 24 * time.Hour
 
-// came is the result of a task that takes part; known is false while that is open. It is
-// resolved when its checks were green without a person's answer to what SIA could not resolve.
-func came(row store.ExperimentTask, t sia.Task, now time.Time) (_ store.ExperimentTask, known bool) {
+// taskResult sets the result of a task in an experiment; known is false while it is open. A task is resolved if its
+// checks were green and no user had to answer an escalation.
+func taskResult(row store.ExperimentTask, t sia.Task, now time.Time) (_ store.ExperimentTask, known bool) {
 	row.Escalated = t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue ||
 		slices.ContainsFunc(t.Answers, func(a sia.Answer) bool { return a.Kind == sia.AskIssue })
 	row.Tampered = t.Gate.AwaitsPerson || len(t.Accepted) > 0
@@ -31,15 +31,14 @@ func came(row store.ExperimentTask, t sia.Task, now time.Time) (_ store.Experime
 		row.Came = evolve.Resolved
 	case t.State == sia.Stopped && !judged:
 		row.Came = evolve.Nothing
-	case t.State == sia.Stopped, now.Sub(row.At) > patience:
+	case t.State == sia.Stopped, now.Sub(row.At) > maxOpenTime:
 		row.Came = evolve.Failed
 	}
 	return row, row.Came != ""
 }
 
-// settled brings up to date the result of the tasks of an experiment, and gives all of them in the
-// order in which they were assigned.
-func (e *Evolver) settled(ctx context.Context, x store.Experiment) ([]store.ExperimentTask, error) {
+// settleTasks updates the results of an experiment's tasks, and returns all of them in the order of assignment.
+func (e *Evolver) settleTasks(ctx context.Context, x store.Experiment) ([]store.ExperimentTask, error) {
 	rows, err := e.Store.ExperimentTasks(ctx, x.ID)
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func (e *Evolver) settled(ctx context.Context, x store.Experiment) ([]store.Expe
 		case err != nil:
 			return nil, err
 		default:
-			row, known = came(row, t, e.Now())
+			row, known = taskResult(row, t, e.Now())
 		}
 		if known {
 			rows[i] = row
@@ -67,7 +66,7 @@ func (e *Evolver) settled(ctx context.Context, x store.Experiment) ([]store.Expe
 	return rows, e.Store.SettleExperimentTasks(ctx, x.ID, fresh)
 }
 
-// tasksOf are the tasks of rows, with their outcomes.
+// tasksOf returns the tasks of rows, with their outcomes.
 func tasksOf(rows []store.ExperimentTask) []evolve.Task {
 	out := make([]evolve.Task, len(rows))
 	for i, row := range rows {
@@ -76,13 +75,13 @@ func tasksOf(rows []store.ExperimentTask) []evolve.Task {
 	return out
 }
 
-// standing is how an experiment stands by its rows.
-func standing(x store.Experiment, rows []store.ExperimentTask) evolve.Standing {
+// computeStanding returns an experiment's standing, computed from its rows.
+func computeStanding(x store.Experiment, rows []store.ExperimentTask) evolve.Standing {
 	return evolve.Stand(tasksOf(rows), !x.PromotedAt.IsZero(), x.WatchedAt)
 }
 
-// StandingOf is how an experiment stands, by what a database has of its tasks.
+// StandingOf returns an experiment's standing, computed from its tasks in a database.
 func StandingOf(ctx context.Context, s Store, x store.Experiment) (evolve.Standing, error) {
 	rows, err := s.ExperimentTasks(ctx, x.ID)
-	return standing(x, rows), err
+	return computeStanding(x, rows), err
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Propose has a person propose a change of the policy of a name that holds in a repository. It goes
-// the way of every change, and is saved also where the gate rejects it. By is who proposes it.
+// Propose proposes a change, on behalf of a user, of the named policy in force in a repository. The change takes the
+// usual course, and is saved even if the gate rejects it. by is the user.
 func (e *Evolver) Propose(
 	ctx context.Context, installation int64, repo sia.Repo, name string, c policies.Mutation, by string,
 ) (x store.Experiment, err error) {
-	s, err := e.named(ctx, installation, repo, name)
+	s, err := e.findPolicy(ctx, installation, repo, name)
 	if err != nil {
 		return x, err
 	}
-	why, err := e.closed(ctx, s)
+	why, err := e.changeBlocker(ctx, s)
 	if err != nil {
 		return x, err
 	}
@@ -31,14 +31,14 @@ func (e *Evolver) Propose(
 	if x, err = e.draft(ctx, s, c, by); err != nil || !x.Phase.Open() {
 		return x, err
 	}
-	if err := e.moveOne(ctx, x); err != nil {
+	if err := e.lockAndAdvance(ctx, x); err != nil {
 		return x, err
 	}
 	return e.Find(ctx, x.ID)
 }
 
-// named is the policy of a name that holds in a repository, of the highest layer.
-func (e *Evolver) named(ctx context.Context, installation int64, repo sia.Repo, name string) (subject, error) {
+// findPolicy returns the policy with a name that is in force in a repository, from the highest layer.
+func (e *Evolver) findPolicy(ctx context.Context, installation int64, repo sia.Repo, name string) (subject, error) {
 	set, err := e.Settings.Policies(ctx, installation, repo)
 	if err != nil {
 		return subject{}, err
@@ -51,7 +51,7 @@ func (e *Evolver) named(ctx context.Context, installation int64, repo sia.Repo, 
 	return e.subjectOf(ctx, installation, repo, p)
 }
 
-// Find is the experiment of an id; the error wraps [store.ErrNotFound] when there is none.
+// Find returns the experiment with an id; the error wraps [store.ErrNotFound] if there is none.
 func (e *Evolver) Find(ctx context.Context, id string) (store.Experiment, error) {
 	all, err := e.Store.Experiments(ctx, 0, false)
 	if err != nil {
@@ -64,7 +64,7 @@ func (e *Evolver) Find(ctx context.Context, id string) (store.Experiment, error)
 	return all[i], nil
 }
 
-// Promote has a change come into force because a person says so, whatever the experiment shows.
+// Promote brings a change into force at a user's request, regardless of the experiment.
 func (e *Evolver) Promote(ctx context.Context, id, by string) (store.Experiment, error) {
 	e.moving.Lock()
 	defer e.moving.Unlock()
@@ -86,10 +86,10 @@ func (e *Evolver) Promote(ctx context.Context, id, by string) (store.Experiment,
 	case !merged:
 		return x, fmt.Errorf("pull request %s can't be merged: %s", x.PullURL, why)
 	}
-	return e.promoted(ctx, x, by+" promoted it")
+	return e.recordPromotion(ctx, x, by+" promoted it")
 }
 
-// Rollback puts the version before a promoted change in force again, because a person says so.
+// Rollback restores the version before a promoted change at a user's request.
 func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment, error) {
 	e.moving.Lock()
 	defer e.moving.Unlock()
@@ -99,18 +99,18 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 	}
 	switch x.Phase {
 	case store.ExperimentPromoted, store.ExperimentKept:
-		later, err := e.builtOn(ctx, x)
+		later, err := e.laterChange(ctx, x)
 		if err != nil {
 			return x, err
 		}
-		if later != "" { // taking it back would undo that as well
+		if later != "" { // rolling back would undo that as well
 			return x, fmt.Errorf("experiment %s: the change %s builds on it; take that back first", id, later)
 		}
 		x.EndedAt = time.Time{}
 		if x, err = e.rollBack(ctx, x, by, by+" took it back"); err != nil {
 			return x, err
 		}
-	case store.ExperimentReverting: // the file is still to be put back
+	case store.ExperimentReverting: // the file is still to be restored
 	case store.ExperimentDrafted, store.ExperimentProposed, store.ExperimentRunning, store.ExperimentBetter:
 		return e.end(ctx, x, store.ExperimentStopped, by+" stopped it")
 	default:
@@ -119,8 +119,8 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 	return e.revert(ctx, x)
 }
 
-// builtOn is the id of a later change of the same policy that is in force; "" when there is none.
-func (e *Evolver) builtOn(ctx context.Context, x store.Experiment) (string, error) {
+// laterChange returns the id of a later change of the same policy that is in force; "" if there is none.
+func (e *Evolver) laterChange(ctx context.Context, x store.Experiment) (string, error) {
 	all, err := e.Store.Experiments(ctx, x.Installation, false)
 	if err != nil {
 		return "", err
@@ -134,15 +134,15 @@ func (e *Evolver) builtOn(ctx context.Context, x store.Experiment) (string, erro
 	return "", nil
 }
 
-// errPast is a time that is over.
+// errPast means that a time is in the past.
 var errPast = errors.New("a policy is frozen until a time that is to come")
 
-// Freeze has nobody change a policy until a time. What is tried goes on. A hold that has another
-// version decide stays as it is.
+// Freeze prevents changes of a policy until a time. Running experiments continue, and a hold that substitutes another
+// version stays.
 func (e *Evolver) Freeze(
 	ctx context.Context, installation int64, repo sia.Repo, name string, until time.Time, by, why string,
 ) (store.PolicyHold, error) {
-	s, err := e.named(ctx, installation, repo, name)
+	s, err := e.findPolicy(ctx, installation, repo, name)
 	if err != nil {
 		return store.PolicyHold{}, err
 	}
@@ -154,9 +154,9 @@ func (e *Evolver) Freeze(
 	return h, e.hold(ctx, h)
 }
 
-// Thaw ends a freeze.
-func (e *Evolver) Thaw(ctx context.Context, installation int64, repo sia.Repo, name, by string) error {
-	s, err := e.named(ctx, installation, repo, name)
+// Unfreeze ends a freeze.
+func (e *Evolver) Unfreeze(ctx context.Context, installation int64, repo sia.Repo, name, by string) error {
+	s, err := e.findPolicy(ctx, installation, repo, name)
 	if err != nil {
 		return err
 	}
@@ -164,9 +164,9 @@ func (e *Evolver) Thaw(ctx context.Context, installation int64, repo sia.Repo, n
 		Name: name, Until: e.Now(), Why: "not frozen any more", By: by, At: e.Now()})
 }
 
-// hold keeps a hold with the version that stands in, if one does.
+// hold saves a hold together with the substitute version of the present hold, if any.
 func (e *Evolver) hold(ctx context.Context, h store.PolicyHold) error {
-	was, err := e.holdBefore(ctx, h)
+	was, err := e.currentHold(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func (e *Evolver) hold(ctx context.Context, h store.PolicyHold) error {
 	return e.Store.HoldPolicy(ctx, h)
 }
 
-// holdBefore is the hold that another of the same policy is to take the place of; the zero one where there is none.
-func (e *Evolver) holdBefore(ctx context.Context, h store.PolicyHold) (store.PolicyHold, error) {
+// currentHold returns the present hold of the policy that h concerns; zero if there is none.
+func (e *Evolver) currentHold(ctx context.Context, h store.PolicyHold) (store.PolicyHold, error) {
 	holds, err := e.Store.PolicyHolds(ctx, h.Installation)
 	if err != nil {
 		return store.PolicyHold{}, err

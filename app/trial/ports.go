@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Store is what trials of policies need of the database. [store.Store] is one.
+// Store is the part of the database that trials need. [store.Store] implements it.
 type Store interface {
 	Enrol(ctx context.Context, experiment string, t store.ExperimentTask) (stands store.ExperimentTask, err error)
 	Enrolled(

@@ -18,27 +18,27 @@ import (
 )
 
 const (
-	// recently is how far back outcomes count for whether a policy has room.
-	recently = 60 * 24 * time.Hour
-	// asksAtMost are the policies of an installation that an author is asked about in one round.
-	asksAtMost = 2
+	// recordPeriod is the period of the outcomes that decide whether a policy has room for improvement.
+	recordPeriod = 60 * 24 * time.Hour
+	// maxAsksPerRound is the maximum number of an installation's policies for which an author is asked per round.
+	maxAsksPerRound = 2
 )
 
-// subject is a policy that may be changed, and where its changes go.
+// subject is a policy that may be changed, and the place of its changes.
 type subject struct {
 	installation int64
 	policy       policies.Policy
-	place        sia.Repo // holds it, or is to
+	place        sia.Repo // contains the policy's file, or will
 	layer        policies.Layer
-	alone        bool // it is about tasks of place alone
+	alone        bool // it applies only to tasks of place
 }
 
-// file is where changes of the policy go: to where it is, if it has a file.
+// file returns the path of the policy's file: the existing one, or a new one in the policies folder.
 func (s subject) file() string {
 	return cmp.Or(s.policy.Path, path.Join(policies.Dir, s.policy.Name+".yml"))
 }
 
-// proposeIn proposes changes of an installation's policies, where there is room for one.
+// proposeIn proposes changes of an installation's policies that have room for improvement.
 func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 	if e.Author == nil {
 		return nil
@@ -50,10 +50,10 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 	var all []error
 	asked := 0
 	for _, s := range subjects {
-		if asked == asksAtMost {
+		if asked == maxAsksPerRound {
 			break
 		}
-		why, err := e.barred(ctx, s)
+		why, err := e.proposalBlocker(ctx, s)
 		if why != "" {
 			e.Logger.DebugContext(ctx, "no change of a policy is proposed", "policy", s.policy.Name,
 				"place", s.place.String(), "why", why)
@@ -61,7 +61,7 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 		}
 		if err == nil {
 			asked++
-			err = e.ask(ctx, s)
+			err = e.requestChanges(ctx, s)
 		}
 		if err != nil {
 			all = append(all, fmt.Errorf("policy %s: %w", s.policy.Name, err))
@@ -70,8 +70,8 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 	return errors.Join(all...)
 }
 
-// subjects are the policies of an installation that decide for some repository. They take turns: each day, those
-// come first that come after yesterday's.
+// subjects returns the policies of an installation that decide for some repository. They rotate daily: the list begins
+// after those of yesterday.
 func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subject, error) {
 	repos, err := e.Store.Repositories(ctx, in.ID)
 	if err != nil || len(repos) == 0 {
@@ -90,7 +90,7 @@ func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subjec
 				return nil, err
 			}
 			key := fmt.Sprint(s.place.ID, p.Decision, p.Name, p.ID())
-			if seen[key] || s.place.ID == 0 || outranked(set, p) {
+			if seen[key] || s.place.ID == 0 || isOverridden(set, p) {
 				continue
 			}
 			seen[key] = true
@@ -98,20 +98,20 @@ func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subjec
 		}
 	}
 	today := int(e.Now().Unix() / (24 * 60 * 60))
-	first := asksAtMost * today % max(1, len(out))
+	first := maxAsksPerRound * today % max(1, len(out))
 	return slices.Concat(out[first:], out[:first]), nil
 }
 
-// outranked reports whether another policy of the same name and type stands above one.
-func outranked(set *policies.Set, p policies.Policy) bool {
+// isOverridden reports whether a higher layer has a policy of the same name and type.
+func isOverridden(set *policies.Set, p policies.Policy) bool {
 	return slices.ContainsFunc(set.All(), func(q policies.Policy) bool {
 		return q.Decision == p.Decision && q.Name == p.Name && q.Layer > p.Layer
 	})
 }
 
-// subjectOf says where changes of a policy go that may hold in a repository: to where it is. One
-// that ships goes to the owner's repository for policies, or to the repository itself, for its
-// tasks alone, where the owner has none.
+// subjectOf returns the place for changes of a policy in force in a repository: its present place. A shipped policy is
+// changed in the owner's repository for policies, or, if the owner has none, in the repository itself and only for its
+// tasks.
 func (e *Evolver) subjectOf(ctx context.Context, installation int64, r sia.Repo, p policies.Policy) (subject, error) {
 	s := subject{installation: installation, policy: p, place: r, layer: policies.Repository, alone: true}
 	if p.Layer == policies.Repository {
@@ -127,14 +127,14 @@ func (e *Evolver) subjectOf(ctx context.Context, installation int64, r sia.Repo,
 	return subject{installation: installation, policy: p, place: owners.Repo, layer: policies.Owner}, nil
 }
 
-// is reports whether an experiment is about the policy.
-func (s subject) is(x store.Experiment) bool {
+// matches reports whether an experiment concerns the policy.
+func (s subject) matches(x store.Experiment) bool {
 	return x.Installation == s.installation && x.Place.ID == s.place.ID && x.Decision == string(s.policy.Decision) &&
 		x.Name == s.policy.Name
 }
 
-// barred says why a policy is not to be changed now; "" when it may be.
-func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
+// proposalBlocker returns why a policy is not to be changed automatically now; "" if it may be.
+func (e *Evolver) proposalBlocker(ctx context.Context, s subject) (string, error) {
 	set, err := e.Settings.Settings(ctx, s.installation, s.place)
 	if err != nil {
 		return "", err
@@ -142,7 +142,7 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 	if set.Policies.Autonomy == sia.AutonomyOff {
 		return "policies.autonomy says that none are to be proposed", nil
 	}
-	if why, err := e.closed(ctx, s); why != "" || err != nil {
+	if why, err := e.changeBlocker(ctx, s); why != "" || err != nil {
 		return why, err
 	}
 	past, err := e.Store.Experiments(ctx, s.installation, false)
@@ -150,8 +150,8 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 		return "", err
 	}
 	now := e.Now()
-	for _, x := range past { // the next one would be refused like it
-		if s.is(x) && strings.HasPrefix(x.Why, notOpened) && now.Sub(x.EndedAt) < freeze {
+	for _, x := range past { // the next one would fail likewise
+		if s.matches(x) && strings.HasPrefix(x.Why, notOpenedPrefix) && now.Sub(x.EndedAt) < freezePeriod {
 			return x.Why, nil
 		}
 	}
@@ -159,13 +159,13 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 	if s.alone {
 		repo = s.place.ID
 	}
-	record, err := e.Log.Record(ctx, s.installation, repo, s.policy.ID(), now.Add(-recently))
+	record, err := e.Log.Record(ctx, s.installation, repo, s.policy.ID(), now.Add(-recordPeriod))
 	switch {
 	case err != nil:
 		return "", err
 	case record.Since.IsZero():
 		return "it has decided about no task yet", nil
-	case s.policy.Layer != policies.Shipped && now.Sub(record.Since) < freeze:
+	case s.policy.Layer != policies.Shipped && now.Sub(record.Since) < freezePeriod:
 		return "it was changed less than 14 days ago", nil
 	case !evolve.Room(record.Passed, record.Ended):
 		return fmt.Sprintf("%d of %d tasks of the last 60 days were resolved: that is too few tasks, or good enough",
@@ -174,8 +174,8 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 	return "", nil
 }
 
-// closed says why nobody may change a policy now, not even a person; "" when it may be changed.
-func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
+// changeBlocker returns why a policy can't be changed now, not even by a user; "" if it can.
+func (e *Evolver) changeBlocker(ctx context.Context, s subject) (string, error) {
 	now := e.Now()
 	holds, err := e.Store.PolicyHolds(ctx, s.installation)
 	if err != nil {
@@ -196,18 +196,18 @@ func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
 	}
 	for _, x := range past {
 		switch {
-		case !s.is(x):
+		case !s.matches(x):
 		case x.Phase.Open() && x.Phase != store.ExperimentPromoted:
 			return fmt.Sprintf("the change %s of it is %s", x.ID, x.Phase), nil
-		case !x.PromotedAt.IsZero() && now.Sub(x.PromotedAt) < freeze:
+		case !x.PromotedAt.IsZero() && now.Sub(x.PromotedAt) < freezePeriod:
 			return "it was changed less than 14 days ago", nil
 		}
 	}
 	return "", nil
 }
 
-// ask asks the author for changes of a policy, and drafts the first that the gate lets through.
-func (e *Evolver) ask(ctx context.Context, s subject) error {
+// requestChanges requests changes of a policy from the author, and drafts the first that passes the gate.
+func (e *Evolver) requestChanges(ctx context.Context, s subject) error {
 	m, err := e.material(ctx, s)
 	if err != nil {
 		return err
@@ -229,20 +229,20 @@ func (e *Evolver) ask(ctx context.Context, s subject) error {
 			return err
 		}
 		if x.Phase.Open() {
-			return e.moveOne(ctx, x)
+			return e.lockAndAdvance(ctx, x)
 		}
 	}
 	return nil
 }
 
-// moveOne moves one change on, while nothing else does.
-func (e *Evolver) moveOne(ctx context.Context, x store.Experiment) error {
+// lockAndAdvance advances one change while holding the lock.
+func (e *Evolver) lockAndAdvance(ctx context.Context, x store.Experiment) error {
 	e.moving.Lock()
 	defer e.moving.Unlock()
-	return e.move(ctx, x)
+	return e.advance(ctx, x)
 }
 
-// draft puts a change through the replay gate and saves it, as drafted or as rejected.
+// draft checks a change by the replay gate and saves it as drafted or rejected.
 func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by string) (store.Experiment, error) {
 	candidate, err := policies.Mutate(s.policy, c)
 	if err != nil {
@@ -259,7 +259,7 @@ func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by 
 		By: by, Number: 1, CreatedAt: e.Now(),
 	}
 	for _, was := range past {
-		if s.is(was) {
+		if s.matches(was) {
 			x.Number++
 		}
 	}
@@ -273,7 +273,7 @@ func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by 
 	return e.gate(ctx, x, s.policy, candidate)
 }
 
-// changeText is a change of a policy in words.
+// changeText describes a change of a policy.
 func changeText(was, now policies.Policy) string {
 	var all []string
 	for _, c := range policies.Diff(was, now) {
@@ -284,9 +284,9 @@ func changeText(was, now policies.Policy) string {
 	return strings.Join(all, "; ")
 }
 
-// replayed counts the tasks from the history of repositories that one of two policies resolved alone: of the repository
-// that a change is about, or of all in its installation.
-func (e *Evolver) replayed(
+// countReplayed counts the replayed historical tasks that only one of two policies resolved: of the repository that a
+// change concerns, or of all in its installation.
+func (e *Evolver) countReplayed(
 	ctx context.Context, x store.Experiment, present, candidate policies.Policy,
 ) (won, lost int, err error) {
 	if e.Replayed == nil {
@@ -309,7 +309,7 @@ func (e *Evolver) replayed(
 	return won, lost, nil
 }
 
-// gate judges a change by tasks with a known outcome, and saves it.
+// gate evaluates a change by tasks with a known outcome, and saves it.
 func (e *Evolver) gate(
 	ctx context.Context, x store.Experiment, present, candidate policies.Policy,
 ) (store.Experiment, error) {
@@ -321,7 +321,7 @@ func (e *Evolver) gate(
 	if err != nil {
 		return x, err
 	}
-	more, less, err := e.replayed(ctx, x, present, candidate)
+	more, less, err := e.countReplayed(ctx, x, present, candidate)
 	if err != nil {
 		return x, err
 	}
@@ -338,10 +338,10 @@ func (e *Evolver) gate(
 	}
 	switch g.Verdict() {
 	case evolve.Reject:
-		return e.enter(ctx, x, store.ExperimentRejected, "tasks speak against it: "+x.Gate)
+		return e.setPhase(ctx, x, store.ExperimentRejected, "tasks speak against it: "+x.Gate)
 	case evolve.Pass:
 	default:
 		x.Gate = "not replayed, for tasks can say too little: " + x.Gate
 	}
-	return e.enter(ctx, x, store.ExperimentDrafted, fmt.Sprintf("%s proposed it: %s", x.By, x.Reason))
+	return e.setPhase(ctx, x, store.ExperimentDrafted, fmt.Sprintf("%s proposed it: %s", x.By, x.Reason))
 }

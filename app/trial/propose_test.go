@@ -17,7 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// shipped are the settings of repositories that have none of their own.
+// shipped returns the settings of repositories without their own.
 type shipped struct{}
 
 func (shipped) Policies(context.Context, int64, sia.Repo) (*policies.Set, error) {
@@ -28,7 +28,7 @@ func (shipped) Settings(context.Context, int64, sia.Repo) (sia.Settings, error) 
 	return sia.DefaultSettings(), nil
 }
 
-// records is a log of decisions that nothing can be learned from but how many tasks passed.
+// records is a log of decisions with only the number of passed tasks.
 type records struct{ *store.Store }
 
 func (r records) Record(
@@ -43,17 +43,17 @@ func (records) Duels(context.Context, int64, policies.Policy, policies.Policy) (
 	return 0, 0, nil
 }
 
-// house is an installation on repositories, without a key for GitHub.
-type house struct {
+// fixture is an installation with repositories, without a key for GitHub.
+type fixture struct {
 	*trial.Evolver
 	store *store.Store
 	repos []sia.Repo
 	now   time.Time
 }
 
-func newHouse(t *testing.T, author trial.Author, names ...string) *house {
+func newHouse(t *testing.T, author trial.Author, names ...string) *fixture {
 	t.Helper()
-	h := &house{now: time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)}
+	h := &fixture{now: time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return h.now }
 	h.store = storetest.Open(t, store.Config{Now: now})
 	check(t, h.store.UpsertInstallation(t.Context(), store.Installation{ID: 3, Account: "acme"}))
@@ -70,8 +70,8 @@ func newHouse(t *testing.T, author trial.Author, names ...string) *house {
 	return h
 }
 
-// end has n tasks of a repository end about which policies decided. Every other one passed.
-func (h *house) end(t *testing.T, r sia.Repo, n int, by ...policies.Policy) {
+// end ends n tasks of a repository about which policies decided. Every other one passed.
+func (h *fixture) end(t *testing.T, r sia.Repo, n int, by ...policies.Policy) {
 	t.Helper()
 	for _, p := range by {
 		check(t, h.store.KeepPolicyVersion(t.Context(), p.ID(), string(p.Decision), p.Source))
@@ -96,7 +96,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// Where the owner has no repository for policies, a change is proposed to a repository by its own tasks.
+// If the owner has no repository for policies, a change is proposed to a repository, for its own tasks.
 func TestProposesWhereTasksEnded(t *testing.T) {
 	author, _ := model(t, changes(policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}))
 	h := newHouse(t, author, "app", "unused")
@@ -111,7 +111,7 @@ func TestProposesWhereTasksEnded(t *testing.T) {
 	}
 }
 
-// Where the model sees nothing to change, other policies have their turn on the next days.
+// If the model proposes no change, other policies are next on the following days.
 func TestPoliciesTakeTurns(t *testing.T) {
 	author, srv := model(t, changes())
 	h := newHouse(t, author, "app")
@@ -130,7 +130,7 @@ func TestPoliciesTakeTurns(t *testing.T) {
 	}
 }
 
-// A change that has no pull request yet, because GitHub could not be asked, can be stopped.
+// A change without a pull request, because GitHub was unavailable, can be stopped.
 func TestDraftIsStopped(t *testing.T) {
 	author, _ := model(t, changes())
 	h := newHouse(t, author, "app")
@@ -146,8 +146,8 @@ func TestDraftIsStopped(t *testing.T) {
 	}
 }
 
-// Tasks from history that one of two policies resolved alone count in the gate: those of the repository that a change
-// is about.
+// Historical tasks that only one of two policies resolved count in the gate: those of the repository that a change
+// concerns.
 func TestReplayedTasksCount(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -173,7 +173,7 @@ func TestReplayedTasksCount(t *testing.T) {
 				return c.won, c.lost, nil
 			}
 			h.end(t, h.repos[0], 60, was)
-			_ = h.Evolve(t.Context()) // there is no key for the pull request
+			_ = h.Evolve(t.Context()) // fails: there is no key for the pull request
 			all, err := h.store.Experiments(t.Context(), 0, false)
 			check(t, err)
 			if len(all) != 1 || all[0].Phase != c.phase || !strings.Contains(all[0].Gate, c.gate) {

@@ -12,17 +12,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// For is the policy by which a task is decided about. It is the one in force, unless another
-// version stands in for that ([store.PolicyHold]), or the task takes part in an experiment and the
-// lot gave it to the candidate.
+// For returns the policy for a decision about a task: the one in force, unless another version replaces it
+// ([store.PolicyHold]), or the task takes part in an experiment and was assigned to the candidate.
 //
-// A task takes part when it was created after the experiment began, and is about to be decided about
-// for the first time by one of the two versions: up to there nothing depends on the lot. From then
-// on it stays with its version for as long as the experiment runs.
+// A task takes part if it was created after the experiment began, and the decision is the first one by one of the two
+// versions: until then nothing depends on the assignment. It keeps its version as long as the experiment runs.
 func (e *Evolver) For(
 	ctx context.Context, t sia.Task, typ policies.Type, set *policies.Set, c policies.Context,
 ) (policies.Policy, error) {
-	set, err := e.held(ctx, t, typ, set)
+	set, err := e.applyHolds(ctx, t, typ, set)
 	if err != nil {
 		return policies.Policy{}, err
 	}
@@ -37,9 +35,9 @@ func (e *Evolver) For(
 		}
 		switch {
 		case x.Phase != store.ExperimentPromoted:
-			p, err = e.drawn(ctx, t, x, set, c, p)
+			p, err = e.experimentPolicy(ctx, t, x, set, c, p)
 		case p.ID() == x.Candidate && t.CreatedAt.After(x.PromotedAt):
-			p, err = e.watched(ctx, t, x, p)
+			p, err = e.guardedPolicy(ctx, t, x, p)
 		}
 		if err != nil {
 			return p, fmt.Errorf("experiment %s: %w", x.ID, err)
@@ -48,9 +46,9 @@ func (e *Evolver) For(
 	return p, nil
 }
 
-// drawn is the policy by which a task is decided about that an experiment may be about; p is the
-// one without it.
-func (e *Evolver) drawn(
+// experimentPolicy returns the policy for a task that may take part in an experiment; p is the policy without the
+// experiment.
+func (e *Evolver) experimentPolicy(
 	ctx context.Context, t sia.Task, x store.Experiment, set *policies.Set, c policies.Context, p policies.Policy,
 ) (policies.Policy, error) {
 	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
@@ -59,7 +57,7 @@ func (e *Evolver) drawn(
 	}
 	changed := set.Instead(x.Present, policies.Layer(x.Layer), candidate).For(candidate.Decision, c)
 	if p.ID() != x.Present && changed.ID() != x.Candidate {
-		return p, nil // it is about neither
+		return p, nil // not affected by the experiment
 	}
 	stands, _, known, err := e.Store.Enrolled(ctx, x.ID, t.ID)
 	if err == nil && !known {
@@ -72,9 +70,9 @@ func (e *Evolver) drawn(
 	return changed, nil
 }
 
-// watched is the policy that decides about a task after a change was promoted. That is p, but a
-// few tasks are still left to the version before it, to tell what a fall is due to.
-func (e *Evolver) watched(
+// guardedPolicy returns the policy for a task after a change was promoted. It is p, except for a few tasks that still
+// use the previous version, to find the cause of a drop.
+func (e *Evolver) guardedPolicy(
 	ctx context.Context, t sia.Task, x store.Experiment, p policies.Policy,
 ) (policies.Policy, error) {
 	stands, since, known, err := e.Store.Enrolled(ctx, x.ID, t.ID)
@@ -88,8 +86,8 @@ func (e *Evolver) watched(
 	return e.version(ctx, x.Present, p.Layer)
 }
 
-// held is the set in which other versions stand in for those that are held back.
-func (e *Evolver) held(
+// applyHolds returns the set with substitutes for suppressed versions.
+func (e *Evolver) applyHolds(
 	ctx context.Context, t sia.Task, typ policies.Type, set *policies.Set,
 ) (*policies.Set, error) {
 	holds, err := e.Store.PolicyHolds(ctx, t.Installation)
@@ -103,7 +101,7 @@ func (e *Evolver) held(
 		all := set.All()
 		i := slices.IndexFunc(all, func(p policies.Policy) bool { return p.ID() == h.Bad })
 		if i < 0 {
-			continue // it is not in force any more
+			continue // no longer in force
 		}
 		instead, err := e.version(ctx, h.Instead, all[i].Layer)
 		if errors.Is(err, store.ErrNotFound) {

@@ -10,13 +10,13 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// begin makes what effects on the shop work with, as of a process that begins at a time.
+// begin returns the dependencies of effects on the shop, for a process that started at a time.
 func (s *shop) begin(at time.Time) *common {
 	return &common{Deps{GitHub: s.app, Links: render.Links{Host: "https://github.test"}, Secrets: &secret.Masker{},
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now}, newOwnEffects(at)}
 }
 
-// task is one that asks a person.
+// task returns a task that asks a user.
 func (s *shop) task(t *testing.T) sia.Task {
 	t.Helper()
 	issue, err := s.sim.OpenIssue("acme/shop", "ann", "Greet", "Greet the customers.")
@@ -30,7 +30,7 @@ func (s *shop) task(t *testing.T) sia.Task {
 			Options: []sia.Option{{Letter: "A", Text: "The world"}}}}
 }
 
-// What failed after it had been written is not written once more when it is done again, in whatever process.
+// An effect that failed after its write is not written twice when it is repeated, in the same or another process.
 func TestDoneAgainIsWrittenOnce(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	task := s.task(t)
@@ -50,7 +50,7 @@ func TestDoneAgainIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// A question that is put late is left to the effect of the newer one.
+// An effect for an outdated question leaves it to the effect of the newer one.
 func TestAnOldQuestionIsNotPut(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	task := s.task(t)
@@ -70,7 +70,7 @@ func TestAnOldQuestionIsNotPut(t *testing.T) {
 	}
 }
 
-// Checks that were asked to run again before a process ended are not asked once more.
+// Checks that were re-requested before a process ended are not requested again.
 func TestRerunIsAskedOnce(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	task := s.task(t)
@@ -79,7 +79,7 @@ func TestRerunIsAskedOnce(t *testing.T) {
 		At: now}
 	for range 2 {
 		w := &checkWorker{common: s.begin(now.Add(-time.Minute))}
-		w.firsts.since = now.Add(time.Minute) // the effect is older than the process
+		w.own.since = now.Add(time.Minute) // the effect is older than the process
 		if _, err := w.rerun(t.Context(), task, f); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestRerunIsAskedOnce(t *testing.T) {
 	}
 }
 
-// comments is how many comments an issue has.
+// comments returns the number of an issue's comments.
 func (s *shop) comments(t *testing.T, issue int) int {
 	t.Helper()
 	all, err := s.repo.CommentsSince(t.Context(), issue, time.Time{})

@@ -10,19 +10,20 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// already finds what speaks against working on the issue: issues that are to be resolved
-// first, or what resolves it without SIA. The latter takes one request: an open pull
-// request that closes it and is not the task's own, or a commit of the base branch since
-// it was opened. Who starts a task again knows what is on the base by then. nil: nothing
-// is known to.
-func (w *startWorker) already(ctx context.Context, t sia.Task, issue github.Issue, base string) (*sia.Already, error) {
+// findObstacle returns a reason not to work on the issue: open issues that must be resolved first, or something that
+// resolves it without SIA. The latter takes one request and is an open pull request, other than the task's own, that
+// closes the issue, or a commit of the base branch since the issue was opened. For a restarted task, commits count
+// since the restart. It returns nil if there is no such reason.
+func (w *startWorker) findObstacle(
+	ctx context.Context, t sia.Task, issue github.Issue, base string,
+) (*sia.Already, error) {
 	if issue.Title != t.Title || issue.Body != t.Body {
-		t.Edited = &sia.Edit{} // the delivery that said so is still under way, or lost
+		t.Edited = &sia.Edit{} // the delivery of the edit is delayed or lost
 	}
 	if !t.LooksForDone() {
 		return nil, nil
 	}
-	if first, err := w.waitsFor(ctx, t, issue); err != nil || first != nil {
+	if first, err := w.openDependencies(ctx, t, issue); err != nil || first != nil {
 		return first, err
 	}
 	since := issue.CreatedAt
@@ -52,9 +53,9 @@ func (w *startWorker) already(ctx context.Context, t sia.Task, issue github.Issu
 	return nil, nil
 }
 
-// waitsFor finds the open issues that are to be resolved before this one: those that block it, and
-// those that it is made of. The issue says how many there are; only what blocks it is asked for.
-func (w *startWorker) waitsFor(ctx context.Context, t sia.Task, issue github.Issue) (*sia.Already, error) {
+// openDependencies returns the open issues that must be resolved before this one: those that block it, and its
+// sub-issues. The issue contains their number; only blocking issues are requested.
+func (w *startWorker) openDependencies(ctx context.Context, t sia.Task, issue github.Issue) (*sia.Already, error) {
 	if issue.Blockers > 0 {
 		open, err := w.repo(t).OpenBlockers(ctx, t.Issue)
 		if err != nil {
@@ -77,12 +78,12 @@ func (w *startWorker) waitsFor(ctx context.Context, t sia.Task, issue github.Iss
 	return &sia.Already{URL: issue.URL, What: what}, nil
 }
 
-// namedBlockers is how many issues that block another are named.
-const namedBlockers = 3
+// maxNamedBlockers is the maximum number of blocking issues that are named.
+const maxNamedBlockers = 3
 
 func blockedBy(repo sia.Repo, open []github.Blocker) *sia.Already {
 	var names []string
-	for _, b := range open[:min(len(open), namedBlockers)] {
+	for _, b := range open[:min(len(open), maxNamedBlockers)] {
 		name := fmt.Sprintf("#%d", b.Number)
 		if b.Repo != "" && !strings.EqualFold(b.Repo, repo.String()) {
 			name = b.Repo + name

@@ -12,12 +12,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// longestFile is the longest file in which lines are counted, in bytes.
-const longestFile = 1 << 20
+// maxCountedFile is the maximum size of a file with counted lines, in bytes.
+const maxCountedFile = 1 << 20
 
-// placed finds out in which files of the head the lines are that its failures name. A name that several files may mean
-// is one of the files that the attempt changed, or none. Where the head can't be read, nothing is placed.
-func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
+// locateFailures finds the files of the head that contain the lines named by its failures. A name that matches several
+// files means one that the attempt changed, or none. If the head can't be read, it returns nil.
+func (w *surfaceWorker) locateFailures(ctx context.Context, t sia.Task) render.Placed {
 	named := render.NamedLines(t)
 	if len(named) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
 		w.Logger.WarnContext(ctx, "no lines are annotated", "task", t.ID, "head", t.Head.Short(), "error", err)
 		return nil
 	}
-	byName := map[string][]string{} // paths by their last part
+	byName := map[string][]string{} // paths by base name
 	for _, f := range files {
 		if f.Mode&(fs.ModeSymlink|fs.ModeDir) == 0 {
 			byName[path.Base(f.Path)] = append(byName[path.Base(f.Path)], f.Path)
@@ -35,12 +35,12 @@ func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
 	}
 	in, lines := render.Placed{}, map[string]int{}
 	for _, n := range named {
-		p := meant(n.Name, byName[path.Base(n.Name)], t.Attempt().Diff.Paths)
+		p := matchFile(n.Name, byName[path.Base(n.Name)], t.Attempt().Diff.Paths)
 		if p == "" {
 			continue
 		}
 		if _, counted := lines[p]; !counted {
-			content, err := w.mirror(t).ReadFile(ctx, string(t.Head), p, longestFile)
+			content, err := w.mirror(t).ReadFile(ctx, string(t.Head), p, maxCountedFile)
 			if lines[p] = bytes.Count(content, []byte("\n")); err != nil {
 				lines[p] = -1
 			} else if len(content) > 0 && !bytes.HasSuffix(content, []byte("\n")) {
@@ -54,10 +54,10 @@ func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
 	return in
 }
 
-// meant is the file that a name in a log means, of the files with the same last part: the one that the name ends with,
-// as a path of the machine where the check ran does, or else the one that ends with the name. Of several it is the one
-// that was changed.
-func meant(name string, files, changed []string) string {
+// matchFile returns the file that a name in a log means. All files have the same base name. It prefers a file that is a
+// suffix of name, as in a path on the machine that ran the check, to one that name is a suffix of. Among several it
+// returns the one that was changed.
+func matchFile(name string, files, changed []string) string {
 	longest := ""
 	var fits []string
 	for _, f := range files {
@@ -73,7 +73,7 @@ func meant(name string, files, changed []string) string {
 	if longest != "" && (strings.Contains(longest, "/") || name == longest && len(fits) == 0) {
 		return longest
 	}
-	if longest != "" && name == longest { // at the root, or anywhere below
+	if longest != "" && name == longest { // in the root, or in any folder
 		fits = append(fits, longest)
 	}
 	if len(fits) > 1 {

@@ -17,11 +17,11 @@ func TestMeant(t *testing.T) {
 		{"x.go", files, []string{"a/x.go", "b/x.go"}, ""},
 		{"x.go", []string{"x.go"}, nil, "x.go"},
 		{"x.go", []string{"a/x.go"}, nil, "a/x.go"},
-		{"/usr/lib/go/src/x.go", []string{"x.go"}, nil, ""}, // somebody else's
+		{"/usr/lib/go/src/x.go", []string{"x.go"}, nil, ""}, // not in the repository
 		{"other/x.go", []string{"a/x.go"}, nil, ""},
 		{"x.go", nil, nil, ""},
 	} {
-		if got := meant(c.name, c.files, c.changed); got != c.want {
+		if got := matchFile(c.name, c.files, c.changed); got != c.want {
 			t.Errorf("%s in %v, changed %v: %q, want %q", c.name, c.files, c.changed, got, c.want)
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// announce posts the intervention's comment: on the pull request, or on the
-// issue while there is none.
+// announce posts the intervention's comment on the pull request, or on the issue if there is no pull request.
 func (w *surfaceWorker) announce(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	on := t.Issue
 	if t.Pull.Number != 0 {

@@ -13,23 +13,23 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of what an attempt is given of reviews.
+// Limits of the review content in an attempt's input.
 const (
-	mostThreads = 50
-	mostOthers  = 50      // people in threads whom GitHub is asked about, beside those who asked for something
-	mostSaid    = 30      // comments of one thread, the last ones
-	saidLimit   = 4000    // bytes of one comment
-	seenLines   = 20      // lines of code of one thread, the last ones
-	placeLimit  = 1 << 20 // bytes of a file in which lines are looked for
+	maxThreads        = 50
+	maxOtherUsers     = 50      // users in threads checked for permission, besides requesters
+	maxThreadComments = 30      // last comments of a thread
+	commentLimit      = 4000    // bytes of a comment
+	maxCodeLines      = 20      // last lines of code of a thread
+	searchedFileLimit = 1 << 20 // bytes of a file in which lines are searched
 )
 
-// asked reads what people ask for on the pull request, as it stands there now; nil: nothing. Only
-// what people with a say wrote counts, and what SIA answered them.
-func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (*sia.Asked, error) {
+// readRequests returns what users request on the pull request at present; nil: nothing. Only comments of users with the
+// required permission count, and SIA's answers to them.
+func (w *startWorker) readRequests(ctx context.Context, t sia.Task, set sia.Settings) (*sia.Asked, error) {
 	if len(t.Wishes) == 0 || t.Pull.Number == 0 {
-		return nil, nil //nolint:nilnil // that nothing is asked for is an answer
+		return nil, nil //nolint:nilnil // nothing is requested
 	}
-	say := w.saying(t, set)
+	say := w.accessChecker(t, set)
 	var out sia.Asked
 	reviews := map[int64]bool{}
 	var lines []int64
@@ -41,7 +41,7 @@ func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (
 		case wish.Thread != 0:
 			lines = append(lines, wish.Thread)
 		default:
-			out.Words = append(out.Words, sia.Said{By: wish.By.Login, Text: text.Clip(wish.Text, saidLimit)})
+			out.Words = append(out.Words, sia.Said{By: wish.By.Login, Text: text.Clip(wish.Text, commentLimit)})
 		}
 	}
 	if len(reviews) > 0 {
@@ -54,12 +54,12 @@ func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (
 			return nil, err
 		}
 		for _, v := range all {
-			switch words := said(v.Body, false, self.Slug); {
+			switch words := commentText(v.Body, false, self.Slug); {
 			case !reviews[v.ID]:
 			case v.State == "DISMISSED":
 				delete(reviews, v.ID)
 			case words != "":
-				out.Words = append(out.Words, sia.Said{By: v.Author, Text: text.Clip(words, saidLimit)})
+				out.Words = append(out.Words, sia.Said{By: v.Author, Text: text.Clip(words, commentLimit)})
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (
 		return nil, err
 	}
 	for _, thread := range threadsOf(comments, reviews, lines) {
-		if len(out.Threads) == mostThreads {
+		if len(out.Threads) == maxThreads {
 			break
 		}
 		if slices.Contains(t.Settled, thread[0].ID) {
@@ -88,8 +88,8 @@ func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (
 	return &out, nil
 }
 
-// threadsOf are the threads in which one of the reviews said something, or one of the comments
-// stands: each with its first comment first.
+// threadsOf returns the threads that contain a comment of one of the reviews, or one of the comments. The first comment
+// of each thread comes first.
 func threadsOf(
 	all []github.ReviewComment, reviews map[int64]bool, comments []int64,
 ) (threads [][]github.ReviewComment) {
@@ -108,17 +108,17 @@ func threadsOf(
 		asked[root] = asked[root] || reviews[c.Review] || slices.Contains(comments, c.ID)
 	}
 	for _, root := range order {
-		if asked[root] && of[root][0].ID == root { // else its first comment was deleted, and nothing can be answered
+		if asked[root] && of[root][0].ID == root { // otherwise its first comment was deleted, and it can't be answered
 			threads = append(threads, of[root])
 		}
 	}
 	return threads
 }
 
-// saying tells whether somebody has a say in the repository. GitHub is asked once about each of those
-// who asked for something, who had one when they did, and about so many others, in the order in which
-// they are met: strangers can be many. Whoever comes after those has none.
-func (w *startWorker) saying(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
+// accessChecker returns a function that reports whether a user has the required permission. It asks GitHub once per
+// user: for all who requested something, and for the first maxOtherUsers others. Since strangers can be many, it
+// returns false for the rest.
+func (w *startWorker) accessChecker(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
 	known, wishes, others := map[string]bool{}, map[string]bool{}, 0
 	for _, wish := range t.Wishes {
 		wishes[wish.By.Login] = true
@@ -132,7 +132,7 @@ func (w *startWorker) saying(t sia.Task, set sia.Settings) func(ctx context.Cont
 			return known[login], nil
 		}
 		if !wishes[login] {
-			if others == mostOthers {
+			if others == maxOtherUsers {
 				return false, nil
 			}
 			others++
@@ -146,7 +146,7 @@ func (w *startWorker) saying(t sia.Task, set sia.Settings) func(ctx context.Cont
 	}
 }
 
-// thread is a thread as an attempt is given it; false: nobody with a say said anything in it.
+// thread converts a thread for an attempt's input; false: no user with the required permission commented in it.
 func (w *startWorker) thread(
 	ctx context.Context, t sia.Task, comments []github.ReviewComment, say func(context.Context, string) (bool, error),
 ) (out sia.Thread, _ bool, err error) {
@@ -172,28 +172,28 @@ func (w *startWorker) thread(
 		if s, found := suggestion(c.Body); found && !own {
 			out.Suggestion = &s
 		}
-		if words := said(c.Body, own, self.Slug); words != "" {
-			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, saidLimit)})
+		if words := commentText(c.Body, own, self.Slug); words != "" {
+			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, commentLimit)})
 		}
 	}
-	if n := len(out.Said); n > mostSaid {
-		out.Said = out.Said[n-mostSaid:]
+	if n := len(out.Said); n > maxThreadComments {
+		out.Said = out.Said[n-maxThreadComments:]
 	}
-	seen := reviewed(first)
-	out.Seen = strings.Join(seen[max(0, len(seen)-seenLines):], "\n")
+	seen := commentedLines(first)
+	out.Seen = strings.Join(seen[max(0, len(seen)-maxCodeLines):], "\n")
 	if out.Last == 0 && first.Lines > 0 && !out.Old {
-		out.First, out.Last, err = w.foundAgain(ctx, t, first.Path, seen)
+		out.First, out.Last, err = w.findMovedLines(ctx, t, first.Path, seen)
 	}
 	return out, heard, err
 }
 
-// said is what a comment says about the change: without what makes it a command, and nothing of
-// commands that ask for something else. Of SIA's own it is the result of an earlier round.
-func said(body string, own bool, slug string) string {
+// commentText returns the text of a comment without commands. It returns "" for commands that request something else.
+// Of SIA's own comments it returns the result of an earlier round.
+func commentText(body string, own bool, slug string) string {
 	if own {
 		m, ok := render.ParseMarker(body)
 		switch _, rest, _ := strings.Cut(body, "\n"); {
-		case !ok: // a remark of a final review, which a person answered
+		case !ok: // a remark of a final review that a user answered
 			return strings.TrimSpace(body)
 		case m.Kind == string(sia.DoRespond):
 			return strings.TrimSpace(rest)
@@ -213,8 +213,8 @@ func said(body string, own bool, slug string) string {
 	return strings.TrimSpace(body)
 }
 
-// reviewed are the lines that a comment was written about, as the hunk shows them: those of its side.
-func reviewed(c github.ReviewComment) []string {
+// commentedLines returns the lines that a comment refers to, from the side of its hunk that it is on.
+func commentedLines(c github.ReviewComment) []string {
 	other := "-"
 	if c.Old {
 		other = "+"
@@ -228,15 +228,15 @@ func reviewed(c github.ReviewComment) []string {
 	return lines[max(0, len(lines)-c.Lines):]
 }
 
-// foundAgain is where lines that have moved stand at the branch's head: by their text, when it stands
-// there once. 0, 0: it can't be told.
-func (w *startWorker) foundAgain(
+// findMovedLines returns the present position of moved lines at the branch's head, if their text occurs exactly once.
+// It returns 0, 0 otherwise.
+func (w *startWorker) findMovedLines(
 	ctx context.Context, t sia.Task, path string, seen []string,
 ) (first, last int, err error) {
 	if t.Head == "" || len(seen) == 0 || strings.TrimSpace(strings.Join(seen, "")) == "" {
 		return 0, 0, nil
 	}
-	content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, placeLimit)
+	content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, searchedFileLimit)
 	if err != nil {
 		return 0, 0, ignoreMissing(err)
 	}
@@ -246,14 +246,14 @@ func (w *startWorker) foundAgain(
 			continue
 		}
 		if first != 0 {
-			return 0, 0, nil // more than once
+			return 0, 0, nil // not unique
 		}
 		first, last = i+1, i+len(seen)
 	}
 	return first, last, nil
 }
 
-// suggestion is what a comment suggests to put in the place of its lines, without the last newline.
+// suggestion returns the replacement that a comment suggests for its lines, without the last newline.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/reviewing-changes-in-pull-requests/commenting-on-a-pull-request
 func suggestion(body string) (replacement string, found bool) {
 	var fence string

@@ -10,29 +10,29 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// keptAnswer is what was made of a model's answer, as it is kept.
-type keptAnswer[T any] struct {
-	Of   string `json:"of"` // what was asked about
-	Said T      `json:"said"`
+// savedAnswer is the stored result of a model call.
+type savedAnswer[T any] struct {
+	Subject string `json:"of"` // identifies the question
+	Answer  T      `json:"said"`
 }
 
-// askOnce is what a model says about something within an effect. The answer is kept before anything follows from it:
-// asked again after a crash, the model would be paid twice, and might say something else than what was acted on.
+// askOnce returns ask's answer from a model, and stores it before anything depends on it: without that, a repetition
+// after a crash would pay twice, and the answer might differ from the one acted on.
 func askOnce[T any](
 	ctx context.Context, w *common, f sia.Effect, kind, of string, ask func() (T, error),
 ) (T, error) {
-	var kept keptAnswer[T]
-	if there, err := w.readJSON(ctx, f.Task, f.Attempt, kind, &kept); err != nil || there && kept.Of == of {
-		return kept.Said, err
+	var kept savedAnswer[T]
+	if there, err := w.readJSON(ctx, f.Task, f.Attempt, kind, &kept); err != nil || there && kept.Subject == of {
+		return kept.Answer, err
 	}
 	said, err := ask()
 	if err != nil {
 		return said, err
 	}
-	return said, w.saveJSON(ctx, f.Task, f.Attempt, kind, keptAnswer[T]{of, said})
+	return said, w.saveJSON(ctx, f.Task, f.Attempt, kind, savedAnswer[T]{of, said})
 }
 
-// readJSON reads what saveJSON has kept of an attempt; false: nothing was kept.
+// readJSON reads a value stored by saveJSON; false: there is none.
 func (w *common) readJSON(ctx context.Context, id sia.TaskID, attempt int, kind string, v any) (there bool, err error) {
 	text, err := w.Store.Text(ctx, id, attempt, kind)
 	if errors.Is(err, store.ErrNotFound) {
@@ -47,7 +47,7 @@ func (w *common) readJSON(ctx context.Context, id sia.TaskID, attempt int, kind 
 	return true, nil
 }
 
-// saveJSON keeps something of an attempt.
+// saveJSON stores a value of an attempt.
 func (w *common) saveJSON(ctx context.Context, id sia.TaskID, attempt int, kind string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -20,50 +20,48 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// Texts that are kept per attempt.
+// Kinds of the texts stored per attempt.
 const (
-	textResult    = "result" // the AttemptEnded fact, so that a crash after the work does not do it again
+	textResult    = "result" // the AttemptEnded fact, so that a crash after the work does not repeat it
 	textDiff      = "diff"
-	textFinal     = "final-review" // what was last said of a head that it made
-	textDiagnosis = "diagnosis"    // the result of the last diagnosis after it
-	textReview    = "review"       // what was said of that diagnosis
-	textWeighed   = "weighed"      // what was last said of expectations that a head changed
-	textFailure   = "failure: "    // and a check's name: what its log tells of its failure, at length
-	textStart     = "start"        // the branch's head when the attempt started, which its commit may replace
+	textFinal     = "final-review" // the last final review of a head
+	textDiagnosis = "diagnosis"    // the last diagnosis of the attempt
+	textReview    = "review"       // the review of that diagnosis
+	textWeighed   = "weighed"      // the last review of expectations that a head changed
+	textFailure   = "failure: "    // followed by a check's name: the long extract of its log
+	textStart     = "start"        // head of the branch when the attempt started, which its commit may replace
 )
 
-// wrapUp bounds what an attempt still does after it was cancelled: commit the
-// work in progress and save.
-const wrapUp = 30 * time.Second
+// wrapUpTimeout limits the time to commit work in progress and save after an attempt was canceled.
+const wrapUpTimeout = 30 * time.Second
 
-// commitWithin bounds how long of this the work may be looked through and committed.
-const commitWithin = 20 * time.Second
+// commitTimeout limits the part of wrapUpTimeout spent on scanning and committing the work.
+const commitTimeout = 20 * time.Second
 
-// attempt runs the coding agent in a workspace of its own and commits what it
-// did, unpushed. It has no deadline but the attempt's own. Where a process that
-// ended had begun it, or a model could not answer for a while, it goes on from the
-// saved turns, in the same workspace when this machine has it.
+// attempt runs the coding agent in a workspace of its own and commits its changes without pushing them. Only the
+// attempt's own deadline applies. If its process ended, or a model was unavailable for a while, a later try continues
+// from the saved turns, in the same workspace if this machine has it.
 func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
 		return fact, err
 	}
-	r, err := w.runOf(ctx, &t, f)
-	past, end := w.fetchPast(ctx, t) // beside the making of the workspace
+	r, err := w.newRun(ctx, &t, f)
+	past, end := w.fetchHistory(ctx, t) // while the workspace is being created
 	defer end()
 	var space *gitops.Workspace
 	if err == nil {
-		space, err = w.workspace(ctx, t, f, r.begin.commit, len(r.saved) > 0)
+		space, err = w.workspace(ctx, t, f, r.start.commit, len(r.saved) > 0)
 	}
-	if lostParts(t, err) {
+	if arePartsLost(t, err) {
 		return sia.AttemptEnded{End: sia.EndCancelled, Lost: true, Reason: "what it rests on is gone"}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	a, begin := t.Attempt(), r.begin
-	over := false // nobody will go on in the workspace
+	a, start := t.Attempt(), r.start
+	finished := false // the workspace is no longer needed
 	defer func() {
-		if !over {
+		if !finished {
 			return
 		}
 		if err := space.Remove(); err != nil {
@@ -78,26 +76,26 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if err != nil {
 		return nil, err
 	}
-	input.Past = waitForPast(ctx, past)
+	input.Past = waitForHistory(ctx, past)
 	input.Saved, input.Rebuild = r.saved, !space.Reused()
-	input.OnBase = begin.commit == string(t.BaseSHA) && !space.Reused()
-	if err := w.forRun(ctx, t, r, &input); err != nil {
+	input.OnBase = start.commit == string(t.BaseSHA) && !space.Reused()
+	if err := w.setRunInput(ctx, t, r, &input); err != nil {
 		return nil, err
 	}
 	input.Affected, input.Cover = w.tests(t, r, space)
 	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
-		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
+		return nil, context.Cause(ctx) // this process is shutting down; another continues the attempt
 	}
 	if err != nil {
 		var known *sia.Error
 		is := errors.As(err, &known)
 		switch {
 		case res.Turns == 0 && res.Cost == 0:
-			over = true
-			return nil, err // nothing is lost by trying again
+			finished = true
+			return nil, err // a retry loses nothing
 		case res.Turns > 0 && is && !known.Permanent && !store.LastTry(ctx):
-			return nil, err // the next try goes on from the saved turns, in this workspace
+			return nil, err // the retry continues from the saved turns, in this workspace
 		}
 		res.End, res.Reason = sia.EndError, err.Error()
 		if is {
@@ -105,9 +103,9 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		}
 	}
 	if res.End == sia.EndCancelled && errors.Is(context.Cause(ctx), store.ErrCancelled) {
-		res.Reason = "it was stopped" // the agent knows the cause in the engine's words only
+		res.Reason = "it was stopped" // the agent's reason is in the engine's words
 	}
-	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
+	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
 	defer cancel()
 	fact := sia.AttemptEnded{
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
@@ -119,17 +117,17 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	switch {
 	case res.Ask == nil:
 	case input.Divide != nil && res.Ask.Plan != nil:
-		fact.Ask = res.Ask // Step looks whether its parts can be worked by
+		fact.Ask = res.Ask // Step validates its parts
 	default:
-		fact.Ask = answerable(*res.Ask, t)
+		fact.Ask = normalizeAsk(*res.Ask, t)
 	}
 	switch {
-	case input.Planning || res.End == sia.EndAsked: // nothing is kept of what was changed
+	case input.Planning || res.End == sia.EndAsked: // the changes are discarded
 	case res.End == sia.EndStuck:
-		err = w.settleTree(keep, t, r, space, &fact, w.abandoned)
-	default: // a GitHub that does not say who the app is takes no time from the work tree, and blames nobody
+		err = w.finishWorkTree(keep, t, r, space, &fact, w.recordAbandoned)
+	default: // Author may be slow or fail: ask before the commit's time limit starts, and do not fail the attempt
 		if r.by, err = w.GitHub.Author(keep, w.Now()); err == nil {
-			err = w.settleTree(keep, t, r, space, &fact, w.commit)
+			err = w.finishWorkTree(keep, t, r, space, &fact, w.commit)
 		}
 	}
 	if err != nil {
@@ -145,8 +143,8 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if ran, err := w.runTests(ctx, t, r, &fact); err != nil {
 		return nil, err
 	} else if ran {
-		cancel() // a test may have taken minutes
-		keep, cancel = context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
+		cancel() // the tests may have taken minutes
+		keep, cancel = context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
 		defer cancel()
 	}
 	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
@@ -156,15 +154,15 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, err
 	}
 	masked := sia.Masked(fact, w.Secrets.Mask)
-	if err := w.saveJSON(keep, t.ID, f.Attempt, ofRun(textResult, f.Run), masked); err != nil {
+	if err := w.saveJSON(keep, t.ID, f.Attempt, runTextKind(textResult, f.Run), masked); err != nil {
 		return nil, err
 	}
-	over = true
+	finished = true
 	return fact, nil
 }
 
-// runTests runs what an attempt's end asks for: the test of a claim that nothing is to do, and what tells a racer's
-// change from the others'. ran says that it did.
+// runTests runs the tests that an attempt's end requires: the test of a claim that nothing has to be done, or those
+// that distinguish a racer's change from the others'. ran reports whether it ran any.
 func (w *attemptWorker) runTests(
 	ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded,
 ) (ran bool, err error) {
@@ -172,9 +170,9 @@ func (w *attemptWorker) runTests(
 	switch {
 	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&
 		!a.Asked && t.Merging == nil:
-		fact.So, err = w.so(ctx, t, r.effect, *fact)
-	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.looksAtTests(t):
-		err = w.rate(ctx, t, r, fact)
+		fact.So, err = w.checkClaim(ctx, t, r.effect, *fact)
+	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.runsAffectedTests(t):
+		err = w.rateRacer(ctx, t, r, fact)
 	default:
 		return false, nil
 	}
@@ -184,9 +182,8 @@ func (w *attemptWorker) runTests(
 	return true, err
 }
 
-// savedTurns are the turns of an attempt when its process ended before its result
-// was saved; none when no model had answered. The attempt then stands on the
-// commit on which it began, wherever the branch is now.
+// savedTurns returns the turns of an attempt that was interrupted before its result was saved; none if no model had
+// answered. It sets t.Head to the commit at which the attempt began, even if the branch has moved since.
 func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
 	n := t.Attempt().Number
 	turns, err := w.turnsOf(ctx, t.ID, n, run)
@@ -204,8 +201,8 @@ func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([
 	return turns, nil
 }
 
-// spent is what was used by an attempt that does not say how it ended: by its saved turns, or by what a runner's calls
-// were counted to cost, where that is more.
+// spent returns the usage of an attempt that did not report its end: that of its saved turns, or the recorded cost of a
+// runner's calls if that is higher.
 func (w *attemptWorker) spent(ctx context.Context, f sia.Effect) (ended sia.AttemptEnded, err error) {
 	turns, err := w.turnsOf(ctx, f.Task, f.Attempt, f.Run)
 	if err != nil {
@@ -225,14 +222,13 @@ func (w *attemptWorker) spent(ctx context.Context, f sia.Effect) (ended sia.Atte
 	return ended, err
 }
 
-// workspace is the attempt's own. One that was left behind is used again only by
-// an attempt that goes on.
+// workspace creates the attempt's workspace. One that was left behind is reused only if the attempt resumes.
 func (w *attemptWorker) workspace(
-	ctx context.Context, t sia.Task, f sia.Effect, start string, goesOn bool,
+	ctx context.Context, t sia.Task, f sia.Effect, start string, resume bool,
 ) (*gitops.Workspace, error) {
 	dir := w.Git.WorkspaceDir(f.Key + " " + start)
 	space, err := w.mirror(t).Workspace(ctx, dir, start)
-	if err != nil || goesOn || !space.Reused() {
+	if err != nil || resume || !space.Reused() {
 		return space, err
 	}
 	if err := space.Remove(); err != nil {
@@ -241,9 +237,9 @@ func (w *attemptWorker) workspace(
 	return w.mirror(t).Workspace(ctx, dir, start)
 }
 
-// answerable is the agent's question with what makes it one that can be answered,
-// or its plan as one that can be shown.
-func answerable(a sia.Ask, t sia.Task) *sia.Ask {
+// normalizeAsk returns the agent's question completed so that it can be answered, or its plan cleaned so that it can be
+// shown.
+func normalizeAsk(a sia.Ask, t sia.Task) *sia.Ask {
 	if a.Plan != nil {
 		p := escalate.CleanPlan(*a.Plan)
 		return &sia.Ask{Plan: &p}
@@ -256,28 +252,27 @@ func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 	return &clean
 }
 
-// savedResult is how an attempt ended, when the process died before the outcome
-// could be applied.
+// savedResult returns the saved end of an attempt, if the process died before the outcome was applied.
 func (w *attemptWorker) savedResult(
 	ctx context.Context, t sia.Task, f sia.Effect,
 ) (fact sia.AttemptEnded, ok bool, err error) {
-	ok, err = w.readJSON(ctx, t.ID, f.Attempt, ofRun(textResult, f.Run), &fact)
+	ok, err = w.readJSON(ctx, t.ID, f.Attempt, runTextKind(textResult, f.Run), &fact)
 	return fact, ok, err
 }
 
-// startCommit is where the attempt starts: the base, what must be kept, or the branch's head.
+// startCommit fetches and returns the commit where the attempt starts: the base, a kept commit, or the branch's head.
 func (w *attemptWorker) startCommit(ctx context.Context, t sia.Task) (string, error) {
 	start := string(t.StartsAt())
 	return start, w.mirror(t).FetchCommit(ctx, start)
 }
 
-// input gathers what the agent is given.
+// input returns the agent's input.
 func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by policies.Interrupt) (agent.Input, error) {
 	a := t.Attempt()
 	in := agent.Input{
 		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(),
 		Issue: t.Issue, Attempt: a.Number,
-		Brief: t.Brief, Dir: dir, CanAsk: !asked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
+		Brief: t.Brief, Dir: dir, CanAsk: !hasAsked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
 		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test, Planning: a.Planning,
 		Services: t.Settings.Agent.Services,
 		Limits:   agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
@@ -310,17 +305,16 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	return in, err
 }
 
-// hazardCases is from how many of the last attempts the hazard is learned.
-const hazardCases = 500
+// maxHazardCases is the number of recent attempts from which the hazard is learned.
+const maxHazardCases = 500
 
-// hazard is the model by which an attempt is interrupted, as the attempts of all
-// repositories have taught it from where the policy begins: it holds five weights, and nothing
-// of theirs.
+// hazard returns the model that decides when to interrupt an attempt. It is learned from the attempts of all
+// repositories, starting from the policy's parameters. It has five weights and contains no content of a repository.
 func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Interrupt) (stuck.Hazard, error) {
 	if t.Settings.Agent.InterruptCost == 0 {
 		return stuck.Hazard{}, nil
 	}
-	ended, err := w.Store.EndedAttempts(ctx, hazardCases)
+	ended, err := w.Store.EndedAttempts(ctx, maxHazardCases)
 	if err != nil {
 		return stuck.Hazard{}, err
 	}
@@ -336,20 +330,19 @@ func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Inte
 	return stuck.Learn(from, stuck.Pace{Rate: p.Rate, Pull: p.Pull}, t.Settings.Agent.Spare, cases), nil
 }
 
-// asked reports whether a person was asked already: for an answer, or to approve a
-// plan, with which the time for questions is over.
-func asked(t sia.Task) bool {
+// hasAsked reports whether an earlier attempt asked the user a question or for approval of a plan. After that, an
+// attempt may not ask again.
+func hasAsked(t sia.Task) bool {
 	return slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptAsked })
 }
 
-// settleTree does what is left to do with an attempt's work tree. A tree that can't be looked
-// through or committed makes the attempt one that failed, not one that is done again: what
-// it spent is booked, and the next one is told.
-func (w *attemptWorker) settleTree(
+// finishWorkTree calls do on an attempt's work tree, with a time limit. If the tree can't be scanned or committed, the
+// attempt fails instead of being retried: its cost is recorded, and the next attempt gets the reason.
+func (w *attemptWorker) finishWorkTree(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 	do func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error,
 ) error {
-	within, cancel := context.WithTimeout(ctx, commitWithin)
+	within, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	err := do(within, t, r, space, fact)
 	var why string
@@ -357,27 +350,27 @@ func (w *attemptWorker) settleTree(
 	case errors.Is(err, gitops.ErrTree):
 		why = err.Error()
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
-		why = fmt.Sprintf("it was not looked through within %s", commitWithin)
+		why = fmt.Sprintf("it was not looked through within %s", commitTimeout)
 	default:
 		return err
 	}
 	fact.Commit, fact.Diff, fact.Hunks = "", sia.DiffStat{}, nil
-	unpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+"nothing was pushed, since the work tree can't be "+
+	failUnpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+"nothing was pushed, since the work tree can't be "+
 		"committed: "+why)
 	return nil
 }
 
-// unpushed makes an attempt one that failed because nothing of it can be pushed.
-func unpushed(fact *sia.AttemptEnded, why string) {
+// failUnpushed marks an attempt as failed because nothing of it can be pushed.
+func failUnpushed(fact *sia.AttemptEnded, why string) {
 	fact.Reason = why
 	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
 		fact.End = sia.EndFinished
 	}
 }
 
-// abandoned says what an attempt that was interrupted had changed; it is not
-// kept, for it was going nowhere.
-func (w *attemptWorker) abandoned(
+// recordAbandoned records what an interrupted attempt had changed. The change itself is discarded because the attempt
+// made no progress.
+func (w *attemptWorker) recordAbandoned(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 ) error {
 	diff, err := space.Diff(ctx)
@@ -386,22 +379,22 @@ func (w *attemptWorker) abandoned(
 	}
 	w.count(diff, fact)
 	fact.Signals = append(fact.Signals, stuck.Signals(t, stuck.Judged{Hunks: fact.Hunks, Empty: len(diff.Files) == 0})...)
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, runTextKind(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
-// commit commits the workspace and says what changed: against the base, or where the run is
-// of a part, against what the part began with.
+// commit commits the workspace and records what changed: compared with the base, or for a run of a part, with the
+// part's start.
 func (w *attemptWorker) commit(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 ) error {
 	bot, a := r.by, *t.Attempt()
 	a.Summary = w.Secrets.Mask(fact.Summary)
-	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
+	bot.When = a.StartedAt // the commit of an attempt is reproducible
 	spec := gitops.CommitSpec{
-		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.begin.parents,
+		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.start.parents,
 		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}},
 	}
-	if !w.Alone {
+	if !w.Anonymous {
 		spec.Trailers = append(spec.Trailers,
 			gitops.Trailer{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)})
 	}
@@ -409,7 +402,7 @@ func (w *attemptWorker) commit(
 		spec.Message = render.PartMessage(t, a, r.number)
 		spec.Trailers = append(spec.Trailers, gitops.Trailer{Key: "SIA-Part", Value: fmt.Sprint(r.number)})
 	}
-	if by := t.AskedBy; by.Login != "" && !w.Alone {
+	if by := t.AskedBy; by.Login != "" && !w.Anonymous {
 		spec.Trailers = append(spec.Trailers,
 			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, w.GitHub.Noreply(by.ID, by.Login))})
 	}
@@ -427,22 +420,22 @@ func (w *attemptWorker) commit(
 		return err
 	}
 	if r.part != nil && r.part.Kind == sia.PartTest && fact.Check != nil {
-		onlyTests(fact)
+		requireOnlyTests(fact)
 	}
 	return nil
 }
 
-// inspect says what a commit changes, and refuses it where that may not leave.
+// inspect records what a commit changes, and rejects it if it must not be pushed.
 func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string, fact *sia.AttemptEnded) error {
 	from := string(t.StartsAt())
 	if t.Merging != nil {
-		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // it stands on that by now
+		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // the branch is based on that by now
 	}
 	against := string(t.BaseSHA)
 	if r.inPlan() {
-		against = r.begin.commit
-		if len(r.begin.parents) > 0 {
-			against = r.begin.parents[0]
+		against = r.start.commit
+		if len(r.start.parents) > 0 {
+			against = r.start.parents[0]
 		}
 	}
 	diff, err := w.mirror(t).Diff(ctx, against, sha)
@@ -458,27 +451,27 @@ func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha
 	if err != nil {
 		return err
 	}
-	open, err := w.mirror(t).Unresolved(ctx, sha, r.begin.open)
+	open, err := w.mirror(t).Unresolved(ctx, sha, r.start.open)
 	if err != nil {
 		return err
 	}
 	switch {
 	case len(open) > 0:
-		unpushed(fact, render.ConflictsLeft(open))
+		failUnpushed(fact, render.ConflictsLeft(open))
 	case len(leaks) > 0:
-		unpushed(fact, leaksFound(leaks))
+		failUnpushed(fact, leakReason(leaks))
 	case len(forbidden) > 0:
-		unpushed(fact, render.WorkflowsRefused(forbidden))
+		failUnpushed(fact, render.WorkflowsRefused(forbidden))
 	default:
 		fact.Commit = sia.SHA(sha)
 		if err := w.keepCommits(ctx, t, from, sha); err != nil {
 			return err
 		}
 	}
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
+	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, runTextKind(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
-// count fills in the figures of a diff.
+// count sets the statistics of a diff.
 func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Diff = sia.DiffStat{Files: len(diff.Files), Added: diff.Added, Deleted: diff.Deleted}
 	for _, f := range diff.Files[:min(len(diff.Files), 50)] {
@@ -487,23 +480,22 @@ func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Hunks = stuck.Hunks(strings.Split(diff.Patch, "\n"))
 }
 
-// progressEvery is how often people are told how far an attempt has come: a long one costs GitHub
-// thirty edits of a comment.
-const progressEvery = time.Minute
+// progressInterval is the interval of progress reports: a long attempt costs GitHub thirty edits of a comment.
+const progressInterval = time.Minute
 
-// recorder saves the transcript as it happens, and tells how far it has come.
+// recorder saves the transcript as it grows, and reports progress.
 type recorder struct {
 	*common
 	task    sia.TaskID
 	attempt int
 	run     int // 0: the only one
 
-	told  time.Time // when it was last told
-	tests string    // how the tests ended since
+	reported time.Time // time of the last report
+	tests    string    // result of the tests since then
 }
 
 func (w *attemptWorker) recorder(task sia.TaskID, attempt, run int) *recorder {
-	return &recorder{common: w.common, task: task, attempt: attempt, run: run, told: w.Now()}
+	return &recorder{common: w.common, task: task, attempt: attempt, run: run, reported: w.Now()}
 }
 
 // Turn saves one turn.
@@ -514,17 +506,17 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 	if tests := turn.Tests(); tests != "" {
 		r.tests = tests
 	}
-	// Of several runs at once each part is shown by itself.
-	if now := r.Now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.told) >= progressEvery {
+	// With several runs, each part is displayed separately.
+	if now := r.Now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.reported) >= progressInterval {
 		e := sia.Event{ID: fmt.Sprintf("progress/%d/%d", r.attempt, turn.Number), At: now,
 			Fact: sia.Progressed{Attempt: r.attempt, Turn: turn.Number, Tests: r.tests}}
 		if _, err := r.Store.Apply(ctx, r.task, sia.Masked(e, r.Secrets.Mask)); err != nil {
-			// The next turn tells it: an attempt is not given up for what is only told.
+			// The next turn reports it: a failed progress report must not end an attempt.
 			r.Logger.WarnContext(ctx, "how far the attempt has come is not told", "task", r.task, "attempt", r.attempt,
 				"error", err)
 			return nil
 		}
-		r.told, r.tests = now, ""
+		r.reported, r.tests = now, ""
 	}
 	return nil
 }
@@ -538,7 +530,7 @@ func (r *recorder) save(ctx context.Context, turn agent.Turn) error {
 	return r.Store.AppendTurn(ctx, r.task, r.attempt, r.run, turn.Number, b)
 }
 
-// transcript reads the turns of all runs of an attempt back.
+// transcript returns the turns of all runs of an attempt.
 func (w *common) transcript(ctx context.Context, t sia.Task, attempt int) ([]agent.Turn, error) {
 	rows, err := w.Store.Turns(ctx, t.ID, attempt)
 	if err != nil {
@@ -547,7 +539,7 @@ func (w *common) transcript(ctx context.Context, t sia.Task, attempt int) ([]age
 	return readTurns(t.ID, attempt, rows)
 }
 
-// turnsOf reads the turns of one run of an attempt back.
+// turnsOf returns the turns of one run of an attempt.
 func (w *attemptWorker) turnsOf(ctx context.Context, t sia.TaskID, attempt, run int) ([]agent.Turn, error) {
 	rows, err := w.Store.TurnsOf(ctx, t, attempt, run)
 	if err != nil {

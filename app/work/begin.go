@@ -14,24 +14,23 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// begin looks at the issue itself before an attempt starts: somebody may have
-// closed it, taken the label off or said stop, and the delivery that said so
-// may be lost. Then it reads settings and base.
+// begin reads the issue before an attempt starts: somebody may have closed it, removed the label or asked to stop, and
+// the delivery of that event may be lost. Then it reads settings and base.
 func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	if halted, err := w.halted(ctx, t, f); err != nil || halted {
+	if halted, err := w.pauseIfHalted(ctx, t, f); err != nil || halted {
 		return sia.Done{}, err
 	}
 	issue, err := w.Looker.Issue(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	if t, err = w.Store.Task(ctx, t.ID); err != nil { // its repository may have been found elsewhere
+	if t, err = w.Store.Task(ctx, t.ID); err != nil { // Issue may have updated its repository
 		return nil, err
 	}
-	if err := w.noteQuiet(ctx, t, issue); err != nil {
+	if err := w.saveQuiet(ctx, t, issue); err != nil {
 		return nil, err
 	}
-	if err := w.lookAtBranch(ctx, t); err != nil {
+	if err := w.checkBranch(ctx, t); err != nil {
 		return nil, err
 	}
 	now, err := w.Store.Task(ctx, t.ID)
@@ -39,11 +38,11 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return nil, err
 	}
 	if _, waited := now.Pending[f.Key]; !waited {
-		return sia.Done{}, nil // what was found decided otherwise
+		return sia.Done{}, nil // the events found have changed the plan
 	}
 	t = now
 	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
-	if errors.Is(err, gitops.ErrNoBranch) && t.Pull.Number == 0 { // it may have another name by now
+	if errors.Is(err, gitops.ErrNoBranch) && t.Pull.Number == 0 { // the default branch may have been renamed
 		var repo github.Repository
 		if repo, err = w.repo(t).Repository(ctx); err != nil {
 			return nil, err
@@ -75,7 +74,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	done, err := w.already(ctx, t, issue, sha)
+	done, err := w.findObstacle(ctx, t, issue, sha)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +83,11 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return nil, err
 	}
 	if t.BaseSHA != "" && t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
-		base, err := w.standsOn(ctx, t)
+		base, err := w.headBase(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		sha = string(cmp.Or(base, t.BaseSHA)) // the branch stands on it: what it changes is measured against it
+		sha = string(cmp.Or(base, t.BaseSHA)) // the branch is based on it: its changes are measured against it
 	}
 	t.Title, t.Body = issue.Title, issue.Body
 	if err := w.Lessons.TakeShared(ctx, t.Repo.ID); err != nil {
@@ -102,7 +101,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	asked, err := w.asked(ctx, t, set.Settings)
+	asked, err := w.readRequests(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -119,9 +118,9 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	}, nil
 }
 
-// halted pauses the task when everything in its repository, its installation or on this
-// server is paused: nothing begins there, whatever led to it.
-func (w *startWorker) halted(ctx context.Context, t sia.Task, f sia.Effect) (bool, error) {
+// pauseIfHalted pauses the task if its repository, its installation or the whole server is paused. It reports whether
+// it did.
+func (w *startWorker) pauseIfHalted(ctx context.Context, t sia.Task, f sia.Effect) (bool, error) {
 	h, halted, err := w.Store.HaltOver(ctx, t.Installation, t.Repo.ID)
 	if err != nil || !halted {
 		return false, err
@@ -131,12 +130,12 @@ func (w *startWorker) halted(ctx context.Context, t sia.Task, f sia.Effect) (boo
 	return true, err
 }
 
-// lookAtBranch takes up what somebody pushed to the task's branch before the attempt
-// is paid for: one that starts elsewhere could not be pushed.
-func (w *startWorker) lookAtBranch(ctx context.Context, t sia.Task) error {
+// checkBranch records what somebody else pushed to the task's branch. This comes before the attempt is paid for: an
+// attempt with another start could not be pushed.
+func (w *startWorker) checkBranch(ctx context.Context, t sia.Task) error {
 	for _, kind := range t.Pending {
 		if kind == sia.DoAttempt || kind == sia.DoPush || kind == sia.DoUpdate || kind == sia.DoTakeBack {
-			return nil // what stands there may be SIA's own
+			return nil // the branch's head may be SIA's own commit
 		}
 	}
 	head, err := w.mirror(t).Head(ctx, t.Branch)

@@ -6,7 +6,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// cancel stops the running attempt; the attempt itself reports how it ended.
+// cancel stops the running attempt; the attempt itself reports its end.
 func (w *attemptWorker) cancel(ctx context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
 	return sia.Done{}, w.Canceller.CancelEffect(ctx, f.TargetKey)
 }

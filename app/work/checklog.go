@@ -15,20 +15,20 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// logLimit is how much of a log is read; the reader itself needs bounded memory.
+// logLimit is the maximum size of a log that is read, in bytes; the reader itself uses bounded memory.
 const logLimit = 256 << 20
 
-// checkLog is what a red check run says.
+// checkLog is the content of a red check run.
 type checkLog struct {
-	said    string // of a job that was never started: why
-	run     int64  // its id
-	failure sia.CheckFailure
-	long    string // what tells of the failure at length
+	notStarted string // why a job was never started; empty: it was
+	run        int64  // the check run's id
+	failure    sia.CheckFailure
+	detail     string // long extract about the failure
 }
 
-// readLog reads what a red check run says: its annotations and its log when there
-// are any, else its output. Where the log tells nothing, test reports that the job uploaded are read. green is a run
-// of the same check that passed; nil: none is known.
+// readLog reads a red check run: its annotations and its log if there are any, otherwise its output. If the log
+// contains no failure, it reads test reports that the job uploaded. green is a run of the same check that passed; nil:
+// unknown.
 func (w *checkWorker) readLog(
 	ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun,
 ) (checkLog, error) {
@@ -40,13 +40,13 @@ func (w *checkWorker) readLog(
 	if err == nil {
 		defer log.Close()
 	}
-	if err != nil || run.AnnotationsCount > runnersOwn || run.Conclusion == "cancelled" {
+	if err != nil || run.AnnotationsCount > runnerAnnotations || run.Conclusion == "cancelled" {
 		if opts.Annotations, err = annotations(ctx, repo, run); err != nil {
 			return checkLog{}, err
 		}
 	}
 	if log == nil {
-		return withoutLog(ctx, run, opts)
+		return readWithoutLog(ctx, run, opts)
 	}
 	if green != nil {
 		before, err := repo.JobLog(ctx, *green, logLimit)
@@ -62,7 +62,7 @@ func (w *checkWorker) readLog(
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}
-	if silent(rep) {
+	if isUninformative(rep) {
 		tests, err := w.testReport(ctx, repo, run, uploaded.names)
 		if err != nil {
 			return checkLog{}, err
@@ -81,14 +81,14 @@ func (w *checkWorker) readLog(
 			w.Logger.WarnContext(ctx, "the failed step is not known, so its log is linked as a whole", "check", run.Name,
 				"error", err)
 		}
-		out.failure.URL = logLine(run, step, rep.StepLine)
+		out.failure.URL = logLineURL(run, step, rep.StepLine)
 	}
 	return out, nil
 }
 
-// logLine is the address of a line of a step's log, and where the step is not known or the
-// run has no page for its job, that of the run.
-func logLine(run github.CheckRun, step, line int) string {
+// logLineURL returns the URL of a line of a step's log, or that of the run if the step is unknown or the run has no
+// page for its job.
+func logLineURL(run github.CheckRun, step, line int) string {
 	for _, page := range []string{run.URL, run.DetailsURL} {
 		if step > 0 && strings.Contains(page, "/job/") && !strings.Contains(page, "#") {
 			return fmt.Sprintf("%s#step:%d:%d", page, step, line)
@@ -97,11 +97,11 @@ func logLine(run github.CheckRun, step, line int) string {
 	return run.URL
 }
 
-// runnersOwn is how many annotations the runner itself puts on a job that fails: that
-// a command ended with some code. The job's log says as much.
-const runnersOwn = 1
+// runnerAnnotations is the number of annotations that the runner itself adds to a failed job. They report a command's
+// exit code, which the log contains too.
+const runnerAnnotations = 1
 
-// annotations are those of a check run.
+// annotations returns the annotations of a check run.
 func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) (out []failure.Annotation, err error) {
 	if run.AnnotationsCount == 0 {
 		return nil, nil
@@ -114,7 +114,7 @@ func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) (o
 	return out, err
 }
 
-// jobLog is the log of a check run; one that is empty is none.
+// jobLog returns the log of a check run, or [github.ErrNoLog] if it is empty.
 func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (*github.Log, error) {
 	log, err := repo.JobLog(ctx, run, logLimit)
 	if err != nil {
@@ -125,18 +125,18 @@ func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (*githu
 		log.Close()
 		return nil, github.ErrNoLog
 	}
-	return &github.Log{ReadCloser: peeked{r, log.ReadCloser}, Skipped: log.Skipped}, nil
+	return &github.Log{ReadCloser: bufferedLog{r, log.ReadCloser}, Skipped: log.Skipped}, nil
 }
 
-// peeked is a log of which something was read ahead.
-type peeked struct {
+// bufferedLog is a log with its buffered reader.
+type bufferedLog struct {
 	io.Reader
 	io.Closer
 }
 
-// withoutLog reads a check run that has no log: a job that was never started, or the
-// check of an app that keeps its logs itself.
-func withoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
+// readWithoutLog reads a check run that has no log: a job that was never started, or a check of an app that stores its
+// logs elsewhere.
+func readWithoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
 	if run.AppSlug == github.ActionsApp {
 		if why, words, ok := failure.NeverStarted(opts.Annotations); ok {
 			return checkLogOf(run, failure.Report{Text: text.Clip(words, 300), Signature: string(why),
@@ -146,7 +146,7 @@ func withoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) 
 	return readOutput(ctx, run, opts)
 }
 
-// readOutput reads what a check run without a log shows on its page.
+// readOutput reads the output on the page of a check run without a log.
 func readOutput(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
 	rep, err := readCheck(ctx, strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), run, opts)
 	if err != nil {
@@ -158,8 +158,8 @@ func readOutput(ctx context.Context, run github.CheckRun, opts failure.Options) 
 	return checkLogOf(run, rep), nil
 }
 
-// readCheck reads what a check run says. One that was cancelled has failed of nothing that its log tells, unless
-// GitHub ended it at its time limit.
+// readCheck reads a check run's log. A canceled run gets the class Cancelled, unless GitHub canceled it at its time
+// limit.
 func readCheck(ctx context.Context, log io.Reader, run github.CheckRun, opts failure.Options) (failure.Report, error) {
 	rep, err := failure.Read(ctx, log, opts)
 	if run.Conclusion == "cancelled" && !failure.TimedOut(opts.Annotations) {
@@ -169,9 +169,9 @@ func readCheck(ctx context.Context, log io.Reader, run github.CheckRun, opts fai
 }
 
 func checkLogOf(run github.CheckRun, rep failure.Report) checkLog {
-	out := checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
+	out := checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), detail: cmp.Or(rep.Long, rep.Text)}
 	if rep.Class == failure.NotStarted {
-		out.said = rep.Text
+		out.notStarted = rep.Text
 	}
 	return out
 }

@@ -24,22 +24,22 @@ func TestLogLine(t *testing.T) {
 			"https://github.com/o/r/runs/2"},
 		{"a line already", github.CheckRun{URL: job + "#step:1:2"}, 4, 31, job + "#step:1:2"},
 	} {
-		if got := logLine(c.run, c.step, c.line); got != c.want {
+		if got := logLineURL(c.run, c.step, c.line); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }
 
-// Why a job was never started is said wherever GitHub says it: in an annotation, or in a log.
+// The reason why a job was never started is reported whether it is in an annotation or in a log.
 func TestSaidOfNeverStarted(t *testing.T) {
 	for class, want := range map[failure.Class]string{failure.NotStarted: "a brownout", failure.ConfigError: ""} {
-		if got := checkLogOf(github.CheckRun{}, failure.Report{Text: "a brownout", Class: class}).said; got != want {
+		if got := checkLogOf(github.CheckRun{}, failure.Report{Text: "a brownout", Class: class}).notStarted; got != want {
 			t.Errorf("%s: %q, want %q", class, got, want)
 		}
 	}
 }
 
-// What the log of a cancelled job tells is no time limit of GitHub's; GitHub's own words are.
+// The log of a canceled job does not indicate a time limit of GitHub's; GitHub's own annotation does.
 func TestCheckThatWasCancelled(t *testing.T) {
 	run := github.CheckRun{Conclusion: "cancelled"}
 	for said, want := range map[string]failure.Class{

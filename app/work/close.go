@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// close closes an escalation issue with the task's result, if it is still there.
+// close closes an escalation issue with the task's result, if the issue still exists.
 func (w *surfaceWorker) close(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo := w.repo(t)
 	issue, gone, err := repo.IssueOrGone(ctx, f.OnIssue)

@@ -17,22 +17,21 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// countLimit is how much of a log is read for what it says of tests: summaries stand near
-// its end.
+// countLimit is the maximum size of a log in which tests are counted, in bytes: summaries are near its end.
 const countLimit = 32 << 20
 
-// maxCounted bounds the checks of which tests are compared. Those without tests take no place.
-const maxCounted = 5
+// maxCountedChecks limits the checks with compared test counts. Checks without tests do not count.
+const maxCountedChecks = 5
 
-// countTests compares how many tests checks ran with how many they ran on the base commit,
-// where both logs say it. Where the base's says nothing of tests, the JUnit reports that both uploaded do.
+// countTests compares the number of tests that checks ran on the head and on the base commit, if both logs contain it.
+// If the base's log does not, it compares the JUnit reports that both uploaded.
 func (w *checkWorker) countTests(
 	ctx context.Context, t sia.Task, e *headEvidence, pairs []gate.Pair,
 ) ([]gate.TestCount, error) {
 	var out []gate.TestCount
-	compared := map[int64]bool{} // workflow runs: their jobs share what they uploaded
+	compared := map[int64]bool{} // workflow runs: their jobs share uploads
 	for _, p := range pairs {
-		if len(out) == maxCounted {
+		if len(out) == maxCountedChecks {
 			break
 		}
 		base, err := w.testsRun(ctx, t, e.base, p.Base)
@@ -40,7 +39,7 @@ func (w *checkWorker) countTests(
 			return nil, err
 		}
 		if base <= 0 {
-			head, was := runOf(e.head, p.Head), runOf(e.base, p.Base)
+			head, was := checkRunByID(e.head, p.Head), checkRunByID(e.base, p.Base)
 			if was.RunID == 0 || compared[was.RunID] {
 				continue
 			}
@@ -65,10 +64,10 @@ func (w *checkWorker) countTests(
 	return out, nil
 }
 
-// testsRun is how many tests the log of a run says have run, 0 where it says nothing of
-// them; -1: there is no log.
+// testsRun returns the number of tests in the log of a run, 0 if the log does not contain it, and -1 if there is no
+// log.
 func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (int, error) {
-	run := runOf(set, id)
+	run := checkRunByID(set, id)
 	log, err := w.repo(t).JobLog(ctx, run, countLimit)
 	if errors.Is(err, github.ErrNoLog) {
 		return -1, nil
@@ -84,17 +83,17 @@ func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.Check
 	return n, nil
 }
 
-// runOf is a check run of a set that has it.
-func runOf(set github.CheckSet, id int64) github.CheckRun {
+// checkRunByID returns the check run with an id from a set that contains it.
+func checkRunByID(set github.CheckSet, id int64) github.CheckRun {
 	return set.Runs[slices.IndexFunc(set.Runs, func(r github.CheckRun) bool { return r.ID == id })]
 }
 
-// mostGone is how many tests a sentence names that a report has no more.
-const mostGone = 3
+// maxNamedGone is the maximum number of tests, missing from a report, that a sentence names.
+const maxNamedGone = 3
 
-// compareReports compares the tests that ran by the JUnit reports of two workflow runs: those of the same names. Base
-// is 0 where there is nothing to compare, as where the base's could not be read to their end. A report that the head's
-// run did not upload, or that can't be read, names no test.
+// compareReports compares the tests in the JUnit reports of two workflow runs, matching reports by name. Base is 0 if
+// there is nothing to compare, for example if the base's reports could not be read completely. A report that the head's
+// run did not upload, or that can't be read, contains no test.
 func (w *checkWorker) compareReports(
 	ctx context.Context, repo *github.Repo, head, base github.CheckRun,
 ) (gate.TestCount, error) {
@@ -106,7 +105,7 @@ func (w *checkWorker) compareReports(
 	var names []string
 	was, is := map[string]bool{}, map[string]bool{}
 	for _, a := range reportsAmong(of, base.Name) {
-		ran, whole, err := w.ranIn(ctx, repo, a)
+		ran, whole, err := w.testsInArtifact(ctx, repo, a)
 		if err != nil {
 			return out, err
 		}
@@ -124,7 +123,7 @@ func (w *checkWorker) compareReports(
 	}
 	for _, a := range all {
 		if slices.Contains(names, a.Name) {
-			ran, _, err := w.ranIn(ctx, repo, a)
+			ran, _, err := w.testsInArtifact(ctx, repo, a)
 			if err != nil {
 				return out, err
 			}
@@ -134,13 +133,13 @@ func (w *checkWorker) compareReports(
 	out.Report, out.Head, out.Base = strings.Join(names, ", "), len(is), len(was)
 	maps.DeleteFunc(was, func(test string, _ bool) bool { return is[test] })
 	gone := slices.Sorted(maps.Keys(was))
-	out.Gone = strings.Join(gone[:min(len(gone), mostGone)], ", ")
+	out.Gone = strings.Join(gone[:min(len(gone), maxNamedGone)], ", ")
 	return out, nil
 }
 
-// ranIn are the tests that ran by the reports in an artifact. What can't be read of it is logged and left out, and
-// whole is false; what GitHub may yet give is an error.
-func (w *checkWorker) ranIn(
+// testsInArtifact returns the tests that ran according to the reports in an artifact. If a part can't be read, it is
+// logged and skipped, and whole is false. A temporary failure of GitHub is an error.
+func (w *checkWorker) testsInArtifact(
 	ctx context.Context, repo *github.Repo, a github.Artifact,
 ) (ran map[string]bool, whole bool, err error) {
 	ran = map[string]bool{}
@@ -174,5 +173,5 @@ func (w *checkWorker) ranIn(
 	return ran, true, ctx.Err()
 }
 
-// maxRanTests bounds the tests of an artifact that are compared by name.
+// maxRanTests limits the tests of an artifact that are compared by name.
 const maxRanTests = 100_000

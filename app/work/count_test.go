@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// What can't be read of test reports is no test that is gone, where it is GitHub or the base that fails to tell.
+// Test reports that can't be read, because of GitHub or the base, do not count as missing tests.
 func TestReportsThatCannotBeRead(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	var answers []func(rw http.ResponseWriter)

@@ -14,10 +14,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// decide puts a task's question to the policies in force. A decision that was logged stands:
-// carried out again, the effect gives the same answer.
+// decide makes a task's decision by the policies in force. A logged decision is final: the effect returns the same
+// answer if it is executed again.
 func (w *decisionWorker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	coders := w.Coders.MayWork(t.Settings)
+	coders := w.Coders.Allowed(t.Settings)
 	d, err := w.Store.Decision(ctx, f.Key)
 	if errors.Is(err, store.ErrNotFound) {
 		d, err = w.decideNow(ctx, t, f, coders)
@@ -51,26 +51,26 @@ func (w *decisionWorker) decide(ctx context.Context, t sia.Task, f sia.Effect) (
 	return out, nil
 }
 
-// agentName is the agent and model of one of some coders; "" where there is no such coder.
+// agentName returns the agent and model of the named coder; "" if it is not among coders.
 func agentName(t sia.Task, coders []Coder, name string) string {
-	if i := named(coders, name); i >= 0 {
+	if i := coderIndex(coders, name); i >= 0 {
 		return coders[i].Agent(t.Settings.Agent).Name()
 	}
 	return ""
 }
 
-// named is where in a list the coder of a name is; -1: nowhere.
-func named(coders []Coder, name string) int {
+// coderIndex returns the index of the named coder; -1 if it is not in the list.
+func coderIndex(coders []Coder, name string) int {
 	return slices.IndexFunc(coders, func(c Coder) bool { return c.Name == name })
 }
 
-// coder is the one of a name; the first where that one is not configured any more.
+// coder returns the named coder, or the first if that one is no longer configured.
 func (w *decisionWorker) coder(t sia.Task, name string) Coder {
-	may := w.Coders.MayWork(t.Settings)
-	return may[max(0, named(may, name))]
+	may := w.Coders.Allowed(t.Settings)
+	return may[max(0, coderIndex(may, name))]
 }
 
-// tools are the names of the tools that an attempt has, as far as they are known.
+// tools returns the names of the tools that an attempt has, as far as they are known.
 func (w *decisionWorker) tools(s sia.AgentSettings) []string {
 	if s.Kind == "command" {
 		return nil
@@ -78,7 +78,7 @@ func (w *decisionWorker) tools(s sia.AgentSettings) []string {
 	return w.Coders.Tools
 }
 
-// decideNow decides, and logs the decision before it takes effect.
+// decideNow makes a decision and logs it before it takes effect.
 func (w *decisionWorker) decideNow(
 	ctx context.Context, t sia.Task, f sia.Effect, coders []Coder,
 ) (sia.Decision, error) {
@@ -103,7 +103,7 @@ func (w *decisionWorker) decideNow(
 	return w.Store.Decision(ctx, d.ID) // another worker may have been first
 }
 
-// inForce is the policy in force for a type of decision that is made within another effect.
+// inForce returns the policy in force for a type of decision that is made within another effect.
 func (w *decisionWorker) inForce(ctx context.Context, t sia.Task, typ policies.Type) (p policies.Policy, err error) {
 	set, err := w.Settings.Policies(ctx, t.Installation, t.Repo)
 	if err != nil {
@@ -113,13 +113,13 @@ func (w *decisionWorker) inForce(ctx context.Context, t sia.Task, typ policies.T
 	if err != nil {
 		return p, err
 	}
-	if p, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.Coders.MayWork(t.Settings))); err != nil {
+	if p, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.Coders.Allowed(t.Settings))); err != nil {
 		return p, err
 	}
 	return p, w.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source)
 }
 
-// language is the language that most files of the task's base are written in.
+// language returns the language of most files of the task's base.
 func (w *decisionWorker) language(ctx context.Context, t sia.Task) (string, error) {
 	if t.BaseSHA == "" {
 		return "", nil
@@ -148,10 +148,10 @@ func (w *decisionWorker) language(ctx context.Context, t sia.Task) (string, erro
 	return l, nil
 }
 
-// maxLanguages bounds of how many commits it is remembered.
+// maxLanguages limits the number of commits in the cache of languages.
 const maxLanguages = 1000
 
-// What can be chosen.
+// Choices.
 const (
 	choseRerun     = "re-run"
 	choseBlame     = "blame the attempt"
@@ -159,8 +159,8 @@ const (
 	choseGoOn      = "go on"
 )
 
-// decideRerun logs what was weighed by a policy about red checks of the head, and settles
-// what was decided before when the checks that were run again have been judged.
+// decideRerun logs a policy's decision about red checks of the head. If checks that were run again have been judged, it
+// settles the earlier decision.
 func (w *decisionWorker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j sia.Judged, policy string) error {
 	id := fmt.Sprintf("%s/%d/rerun-%s", t.ID, f.Attempt, j.SHA)
 	if t.Gate.Doubted {
@@ -180,8 +180,7 @@ func (w *decisionWorker) decideRerun(ctx context.Context, t sia.Task, f sia.Effe
 	}, j.Doubt, choseRerun, choseBlame)
 }
 
-// settleRerun notes whether a re-run turned the checks green, and by how much
-// that was more than expected.
+// settleRerun records whether a re-run turned the checks green, and by how much that exceeded the expectation.
 func (w *decisionWorker) settleRerun(ctx context.Context, id string, v sia.GateVerdict) error {
 	y := 0.0
 	switch v {
@@ -205,15 +204,15 @@ func (w *decisionWorker) settleRerun(ctx context.Context, id string, v sia.GateV
 	return w.Store.SettleDecision(ctx, id, string(v), y-was.Chance)
 }
 
-// decideInterrupt logs that an attempt was interrupted, or left to go on so that
-// SIA learns how it ends, before that has any consequence.
+// decideInterrupt logs that an attempt was interrupted, or spared so that SIA learns how it ends, before that has any
+// consequence.
 func (w *decisionWorker) decideInterrupt(
 	ctx context.Context, t sia.Task, f sia.Effect, end sia.AttemptEnded, policy string,
 ) error {
 	r, spare := cmp.Or(end.Risk, &sia.Risk{}), t.Settings.Agent.Spare
 	switch {
 	case r.Interrupted || r.Spared:
-	case end.End == sia.EndStuck: // a rule interrupted it, which spares none
+	case end.End == sia.EndStuck: // interrupted by a rule, which never spares
 		spare = 0
 	default:
 		return nil
@@ -234,7 +233,7 @@ func (w *decisionWorker) decideInterrupt(
 	return w.logDecision(ctx, t, d, r, choseInterrupt, choseGoOn)
 }
 
-// logDecision fills in what every decision has and logs it.
+// logDecision sets the fields common to all decisions and logs d.
 func (w *decisionWorker) logDecision(ctx context.Context, t sia.Task, d sia.Decision, by any, options ...string) error {
 	var err error
 	if d.Context, err = json.Marshal(by); err != nil {

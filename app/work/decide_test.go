@@ -19,13 +19,13 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// priors are those of the shipped rerun policy.
+// priors returns the priors of the shipped rerun policy.
 var priors = policies.Rerun{Parameters: policies.RerunParameters{FlakeRate: 0.02, FlakeWeight: 50, GoodRate: 0.35,
 	GoodWeight: 10}}
 
 var repo = sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
 
-// decider decides with an empty database, and a task in it.
+// decider returns a decision worker with an empty database, and a task in it.
 func decider(t *testing.T) (*decisionWorker, sia.Task) {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
@@ -42,7 +42,7 @@ func decider(t *testing.T) (*decisionWorker, sia.Task) {
 	return &decisionWorker{common: &common{Deps: Deps{Store: s, Now: now}}}, task
 }
 
-// logged are a task's decisions, a line each.
+// logged returns a task's decisions, one per line.
 func logged(t *testing.T, w *decisionWorker, id sia.TaskID) (lines []string) {
 	t.Helper()
 	ds, err := w.Store.Decisions(t.Context(), id)
@@ -59,8 +59,7 @@ func logged(t *testing.T, w *decisionWorker, id sia.TaskID) (lines []string) {
 	return lines
 }
 
-// A doubt is logged once, however often the gate looks, and settled by the result
-// of the re-run.
+// A doubt is logged once, even if the gate looks repeatedly, and settled by the result of the re-run.
 func TestRerunIsLoggedAndSettled(t *testing.T) {
 	for verdict, want := range map[sia.GateVerdict]string{
 		sia.VerdictGreen: `rerun re-run of ["re-run","blame the attempt"] with 1.0: "green" 0.80`,
@@ -127,8 +126,7 @@ func TestInterruptIsLogged(t *testing.T) {
 	}
 }
 
-// What the gate weighs comes from flips in all repositories, and an attempt's
-// cost from the task.
+// The gate's doubt is computed from flips in all repositories, and an attempt's cost from the task.
 func TestDoubtIsLearned(t *testing.T) {
 	w, task := decider(t)
 	before, err := (&checkWorker{common: w.common}).doubt(t.Context(), task, priors)
@@ -155,7 +153,7 @@ func TestDoubtIsLearned(t *testing.T) {
 	}
 }
 
-// Red checks are doubted once on an attempt's commit, and never on a person's push.
+// Red checks are doubted once on an attempt's commit, and never on a user's push.
 func TestWhatIsDoubted(t *testing.T) {
 	w, task := decider(t)
 	asks := func(task sia.Task) bool {
@@ -187,7 +185,7 @@ func (idle) Run(context.Context, agent.Input, agent.Recorder) (agent.Result, err
 	return agent.Result{}, nil
 }
 
-// What was decided is told as it is logged: carried out again, the effect gives the same answer.
+// A decision is reported as logged: the repeated effect gives the same answer.
 func TestAnswersAreReadFromTheLog(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -227,8 +225,7 @@ func TestAnswersAreReadFromTheLog(t *testing.T) {
 	}
 }
 
-// Step and the policies name what is decided, and what can be chosen, alike: neither
-// room knows the other.
+// Packages sia and policies use the same names for decisions and choices, although neither imports the other.
 func TestChoicesHaveOneName(t *testing.T) {
 	types := []sia.DecisionType{sia.DecideDecompose, sia.DecideAssign, sia.DecideInterrupt, sia.DecideRerun,
 		sia.DecideRecover, sia.DecideTechnique, sia.DecideEscalate}

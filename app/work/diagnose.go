@@ -12,18 +12,19 @@ import (
 	"github.com/sia-bot/sia/sia/diagnose"
 )
 
-const exampleLimit = 32 << 10 // of a file that a diagnosis takes an example from
+const exampleLimit = 32 << 10 // bytes of a file from which a diagnosis takes an example
 
-// conclusion is the result of a diagnosis.
-type conclusion struct {
+// diagnosisResult is the result of a diagnosis.
+type diagnosisResult struct {
 	Fact     sia.Diagnosed `json:"fact"`
-	Decision *sia.Decision `json:"decision,omitempty"` // which technique; nil when a person is asked
+	Decision *sia.Decision `json:"decision,omitempty"` // the choice of a technique; nil: a user is asked
 }
 
-// diagnose works out why the attempt failed and what to try instead. What it
-// decides is logged before it takes effect.
+// diagnose finds out why the attempt failed and what to try instead. Its decision is logged before it takes effect.
 func (w *learnWorker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	c, err := askOnce(ctx, w.common, f, textDiagnosis, f.Key, func() (conclusion, error) { return w.conclude(ctx, t, f) })
+	c, err := askOnce(ctx, w.common, f, textDiagnosis, f.Key, func() (diagnosisResult, error) {
+		return w.runDiagnosis(ctx, t, f)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -35,47 +36,47 @@ func (w *learnWorker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (s
 	return c.Fact, nil
 }
 
-// conclude has the attempt diagnosed, with what was learned up to now.
-func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclusion, error) {
+// runDiagnosis diagnoses the attempt using everything learned so far.
+func (w *learnWorker) runDiagnosis(ctx context.Context, t sia.Task, f sia.Effect) (diagnosisResult, error) {
 	if err := w.observe(ctx, t); err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	turns, err := w.transcript(ctx, t, f.Attempt)
 	if err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
-	diff, err := w.Store.Text(ctx, t.ID, f.Attempt, ofRun(textDiff, diffOf(t.Attempts[f.Attempt-1])))
+	diff, err := w.Store.Text(ctx, t.ID, f.Attempt, runTextKind(textDiff, diffRun(t.Attempts[f.Attempt-1])))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	repo := w.mirror(t)
 	if err := repo.FetchCommit(ctx, string(t.BaseSHA)); err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	files, err := repo.Files(ctx, string(t.BaseSHA), "")
 	if err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	library, warning, err := w.Settings.Techniques(ctx, t)
 	if err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	trials, err := w.Chooser.Trials(ctx, t, library)
 	if err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	lessons, err := w.Lessons.ForDiagnosis(ctx, t)
 	if err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	p, err := w.decisions.inForce(ctx, t, policies.TypeTechnique)
 	if err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	policy := p.Technique()
 	language, err := w.decisions.language(ctx, t)
 	if err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, agent.HeaderOf(t, *t.Attempt())), Diff: diff,
@@ -92,22 +93,22 @@ func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (c
 	}
 	r, err := w.Diagnoser.Diagnose(ctx, in)
 	if err != nil {
-		return conclusion{}, err
+		return diagnosisResult{}, err
 	}
-	if r.Diagnosis.Seen, err = w.seen(ctx, t, r.Diagnosis.Pattern); err != nil {
-		return conclusion{}, err
+	if r.Diagnosis.Seen, err = w.countPattern(ctx, t, r.Diagnosis.Pattern); err != nil {
+		return diagnosisResult{}, err
 	}
-	return conclusion{sia.Diagnosed{Diagnosis: r.Diagnosis, Cost: sia.CreditsOf(r.Usage.USD), Warning: warning},
+	return diagnosisResult{sia.Diagnosed{Diagnosis: r.Diagnosis, Cost: sia.CreditsOf(r.Usage.USD), Warning: warning},
 		r.Decision}, nil
 }
 
-// seenTasks is how many of a repository's latest tasks are looked through for a pattern.
-const seenTasks = 500
+// maxSeenTasks is the number of a repository's latest tasks in which a pattern is searched.
+const maxSeenTasks = 500
 
-// seen is how often earlier diagnoses in the repository, this task's included, found a pattern. Of
-// tasks that are no longer known, those count that have a recorded result.
-func (w *learnWorker) seen(ctx context.Context, t sia.Task, p sia.Pattern) (int, error) {
-	tasks, err := w.Store.Tasks(ctx, store.Filter{Repo: t.Repo.ID, Limit: seenTasks})
+// countPattern returns how often earlier diagnoses in the repository, including this task's, found a pattern. Deleted
+// tasks count if their result is recorded.
+func (w *learnWorker) countPattern(ctx context.Context, t sia.Task, p sia.Pattern) (int, error) {
+	tasks, err := w.Store.Tasks(ctx, store.Filter{Repo: t.Repo.ID, Limit: maxSeenTasks})
 	if err != nil {
 		return 0, err
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// saveFlips saves which checks went green on the head, and which of them went red
-// on it, too. Saved again, they count once.
+// saveFlips saves which checks went green on the head, and which of them also went red on it. Saving is idempotent.
 func (w *checkWorker) saveFlips(ctx context.Context, t sia.Task, went []gate.Went) error {
 	if len(went) == 0 {
 		return nil
@@ -22,7 +21,7 @@ func (w *checkWorker) saveFlips(ctx context.Context, t sia.Task, went []gate.Wen
 	return w.Store.SaveFlips(ctx, t.Repo.ID, t.Head, all...)
 }
 
-// doubt gathers what speaks for and against running red checks again, by a policy's priors.
+// doubt returns the evidence for and against running red checks again, with a policy's priors.
 func (w *checkWorker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (gate.Doubt, error) {
 	own, all, err := w.Store.FlipCounts(ctx, t.Repo.ID)
 	if err != nil {
@@ -34,13 +33,13 @@ func (w *checkWorker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (
 	}
 	good := gate.Prior{Mean: p.Parameters.GoodRate, Weight: p.Parameters.GoodWeight}
 	flakes := gate.Prior{Mean: p.Parameters.FlakeRate, Weight: p.Parameters.FlakeWeight}
-	d := gate.Doubt{Good: good.GoodRate(passed, judged), Other: rate(flakes, store.FlipCount{}, all),
+	d := gate.Doubt{Good: good.GoodRate(passed, judged), Other: flakeRate(flakes, store.FlipCount{}, all),
 		Rates: map[string]float64{}}
 	for _, c := range own {
-		d.Rates[c.Check] = rate(flakes, c, all)
+		d.Rates[c.Check] = flakeRate(flakes, c, all)
 	}
-	// What an attempt costs is known from this task: with its diagnoses and reviews,
-	// and without its plans, of which no more are made.
+	// The cost of an attempt is estimated from this task: including diagnoses and reviews, excluding plans, because no
+	// more are made.
 	cost, attempts := t.Credits.Cost(), 0
 	for _, a := range t.Attempts {
 		if a.Planning {
@@ -53,8 +52,8 @@ func (w *checkWorker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (
 	return d, nil
 }
 
-// rate is a check's flake rate, given its own flips and those of all checks.
-func rate(flakes gate.Prior, own, all store.FlipCount) float64 {
+// flakeRate returns a check's flake rate, given its own flips and those of all checks.
+func flakeRate(flakes gate.Prior, own, all store.FlipCount) float64 {
 	return flakes.FlakeRate(gate.Count{Commits: own.Commits, Flips: own.Flips},
 		gate.Count{Commits: all.Commits - own.Commits, Flips: all.Flips - own.Flips})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// draft makes the pull request a draft again, while work on it goes on.
+// draft converts the pull request back to a draft while work on it continues.
 func (w *surfaceWorker) draft(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	if t.Pull.Number == 0 {
 		return sia.Drafted{}, nil

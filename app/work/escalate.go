@@ -8,12 +8,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// escalate asks a person: the agent's own question and its plan as a comment on the
-// task's issue, everything else as an issue of its own.
+// escalate asks a user. The agent's own question and its plan become a comment on the task's issue, everything else a
+// new issue.
 func (w *surfaceWorker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo, e := w.repo(t), *t.Escalation
 	if f.Seq != 0 && f.Seq != e.Number {
-		return sia.Done{}, nil // a newer question is put by an effect of its own
+		return sia.Done{}, nil // a newer question has its own effect
 	}
 	comment := ""
 	switch e.Kind {

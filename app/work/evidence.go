@@ -13,15 +13,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// evidence runs the tests that the head can reach, beside its checks. It never fails the task: what can't be run is
-// said, and the text of the change serves.
+// evidence runs the tests affected by the head, in parallel with its checks. It never fails the task: if tests can't be
+// run, the reason is recorded and the text of the change is judged instead.
 func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head {
-		return sia.Done{}, nil // another head is there by now
+		return sia.Done{}, nil // superseded by another head
 	}
-	e, err := w.Evidence.Look(ctx, w.wanted(t, string(t.Head)))
+	e, err := w.Evidence.Look(ctx, w.evidenceRequest(t, string(t.Head)))
 	if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return nil, err // it was cancelled, or goes on after a restart
+		return nil, err // it was canceled, or continues after a restart
 	}
 	if err != nil {
 		w.Logger.WarnContext(ctx, "tests of a head could not be run", "task", t.ID, "head", t.Head, "error", err)
@@ -30,20 +30,20 @@ func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) 
 	return sia.Evidenced{Evidence: e}, nil
 }
 
-// looksAtTests reports whether the tests that a change reaches are run before it is pushed.
-func (w *attemptWorker) looksAtTests(t sia.Task) bool {
+// runsAffectedTests reports whether the tests affected by a change are run before it is pushed.
+func (w *attemptWorker) runsAffectedTests(t sia.Task) bool {
 	return t.TestsBeforePush() && w.Evidence.Runs()
 }
 
-// tests run those that a work tree's changes can reach, and tests by name. They are nil where the repository wants none
-// to be run, and for parts and racers, which have a check of their own.
+// tests returns functions that run the tests affected by a work tree's changes, and tests by name. They are nil if the
+// repository disables this, and for parts and racers, which have their own check.
 func (w *attemptWorker) tests(
 	t sia.Task, r agentRun, space *gitops.Workspace,
 ) (affected func(context.Context) (agent.TestsRun, error), cover locate.Cover) {
-	if r.part != nil || !w.looksAtTests(t) {
+	if r.part != nil || !w.runsAffectedTests(t) {
 		return nil, nil
 	}
-	at, wanted := t.Attempt().StartedAt, w.wanted(t, "")
+	at, wanted := t.Attempt().StartedAt, w.evidenceRequest(t, "")
 	return func(ctx context.Context) (agent.TestsRun, error) {
 			return w.Evidence.OfTree(ctx, space, at, wanted)
 		}, func(ctx context.Context, failing []locate.Test) ([]locate.Run, error) {
@@ -51,18 +51,18 @@ func (w *attemptWorker) tests(
 		}
 }
 
-// rateWithin bounds what is run to tell a racer's change from the others', beside the repository's tests.
-const rateWithin = 4 * time.Minute
+// rateTimeout limits the tests that compare racers, in addition to the repository's tests.
+const rateTimeout = 4 * time.Minute
 
-// rate runs what tells a racer's change from the others': the tests that it reaches, and the test that shows the fault,
-// where an earlier attempt wrote one and the racer left it as it is. What can't be run says nothing.
-func (w *attemptWorker) rate(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) error {
-	within, cancel := context.WithTimeout(ctx, rateWithin)
+// rateRacer runs the tests that compare a racer's change with the others': those affected by it, and the reproduction
+// of the fault if an earlier attempt wrote one and the racer did not change it. Tests that can't be run are ignored.
+func (w *attemptWorker) rateRacer(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) error {
+	within, cancel := context.WithTimeout(ctx, rateTimeout)
 	defer cancel()
-	got, err := w.Evidence.Affected(within, w.wanted(t, string(fact.Commit)))
+	got, err := w.Evidence.Affected(within, w.evidenceRequest(t, string(fact.Commit)))
 	if err == nil {
 		fact.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
-		fact.Reproduced, err = w.reproduced(within, t, r, string(fact.Commit))
+		fact.Reproduced, err = w.runReproduction(within, t, r, string(fact.Commit))
 	}
 	if err != nil && ctx.Err() == nil {
 		w.Logger.WarnContext(ctx, "tests of a racer could not be run", "task", t.ID, "run", r.effect.Run, "error", err)
@@ -71,19 +71,21 @@ func (w *attemptWorker) rate(ctx context.Context, t sia.Task, r agentRun, fact *
 	return err
 }
 
-// reproduced runs the test that shows the fault on a racer's commit; nil where there is none, or where the racer
-// changed it.
-func (w *attemptWorker) reproduced(ctx context.Context, t sia.Task, r agentRun, commit string) (*sia.CheckRun, error) {
+// runReproduction runs the reproduction of the fault on a racer's commit. It returns nil if there is none, or if the
+// racer changed it.
+func (w *attemptWorker) runReproduction(
+	ctx context.Context, t sia.Task, r agentRun, commit string,
+) (*sia.CheckRun, error) {
 	command, paths := t.Reproduction()
-	if command == "" || r.begin.commit == string(t.BaseSHA) {
-		return nil, nil //nolint:nilnil // there is none in its tree
+	if command == "" || r.start.commit == string(t.BaseSHA) {
+		return nil, nil //nolint:nilnil // its tree has none
 	}
-	own, err := w.mirror(t).Diff(ctx, r.begin.commit, commit)
+	own, err := w.mirror(t).Diff(ctx, r.start.commit, commit)
 	if err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(own.Files, func(f gitops.FileDiff) bool { return slices.Contains(paths, f.Path) }) {
-		return nil, nil //nolint:nilnil // its word for itself
+		return nil, nil //nolint:nilnil // the racer could have made it pass
 	}
 	got, err := w.check(ctx, t, r.effect.Key+" reproduction", commit, []string{command}, nil)
 	if err != nil {
@@ -92,15 +94,15 @@ func (w *attemptWorker) reproduced(ctx context.Context, t sia.Task, r agentRun, 
 	return &got[0], nil
 }
 
-// wanted is the change of a commit against the task's base.
-func (w *common) wanted(t sia.Task, head string) evidence.Wanted {
+// evidenceRequest describes a commit's change against the task's base to the evidence package.
+func (w *common) evidenceRequest(t sia.Task, head string) evidence.Wanted {
 	return evidence.Wanted{
 		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),
-		Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits, Begins: w.Begins,
+		Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits, Begins: w.BeforeTests,
 	}
 }
 
-// evidenceOf is what running the tests of the present head has shown; nil: nothing.
+// evidenceOf returns the test evidence of the present head; nil: none.
 func evidenceOf(t sia.Task) *sia.TestEvidence {
 	if e := t.Gate.Evidence; e != nil && e.Head == t.Head && e.Base == t.BaseSHA {
 		return e

@@ -12,18 +12,17 @@ import (
 	"github.com/sia-bot/sia/sia/diagnose"
 )
 
-// finalReview has a fresh model call read the head's change against the issue, and reviews the
-// pull request where it has something to say. What was said is kept before it is written, so
-// that a crash repeats only the look for it. Trouble with the model, and what GitHub refuses for
-// good, are outcomes: nothing waits longer for a review.
+// finalReview makes a new model call that compares the head's change with the issue, and reviews the pull request if
+// the model has remarks. The answer is stored before the review is written, so that a crash repeats only the search for
+// it. Model failures and permanent refusals by GitHub are outcomes, not errors: nothing waits longer for a review.
 func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head {
 		return sia.Done{}, nil // about an earlier head
 	}
 	out, err := askOnce(ctx, w.common, f, textFinal, string(f.SHA), func() (sia.FinalReviewed, error) {
-		return w.askFinally(ctx, t, f)
+		return w.requestFinalReview(ctx, t, f)
 	})
-	if err != nil || t.Pull.Number == 0 || out.Review.Silent() && !followedUp(t, out.Review) {
+	if err != nil || t.Pull.Number == 0 || out.Review.Silent() && !isFollowUp(t, out.Review) {
 		return out, err
 	}
 	text := render.FinalReview(t, out.Review, w.Links)
@@ -31,7 +30,7 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 	for _, l := range text.Lines {
 		review.Lines = append(review.Lines, github.LineComment(l))
 	}
-	// The same head is never reviewed twice: the key is the head's, not the effect's.
+	// A head is reviewed at most once, so the key contains the head instead of the effect.
 	m := render.Marker{Task: t.ID, Kind: string(f.Kind), Key: string(t.ID) + "/" + string(f.SHA)}
 	address, err := w.repo(t).EnsureReview(ctx, t.Pull.Number, m.String(), review, w.knownSince(m.String(), f.At))
 	refused, err := refusal(err)
@@ -44,14 +43,16 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 	return out, nil
 }
 
-// followedUp reports whether a review of an earlier head stands, to which that of a follow-up is the answer: people are
-// told that nothing is open any more.
-func followedUp(t sia.Task, r sia.FinalReview) bool {
+// isFollowUp reports whether an earlier head has a review that this review of a follow-up answers: it informs users
+// that nothing is open any more.
+func isFollowUp(t sia.Task, r sia.FinalReview) bool {
 	return r.Why == "" && len(r.Demands) > 0 && t.Omission != nil && t.Omission.Review.URL != ""
 }
 
-// askFinally has the reviewer say what there is to say of a head.
-func (w *learnWorker) askFinally(ctx context.Context, t sia.Task, f sia.Effect) (out sia.FinalReviewed, err error) {
+// requestFinalReview requests the final review of a head from the model.
+func (w *learnWorker) requestFinalReview(
+	ctx context.Context, t sia.Task, f sia.Effect,
+) (out sia.FinalReviewed, err error) {
 	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(f.SHA))
 	if err != nil {
 		return out, fmt.Errorf("look at the final change: %w", err)
@@ -67,9 +68,8 @@ func (w *learnWorker) askFinally(ctx context.Context, t sia.Task, f sia.Effect) 
 	return sia.Masked(sia.FinalReviewed{Review: review, Cost: sia.CreditsOf(usage.USD)}, w.Secrets.Mask), nil
 }
 
-// changedFiles are the files of a difference as a reviewer reads them, with secrets masked. A
-// hunk that masking makes another number of lines of is left out: its lines would have wrong
-// numbers.
+// changedFiles returns the files of a diff for a reviewer, with secrets masked. It omits hunks in which masking changes
+// the number of lines, because their line numbers would be wrong.
 func (w *learnWorker) changedFiles(diff gitops.Diff) []diagnose.ChangedFile {
 	files := make([]diagnose.ChangedFile, len(diff.Files))
 	for i, f := range diff.Files {

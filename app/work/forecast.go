@@ -7,16 +7,16 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// forecastFrom is how many of the latest ended tasks a forecast looks at.
-const forecastFrom = 300
+// maxForecastTasks is the number of the latest ended tasks from which a forecast is computed.
+const maxForecastTasks = 300
 
-// forecast says before a task's first attempt what it may cost and how long it may take, by what earlier ones of the
-// installation did; nil before a later one.
+// forecast predicts cost and duration of a task before its first attempt from earlier tasks of the installation. It
+// returns nil before later attempts.
 func (w *startWorker) forecast(ctx context.Context, t sia.Task, labels []string) (*sia.Forecast, error) {
 	if len(t.Attempts) > 0 {
-		return nil, nil //nolint:nilnil // that there is none is an answer
+		return nil, nil //nolint:nilnil // only the first attempt has one
 	}
-	tasks, err := w.Store.EndedTasks(ctx, t.Installation, forecastFrom)
+	tasks, err := w.Store.EndedTasks(ctx, t.Installation, maxForecastTasks)
 	if err != nil {
 		return nil, err
 	}

@@ -16,16 +16,16 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// gate gathers what the verdict on the head depends on, judges, and reports.
+// gate gathers the evidence about the head, judges it, and reports the verdict.
 func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head || f.Seq != t.Gate.Seq {
 		return sia.Done{}, nil // a newer look is scheduled
 	}
-	base, err := w.standsOn(ctx, t)
+	base, err := w.headBase(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	if same, err := w.updatedOnly(ctx, t, base); err != nil {
+	if same, err := w.isUpdateOnly(ctx, t, base); err != nil {
 		return nil, err
 	} else if same {
 		return sia.Judged{SHA: t.Head, Looked: w.Now(), Verdict: sia.VerdictPending, Base: base, Same: true,
@@ -36,19 +36,19 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	if err != nil {
 		return nil, err
 	}
-	if e.elsewhere() {
-		return e.noVerdict(t), nil
+	if e.hasOtherHead() {
+		return e.pendingVerdict(t), nil
 	}
-	e.stands = base
+	e.headBase = base
 	v := gate.Judge(e.in)
 	if v.Verdict == sia.VerdictGreen && e.in.Final {
-		if err := w.lastWord(ctx, t, e); err != nil {
+		if err := w.refreshForPass(ctx, t, e); err != nil {
 			return nil, err
 		}
-		if e.elsewhere() {
-			return e.noVerdict(t), nil
+		if e.hasOtherHead() {
+			return e.pendingVerdict(t), nil
 		}
-		if err := w.supplyAll(ctx, t, e, gate.Input.Needs); err != nil { // what other rules need
+		if err := w.fetchAllNeeds(ctx, t, e, gate.Input.Needs); err != nil { // the new rules may need more
 			return nil, err
 		}
 		v = gate.Judge(e.in)
@@ -56,10 +56,10 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	return w.reportVerdict(ctx, t, f, e, v)
 }
 
-// standsOn is the commit of the base branch that a head stands on that somebody else pushed: what others changed on the
-// base is not the task's where they merged it into the branch, or moved the branch onto it. It is empty where the task
-// knows it, and where GitHub finds none.
-func (w *common) standsOn(ctx context.Context, t sia.Task) (sia.SHA, error) {
+// headBase returns the commit of the base branch on which a head pushed by somebody else is based. Changes that others
+// made on the base are not the task's after they merged it into the branch or rebased the branch. It returns "" if the
+// task has recorded that commit, and if GitHub finds none.
+func (w *common) headBase(ctx context.Context, t sia.Task) (sia.SHA, error) {
 	if t.HeadBy == (sia.Actor{}) || t.Gate.Based {
 		return "", nil
 	}
@@ -67,8 +67,8 @@ func (w *common) standsOn(ctx context.Context, t sia.Task) (sia.SHA, error) {
 	return sia.SHA(sha), err
 }
 
-// updatedOnly reports whether a head that somebody else pushed is the attempt's change on another commit of the base.
-func (w *checkWorker) updatedOnly(ctx context.Context, t sia.Task, base sia.SHA) (bool, error) {
+// isUpdateOnly reports whether a head pushed by somebody else is the attempt's change on another commit of the base.
+func (w *checkWorker) isUpdateOnly(ctx context.Context, t sia.Task, base sia.SHA) (bool, error) {
 	a := t.Attempt()
 	if base == "" || base == t.BaseSHA || a == nil || a.Head == "" || a.Outcome != "" ||
 		t.Escalation != nil && !t.Escalation.Answered {
@@ -86,8 +86,8 @@ func (w *checkWorker) updatedOnly(ctx context.Context, t sia.Task, base sia.SHA)
 	return sameChange(before, after), nil
 }
 
-// sameChange reports whether two differences change the same lines of the same files, wherever in the files these are.
-// It does not where not all is shown.
+// sameChange reports whether two diffs change the same lines of the same files, regardless of position. It returns
+// false if one of them is truncated.
 func sameChange(a, b gitops.Diff) bool {
 	same := func(f, g gitops.FileDiff) bool {
 		return f.Path == g.Path && f.OldPath == g.OldPath && f.Status == g.Status && len(f.Hunks) > 0 &&
@@ -96,10 +96,9 @@ func sameChange(a, b gitops.Diff) bool {
 	return len(a.Files) > 0 && !a.Truncated && !b.Truncated && slices.EqualFunc(a.Files, b.Files, same)
 }
 
-// lastWord reads once more what may have changed while the checks were read, or since it was last read: the rules of
-// the base branch and what reports near it, which are remembered from look to look, and the pull request, to which
-// somebody may have pushed, or which may be closed.
-func (w *checkWorker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) error {
+// refreshForPass reads again what may have changed while the checks were read, or what was cached: the rules of the
+// base branch, what reports near it, and the pull request, which somebody may have closed or pushed to.
+func (w *checkWorker) refreshForPass(ctx context.Context, t sia.Task, e *headEvidence) error {
 	if err := w.readEarlier(ctx, t, e); err != nil {
 		return err
 	}
@@ -107,16 +106,16 @@ func (w *checkWorker) lastWord(ctx context.Context, t sia.Task, e *headEvidence)
 	if err != nil {
 		return err
 	}
-	e.takeRules(t, now.Required)
+	e.setRules(t, now.Required)
 	if now.History.Known {
 		e.in.History = history(now.History, e.self)
 	}
-	e.found, e.lags = w.compare(t, now.Pull, "")
+	e.found, e.lags = w.comparePull(t, now.Pull, "")
 	return nil
 }
 
-// earlierHeads are the task's last heads before the present one, whoever pushed them, and then those of its last
-// attempts, each newest first: what reported there is missed where it does not report.
+// earlierHeads returns the task's previous heads, including those others pushed, followed by the heads of its previous
+// attempts, each newest first. A check that reported there and does not report now is missing.
 func earlierHeads(t sia.Task) []string {
 	var out []string
 	add := func(head sia.SHA) {
@@ -127,15 +126,15 @@ func earlierHeads(t sia.Task) []string {
 	for _, head := range slices.Backward(t.Former) {
 		add(head)
 	}
-	for i := range slices.Backward(t.Attempts) { // people may have pushed more than Former holds
+	for i := range slices.Backward(t.Attempts) { // others may have pushed more often than Former holds
 		add(t.Attempts[i].Head)
 	}
 	return out
 }
 
-// takeEarlier notes what has reported on the task's last heads. A look keeps that of the commit that it judges, and
-// where somebody pushes soon, none has judged those.
-func (e *headEvidence) takeEarlier(looks []github.Look) {
+// addEarlier records which checks reported on the task's previous heads. A verdict records those of the commit that it
+// judges, but if somebody pushes soon afterwards there was no verdict.
+func (e *headEvidence) addEarlier(looks []github.Look) {
 	for _, look := range looks {
 		e.earlier = append(e.earlier, gate.Judge(gate.Input{Runs: runs(look.Checks, e.self), Statuses: look.Checks.Statuses,
 			Workflows: look.Workflows, WorkflowsKnown: look.WorkflowsKnown}).Reported...)
@@ -144,7 +143,7 @@ func (e *headEvidence) takeEarlier(looks []github.Look) {
 	e.earlierKnown = true
 }
 
-// readEarlier reads what has reported on the task's last heads, where the look at the present one did not.
+// readEarlier reads which checks reported on the task's previous heads, unless that is known.
 func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEvidence) error {
 	if e.earlierKnown {
 		return nil
@@ -160,15 +159,15 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 		}
 		looks = append(looks, look)
 	}
-	e.takeEarlier(looks)
+	e.addEarlier(looks)
 	return nil
 }
 
-// elsewhere reports whether the pull request's head is not the task's, so that there is nothing to judge.
-func (e *headEvidence) elsewhere() bool { return e.found != nil || e.lags }
+// hasOtherHead reports whether the pull request's head differs from the task's, so that there is nothing to judge.
+func (e *headEvidence) hasOtherHead() bool { return e.found != nil || e.lags }
 
-// noVerdict says what a look found in the place of the task's head.
-func (e *headEvidence) noVerdict(t sia.Task) sia.Judged {
+// pendingVerdict returns a pending verdict that reports the other head.
+func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 	out := sia.Judged{SHA: t.Head, Looked: e.in.Now, Verdict: sia.VerdictPending, Found: e.found,
 		Explain: []string{"The pull request has changed; that is taken up first."}}
 	if e.lags {
@@ -177,7 +176,7 @@ func (e *headEvidence) noVerdict(t sia.Task) sia.Judged {
 	return out
 }
 
-// reportVerdict makes a fact of a verdict, and keeps what is to be learned from it.
+// reportVerdict converts a verdict to a fact, and stores the data for learning.
 func (w *checkWorker) reportVerdict(
 	ctx context.Context, t sia.Task, f sia.Effect, e *headEvidence, v gate.Result,
 ) (sia.Fact, error) {
@@ -188,7 +187,7 @@ func (w *checkWorker) reportVerdict(
 		SHA: t.Head, Looked: e.in.Now, Verdict: v.Verdict, Checks: v.Checks, Explain: v.Explain, RerunIDs: v.Rerun,
 		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded, Weigh: v.Weigh,
 		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Unmerged: e.merge.Unknown,
-		Base:       e.stands,
+		Base:       e.headBase,
 		Reported:   append(e.earlier, v.Reported...),
 		MergeRules: e.rules,
 	}
@@ -201,7 +200,7 @@ func (w *checkWorker) reportVerdict(
 		var criteria, passing []string
 		for _, c := range v.Checks {
 			if c.Colour == sia.Skipped {
-				continue // it is neither met nor missed
+				continue // neither met nor missed
 			}
 			criteria = append(criteria, c.Name)
 			if c.Colour == sia.Green {
@@ -216,8 +215,7 @@ func (w *checkWorker) reportVerdict(
 	return out, w.decisions.decideRerun(ctx, t, f, out, e.policy)
 }
 
-// failures is what the red checks say. What their logs tell at length is kept for
-// the next attempt.
+// failures returns the failures of the red checks. The long extracts of their logs are stored for the next attempt.
 func (w *checkWorker) failures(
 	ctx context.Context, t sia.Task, e *headEvidence, v gate.Result,
 ) ([]sia.CheckFailure, error) {
@@ -229,7 +227,7 @@ func (w *checkWorker) failures(
 		}
 		l.failure.Check = name
 		text := textFailure + name
-		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, text, w.Secrets.Mask(l.long)); err != nil {
+		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, text, w.Secrets.Mask(l.detail)); err != nil {
 			return nil, err
 		}
 		l.failure.Excerpt = w.Secrets.Mask(l.failure.Excerpt)
@@ -255,7 +253,7 @@ func (w *checkWorker) failures(
 		if c.Colour != sia.Red || !c.Required || read || slices.Contains(v.Follow, c.Name) {
 			continue
 		}
-		// There is nothing to read, as of a workflow that could not start.
+		// It has no log, as a workflow that could not start.
 		said, err := w.statusFailure(ctx, gate.Status{Context: c.Name, URL: c.URL, Description: c.Name + " " + c.Why})
 		if err != nil {
 			return nil, err
@@ -265,7 +263,7 @@ func (w *checkWorker) failures(
 	return out, nil
 }
 
-// statusFailure is what a legacy status says.
+// statusFailure returns the failure described by a legacy commit status.
 func (w *checkWorker) statusFailure(ctx context.Context, s gate.Status) (sia.CheckFailure, error) {
 	rep, err := failure.Read(ctx, strings.NewReader(s.Description), failure.Options{Name: s.Context})
 	if err != nil {

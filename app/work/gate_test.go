@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TestAnotherBaseComesFirst: where the base of the pull request is another, and the one before is gone, that is taken
-// up, also while somebody is asked about a check that the settings there may name.
+// TestAnotherBaseComesFirst: if the pull request has another base, and the previous one is gone, the new base is
+// processed first, even while a user is asked about a check that the settings there may name.
 func TestAnotherBaseComesFirst(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	pull, err := s.sim.OpenPull("acme/shop", "ann", "work", "main", "A change", "", false)
@@ -32,8 +32,8 @@ func TestAnotherBaseComesFirst(t *testing.T) {
 	}
 }
 
-// TestEarlierHeads: what reported on the heads before is missed, on those of the last attempts, too, when people have
-// pushed more since than a task remembers.
+// TestEarlierHeads: checks that reported on earlier heads are missed, including those of the latest attempts, even if
+// others have pushed more commits since than a task records.
 func TestEarlierHeads(t *testing.T) {
 	task := sia.Task{Head: "h9", Former: []sia.SHA{"p1", "p2", "p3"},
 		Attempts: []sia.Attempt{{Head: "a1"}, {Head: "a2"}, {}, {Head: "h9"}}}

@@ -15,36 +15,35 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// headEvidence is what a look at the head gathered.
+// headEvidence is the collected evidence about the head.
 type headEvidence struct {
 	in gate.Input
-	// id of the policy that says what is believed of red checks; empty: it was not asked for
+	// id of the policy for re-runs of red checks; empty: not consulted
 	policy string
-	self   string          // the slug of the app itself
-	head   github.CheckSet // of in.Runs and in.Statuses
-	base   github.CheckSet // of the base commit, where in.BaseKnown
+	self   string          // slug of this app
+	head   github.CheckSet // source of in.Runs and in.Statuses
+	base   github.CheckSet // checks of the base commit, if in.BaseKnown
 
 	lags         bool                // GitHub does not show the head yet
-	found        *sia.Found          // the pull request is not what the task knows: there is nothing to judge; nil: it is
-	stands       sia.SHA             // see [common.standsOn]
+	found        *sia.Found          // how the pull request differs from the task; nil: not at all
+	headBase     sia.SHA             // result of [common.headBase]
 	merge        github.Mergeability // of the pull request
-	rules        []string            // of the base branch that stop a merge and that no check fulfils, for people
-	earlier      []sia.Reported      // on the task's heads before, where earlierKnown
+	rules        []string            // merge rules of the base branch that no check fulfills, for users
+	earlier      []sia.Reported      // checks on the task's previous heads, if earlierKnown
 	earlierKnown bool
-	logs         []checkLog // of red runs of the head, in the order in which they were read
+	logs         []checkLog // of red runs of the head, in reading order
 }
 
-// gather reads the checks of the head, and then what the judgement says that it
-// needs, until it needs nothing more.
+// gather reads the checks of the head, and then the evidence that the gate requests, until it needs nothing more.
 func (w *checkWorker) gather(ctx context.Context, t sia.Task) (*headEvidence, error) {
 	e, err := w.headChecks(ctx, t)
-	if err != nil || e.elsewhere() {
+	if err != nil || e.hasOtherHead() {
 		return e, err
 	}
-	return e, w.supplyAll(ctx, t, e, gate.Input.Needs)
+	return e, w.fetchAllNeeds(ctx, t, e, gate.Input.Needs)
 }
 
-// mergeRules are the rules of the base branch that no check fulfils, without the one for signatures where SIA's commits
+// mergeRules returns the rules of the base branch that no check fulfills. It omits required signatures if SIA's commits
 // are signed.
 func mergeRules(t sia.Task, kinds []string) []string {
 	if t.Commits.Signed {
@@ -53,19 +52,19 @@ func mergeRules(t sia.Task, kinds []string) []string {
 	return render.MergeRules(kinds)
 }
 
-// maxSupplies bounds how often a judgement may need something more: it asks for each thing once.
-const maxSupplies = 20
+// maxFetchRounds limits the rounds of requests by the gate, which requests each item once.
+const maxFetchRounds = 20
 
-// supplyAll fills in what is needed until nothing is.
-func (w *checkWorker) supplyAll(
+// fetchAllNeeds reads the needed evidence until nothing is missing.
+func (w *checkWorker) fetchAllNeeds(
 	ctx context.Context, t sia.Task, e *headEvidence, needed func(gate.Input) gate.Needs,
 ) error {
-	for range maxSupplies {
+	for range maxFetchRounds {
 		needs := needed(e.in)
 		if needs.None() {
 			return nil
 		}
-		if err := w.supply(ctx, t, e, needs); err != nil {
+		if err := w.fetchNeeds(ctx, t, e, needs); err != nil {
 			return err
 		}
 	}
@@ -84,11 +83,11 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	if err != nil {
 		return nil, err
 	}
-	found, lags := w.compare(t, look.Pull, look.Merge.Base)
+	found, lags := w.comparePull(t, look.Pull, look.Merge.Base)
 	if found != nil || lags {
 		return &headEvidence{in: in, self: self.Slug, found: found, lags: lags}, nil
 	}
-	if err := w.mended(ctx, t, &in); err != nil {
+	if err := w.rereadRequired(ctx, t, &in); err != nil {
 		return nil, err
 	}
 	required, err := w.repo(t).Required(ctx, t.BaseBranch)
@@ -100,37 +99,37 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	in.Repo, in.Earlier, in.History = t.Repo.String(), t.Reported, history(look.History, self.Slug)
 	in.MergeUnknown = look.Merge.Unknown && t.Gate.Unmerged < maxUnmerged
 	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: look.Merge}
-	e.takeRules(t, required)
+	e.setRules(t, required)
 	if look.Earlier != nil {
-		e.takeEarlier(look.Earlier)
+		e.addEarlier(look.Earlier)
 	}
 	switch {
-	case t.BaseSHA == t.Head: // the branch was set back: what is red there is no other commit's
+	case t.BaseSHA == t.Head: // the branch was reset: no other commit explains red checks
 		e.in.BaseKnown, e.in.BaseWorkflowsKnown = true, true
 	case look.Base != nil:
-		e.takeBase(*look.Base)
+		e.setBase(*look.Base)
 	}
 	return e, nil
 }
 
-// maxUnmerged bounds the looks in a row that wait for GitHub to work out how the pull request merges. It takes seconds.
+// maxUnmerged limits consecutive waits for GitHub to compute a pull request's mergeability, which takes seconds.
 const maxUnmerged = 10
 
-// takeRules notes what the base branch requires.
-func (e *headEvidence) takeRules(t sia.Task, required github.Requirements) {
+// setRules sets what the base branch requires.
+func (e *headEvidence) setRules(t sia.Task, required github.Requirements) {
 	e.in.Required, e.in.RequiredKnown = required.All, required.Known
 	e.merge.Behind = e.merge.Behind || required.Strict && e.merge.Base != "" && e.merge.Base != string(t.BaseSHA)
 	e.rules = mergeRules(t, required.Others)
 }
 
-// compare holds a pull request as GitHub shows it against what the task knows of it: found is what is to be taken up
-// first, and lags reports that GitHub has not heard of SIA's last push yet.
-func (w *checkWorker) compare(t sia.Task, p github.PullState, baseAt string) (found *sia.Found, lags bool) {
+// comparePull compares a pull request on GitHub with the task's record of it. found is a difference to be processed
+// first; lags reports that GitHub does not show SIA's last push yet.
+func (w *checkWorker) comparePull(t sia.Task, p github.PullState, baseAt string) (found *sia.Found, lags bool) {
 	if !p.Known || t.Pull.Number == 0 {
 		return nil, false
 	}
 	f := sia.Found{Head: sia.SHA(p.Head), By: p.HeadBy, Closed: p.Closed, Merged: p.Merged, Gone: p.Gone}
-	recent := w.Now().Sub(t.Gate.Since) < lagsFor
+	recent := w.Now().Sub(t.Gate.Since) < maxPushLag
 	switch {
 	case p.Gone || p.Closed:
 		return &f, false
@@ -145,10 +144,10 @@ func (w *checkWorker) compare(t sia.Task, p github.PullState, baseAt string) (fo
 	return nil, false
 }
 
-// lagsFor is how long after a push a pull request may still show the head of before.
-const lagsFor = 2 * time.Minute
+// maxPushLag is the maximum time after a push during which a pull request may still show the previous head.
+const maxPushLag = 2 * time.Minute
 
-// history is what reported near the base branch, without SIA's own.
+// history returns the checks that reported near the base branch, without SIA's own.
 func history(h github.History, self string) gate.History {
 	others := func(all [][]sia.Reported) [][]sia.Reported {
 		out := make([][]sia.Reported, len(all))
@@ -160,36 +159,36 @@ func history(h github.History, self string) gate.History {
 	return gate.History{Base: others(h.Base), Merged: others(h.Merged)}
 }
 
-// takeBase notes what judges the base commit.
-func (e *headEvidence) takeBase(look github.Look) {
+// setBase sets the evidence about the base commit.
+func (e *headEvidence) setBase(look github.Look) {
 	e.base = look.Checks
 	e.in.Base, e.in.BaseStatuses, e.in.BaseKnown = runs(e.base, e.self), e.base.Statuses, true
 	e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = look.Workflows, look.WorkflowsKnown
 }
 
-// taskInput is what the task itself tells about its head.
+// taskInput returns the part of the gate's input that comes from the task.
 func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
-		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: weighingOf(t), ByPerson: t.HeadBy != (sia.Actor{}),
+		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: currentWeighing(t), ByPerson: t.HeadBy != (sia.Actor{}),
 		Waived: t.Waived, Vouched: t.Vouched, Tests: gate.TestsOf(t),
 		Issue: t.Title + "\n\n" + t.Body,
 		Draft: t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.StaysDraft(),
 	}
 }
 
-// weighingOf is what the reviewer said of the head's changed expectations; nil when
-// it was asked about another head.
-func weighingOf(t sia.Task) *sia.Weighing {
+// currentWeighing returns the reviewer's answer about the head's changed expectations; nil if the answer is about
+// another head.
+func currentWeighing(t sia.Task) *sia.Weighing {
 	if w := t.Gate.Weighing; w != nil && w.SHA == t.Head {
 		return w
 	}
 	return nil
 }
 
-// mended reads anew which checks the settings require, once somebody was asked about
-// one that says nothing: it may have been taken out since the attempt began.
-func (w *checkWorker) mended(ctx context.Context, t sia.Task, in *gate.Input) error {
+// rereadRequired reads the required checks from the settings again after a user was asked about a check that does not
+// report: it may have been removed from the settings since the attempt began.
+func (w *checkWorker) rereadRequired(ctx context.Context, t sia.Task, in *gate.Input) error {
 	if t.Escalation == nil || t.Escalation.Kind != sia.AskBlocked {
 		return nil
 	}
@@ -205,8 +204,8 @@ func (w *checkWorker) mended(ctx context.Context, t sia.Task, in *gate.Input) er
 	return nil
 }
 
-// supply fills in what the judgement needs.
-func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs gate.Needs) (err error) {
+// fetchNeeds reads the evidence that the gate needs.
+func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidence, needs gate.Needs) (err error) {
 	if needs.Workflows {
 		all, known, err := w.repo(t).Workflows(ctx, string(t.Head))
 		if err != nil {
@@ -219,15 +218,15 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		if err != nil {
 			return err
 		}
-		noteAttempts(e.in.Runs, id, attempts)
-		noteAttempts(e.in.Base, id, attempts)
+		setAttempts(e.in.Runs, id, attempts)
+		setAttempts(e.in.Base, id, attempts)
 	}
 	if needs.Base {
 		look, err := w.repo(t).Look(ctx, github.LookAt{SHA: string(t.BaseSHA)})
 		if err != nil {
 			return err
 		}
-		e.takeBase(look)
+		e.setBase(look)
 	}
 	if needs.BaseWorkflows {
 		all, _, err := w.repo(t).Workflows(ctx, string(t.BaseSHA))
@@ -237,7 +236,7 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = all, true
 	}
 	read := func(id int64, set github.CheckSet, runs []gate.Run, green *github.CheckRun) (checkLog, error) {
-		log, err := w.readLog(ctx, w.repo(t), runOf(set, id), green)
+		log, err := w.readLog(ctx, w.repo(t), checkRunByID(set, id), green)
 		if err == nil {
 			classify(runs, id, log)
 		}
@@ -255,7 +254,7 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		if err != nil {
 			return err
 		}
-		e.logs = append(e.logs, log) // it may turn out to be to blame
+		e.logs = append(e.logs, log) // it may be the cause
 	}
 	for _, id := range needs.OnBase {
 		if _, err := read(id, e.base, e.in.Base, nil); err != nil {
@@ -263,7 +262,7 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		}
 	}
 	if len(needs.Files) > 0 {
-		if e.in.Files, err = w.branch.workflowsAt(ctx, t, needs.Files); err != nil {
+		if e.in.Files, err = w.branch.readWorkflows(ctx, t, needs.Files); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(e.in.Files, gate.File.ByPaths) {
@@ -278,7 +277,7 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		e.in.FilesKnown = true
 	}
 	if needs.Tampering {
-		// A person's push on top of what an attempt did does not answer for it.
+		// This also applies to heads with a user's push on top: the attempt's changes are still in them.
 		if e.in.Tampering, e.in.Expectations, err = w.tampering(ctx, t); err != nil {
 			return err
 		}
@@ -291,7 +290,7 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		e.in.CountsKnown = true
 	}
 	if needs.Doubt {
-		// How the checks went on this commit counts as well.
+		// The results on this commit count as well.
 		if err := w.saveFlips(ctx, t, e.in.Went()); err != nil {
 			return err
 		}
@@ -308,19 +307,19 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 	return nil
 }
 
-// classify notes what the log of a run says.
+// classify records the content of a run's log.
 func classify(all []gate.Run, id int64, log checkLog) {
 	for i := range all {
 		if r := &all[i]; r.ID == id {
-			r.Read, r.Class, r.Said = true, log.failure.Class, log.said
+			r.Read, r.Class, r.Said = true, log.failure.Class, log.notStarted
 			r.Failed, r.Signature = log.failure.Tests, log.failure.Signature
 			r.Telling = text.MostTelling(log.failure.Excerpt)
 		}
 	}
 }
 
-// greenOnBase is the run of the same check that passed on the base commit, for its
-// log shows what is new; nil when there is none.
+// greenOnBase returns the run of the same check that passed on the base commit. Comparing their logs shows what is new.
+// It returns nil if there is none.
 func (e *headEvidence) greenOnBase(run int64) *github.CheckRun {
 	id, ok := e.in.GreenOnBase(run)
 	if !ok {
@@ -330,8 +329,8 @@ func (e *headEvidence) greenOnBase(run int64) *github.CheckRun {
 	return &e.base.Runs[i]
 }
 
-// noteAttempts notes in which attempt of a workflow run each of its jobs ran.
-func noteAttempts(all []gate.Run, workflowRun int64, attempts map[int64]int) {
+// setAttempts records the attempt of a workflow run in which each of its jobs ran.
+func setAttempts(all []gate.Run, workflowRun int64, attempts map[int64]int) {
 	for i := range all {
 		if r := &all[i]; r.WorkflowRun == workflowRun {
 			r.Attempt = cmp.Or(attempts[r.ID], gate.NoAttempt)

@@ -16,20 +16,19 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// instructionFiles are read from the base branch, never from the task's, which a
-// stranger may have written. The first counts most.
+// instructionFiles are read from the base branch, never from the task's branch, which a stranger may have written. The
+// first has the highest priority.
 var instructionFiles = []string{".sia/instructions.md", "AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"}
 
 const instructionLimit = 256 << 10
 
-// tree reads files of a commit. [gitops.Repo] is one.
+// tree reads files of a commit. [gitops.Repo] implements it.
 type tree interface {
 	Files(ctx context.Context, sha, prefix string) ([]gitops.File, error)
 	ReadFile(ctx context.Context, sha, name string, limit int64) ([]byte, error)
 }
 
-// instructions are how the repository of a base commit wants to be worked on, and
-// what of it was left out.
+// instructions returns a repository's instructions for agents at a base commit, and notes about omitted ones.
 func instructions(ctx context.Context, base tree, sha string) (found []agent.Instruction, leftOut []string, _ error) {
 	for _, name := range instructionFiles {
 		text, err := instruction(ctx, base, sha, name)
@@ -54,8 +53,8 @@ func instructions(ctx context.Context, base tree, sha string) (found []agent.Ins
 	return found, leftOut, nil
 }
 
-// instruction reads one file. A link, by which many repositories have one text
-// under several names, is followed once, within the repository.
+// instruction reads one file. A symbolic link, used by many repositories to give one text several names, is followed
+// once, within the repository.
 func instruction(ctx context.Context, base tree, sha, name string) (string, error) {
 	files, err := base.Files(ctx, sha, name)
 	if err != nil {
@@ -83,8 +82,7 @@ func instruction(ctx context.Context, base tree, sha, name string) (string, erro
 	return string(b), err
 }
 
-// lastFailures are the checks that were red when an attempt was last judged, with
-// what their logs tell at length.
+// lastFailures returns the checks that were red when an attempt was last judged, with the long extracts of their logs.
 func (w *attemptWorker) lastFailures(ctx context.Context, t sia.Task) (all []tool.FailedCheck, _ error) {
 	earlier := t.Attempts[:max(0, len(t.Attempts)-1)]
 	for _, a := range slices.Backward(earlier) {

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// files are a commit: texts by path; one that begins with "->" is a link.
+// files is a commit: texts by path; a text with the prefix "->" is a link.
 type files map[string]string
 
 func (f files) Files(_ context.Context, _, prefix string) ([]gitops.File, error) {

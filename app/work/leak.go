@@ -16,27 +16,26 @@ import (
 )
 
 const (
-	// mostLeaks is how many are named; more say nothing new.
-	mostLeaks = 10
-	// beforeLimit bounds a file of the base that a secret is looked for in. In a larger one it
-	// counts as absent.
-	beforeLimit = 50 << 20
+	// maxNamedLeaks is the maximum number of secrets that are named.
+	maxNamedLeaks = 10
+	// baseFileLimit is the maximum size of a base file in which a secret is searched. In a larger one it counts as
+	// absent.
+	baseFileLimit = 50 << 20
 
-	// A file is read in pieces. A secret is found where it begins, with the bytes before it
-	// that a rule looks at and those that the longest secret has.
-	scanPiece = 1 << 20
+	// A file is scanned in chunks. A secret is found in the chunk where it begins, together with the preceding bytes that
+	// a rule needs and the bytes of the longest secret.
+	scanChunk = 1 << 20
 	scanLead  = 1 << 10
 	scanTail  = 128 << 10
 )
 
-// errEnough ends the search for secrets.
-var errEnough = errors.New("enough")
+// errLeakLimit ends the search after maxNamedLeaks secrets.
+var errLeakLimit = errors.New("enough")
 
-// leaks names the secrets that a commit would add to the repository, as
-// "config.yml:3 (github-pat)", and never their values. It reads every file that the commit
-// adds or changes, and its name, whatever their size: what can't be read is an error. What
-// the base has already, under that name or the one before a renaming, is not the commit's
-// doing.
+// leaks returns the places of the secrets that a commit would add to the repository, as "config.yml:3 (github-pat)",
+// never their values. It scans contents and name of every file that the commit adds or changes, regardless of size: a
+// file that can't be read is an error. Secrets that the base already contains, in the file or the file it was renamed
+// from, do not count.
 func (w *attemptWorker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.Diff) ([]string, error) {
 	renamed := map[string]string{}
 	for _, f := range diff.Files {
@@ -44,8 +43,8 @@ func (w *attemptWorker) leaks(ctx context.Context, t sia.Task, sha string, diff 
 	}
 	var all []string
 	add := func(leak string) error {
-		if all = append(all, leak); len(all) > mostLeaks {
-			return errEnough
+		if all = append(all, leak); len(all) > maxNamedLeaks {
+			return errLeakLimit
 		}
 		return nil
 	}
@@ -68,7 +67,7 @@ func (w *attemptWorker) leaks(ctx context.Context, t sia.Task, sha string, diff 
 			if was == "" {
 				return "", nil
 			}
-			b, err := before(was, beforeLimit)
+			b, err := before(was, baseFileLimit)
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitops.ErrTooLarge) {
 				return "", nil
 			}
@@ -78,14 +77,13 @@ func (w *attemptWorker) leaks(ctx context.Context, t sia.Task, sha string, diff 
 			return add(fmt.Sprintf("`%s:%d` (%s)", c.Path, line, rule))
 		})
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errLeakLimit) {
 		return nil, fmt.Errorf("look for secrets: %w", err)
 	}
 	return slices.Compact(all), nil
 }
 
-// nameLeaks names the secrets in a file's name that its name in the base, if any, does not
-// have.
+// nameLeaks calls add for a secret in a file's name unless its name in the base, if any, contains it.
 func nameLeaks(m *secret.Masker, path, was string, add func(string) error) error {
 	for _, x := range m.Find(path) {
 		if x.Sure && !strings.Contains(was, path[x.Start:x.End]) {
@@ -95,15 +93,14 @@ func nameLeaks(m *secret.Masker, path, was string, add func(string) error) error
 	return nil
 }
 
-// contentLeaks tells of the secrets in what it reads that old does not have, each with the
-// line on which it begins.
+// contentLeaks calls add for each secret in the content that old does not contain, with the line on which it begins.
 func contentLeaks(
 	ctx context.Context, m *secret.Masker, in io.Reader, old func() (string, error), add func(line int, rule string) error,
 ) error {
 	known, text := false, ""
-	line := 1 // on which buf begins
-	buf := make([]byte, 0, scanLead+scanPiece+scanTail)
-	for from, end := 0, false; !end; from = scanLead { // from is where in buf this piece begins
+	line := 1 // line at which buf begins
+	buf := make([]byte, 0, scanLead+scanChunk+scanTail)
+	for from, end := 0, false; !end; from = scanLead { // from is the offset in buf of this chunk
 		n, err := io.ReadFull(in, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if end = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !end {
@@ -118,7 +115,7 @@ func contentLeaks(
 		}
 		for _, x := range m.Find(string(buf)) {
 			if !x.Sure || x.Start < from || x.Start >= to {
-				continue // no credential for sure, or another piece's
+				continue // uncertain, or in another chunk
 			}
 			if !known {
 				if text, err = old(); err != nil {
@@ -141,10 +138,10 @@ func contentLeaks(
 	return nil
 }
 
-// leaksFound says why an attempt with secrets in its commit is not pushed. Nothing of it is kept: the commit would be
-// as public on any branch.
-func leaksFound(leaks []string) string {
+// leakReason returns the reason why an attempt with secrets in its commit is not pushed. No branch keeps it: the commit
+// would be public on any branch.
+func leakReason(leaks []string) string {
 	return "nothing was pushed, since the change adds a secret: " +
-		strings.Join(leaks[:min(len(leaks), mostLeaks)], ", ") +
+		strings.Join(leaks[:min(len(leaks), maxNamedLeaks)], ", ") +
 		". Read it from the environment; in a test, make one up at run time"
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// found are the secrets that a text adds to another.
+// found returns the secrets that a text adds to another.
 func found(t *testing.T, before string, now io.Reader) (all []string) {
 	t.Helper()
 	err := contentLeaks(t.Context(), &secret.Masker{}, now, func() (string, error) { return before, nil },
@@ -29,8 +29,7 @@ func found(t *testing.T, before string, now io.Reader) (all []string) {
 	return all
 }
 
-// A commit answers for the secrets that it adds, line by line, and not for what
-// the base had.
+// A commit is responsible for the secrets that it adds, line by line, and not for those in the base.
 func TestLeaksInAFile(t *testing.T) {
 	token, other := "ghp_"+strings.Repeat("aB3d", 9), "ghp_"+strings.Repeat("Zy8x", 9)
 	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("aB3d", 16) + "\n-----END PRIVATE KEY-----\n"
@@ -49,8 +48,8 @@ func TestLeaksInAFile(t *testing.T) {
 		"a guess":               {"", "API_TOKEN=xK9vQ2mZ7pL4wR8t\n", nil},
 		"an address for a test": {"", "postgres://postgres:postgres@localhost/test", nil},
 		"binary":                {"", "\x00\x01" + token + "\x00\xff", []string{"1 github-pat"}},
-		"in UTF-16":             {"", "\xff\xfe" + wide("a\nb = "+token+"\n"), []string{"2 github-pat"}},
-		"in UTF-16, as it was":  {wide("a = " + token), wide("x\na = " + token), nil},
+		"in UTF-16":             {"", "\xff\xfe" + utf16Text("a\nb = "+token+"\n"), []string{"2 github-pat"}},
+		"in UTF-16, as it was":  {utf16Text("a = " + token), utf16Text("x\na = " + token), nil},
 		"in base64": {"", "a\nb: " + base64.StdEncoding.EncodeToString([]byte(token)) + "\n",
 			[]string{"2 github-pat"}},
 		"documentation's tokens": {"", "AKIAIOSFODNN7EXAMPLE\nghp_" + strings.Repeat("x", 36), nil},
@@ -61,8 +60,8 @@ func TestLeaksInAFile(t *testing.T) {
 	}
 }
 
-// wide is ASCII in UTF-16.
-func wide(text string) string {
+// utf16Text encodes ASCII as UTF-16.
+func utf16Text(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
 		b.Write([]byte{c, 0})
@@ -70,14 +69,14 @@ func wide(text string) string {
 	return b.String()
 }
 
-// A secret is found wherever in a large file it lies, in another encoding too.
+// A secret is found at every position of a large file, also in another encoding.
 func TestEncodedLeaksInALargeFile(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3d", 9)
-	for _, at := range []int{0, scanPiece/2 - 20, scanPiece*3/4 - 20, scanPiece - 50, scanPiece, scanPiece + 1,
-		scanPiece + 30, scanPiece + 31, scanPiece + scanTail - 50, scanPiece + scanLead + scanTail - 21, 2*scanPiece + 2} {
-		text := strings.Repeat("x", at) + " " + token + " " + strings.Repeat("y", scanPiece/4)
+	for _, at := range []int{0, scanChunk/2 - 20, scanChunk*3/4 - 20, scanChunk - 50, scanChunk, scanChunk + 1,
+		scanChunk + 30, scanChunk + 31, scanChunk + scanTail - 50, scanChunk + scanLead + scanTail - 21, 2*scanChunk + 2} {
+		text := strings.Repeat("x", at) + " " + token + " " + strings.Repeat("y", scanChunk/4)
 		want := []string{"1 github-pat"}
-		for name, encoded := range map[string]string{"UTF-16": wide(text),
+		for name, encoded := range map[string]string{"UTF-16": utf16Text(text),
 			"base64": "x: " + base64.StdEncoding.EncodeToString([]byte(text))} {
 			if d := cmp.Diff(want, found(t, "", strings.NewReader(encoded))); d != "" {
 				t.Errorf("%s at %d (-want +got):\n%s", name, at, d)
@@ -86,16 +85,16 @@ func TestEncodedLeaksInALargeFile(t *testing.T) {
 	}
 }
 
-// A file is read to its end however large it is, and each secret in it is found once,
-// wherever it lies in the pieces that are read.
+// A file is read completely regardless of its size, and each secret in it is found once, at every position relative to
+// the chunks.
 func TestLeaksInALargeFile(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3d", 9)
 	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("aB3d", 16)+"\n", 200) +
 		"-----END PRIVATE KEY-----\n"
 	line := strings.Repeat("x", 99) + "\n"
-	for _, at := range []int{0, scanPiece - 200, scanPiece - 100, scanPiece, scanPiece + 100, scanPiece + scanTail - 100,
-		scanPiece + scanTail, scanPiece + scanLead - 20, scanPiece + scanLead + scanTail - 20, 2 * scanPiece,
-		5 * scanPiece / 2, 10 * scanPiece} {
+	for _, at := range []int{0, scanChunk - 200, scanChunk - 100, scanChunk, scanChunk + 100, scanChunk + scanTail - 100,
+		scanChunk + scanTail, scanChunk + scanLead - 20, scanChunk + scanLead + scanTail - 20, 2 * scanChunk,
+		5 * scanChunk / 2, 10 * scanChunk} {
 		n := at / len(line)
 		before := line[:at%len(line)]
 		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader(before + "a = " + token + "\n" + key),
@@ -116,7 +115,7 @@ func TestLeaksInALargeFile(t *testing.T) {
 type repeated struct {
 	line string
 	n    int
-	left string // of the line under way
+	left string // rest of the present line
 }
 
 func (r *repeated) Read(b []byte) (k int, err error) {
@@ -159,7 +158,7 @@ func TestLeaksInAName(t *testing.T) {
 	}
 }
 
-// A tree that can't be committed ends the attempt in words, and what it spent stands.
+// A tree that can't be committed ends the attempt with a reason, and its cost is kept.
 func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -174,7 +173,7 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 		"the disk is broken": {io.ErrNoProgress, sia.EndTurns, "the turns are used up", true},
 	} {
 		fact := sia.AttemptEnded{End: c.end, Reason: "the turns are used up", Turns: 7, Cost: 3 * sia.Credit}
-		err := (&attemptWorker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+		err := (&attemptWorker{}).finishWorkTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
 			func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error { return c.err })
 		if (err != nil) != c.failed || fact.Reason != c.reason || fact.Turns != 7 || fact.Cost != 3*sia.Credit ||
 			fact.Commit != "" {
@@ -183,12 +182,12 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 	}
 }
 
-// Work that can't be looked through in time makes the attempt one that failed, and is bounded itself.
+// If scanning the work exceeds its time limit, the attempt fails.
 func TestWorkIsLookedThroughInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fact := sia.AttemptEnded{End: sia.EndFinished, Commit: "f00d"}
 		began := time.Now()
-		err := (&attemptWorker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+		err := (&attemptWorker{}).finishWorkTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
 			func(ctx context.Context, _ sia.Task, _ agentRun, _ *gitops.Workspace, _ *sia.AttemptEnded) error {
 				select {
 				case <-ctx.Done():

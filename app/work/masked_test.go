@@ -10,11 +10,11 @@ import (
 	"github.com/sia-bot/sia/sia/secret/secrettest"
 )
 
-// What a person's push teaches is committed without secrets. (The test is not beside
-// the type, because packages in sia don't know one another.)
+// Lessons from a user's push are committed without secrets. (The test is not next to the type, because packages in sia
+// don't import one another.)
 func TestLessonMasked(t *testing.T) {
 	stays := []string{
-		"Change", "Precondition", // of a few words each
+		"Change", "Precondition", // a few words each
 		"TechniqueID", // of one that is in the library
 	}
 	mask := func(l diagnose.FixLesson) diagnose.FixLesson { return sia.Masked(l, secrettest.Mask) }

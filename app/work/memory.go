@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// memory learns from the task's results so far, and has them committed to the memory branch.
+// memory learns from the task's results so far, and commits them to the memory branch.
 func (w *learnWorker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	if err := w.observe(ctx, t); err != nil {
 		return nil, err
@@ -26,19 +26,18 @@ func (w *learnWorker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia
 	return committed, nil
 }
 
-// observe records the result of the task so far, for those who learn from it.
+// observe records the result of the task so far for the policies that learn from it.
 func (w *learnWorker) observe(ctx context.Context, t sia.Task) error {
 	return errors.Join(w.Chooser.Observe(ctx, t), w.Decider.Observe(ctx, t))
 }
 
-// comments are what was said on the task's issue and pull request, but for what
-// SIA wrote there itself: it quotes the logs.
+// comments returns the comments on the task's issue and pull request, except SIA's own, which quote logs.
 func (w *learnWorker) comments(ctx context.Context, t sia.Task) ([]string, error) {
 	self, err := w.GitHub.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := w.threads(ctx, t)
+	list, err := w.taskComments(ctx, t)
 	var said []string
 	for _, c := range list {
 		if c.Author != self.Login {
@@ -48,15 +47,14 @@ func (w *learnWorker) comments(ctx context.Context, t sia.Task) ([]string, error
 	return said, err
 }
 
-// threads are the comments on the task's issue and pull request. Where nobody had
-// said anything before the task began, and that is not long ago, one request for
-// both has them.
-func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Comment, err error) {
+// taskComments returns the comments on the task's issue and pull request. If there were no comments before the task
+// began, and the task is recent, a single request returns both.
+func (w *learnWorker) taskComments(ctx context.Context, t sia.Task) (all []github.Comment, err error) {
 	_, err = w.Store.Text(ctx, t.ID, 0, textQuiet)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	if err == nil && w.Now().Sub(t.CreatedAt) < brief {
+	if err == nil && w.Now().Sub(t.CreatedAt) < recentTaskAge {
 		list, err := w.repo(t).CommentsEverywhere(ctx, t.CreatedAt)
 		for _, c := range list {
 			if c.Issue == t.Issue || c.Issue == t.Pull.Number && c.Issue != 0 {
@@ -69,7 +67,7 @@ func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Com
 		if n == 0 || n == t.Issue && t.IssueGone {
 			continue
 		}
-		list, err := w.repo(t).CommentsSince(ctx, n, t.CreatedAt.Add(-allComments))
+		list, err := w.repo(t).CommentsSince(ctx, n, t.CreatedAt.Add(-commentLookback))
 		if err != nil {
 			return nil, err
 		}
@@ -78,12 +76,11 @@ func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Com
 	return all, nil
 }
 
-// textQuiet is kept of a task when nobody had said anything on its issue as its first
-// attempt began.
+// textQuiet marks a task with an issue that had no comments when its first attempt began.
 const textQuiet = "quiet"
 
-// noteQuiet keeps that, if it is so.
-func (w *startWorker) noteQuiet(ctx context.Context, t sia.Task, issue github.Issue) error {
+// saveQuiet stores textQuiet if the issue has no comments of users.
+func (w *startWorker) saveQuiet(ctx context.Context, t sia.Task, issue github.Issue) error {
 	if len(t.Attempts) > 0 || t.Earlier > 0 || issue.Comments > 1 {
 		return nil
 	}
@@ -94,9 +91,9 @@ func (w *startWorker) noteQuiet(ctx context.Context, t sia.Task, issue github.Is
 	return w.Store.SaveText(ctx, t.ID, 0, textQuiet, "yes")
 }
 
-// brief is how long a task takes at most for which everything is read that was said in
-// the repository since it began.
-const brief = time.Hour
+// recentTaskAge is the maximum age of a task for which all comments in the repository since it began are requested at
+// once.
+const recentTaskAge = time.Hour
 
-// allComments is how long before the task an issue may have been talked about.
-const allComments = 10 * 365 * 24 * time.Hour
+// commentLookback is how far before the task's creation comments are requested.
+const commentLookback = 10 * 365 * 24 * time.Hour

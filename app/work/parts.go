@@ -18,33 +18,33 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// textBaseline is the result of the repository's tests where an attempt begins.
+// textBaseline stores the result of the repository's tests at an attempt's start.
 const textBaseline = "baseline"
 
-// ofRun is the kind of a text of one run of an attempt.
-func ofRun(kind string, run int) string {
+// runTextKind returns the kind of a text of one run of an attempt.
+func runTextKind(kind string, run int) string {
 	if run == 0 {
 		return kind
 	}
 	return fmt.Sprintf("%s of run %d", kind, run)
 }
 
-// agentRun is one run of an agent: all of an attempt, its plan, or a part of it.
+// agentRun is one run of an agent: a whole attempt, its plan, or a part of it.
 type agentRun struct {
 	effect sia.Effect
 	part   *sia.Part // nil: no part
 	number int       // the part's
 	saved  []agent.Turn
-	begin  beginning
-	by     gitops.Signature // who its commit is by
+	start  startPoint
+	by     gitops.Signature // author of its commit
 }
 
-// inPlan reports whether the run is of a part that is put together with others.
+// inPlan reports whether the run is of a part that is merged with others.
 func (r agentRun) inPlan() bool { return r.part != nil && r.part.Kind != sia.PartRacer }
 
-// runOf says what the run of an effect is, and where it begins. Of an attempt of several runs,
-// each begins from where the branch was when the attempt did, wherever it is by now.
-func (w *attemptWorker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentRun, err error) {
+// newRun returns the run of an effect and where it begins. In an attempt with several runs, each begins where the
+// branch was when the attempt began, even if the branch has moved.
+func (w *attemptWorker) newRun(ctx context.Context, t *sia.Task, f sia.Effect) (r agentRun, err error) {
 	r.effect = f
 	a := t.Attempt()
 	r.part, r.number = a.PartOf(f.Run)
@@ -64,25 +64,25 @@ func (w *attemptWorker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r
 		}
 	}
 	if r.part == nil {
-		r.begin, err = w.branch.beginning(ctx, *t, start)
+		r.start, err = w.branch.startPoint(ctx, *t, start)
 		return r, err
 	}
 	got, err := w.mergeParts(ctx, *t, start, plan.Tops(a.Needs(), r.part.Needs))
-	r.begin = beginning{commit: got.sha, parents: got.parents}
+	r.start = startPoint{commit: got.sha, parents: got.parents}
 	for _, c := range got.conflicts {
-		r.begin.open = append(r.begin.open, c.Path)
+		r.start.open = append(r.start.open, c.Path)
 	}
-	if r.part.Kept != "" { // its files, and still one commit on top of what the part rests on
-		r.begin.commit = string(r.part.Kept)
-		if len(r.begin.parents) == 0 {
-			r.begin.parents = []string{got.sha}
+	if r.part.Kept != "" { // the kept files, as one commit on top of its dependencies
+		r.start.commit = string(r.part.Kept)
+		if len(r.start.parents) == 0 {
+			r.start.parents = []string{got.sha}
 		}
 	}
 	return r, err
 }
 
-// attemptStart is where the branch was when an attempt began, which its commit may replace;
-// "" where it was not there yet.
+// attemptStart returns the head of the branch when an attempt began, which its commit may replace; "" if the branch did
+// not exist.
 func (w *common) attemptStart(ctx context.Context, t sia.Task, number int) (string, error) {
 	if a := t.Attempts[number-1]; a.Divided() {
 		return string(a.Start), nil
@@ -90,8 +90,8 @@ func (w *common) attemptStart(ctx context.Context, t sia.Task, number int) (stri
 	return w.Store.Text(ctx, t.ID, number, textStart)
 }
 
-// agentFor is who makes a run. A plan of parts is made by the coder's model itself, also
-// where a command does the work.
+// agentFor returns the agent of a run. A plan of parts is made by the coder's model itself, even if a command does the
+// work.
 func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	name, byModel := t.Attempt().Coder, r.effect.Run > 0 && r.part == nil
 	if r.part != nil {
@@ -99,16 +99,16 @@ func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	}
 	c := w.decisions.coder(t, name)
 	switch {
-	case w.Elsewhere != nil:
-		return w.Elsewhere.Agent(t, r.effect, r.begin.commit, c.Name, byModel)
+	case w.RemoteAgents != nil:
+		return w.RemoteAgents.Agent(t, r.effect, r.start.commit, c.Name, byModel)
 	case byModel:
 		return c.Builtin
 	}
 	return c.Agent(t.Settings.Agent)
 }
 
-// forRun adds to what an agent is given what its run is.
-func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.Input) error {
+// setRunInput adds the data about its run to an agent's input.
+func (w *attemptWorker) setRunInput(ctx context.Context, t sia.Task, r agentRun, in *agent.Input) error {
 	a, p := t.Attempt(), r.part
 	switch {
 	case r.effect.Run == 0:
@@ -134,7 +134,7 @@ func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *
 	if p.Tries == 0 && p.Kind != sia.PartMend {
 		in.Part.Left, in.Part.Why = nil, ""
 	}
-	for _, path := range r.begin.open {
+	for _, path := range r.start.open {
 		in.Part.Open = append(in.Part.Open, sia.Conflict{Path: path, What: string(gitops.ConflictContent)})
 	}
 	var err error
@@ -142,14 +142,14 @@ func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *
 	return err
 }
 
-// baseline is the result of the repository's tests where the attempt begins; nil where that is
-// not known. The first run that begins there finds it out.
+// baseline returns the result of the repository's tests at the attempt's start; nil if it is unknown. The first run
+// with that start determines it.
 func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.CheckRun, error) {
 	c, err := w.savedBaseline(ctx, t)
 	if err != nil || c != nil || len(r.part.Needs) > 0 || r.part.Kept != "" || len(r.saved) > 0 {
 		return c, err
 	}
-	got, err := w.check(ctx, t, r.effect.Key+" baseline", r.begin.commit, []string{""}, nil)
+	got, err := w.check(ctx, t, r.effect.Key+" baseline", r.start.commit, []string{""}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -157,14 +157,14 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 	return &got[0], w.saveJSON(ctx, t.ID, t.Attempt().Number, textBaseline, got[0])
 }
 
-// savedBaseline is the baseline as far as it was found out; nil: it was not.
+// savedBaseline returns the saved baseline; nil: there is none.
 func (w *attemptWorker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun, err error) {
 	_, err = w.readJSON(ctx, t.ID, t.Attempt().Number, textBaseline, &c)
 	return c, err
 }
 
-// onlyTests lets a test that shows a fault hold only where nothing but tests was changed.
-func onlyTests(fact *sia.AttemptEnded) {
+// requireOnlyTests rejects a reproduction of a fault if anything but tests was changed.
+func requireOnlyTests(fact *sia.AttemptEnded) {
 	if shown := len(fact.Diff.Paths); fact.Diff.Files > shown {
 		fact.Check.Holds, fact.Check.Ran = false, false
 		fact.Check.Excerpt = fmt.Sprintf("%d files were changed; a test that shows a fault takes at most %d",
@@ -173,7 +173,7 @@ func onlyTests(fact *sia.AttemptEnded) {
 	}
 	for _, path := range fact.Diff.Paths {
 		if !tamper.IsTest(path) {
-			fact.Check.Holds, fact.Check.Ran = false, false // what passes may pass through that change
+			fact.Check.Holds, fact.Check.Ran = false, false // the test may pass because of that change
 			fact.Check.Excerpt = fmt.Sprintf("%s was changed, which is no test", path)
 			return
 		}
@@ -183,12 +183,12 @@ func onlyTests(fact *sia.AttemptEnded) {
 // mergedParts is the result of merging parts.
 type mergedParts struct {
 	sha       string
-	conflicts []gitops.Conflict // none: they agree
-	parents   []string          // of the commit that resolves them; empty: there is nothing to resolve
+	conflicts []gitops.Conflict // empty: merged cleanly
+	parents   []string          // of the commit that resolves them; empty: nothing to resolve
 }
 
-// mergeParts merges the results of some parts, of which none rests on another, in their order.
-// The same parts make the same commits, however often it is done.
+// mergeParts merges the results of parts, none of which depends on another, in order. It is reproducible: the same
+// parts make the same commits.
 func (w *attemptWorker) mergeParts(
 	ctx context.Context, t sia.Task, start string, parts []int,
 ) (out mergedParts, err error) {
@@ -198,7 +198,7 @@ func (w *attemptWorker) mergeParts(
 	var have []int
 	var sides []string
 	for i, n := range parts {
-		side, err := w.comesTo(ctx, t, start, n)
+		side, err := w.partCommit(ctx, t, start, n)
 		if err != nil {
 			return out, err
 		}
@@ -234,17 +234,17 @@ func (w *attemptWorker) mergeParts(
 	return out, nil
 }
 
-// lostParts reports whether an error says that a part's commit is nowhere: a mirror that
-// was deleted takes along what was not pushed.
-func lostParts(t sia.Task, err error) bool {
+// arePartsLost reports whether an error means that a part's commit is lost: deleting a mirror also deletes unpushed
+// commits.
+func arePartsLost(t sia.Task, err error) bool {
 	a := t.Attempt()
 	return a != nil && slices.ContainsFunc(a.Parts, func(p sia.Part) bool {
-		return p.Commit != "" && lostCommit(err, p.Commit) || p.Kept != "" && lostCommit(err, p.Kept)
+		return p.Commit != "" && isCommitLost(err, p.Commit) || p.Kept != "" && isCommitLost(err, p.Kept)
 	})
 }
 
-// comesTo is the commit that a part made, or the one that it began with where it changed nothing.
-func (w *attemptWorker) comesTo(ctx context.Context, t sia.Task, start string, number int) (string, error) {
+// partCommit returns the commit of a part, or the commit where it began if it changed nothing.
+func (w *attemptWorker) partCommit(ctx context.Context, t sia.Task, start string, number int) (string, error) {
 	p := t.Attempt().Parts[number-1]
 	if p.Commit != "" {
 		return string(p.Commit), nil
@@ -253,8 +253,7 @@ func (w *attemptWorker) comesTo(ctx context.Context, t sia.Task, start string, n
 	return below.sha, err
 }
 
-// aggregate puts an attempt's parts together, and looks in the sandbox whether each of them
-// still holds then.
+// aggregate merges an attempt's parts, and runs the check of each in the sandbox on the result.
 func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	a := t.Attempt()
 	t.Head = a.Start
@@ -264,7 +263,7 @@ func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect)
 	}
 	tops := a.Tops()
 	got, err := w.mergeParts(ctx, t, start, tops)
-	if lostParts(t, err) {
+	if arePartsLost(t, err) {
 		return sia.Aggregated{Lost: true}, nil
 	}
 	if err != nil {
@@ -286,16 +285,15 @@ func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect)
 	if a.Lost() > 0 || a.Outcome != "" {
 		return out, nil
 	}
-	out.Checks, err = w.checkWhole(ctx, t, f, got.sha)
+	out.Checks, err = w.checkMerged(ctx, t, f, got.sha)
 	if errors.Is(context.Cause(ctx), store.ErrCancelled) {
-		return out, nil // the task has ended: what was done is kept, and nobody asks for its tests any more
+		return out, nil // the task has ended: the merge is kept, and its tests are not needed any more
 	}
 	return out, err
 }
 
-// checkWhole runs the commands of all parts, and the repository's tests, on a commit that
-// holds all of them.
-func (w *attemptWorker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
+// checkMerged runs the commands of all parts, and the repository's tests, on a commit that contains all parts.
+func (w *attemptWorker) checkMerged(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
 	a := t.Attempt()
 	var commands []string
 	for _, p := range a.Parts {
@@ -313,7 +311,7 @@ func (w *attemptWorker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect
 	return w.check(ctx, t, f.Key, sha, commands, baseline)
 }
 
-// check runs commands on a commit, in a workspace that is made for that.
+// check runs commands on a commit, in a temporary workspace.
 func (w *attemptWorker) check(
 	ctx context.Context, t sia.Task, key, sha string, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {
@@ -331,9 +329,9 @@ func (w *attemptWorker) check(
 		Services: set.Services, Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
 }
 
-// diffOf is the run that made the attempt's diff: of a race, that of the racer with its change
-// on the branch.
-func diffOf(a sia.Attempt) (run int) {
+// diffRun returns the run that made the attempt's diff. In a race it is the run of the racer with its change on the
+// branch.
+func diffRun(a sia.Attempt) (run int) {
 	for _, p := range a.Parts {
 		if p.Kind == sia.PartRacer && p.Commit == a.Head && p.Pushed {
 			run = p.Run

@@ -6,7 +6,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A test that shows a fault shows it only where nothing but tests was changed, as far as that is known.
+// A reproduction of a fault counts only if nothing but tests was changed, as far as that is known.
 func TestOnlyTests(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -20,7 +20,7 @@ func TestOnlyTests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fact := sia.AttemptEnded{Diff: tt.diff, Check: &sia.CheckRun{Holds: true}}
-			if onlyTests(&fact); fact.Check.Holds != tt.holds || !tt.holds && fact.Check.Excerpt == "" {
+			if requireOnlyTests(&fact); fact.Check.Holds != tt.holds || !tt.holds && fact.Check.Excerpt == "" {
 				t.Errorf("%+v", fact.Check)
 			}
 		})

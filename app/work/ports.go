@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Store is what the worker needs of the database. [store.Store] is one.
+// Store is the part of the database that the worker needs. [store.Store] implements it.
 type Store interface {
 	AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, number int, turn []byte) error
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)

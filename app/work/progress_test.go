@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// A long attempt tells once a minute how far it has come, with secrets masked, and a short one never.
+// A long attempt reports its progress once a minute, with secrets masked, and a short one never.
 func TestProgressIsTold(t *testing.T) {
 	ctx := t.Context()
 	now := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
@@ -55,7 +55,7 @@ func TestProgressIsTold(t *testing.T) {
 	}
 }
 
-// An attempt goes on when it can't be told how far it has come; what was not told, a later turn tells.
+// An attempt continues if its progress can't be reported, and a later turn reports it.
 func TestProgressThatIsNotTold(t *testing.T) {
 	ctx := t.Context()
 	now := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
@@ -75,7 +75,7 @@ func TestProgressThatIsNotTold(t *testing.T) {
 	}
 	turn := func(n int, calls ...agent.Call) {
 		t.Helper()
-		now = now.Add(progressEvery)
+		now = now.Add(progressInterval)
 		if err := r.Turn(ctx, agent.Turn{Number: n, At: now, Kind: agent.TurnModel, Calls: calls}); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestProgressThatIsNotTold(t *testing.T) {
 	}
 }
 
-// working is a task with its first attempt at work.
+// working returns a task with its first attempt running.
 func working(t *testing.T, s *store.Store, now time.Time) sia.TaskID {
 	t.Helper()
 	ctx := t.Context()

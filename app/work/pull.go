@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// pull makes sure that a draft pull request shows the branch.
+// pull ensures that a draft pull request exists for the branch.
 func (w *surfaceWorker) pull(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if p := t.Pull; p.Number != 0 && !p.Merged {
 		return sia.PullOpened{Number: p.Number, NodeID: p.NodeID, URL: p.URL, Draft: p.Draft}, nil

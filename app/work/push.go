@@ -9,9 +9,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// push puts the attempt's commit on the task's branch, if the branch is still
-// where the attempt found it. Where the task's head is by now does not matter:
-// what a person pushed meanwhile is not in the commit, and must not be replaced.
+// push pushes the attempt's commit to the task's branch, if the branch is still where the attempt found it. The task's
+// present head does not matter: commits that somebody else pushed meanwhile are not in the attempt's commit and must
+// not be replaced.
 func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	start, err := w.attemptStart(ctx, t, f.Attempt)
 	if err != nil {
@@ -21,15 +21,15 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	switch {
 	case t.Merging != nil:
 		from = string(t.Merging.Onto)
-	case start == "": // the branch is not there yet
+	case start == "": // the branch does not exist yet
 		from = string(t.BaseSHA)
 	}
 	expect := start
-	if head := t.Attempts[f.Attempt-1].Head; f.Part > 0 && head != "" { // this takes another racer's place
+	if head := t.Attempts[f.Attempt-1].Head; f.Part > 0 && head != "" { // it replaces another racer's commit
 		expect = string(head)
 	}
 	on, err := w.pushCommit(ctx, t, from, string(f.SHA), expect)
-	if refused, ok := refusedChange(err); ok {
+	if refused, ok := parseRefusal(err); ok {
 		return refused, nil
 	}
 	var moved *gitops.LeaseError
@@ -37,7 +37,7 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return sia.PushRefused{Head: sia.SHA(moved.Head),
 			Reason: fmt.Sprintf("somebody else pushed to `%s` meanwhile", t.Branch)}, nil
 	}
-	if lostCommit(err, f.SHA) {
+	if isCommitLost(err, f.SHA) {
 		return sia.PushRefused{Lost: true, Reason: "what it made is on no server any more"}, nil
 	}
 	if err != nil {
@@ -50,28 +50,28 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	return out, nil
 }
 
-// pushCommit puts a commit on the task's branch, which is expected at a commit; empty: not
-// to be there. It needs the permission for workflow files where one differs from the commit
-// from, which GitHub has. Where rules want signatures, it is another commit that GitHub signed.
-func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (placed, error) {
+// pushCommit pushes a commit to the task's branch, which must be at expect; empty: must not exist. It needs the
+// permission for workflow files if one differs from its version in from, a commit on GitHub. If rules require
+// signatures, it pushes a copy that GitHub has signed.
+func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (branchCommit, error) {
 	touched, _, err := w.workflowFiles(ctx, t, from, sha)
 	if err != nil {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	mirror := w.mirror(t)
 	if len(touched) > 0 {
 		mirror = w.Git.Repo(w.repo(t).WorkflowRemote())
 	}
-	on := placed{sha: sha}
+	on := branchCommit{sha: sha}
 	if t.Commits.Signed {
-		defer w.dropObjects(ctx, t, mirror)
-		if on, err = w.signed(ctx, t, mirror, from, sha, expect); err != nil {
-			return placed{}, err
+		defer w.deleteObjects(ctx, t, mirror)
+		if on, err = w.createSigned(ctx, t, mirror, from, sha, expect); err != nil {
+			return branchCommit{}, err
 		}
 	}
-	if !on.there {
+	if !on.onBranch {
 		if err := mirror.Push(ctx, t.Branch, on.sha, expect); err != nil {
-			return placed{}, err
+			return branchCommit{}, err
 		}
 	}
 	w.repo(t).Pushed(t.Branch, on.sha)

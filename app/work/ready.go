@@ -16,8 +16,8 @@ func (w *surfaceWorker) ready(ctx context.Context, t sia.Task, _ sia.Effect) (si
 	return sia.Readied{Refused: refused}, err
 }
 
-// refusal is what GitHub refuses for good, in words for people. What trying again may
-// help with stays an error.
+// refusal returns the message of a permanent refusal by GitHub. Other errors, which a retry may solve, are returned
+// unchanged.
 func refusal(err error) (string, error) {
 	var known *sia.Error
 	if !errors.As(err, &known) || !sia.IsPermanent(err) {

@@ -10,27 +10,27 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of what is answered (docs/rules.md#failsafes).
+// Limits of replies (docs/rules.md#failsafes).
 const (
-	repliesAnHour = 20             // on one thread, so that no exchange with another machine runs away
-	refusedOnce   = 24 * time.Hour // the same answer is given to the same person on one thread once in so long
+	maxRepliesPerHour = 20             // per thread, to stop loops with other bots
+	repeatInterval    = 24 * time.Hour // interval in which a user gets the same answer on a thread only once
 )
 
-// reply answers a person's comment, once. Who asks for the same that could not be done
-// sees that it was heard, and reads nothing new.
+// reply answers a user's comment, once. If the same request could not be fulfilled before, it only adds a reaction to
+// show that the comment was read.
 func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	n, again, err := w.replied(ctx, f)
+	n, again, err := w.countReplies(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case again, n > repliesAnHour: // it was said
+	case again, n > maxRepliesPerHour: // already answered, or over the limit
 		f.Content = "confused"
 		return w.react(ctx, t, f)
-	case n == repliesAnHour:
-		f.Content = render.TooMany(repliesAnHour, "hour")
+	case n == maxRepliesPerHour:
+		f.Content = render.TooMany(maxRepliesPerHour, "hour")
 	}
-	moves, err := w.moves(ctx, t.ID)
+	moves, err := w.readMoves(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (si
 	return sia.Done{}, err
 }
 
-// replied counts the answers on a thread within the last hour, and says whether this one
-// was given to the same person before.
-func (w *surfaceWorker) replied(ctx context.Context, f sia.Effect) (n int, again bool, err error) {
+// countReplies counts the replies on a thread within the last hour, and reports whether this one was given to the same
+// user before.
+func (w *surfaceWorker) countReplies(ctx context.Context, f sia.Effect) (n int, again bool, err error) {
 	effects, err := w.Store.Effects(ctx, f.Task)
-	hour, day := w.Now().Add(-time.Hour), w.Now().Add(-refusedOnce)
+	hour, day := w.Now().Add(-time.Hour), w.Now().Add(-repeatInterval)
 	for _, e := range effects {
 		if e.Kind != sia.DoReply || e.State != store.EffectDone || e.OnIssue != f.OnIssue {
 			continue
@@ -79,8 +79,8 @@ func (w *surfaceWorker) replied(ctx context.Context, f sia.Effect) (n int, again
 	return n, again, err
 }
 
-// moves reads the decisions on a task from its event log.
-func (w *surfaceWorker) moves(ctx context.Context, id sia.TaskID) ([]render.Move, error) {
+// readMoves returns the decisions on a task from its event log.
+func (w *surfaceWorker) readMoves(ctx context.Context, id sia.TaskID) ([]render.Move, error) {
 	rows, err := w.Store.Events(ctx, id)
 	if err != nil {
 		return nil, err

@@ -8,10 +8,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// rerun asks for jobs to be run again; check runs of other apps can't be. Runs that are not completed any more were
-// asked for already, and so may others have been before a process ended.
+// rerun requests re-runs of jobs; check runs of other apps can't be re-run. Runs that are not completed were already
+// requested, and others may have been before an earlier process ended.
 func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	if f.SHA != t.Head { // the checks of an earlier head say nothing, and may cancel those of this one
+	if f.SHA != t.Head { // checks of an earlier head do not count, and re-running them may cancel those of this one
 		return sia.Done{}, nil
 	}
 	repo := w.repo(t)
@@ -27,7 +27,7 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		}
 		done := false
 		if !first {
-			if done, err = ranAgain(ctx, repo, r); err != nil {
+			if done, err = wasRerun(ctx, repo, r); err != nil {
 				return nil, err
 			}
 		}
@@ -38,8 +38,8 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	return sia.Done{}, repo.RerunChecks(ctx, again)
 }
 
-// ranAgain reports whether a job was followed by another: its workflow run has a later attempt.
-func ranAgain(ctx context.Context, repo *github.Repo, r github.CheckRun) (bool, error) {
+// wasRerun reports whether a job was re-run: its workflow run has a later attempt.
+func wasRerun(ctx context.Context, repo *github.Repo, r github.CheckRun) (bool, error) {
 	attempts, err := repo.Attempts(ctx, r.RunID)
 	for _, n := range attempts {
 		if attempts[r.ID] != 0 && n > attempts[r.ID] {

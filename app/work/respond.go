@@ -14,12 +14,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// nearLines is how far from the lines of a thread a change still is at them.
+// nearLines is the maximum distance of a change from a thread's lines that still counts as a change of them.
 const nearLines = 3
 
-// respond tells people how what they asked for was dealt with: in each thread that an attempt was given,
-// and where they said more than that, in one comment on the pull request. What changed is read from
-// the commits; why something did not, from the agent's words.
+// respond answers requests of users: in each thread that was in an attempt's input, and with one comment on the pull
+// request for all other requests. Changes are read from the commits, reasons for not changing something from the
+// agent's summary.
 func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	i := slices.IndexFunc(t.Owed, func(o sia.Owed) bool { return o.Key == f.Key })
 	if i < 0 || t.Pull.Number == 0 {
@@ -36,10 +36,11 @@ func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (
 	}
 	var answers []github.Answer
 	for i, thread := range o.Threads {
-		came := render.ThreadAnswer{Head: o.Head, Why: o.Why, Said: said[len(o.Words)+i], Changed: touched(diff, thread)}
+		came := render.ThreadAnswer{Head: o.Head, Why: o.Why, Said: said[len(o.Words)+i],
+			Changed: touchesThread(diff, thread)}
 		if thread.Suggestion != nil && came.Changed {
 			var err error
-			if came.Applied, err = w.applied(ctx, t, o.Head, thread); err != nil {
+			if came.Applied, err = w.isApplied(ctx, t, o.Head, thread); err != nil {
 				return nil, err
 			}
 		}
@@ -54,14 +55,13 @@ func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (
 	if len(o.Words) > 0 {
 		text := render.Asked(t, o, said[:len(o.Words)], len(diff.Files) > 0, w.Links)
 		_, _, failed := w.repo(t).UpsertComment(ctx, t.Pull.Number, markerLine(f), text, known)
-		err = errors.Join(failed, err) // what may yet succeed comes first: a refused thread is refused again
+		err = errors.Join(failed, err) // the error that a retry may solve comes first: a refused thread is refused again
 	}
 	return sia.Done{}, err
 }
 
-// touched reports whether a change is at the lines of a thread, or anywhere in its file where those
-// are not known.
-func touched(d gitops.Diff, t sia.Thread) bool {
+// touchesThread reports whether a change is near the lines of a thread, or anywhere in its file if those are unknown.
+func touchesThread(d gitops.Diff, t sia.Thread) bool {
 	for _, f := range d.Files {
 		if f.OldPath != t.Path && f.Path != t.Path {
 			continue
@@ -78,8 +78,8 @@ func touched(d gitops.Diff, t sia.Thread) bool {
 	return false
 }
 
-// changedWithin reports whether a hunk deletes lines of the old side between first and last, or adds
-// some there. A hunk's lines around its changes don't count.
+// changedWithin reports whether a hunk deletes lines of the old side between first and last, or adds lines there.
+// Context lines don't count.
 func changedWithin(h gitops.Hunk, first, last int) bool {
 	at := h.OldStart
 	for _, l := range h.Lines {
@@ -93,20 +93,20 @@ func changedWithin(h gitops.Hunk, first, last int) bool {
 	return false
 }
 
-// applied reports whether a suggestion stands in its file at a commit, as it was suggested.
-func (w *surfaceWorker) applied(ctx context.Context, t sia.Task, head sia.SHA, thread sia.Thread) (bool, error) {
+// isApplied reports whether the file at a commit contains a suggestion literally.
+func (w *surfaceWorker) isApplied(ctx context.Context, t sia.Task, head sia.SHA, thread sia.Thread) (bool, error) {
 	if strings.TrimSpace(*thread.Suggestion) == "" {
 		return false, nil // a deletion can't be found
 	}
-	content, err := w.mirror(t).ReadFile(ctx, string(head), thread.Path, placeLimit)
+	content, err := w.mirror(t).ReadFile(ctx, string(head), thread.Path, searchedFileLimit)
 	if err != nil {
 		return false, ignoreMissing(err)
 	}
-	// Whole lines, so that a suggestion of "x" is not found in "xy".
+	// Compare whole lines, so that a suggestion of "x" is not found in "xy".
 	return strings.Contains("\n"+strings.ReplaceAll(string(content), "\r\n", "\n")+"\n", "\n"+*thread.Suggestion+"\n"), nil
 }
 
-// ignoreMissing is nil for a file that is not there, or is too large to be read.
+// ignoreMissing returns nil if a file does not exist or is too large, and err otherwise.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitops.ErrTooLarge) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// review has the diagnosis reviewed by a fresh model call that sees only the
-// diagnosis package: no transcript, no history, nobody's reasoning.
+// review requests a review of the diagnosis from a new model call that sees only the diagnosis package: no transcript,
+// no history, no earlier reasoning.
 func (w *learnWorker) review(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	return askOnce(ctx, w.common, f, textReview, f.Key, func() (out sia.Reviewed, err error) {
 		diff, err := w.validationDiff(ctx, t, t.Attempt().Head)
@@ -30,11 +30,10 @@ func (w *learnWorker) review(ctx context.Context, t sia.Task, f sia.Effect) (sia
 	})
 }
 
-// readerLimit bounds a file that a reviewer asks for, in bytes.
+// readerLimit is the maximum size of a file that a reviewer requests, in bytes.
 const readerLimit = 256 << 10
 
-// reader reads files for a reviewer at a head of the task's, or else as they are on the base,
-// with secrets masked.
+// reader returns a function that reads files at a head of the task, or else at the base, with secrets masked.
 func (w *learnWorker) reader(ctx context.Context, t sia.Task, head sia.SHA) diagnose.Reader {
 	repo := w.mirror(t)
 	return func(path string) ([]byte, error) {
@@ -52,10 +51,9 @@ func (w *learnWorker) reader(ctx context.Context, t sia.Task, head sia.SHA) diag
 	}
 }
 
-// validationDiff is the part of a head's change that touches tests, what
-// configures checks, or protected paths, as a unified diff with secrets masked;
-// empty when nothing of it does. What an interrupted attempt changed was thrown
-// away, so that there is no head to look at.
+// validationDiff returns the part of a head's change that touches tests, the configuration of checks, or protected
+// paths, as a unified diff with secrets masked; empty if there is none. An interrupted attempt has no head because its
+// changes were discarded.
 func (w *learnWorker) validationDiff(ctx context.Context, t sia.Task, head sia.SHA) (string, error) {
 	if head == "" {
 		return "", nil
@@ -74,7 +72,7 @@ func (w *learnWorker) validationDiff(ctx context.Context, t sia.Task, head sia.S
 	return w.Secrets.Mask(b.String()), nil
 }
 
-// writeDiff writes one file's difference for a reader.
+// writeDiff writes one file's diff in readable form.
 func writeDiff(b *strings.Builder, f gitops.FileDiff) {
 	fmt.Fprintf(b, "%s %s", f.Status, f.Path)
 	if f.OldPath != "" {

@@ -13,12 +13,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// dcoFile configures the app that looks for sign-offs.
+// dcoFile configures the app that checks sign-offs.
 // https://github.com/dcoapp/app
 const dcoFile = ".github/dco.yml"
 
-// commitRules is what the repository asks of commits: by its rules and settings, or by the file of
-// the app that looks for sign-offs.
+// commitRules returns what the repository requires of commits in its rules and settings, or in the configuration of the
+// app that checks sign-offs.
 func (w *branchWorker) commitRules(ctx context.Context, t sia.Task, base string) (sia.CommitRules, error) {
 	rules, err := w.repo(t).CommitRules(ctx, t.BaseBranch)
 	if err != nil || rules.SignOff {
@@ -35,7 +35,7 @@ func (w *branchWorker) commitRules(ctx context.Context, t sia.Task, base string)
 	return rules, err
 }
 
-// signOff is the line with which the app signs a commit off, where the repository asks for it.
+// signOff returns the app's sign-off trailer, if the repository requires it.
 // https://developercertificate.org
 func signOff(t sia.Task, bot gitops.Signature) []gitops.Trailer {
 	if !t.Commits.SignOff {
@@ -44,39 +44,39 @@ func signOff(t sia.Task, bot gitops.Signature) []gitops.Trailer {
 	return []gitops.Trailer{{Key: "Signed-off-by", Value: fmt.Sprintf("%s <%s>", bot.Name, bot.Email)}}
 }
 
-// placed is a commit on the task's branch, or one that is to be put there.
-type placed struct {
-	sha     string
-	warning string // for people: a rule that it does not fulfil
-	there   bool   // it is on the branch already
+// branchCommit is a commit on the task's branch, or one to be pushed there.
+type branchCommit struct {
+	sha      string
+	warning  string // for users: a rule that the commit violates
+	onBranch bool   // the commit is already on the branch
 }
 
-// objectsRef is where the objects of a task's commit wait until GitHub has made a signed commit of
-// them. It is no branch, so nothing runs because of it.
+// objectsRef is the ref that holds the objects of a task's commit until GitHub has created a signed commit from them.
+// It is not a branch, so it triggers no workflows.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#push
 func objectsRef(t sia.Task) string { return "refs/sia/objects/" + string(t.ID) }
 
-// signed has GitHub make and sign the commits made here that the branch lacks: their objects are
-// pushed, and each commit is made anew of its tree, message and parents. Where that was done before
-// and the branch moved, it is found by looking. What GitHub does not sign is put on the branch as it
-// is, and people are told.
-func (w *branchWorker) signed(
+// createSigned makes GitHub create and sign the commits made here that the branch lacks: it pushes their objects and
+// creates each commit again from its tree, message and parents. If that was done before and the branch moved, it finds
+// the createSigned commit on the branch. If GitHub does not sign, it returns the original commit and a warning for
+// users.
+func (w *branchWorker) createSigned(
 	ctx context.Context, t sia.Task, mirror *gitops.Repo, from, sha, expect string,
-) (placed, error) {
-	out, err := w.lookForSigned(ctx, t, mirror, sha, expect)
-	if err != nil || out.there {
+) (branchCommit, error) {
+	out, err := w.findSigned(ctx, t, mirror, sha, expect)
+	if err != nil || out.onBranch {
 		return out, err
 	}
 	made, err := mirror.MadeCommits(ctx, sha, expect, from, string(t.BaseSHA))
 	if err != nil || len(made) == 0 {
-		return placed{sha: sha}, err
+		return branchCommit{sha: sha}, err
 	}
 	err = mirror.PushRef(ctx, objectsRef(t), sha)
-	if _, change := refusedChange(err); err != nil && !change && refused(err) {
-		return placed{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
+	if _, change := parseRefusal(err); err != nil && !change && isRefused(err) {
+		return branchCommit{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
 	}
 	if err != nil {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	signed := map[string]github.MadeCommit{}
 	for _, c := range made {
@@ -86,66 +86,65 @@ func (w *branchWorker) signed(
 			}
 		}
 		s, err := w.repo(t).CreateCommit(ctx, github.NewCommit{Tree: c.Tree, Parents: c.Parents, Message: c.Message})
-		if refused(err) {
-			return placed{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
+		if isRefused(err) {
+			return branchCommit{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
 		}
 		if err != nil {
-			return placed{}, err
+			return branchCommit{}, err
 		}
 		signed[c.SHA] = s
 		if !s.Verified {
-			out.warning = notSigned(t, s.Reason)
+			out.warning = notSignedWarning(t, s.Reason)
 		}
 	}
 	out.sha = signed[sha].SHA
 	return out, nil
 }
 
-// lookForSigned looks where the branch is: where it was expected, or at the signed commit, because
-// the answer to an earlier try was lost. Anywhere else it is a [*gitops.LeaseError].
-func (w *branchWorker) lookForSigned(
+// findSigned checks whether the branch is where expected, or at the signed commit because the response to an earlier
+// push was lost. Otherwise it returns a [*gitops.LeaseError].
+func (w *branchWorker) findSigned(
 	ctx context.Context, t sia.Task, mirror *gitops.Repo, sha, expect string,
-) (placed, error) {
+) (branchCommit, error) {
 	head, err := mirror.Head(ctx, t.Branch)
 	if err != nil || head == expect {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	moved := &gitops.LeaseError{Branch: t.Branch, Want: expect, Head: head}
 	if head == "" {
-		return placed{}, moved
+		return branchCommit{}, moved
 	}
 	if err := mirror.FetchCommit(ctx, head); err != nil {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	same, err := mirror.SameWork(ctx, head, sha)
 	if err != nil {
-		return placed{}, err
+		return branchCommit{}, err
 	}
 	if !same {
-		return placed{}, moved
+		return branchCommit{}, moved
 	}
 	c, err := w.repo(t).Commit(ctx, head)
-	out := placed{sha: head, there: true}
+	out := branchCommit{sha: head, onBranch: true}
 	if !c.Verified {
-		out.warning = notSigned(t, c.Reason)
+		out.warning = notSignedWarning(t, c.Reason)
 	}
 	return out, err
 }
 
-// notSigned says that GitHub did not sign, for a reason that it names in one word, such as "bad_email".
-func notSigned(t sia.Task, reason string) string {
+// notSignedWarning returns the warning that GitHub did not sign; reason is GitHub's, such as "bad_email".
+func notSignedWarning(t sia.Task, reason string) string {
 	return render.NotSigned(t.BaseBranch, strings.ReplaceAll(reason, "_", " "))
 }
 
-// refused reports whether GitHub refused something for good.
-func refused(err error) bool {
+// isRefused reports whether err is a permanent refusal by GitHub.
+func isRefused(err error) bool {
 	var rejected *gitops.RejectedError
 	return err != nil && (sia.IsPermanent(err) || errors.As(err, &rejected))
 }
 
-// dropObjects takes the ref of a task's objects away. One that stays does no harm, and goes with the
-// next push.
-func (w *branchWorker) dropObjects(ctx context.Context, t sia.Task, mirror *gitops.Repo) {
+// deleteObjects deletes the ref of a task's objects. If that fails, the ref does no harm, and the next push deletes it.
+func (w *branchWorker) deleteObjects(ctx context.Context, t sia.Task, mirror *gitops.Repo) {
 	if err := mirror.DropRef(ctx, objectsRef(t)); err != nil {
 		w.Logger.WarnContext(ctx, "ref left behind", "task", t.ID, "ref", objectsRef(t), "error", err)
 	}

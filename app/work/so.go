@@ -11,9 +11,12 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// so looks at what a coder says is so already: the test is run on the base, with what the attempt changed of tests, and
-// the commit is looked for behind the base. nil: nothing is claimed, or code was changed, which the checks judge.
-func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect, fact sia.AttemptEnded) (*sia.So, error) {
+// checkClaim verifies a coder's claim that nothing has to be done: it runs the claimed test on the base plus the
+// attempt's test changes, and searches the commit in the base's history. It returns nil if nothing is claimed, or if
+// code was changed.
+func (w *attemptWorker) checkClaim(
+	ctx context.Context, t sia.Task, f sia.Effect, fact sia.AttemptEnded,
+) (*sia.So, error) {
 	c, claims := sia.ClaimOf(fact.Summary)
 	d := fact.Diff
 	noTest := func(p string) bool { return !tamper.IsTest(p) }
@@ -27,7 +30,7 @@ func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect, fact s
 	}
 	if c.Command != "" {
 		sha := string(t.BaseSHA)
-		if fact.Commit != "" { // the base, and tests
+		if fact.Commit != "" { // the base with changed tests
 			sha = string(fact.Commit)
 		}
 		got, err := w.check(ctx, t, f.Key+" so", sha, []string{c.Command}, nil)
@@ -51,17 +54,18 @@ func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect, fact s
 		if err != nil {
 			return nil, err
 		}
-		if o.Wrong = didIt(names, &o.Claim, t.BaseBranch); o.Wrong == "" && o.Claim.Commit != "" {
+		if o.Wrong = checkClaimedCommit(names, &o.Claim, t.BaseBranch); o.Wrong == "" && o.Claim.Commit != "" {
 			o.URL = w.Links.Commit(t.Repo, o.Claim.Commit)
 		}
 	}
 	return o, nil
 }
 
-// didIt says why a commit is not what a claim says: it is not behind the base, or did not change what is named.
-// Where it is, the claim has its whole name. Not every commit can be looked up: merges and large ones are left out, and
-// a server may tell of none. Then a test that passes is enough, and the claim is no longer of a commit.
-func didIt(behind []gitops.HistoryNames, c *sia.Claim, branch string) string {
+// checkClaimedCommit returns why a claim about a commit is wrong: it is not in the base's history, or did not change
+// the named files. Otherwise it sets the claim's full commit name. The history omits merges and large commits, and may
+// be empty if the server sends none. If the commit is not found, a passing test is sufficient and the commit is removed
+// from the claim.
+func checkClaimedCommit(behind []gitops.HistoryNames, c *sia.Claim, branch string) string {
 	i := slices.IndexFunc(behind, func(n gitops.HistoryNames) bool { return strings.HasPrefix(n.SHA, string(c.Commit)) })
 	switch {
 	case i < 0 && c.Command != "":

@@ -12,23 +12,23 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// textStudy is kept of a task: what a person's fix has taught.
+// textStudy stores what a user's fix of a task has studyResult.
 const textStudy = "study"
 
-// taught is what a person's fix has taught.
-type taught struct {
+// studyResult is the result of studying a user's fix.
+type studyResult struct {
 	Fact      sia.FixStudied       `json:"fact"`
 	Technique *technique.Technique `json:"technique,omitempty"` // to be proposed; nil: none
 }
 
-// study works out what a person did where SIA could not. What no known technique
-// resembles is proposed as one: a pull request with its file, for people to read.
+// study finds out how a user solved a task that SIA could not. A technique unlike any known one is proposed in a pull
+// request with its file, for people to review.
 func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if t.Fix != nil && t.Fix.Head == f.SHA {
 		return sia.FixStudied{Fix: *t.Fix}, nil
 	}
-	out, err := askOnce(ctx, w.common, f, textStudy, string(f.SHA), func() (taught, error) {
-		return w.askWhatItTeaches(ctx, t, f)
+	out, err := askOnce(ctx, w.common, f, textStudy, string(f.SHA), func() (studyResult, error) {
+		return w.requestStudy(ctx, t, f)
 	})
 	if err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	return out.Fact, nil
 }
 
-// askWhatItTeaches has a model say what a person's change teaches.
-func (w *learnWorker) askWhatItTeaches(ctx context.Context, t sia.Task, f sia.Effect) (out taught, err error) {
+// requestStudy asks a model what a user's change teaches.
+func (w *learnWorker) requestStudy(ctx context.Context, t sia.Task, f sia.Effect) (out studyResult, err error) {
 	repo := w.mirror(t)
 	if err := repo.FetchCommit(ctx, string(t.BaseSHA)); err != nil {
 		return out, err
@@ -51,7 +51,7 @@ func (w *learnWorker) askWhatItTeaches(ctx context.Context, t sia.Task, f sia.Ef
 	if err := repo.FetchCommit(ctx, string(f.SHA)); err != nil {
 		return out, err
 	}
-	from, diff, err := w.personsChange(ctx, t, f.SHA)
+	from, diff, err := w.fixDiff(ctx, t, f.SHA)
 	if err != nil {
 		return out, err
 	}
@@ -71,14 +71,14 @@ func (w *learnWorker) askWhatItTeaches(ctx context.Context, t sia.Task, f sia.Ef
 		return out, err
 	}
 	learned = sia.Masked(learned, w.Secrets.Mask) // before any of it is committed
-	return taught{Technique: learned.Technique, Fact: sia.FixStudied{Cost: sia.CreditsOf(usage.USD), Warning: warning,
+	return studyResult{Technique: learned.Technique, Fact: sia.FixStudied{Cost: sia.CreditsOf(usage.USD), Warning: warning,
 		Fix: sia.Fix{By: t.HeadBy, From: from, Head: f.SHA, Paths: in.Paths, Summary: learned.Summary,
 			Resembles: learned.Resembles}}}, nil
 }
 
-// personsChange compares the head that passed with SIA's last commit, or with the
-// base where that commit can't be had any more.
-func (w *learnWorker) personsChange(
+// fixDiff compares the head that passed with SIA's last commit, or with the base if that commit is no longer
+// available.
+func (w *learnWorker) fixDiff(
 	ctx context.Context, t sia.Task, head sia.SHA,
 ) (from sia.SHA, d gitops.Diff, err error) {
 	repo := w.mirror(t)

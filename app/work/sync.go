@@ -15,17 +15,17 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// sync makes GitHub show the task's present state: one status comment, one label, one check run per
-// head, and the pull request's text. What was last written is remembered, so that nothing is
-// written that stands already. One that can't be written keeps none of the others from it.
+// sync makes GitHub show the task's present state: one status comment, one label, one check run per head, and the pull
+// request's text. The last content written is stored, so that nothing is written twice. A failed write does not prevent
+// the others.
 func (w *surfaceWorker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	writes := []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck, w.syncPull}
 	if t.IssueGone {
-		writes = append(writes[2:], w.syncTransferred) // the others are on the issue
+		writes = append(writes[2:], w.syncTransferred) // the others concern the issue
 	}
 	var failed error
 	for _, write := range writes {
-		// Where one may succeed later the whole is tried again, whatever can't be done for good.
+		// If a retry may solve one failure, the whole is retried, even if another is permanent.
 		if err := write(ctx, t); err != nil && (failed == nil || sia.IsPermanent(failed)) {
 			failed = err
 		}
@@ -36,14 +36,14 @@ func (w *surfaceWorker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia
 	return sia.SyncDone{Version: t.Version}, nil
 }
 
-// repairs bounds how often a task that changes meanwhile is written again; the next round repairs it, too.
-const repairs = 5
+// maxRepairs limits the rewrites of a task that changes meanwhile; the next round continues.
+const maxRepairs = 5
 
-// repair is as [Worker.Repair].
+// repair implements [Worker.Repair].
 func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
-	for range repairs {
+	for range maxRepairs {
 		for _, kind := range []string{store.SurfaceStatus, store.SurfaceLabels} {
-			// Forgotten, each is looked for and compared before it is written.
+			// Without a stored hash, each is searched and compared before it is written.
 			if err := w.Store.SaveSurface(ctx, t.ID, kind, 0, ""); err != nil {
 				return err
 			}
@@ -61,8 +61,8 @@ func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
 	return nil
 }
 
-// surface writes one surface unless it shows the content already.
-func (w *surfaceWorker) surface(
+// writeSurface writes one surface unless it already has the content.
+func (w *surfaceWorker) writeSurface(
 	ctx context.Context, t sia.Task, kind, content string, write func(known int64) (int64, error),
 ) error {
 	hash := hashOf([]byte(content))
@@ -76,7 +76,7 @@ func (w *surfaceWorker) surface(
 	return w.Store.SaveSurface(ctx, t.ID, kind, id, hash)
 }
 
-// hashOf stands for what was written.
+// hashOf identifies written content.
 func hashOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:8])
@@ -85,7 +85,7 @@ func hashOf(content []byte) string {
 func (w *surfaceWorker) syncStatus(ctx context.Context, t sia.Task) error {
 	body := render.Status(t, w.Links, w.Now())
 	m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
-	return w.surface(ctx, t, store.SurfaceStatus, body, func(known int64) (int64, error) {
+	return w.writeSurface(ctx, t, store.SurfaceStatus, body, func(known int64) (int64, error) {
 		if known != 0 {
 			if c, ok, err := w.repo(t).EditComment(ctx, known, m.String(), body); err != nil || ok {
 				return c.ID, err
@@ -96,8 +96,8 @@ func (w *surfaceWorker) syncStatus(ctx context.Context, t sia.Task) error {
 	})
 }
 
-// syncLabels moves the task's one state label. What is remembered of it is its
-// name; when that is forgotten, every other state label is looked for.
+// syncLabels updates the task's only state label. The stored value is the label's name; if it is empty, all other state
+// labels are removed.
 func (w *surfaceWorker) syncLabels(ctx context.Context, t sia.Task) error {
 	want := render.LabelFor(t)
 	_, last, err := w.Store.Surface(ctx, t.ID, store.SurfaceLabels)
@@ -116,15 +116,15 @@ func (w *surfaceWorker) syncLabels(ctx context.Context, t sia.Task) error {
 	return w.Store.SaveSurface(ctx, t.ID, store.SurfaceLabels, 0, want)
 }
 
-// syncTransferred has comment and label, which went along with a transferred issue, say there that the task has ended.
-// Where the app may not write there, nobody can.
+// syncTransferred updates comment and label of a transferred issue to show that the task has ended. If the app may not
+// write there, they stay.
 func (w *surfaceWorker) syncTransferred(ctx context.Context, t sia.Task) error {
 	at := t.Transferred
 	if at == nil {
 		return nil
 	}
 	body := render.Transferred(t, w.Links)
-	return w.surface(ctx, t, store.SurfaceStatus, body, func(int64) (int64, error) {
+	return w.writeSurface(ctx, t, store.SurfaceStatus, body, func(int64) (int64, error) {
 		m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
 		there := w.GitHub.Repo(t.Installation, at.Repo)
 		c, _, err := there.UpsertComment(ctx, at.Issue, m.String(), body, 0)
@@ -155,17 +155,17 @@ func (w *surfaceWorker) syncCheck(ctx context.Context, t sia.Task) error {
 	if t.Head == "" {
 		return nil
 	}
-	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.placed(ctx, t), w.Links))
+	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.locateFailures(ctx, t), w.Links))
 }
 
-// resetCheck shows as under way what somebody asked for again, and forgets what was
-// written last, so that it is written once more.
+// resetCheck shows a check run that a user re-requested as in progress, and clears its stored hash, so that it is
+// written again.
 func (w *surfaceWorker) resetCheck(ctx context.Context, t sia.Task) error {
 	if t.Reset == nil {
 		return nil
 	}
 	shown := store.SurfaceCheck + " " + string(t.Reset.SHA)
-	return w.surface(ctx, t, shown+" anew", t.Reset.By, func(int64) (int64, error) {
+	return w.writeSurface(ctx, t, shown+" anew", t.Reset.By, func(int64) (int64, error) {
 		known, _, err := w.Store.Surface(ctx, t.ID, shown)
 		if err != nil || known == 0 {
 			return 0, err
@@ -178,16 +178,16 @@ func (w *surfaceWorker) resetCheck(ctx context.Context, t sia.Task) error {
 	})
 }
 
-// syncPull brings the pull request's text up to date when the task waits or has ended; while it goes on, the status
-// comment says where it stands. One that said so before, and is gone on with, is brought up to date once for each head.
-// The title is left as people may have made it.
+// syncPull updates the pull request's text if the task waits or has ended; during work the status comment shows the
+// progress. If the text described a waiting or ended task that continues, it is updated once per head. The title is not
+// changed because users may have edited it.
 func (w *surfaceWorker) syncPull(ctx context.Context, t sia.Task) error {
 	if t.Pull.Number == 0 || t.Pull.Merged {
 		return nil
 	}
 	kind := fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number)
 	write := func(content, body string) error {
-		return w.surface(ctx, t, kind, content, func(int64) (int64, error) {
+		return w.writeSurface(ctx, t, kind, content, func(int64) (int64, error) {
 			return 0, w.repo(t).EditPull(ctx, t.Pull.Number, body)
 		})
 	}
@@ -206,18 +206,18 @@ func (w *surfaceWorker) writeCheck(ctx context.Context, t sia.Task, head string,
 	if err != nil {
 		return fmt.Errorf("encode the check run: %w", err)
 	}
-	return w.surface(ctx, t, store.SurfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
+	return w.writeSurface(ctx, t, store.SurfaceCheck+" "+head, string(content), func(known int64) (int64, error) {
 		return w.showCheck(ctx, t, w.checkRunSpec(t, head, v), known)
 	})
 }
 
-// showCheck writes the task's check run on a commit. GitHub adds annotations to those that are there, so it is
-// remembered which were sent: then the run need not be read first.
+// showCheck writes the task's check run on a commit. GitHub appends annotations to existing ones, so a hash of those
+// sent is stored: this avoids reading the run first.
 func (w *surfaceWorker) showCheck(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec, known int64,
 ) (id int64, err error) {
 	if known != 0 {
-		annotated, sum, err := w.annotated(ctx, t, spec, known)
+		annotated, sum, err := w.hasAnnotations(ctx, t, spec, known)
 		if err != nil {
 			return 0, err
 		}
@@ -231,20 +231,20 @@ func (w *surfaceWorker) showCheck(
 		if id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil || sum == "" {
 			return id, err
 		}
-		return id, w.Store.SaveSurface(ctx, t.ID, annotationsOf(spec), id, sum)
+		return id, w.Store.SaveSurface(ctx, t.ID, annotationsSurface(spec), id, sum)
 	}
 	known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
 	id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known)
 	return id, err
 }
 
-// annotationsOf is the surface that remembers which annotations a check run has.
-func annotationsOf(spec github.CheckRunSpec) string {
+// annotationsSurface returns the surface that stores which annotations a check run has.
+func annotationsSurface(spec github.CheckRunSpec) string {
 	return store.SurfaceCheck + " " + spec.HeadSHA + " annotations"
 }
 
-// annotated reports whether a check run has the annotations of a spec already; sum stands for them, empty for none.
-func (w *surfaceWorker) annotated(
+// hasAnnotations reports whether a check run has a spec's annotations already; sum is their hash, empty for none.
+func (w *surfaceWorker) hasAnnotations(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec, run int64,
 ) (already bool, sum string, err error) {
 	if len(spec.Annotations) == 0 {
@@ -255,12 +255,12 @@ func (w *surfaceWorker) annotated(
 		return false, "", fmt.Errorf("encode annotations: %w", err)
 	}
 	sum = hashOf(b)
-	of, last, err := w.Store.Surface(ctx, t.ID, annotationsOf(spec))
+	of, last, err := w.Store.Surface(ctx, t.ID, annotationsSurface(spec))
 	return of == run && last == sum, sum, err
 }
 
-// pushedAt is a time before a commit of the task's was pushed, and after every that
-// was pushed before; zero when it is not an attempt's.
+// pushedAt returns a time before a commit of the task was pushed and after all earlier pushes; zero if no attempt made
+// the commit.
 func pushedAt(t sia.Task, head string) time.Time {
 	for _, a := range t.Attempts {
 		if string(a.Head) == head {
@@ -270,7 +270,7 @@ func pushedAt(t sia.Task, head string) time.Time {
 	return time.Time{}
 }
 
-// checkRunSpec is the task's check run on a commit, showing a view.
+// checkRunSpec returns the task's check run on a commit, showing a view.
 func (w *surfaceWorker) checkRunSpec(t sia.Task, head string, v render.CheckRunView) github.CheckRunSpec {
 	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title,
 		Summary: v.Summary, Text: v.Text, Name: render.CheckName, ExternalID: string(t.ID), DetailsURL: w.Links.Task(t.ID)}

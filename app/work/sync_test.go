@@ -10,8 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A repair that began with the task as it was writes over what an effect showed meanwhile, sees that, and shows the
-// task as it is.
+// A repair with an outdated task overwrites what an effect wrote meanwhile, detects that, and writes the present task.
 func TestARepairIsOvertaken(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	issue, err := s.sim.OpenIssue("acme/shop", "ann", "Greet", "Greet the customers.")

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// takeBack puts the branch back on the head that was green before the follow-up, if the follow-up's commit is still
-// what stands there. What somebody else pushed meanwhile stays, and is reported.
+// takeBack resets the branch to the head that was green before the follow-up, if the branch is still at the follow-up's
+// commit. If somebody else has pushed meanwhile, it reports their head.
 func (w *branchWorker) takeBack(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	o := t.Omission
 	if o == nil || o.Back == "" {

@@ -12,18 +12,16 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// oldLimit bounds a file that is read on the base to see a change in its
-// place; of a larger one only what stands around the change is seen.
+// oldLimit is the maximum size of a base file that is read as context of a change, in bytes. For a larger one only the
+// lines of the diff are used.
 const oldLimit = 1 << 20
 
-// maxLines bounds how many changed lines of one file are compared; a file with
-// more is reported as a whole.
-const maxLines = 3000
+// maxComparedLines limits the changed lines of one file that are compared; a file with more is reported as a whole.
+const maxComparedLines = 3000
 
-// tampering says what the head's difference from the base does to the tests,
-// to what configures checks and to protected paths, a line for each finding; and
-// whether a reviewer may say of all of them that the issue asks for it. Of tests that were run, what ran says it, and
-// not what their text looks like.
+// tampering returns a line for each way in which the head's change affects the tests, the configuration of checks, or
+// protected paths; and whether a reviewer may confirm all of them as requested by the issue. For tests that were run,
+// the results count instead of the text of the change.
 func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string, expectations bool, err error) {
 	mirror := w.mirror(t)
 	diff, err := mirror.Diff(ctx, string(t.BaseSHA), string(t.Head))
@@ -50,7 +48,7 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
 }
 
-// TamperChanges is a difference as package tamper reads it; read reads a file of the base, of at most so many bytes.
+// TamperChanges converts a diff for package tamper; read reads a file of the base of at most the given size, in bytes.
 func TamperChanges(diff gitops.Diff, read func(path string, most int64) ([]byte, error)) ([]tamper.Change, error) {
 	changes := make([]tamper.Change, len(diff.Files))
 	for i, f := range diff.Files {
@@ -67,8 +65,8 @@ func TamperChanges(diff gitops.Diff, read func(path string, most int64) ([]byte,
 	return changes, nil
 }
 
-// change is a file's difference as package tamper reads it. In a diff that was
-// cut, a file without hunks may have changed in any way.
+// change converts a file's diff for package tamper. In a truncated diff, a file without hunks may have changed in any
+// way.
 func change(f gitops.FileDiff, cut bool) tamper.Change {
 	c := tamper.Change{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status)}
 	lines := 0
@@ -77,7 +75,7 @@ func change(f gitops.FileDiff, cut bool) tamper.Change {
 		c.Hunks = append(c.Hunks, tamper.Hunk{OldStart: h.OldStart, NewStart: h.NewStart, Lines: h.Lines})
 	}
 	switch {
-	case lines > maxLines: // a person looks at it if it is of tests
+	case lines > maxComparedLines: // escalated to a user if it is a test
 		c.Hunks, c.Opaque = nil, f.Status != gitops.FileDeleted
 	case f.Binary:
 		c.Opaque = true

@@ -17,37 +17,37 @@ import (
 	"github.com/sia-bot/sia/sia/failure"
 )
 
-// Bounds of what is read of a run's artifacts. They are uploaded by the repository's own code.
+// Limits of reading a run's artifacts, which the repository's own code uploads.
 const (
 	artifactLimit  = 32 << 20 // bytes of a zip
-	maxArtifacts   = 3        // that are downloaded
-	maxReportFiles = 500      // in a zip that are read
-	reportLimit    = 64 << 20 // bytes that the files of a zip may unpack to, all in all
-	maxReportTests = 200      // failed tests that are told
+	maxArtifacts   = 3        // downloads per run
+	maxReportFiles = 500      // files read per zip
+	reportLimit    = 64 << 20 // total unpacked bytes of a zip's files
+	maxReportTests = 200      // failed tests in a report
 )
 
-// reportName recognises the names of artifacts that hold test reports.
+// reportName matches the names of artifacts that contain test reports.
 var reportName = regexp.MustCompile(`(?i)junit|xunit|surefire|test.?(results?|reports?|output)|\breports?\b|^results?$`)
 
-// silent reports whether a log told nothing of what failed.
-func silent(rep failure.Report) bool {
+// isUninformative reports whether a log contained nothing about what failed.
+func isUninformative(rep failure.Report) bool {
 	return len(rep.Tests) == 0 && (rep.Text == "" || rep.Class == failure.Unknown || rep.Bare)
 }
 
-// artifactUploaded is how actions/upload-artifact, and the library that it and others are made of, say that an artifact
-// is there.
+// artifactUploaded matches the log line of actions/upload-artifact, and of the library that it and others use, after an
+// upload.
 // https://github.com/actions/upload-artifact/blob/main/src/shared/upload-artifact.ts
 var artifactUploaded = regexp.MustCompile(`Artifact (\S.*?)(?: has been successfully uploaded|` +
 	`\.zip successfully finalized)`)
 
-// uploads gathers the names of the artifacts that a job uploaded out of its log, which is written to it. GitHub tells
-// only of which workflow run an artifact is.
+// uploads collects the names of the artifacts that a job uploaded from its log, which is written to it. GitHub's API
+// reports only the workflow run of an artifact.
 type uploads struct {
 	names []string
-	line  []byte // the beginning of the line that has not ended
+	line  []byte // beginning of an incomplete line
 }
 
-// Bounds of what uploads keeps.
+// Limits of uploads.
 const (
 	maxUploads    = 100
 	maxUploadLine = 1000 // bytes of a line
@@ -67,9 +67,8 @@ func (u *uploads) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// testReport is what the JUnit reports among the artifacts that a check uploaded say of tests that failed; nil when
-// they say nothing. What can't be read of them is logged and left alone: the log was read, and the artifacts only say
-// more.
+// testReport returns the failed tests in the JUnit reports among the artifacts that a check uploaded; nil if there are
+// none. Reports that can't be read are logged and skipped: the log was read, and the artifacts are an addition.
 func (w *checkWorker) testReport(
 	ctx context.Context, repo *github.Repo, run github.CheckRun, uploaded []string,
 ) (*failure.Report, error) {
@@ -110,8 +109,8 @@ func (w *checkWorker) testReport(
 	return nil, nil
 }
 
-// reportsAmong are the artifacts that look like test reports: those that bear the check's name first,
-// then the newest.
+// reportsAmong returns the artifacts that look like test reports: those that contain the check's name first, then the
+// newest.
 func reportsAmong(all []github.Artifact, check string) []github.Artifact {
 	named := func(a github.Artifact) bool {
 		return len(check) > 2 && strings.Contains(strings.ToLower(a.Name), strings.ToLower(check))
@@ -134,8 +133,8 @@ func reportsAmong(all []github.Artifact, check string) []github.Artifact {
 	return out[:min(len(out), maxArtifacts)]
 }
 
-// readReports reads the XML files of a zip that are JUnit reports. The report is nil when none tells of
-// a failure; the error says why something was left unread.
+// readReports reads the JUnit reports among the XML files of a zip. The report is nil if none contains a failure; the
+// error is the reason why something was not read.
 func readReports(ctx context.Context, packed []byte) (*failure.Report, error) {
 	var out *failure.Report
 	err := eachReport(packed, func(f *zip.File, room int64) (int64, error) {
@@ -143,7 +142,7 @@ func readReports(ctx context.Context, packed []byte) (*failure.Report, error) {
 		switch {
 		case err != nil || len(rep.Tests) == 0:
 		case out == nil:
-			rep.Excerpt, rep.Line, rep.StepLine = []failure.Span{}, 0, 0 // places in the XML, not in the log
+			rep.Excerpt, rep.Line, rep.StepLine = []failure.Span{}, 0, 0 // positions in the XML, not in the log
 			out = &rep
 		default:
 			out.Tests = append(out.Tests, rep.Tests[:min(len(rep.Tests), max(0, maxReportTests-len(out.Tests)))]...)
@@ -153,8 +152,8 @@ func readReports(ctx context.Context, packed []byte) (*failure.Report, error) {
 	return out, err
 }
 
-// eachReport reads the XML files of a zip, of which one may unpack to so many bytes as there is room for. read says how
-// many it had.
+// eachReport calls read for each XML file of a zip with the remaining number of bytes to unpack. read returns the
+// number of bytes it used.
 func eachReport(packed []byte, read func(f *zip.File, room int64) (int64, error)) error {
 	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
@@ -176,7 +175,7 @@ func eachReport(packed []byte, read func(f *zip.File, room int64) (int64, error)
 	return nil
 }
 
-// readReportFile reads one file of a zip, of at most room bytes, and says how many it had.
+// readReportFile reads one file of a zip, of at most room bytes, and returns its size.
 func readReportFile(ctx context.Context, f *zip.File, room int64) (failure.Report, int64, error) {
 	file, err := f.Open()
 	if err != nil {
@@ -199,5 +198,5 @@ func readReportFile(ctx context.Context, f *zip.File, room int64) (failure.Repor
 
 var errTooLarge = errors.New("the reports unpack to more than 64 MiB; the rest was not read")
 
-// fromJUnit reports whether a reason is that of a JUnit report, and not of other XML read as a log.
+// fromJUnit reports whether a reason describes a JUnit report, not other XML read as a log.
 func fromJUnit(why string) bool { return strings.Contains(why, "JUnit XML") }

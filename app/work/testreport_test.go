@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// quiet is a workflow with tests that write a report and say nothing.
+// quiet is a workflow with tests that write a report and log nothing.
 const quiet = `on: push
 jobs:
   test:
@@ -36,11 +36,11 @@ const failedReport = `<testsuite name="shop"><testcase name="empty"/>
 <testcase name="tax" classname="Cart" file="cart_test.rb" line="31">` +
 	`<failure>expected 119, got 100</failure></testcase></testsuite>`
 
-// shop is a repository on the simulator with a check that has failed.
+// shop is a repository on the simulator with a failed check.
 type shop struct {
 	sim  *ghsim.Server
 	app  *github.App
-	in   int64 // of the installation
+	in   int64 // installation id
 	head string
 	repo *github.Repo
 	run  github.CheckRun
@@ -88,7 +88,7 @@ func openShop(t *testing.T, artifact, script string) *shop {
 	return s
 }
 
-// push makes a branch with another check, which fails.
+// push creates a branch with another check, which fails.
 func (s *shop) push(t *testing.T, branch, artifact, script string) {
 	t.Helper()
 	var err error
@@ -107,7 +107,7 @@ func (s *shop) push(t *testing.T, branch, artifact, script string) {
 	s.run = set.Runs[0]
 }
 
-// read reads the failed check and says how often artifacts were asked for.
+// read reads the failed check and returns how often artifacts were requested.
 func (s *shop) read(t *testing.T) (checkLog, int) {
 	t.Helper()
 	asked := 0
@@ -139,8 +139,8 @@ func TestTestReportIsRead(t *testing.T) {
 	}
 }
 
-// A log that says what failed costs no request more, and neither does a run of which nothing looks like a
-// report more than one.
+// A log that contains the failure needs no further request, and a run without artifacts that look like a report needs
+// only one.
 func TestTestReportIsNotNeeded(t *testing.T) {
 	s := openShop(t, "junit-results", writesReport)
 	for name, c := range map[string]struct {
@@ -165,7 +165,7 @@ func TestTestReportIsNotNeeded(t *testing.T) {
 	}
 }
 
-// A report that another job of the run uploaded says nothing of a job, whatever it is called.
+// A report uploaded by another job of the run does not count, regardless of its name.
 func TestTestReportOfAnotherJob(t *testing.T) {
 	s := openShop(t, "junit-results", writesReport)
 	workflow := strings.ReplaceAll(fmt.Sprintf(quiet, "test-results"), "  test:", "  cart:") +
@@ -191,7 +191,7 @@ func TestTestReportOfAnotherJob(t *testing.T) {
 	}
 }
 
-// A log comes in parts, with lines of any length.
+// A log arrives in parts, with lines of any length.
 func TestUploads(t *testing.T) {
 	const log = "2026-11-28T20:00:00.1234567Z Artifact unit tests.zip successfully finalized. Artifact ID 41\n" +
 		"2026-11-28T20:00:00.1234567Z Artifact e2e has been successfully uploaded! Final size is 9 bytes. " +

@@ -13,17 +13,17 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// mostConflicts is how many files that conflict are told of.
-const mostConflicts = 50
+// maxConflicts is the maximum number of conflicting files that are reported.
+const maxConflicts = 50
 
-// update merges the base branch into the task's branch. Where they conflict nothing is
-// pushed: the next attempt gets both sides.
+// update merges the base branch into the task's branch. If they conflict, nothing is pushed: the next attempt gets both
+// sides.
 func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	out := sia.Updated{From: f.SHA}
 	if f.SHA != t.Head {
-		return out, nil // the branch is another's by now
+		return out, nil // somebody else has pushed
 	}
-	onto, err := w.onto(ctx, t, f)
+	onto, err := w.updateCommit(ctx, t, f)
 	if errors.Is(err, gitops.ErrNoBranch) {
 		out.Refused = "the base branch does not exist any more"
 		return out, nil
@@ -40,7 +40,7 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 		return out, nil
 	}
 	on, err := w.pushCommit(ctx, t, onto, merged.SHA, string(t.Head))
-	if refused, ok := refusedChange(err); ok {
+	if refused, ok := parseRefusal(err); ok {
 		out.Refused = refused.Reason
 		return out, nil
 	}
@@ -55,18 +55,18 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 	return out, nil
 }
 
-// textOnto is kept of an attempt: the key of the last update of what it did, and the commit that this merges.
+// textOnto stores the key of an attempt's last update and the base commit that it merges.
 const textOnto = "onto"
 
-// onto is the commit of the base branch that an update merges. Carried out again after a crash, the update merges the
-// same one, wherever the base is by now, and finds its own merge on the branch.
-func (w *branchWorker) onto(ctx context.Context, t sia.Task, f sia.Effect) (string, error) {
+// updateCommit returns the commit of the base branch that an update merges. If the update is repeated after a crash, it
+// merges the same commit, even if the base has moved, and finds its own merge on the branch.
+func (w *branchWorker) updateCommit(ctx context.Context, t sia.Task, f sia.Effect) (string, error) {
 	kept, err := w.Store.Text(ctx, t.ID, f.Attempt, textOnto)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return "", err
 	}
 	key, sha, _ := strings.Cut(kept, " ")
-	if key == f.Key && w.mirror(t).FetchCommit(ctx, sha) == nil { // else the base was set back
+	if key == f.Key && w.mirror(t).FetchCommit(ctx, sha) == nil { // otherwise the base was reset
 		return sha, nil
 	}
 	if sha, err = w.mirror(t).Fetch(ctx, t.BaseBranch); err != nil {
@@ -75,8 +75,8 @@ func (w *branchWorker) onto(ctx context.Context, t sia.Task, f sia.Effect) (stri
 	return sha, w.Store.SaveText(ctx, t.ID, f.Attempt, textOnto, f.Key+" "+sha)
 }
 
-// mergeBase merges a commit of the base branch into one of the task's branch, unpushed.
-// The same merge makes the same commit, however often it is done.
+// mergeBase merges a commit of the base branch into one of the task's branch, without pushing. It is reproducible: the
+// same merge makes the same commit.
 func (w *branchWorker) mergeBase(
 	ctx context.Context, t sia.Task, ours, onto string, at time.Time,
 ) (gitops.Merged, error) {
@@ -96,31 +96,30 @@ func (w *branchWorker) mergeBase(
 
 func conflicts(m gitops.Merged) []sia.Conflict {
 	var out []sia.Conflict
-	for _, c := range m.Conflicts[:min(len(m.Conflicts), mostConflicts)] {
+	for _, c := range m.Conflicts[:min(len(m.Conflicts), maxConflicts)] {
 		out = append(out, sia.Conflict{Path: c.Path, What: string(c.Kind)})
 	}
 	return out
 }
 
-// beginning is the commit that an attempt takes its files from, and the parents of the
-// commit that it makes.
-type beginning struct {
+// startPoint is the commit with an attempt's initial files, and the parents of the attempt's commit.
+type startPoint struct {
 	commit  string
-	parents []string // of a merge that the attempt finishes; empty: commit alone
-	open    []string // files that hold both sides of a conflict
+	parents []string // parents of a merge that the attempt completes; empty: commit alone
+	open    []string // files with conflict markers
 }
 
-// beginning is where the attempt begins: at the start, or at the merge of the base into
-// it, with both sides where they conflict.
-func (w *branchWorker) beginning(ctx context.Context, t sia.Task, start string) (beginning, error) {
+// startPoint returns where the attempt begins: at start, or at the merge of the base into it, with both sides of
+// conflicts.
+func (w *branchWorker) startPoint(ctx context.Context, t sia.Task, start string) (startPoint, error) {
 	if t.Merging == nil {
-		return beginning{commit: start}, nil
+		return startPoint{commit: start}, nil
 	}
 	merged, err := w.mergeBase(ctx, t, start, string(t.Merging.Onto), t.Attempt().StartedAt)
 	if err != nil {
-		return beginning{}, err
+		return startPoint{}, err
 	}
-	b := beginning{commit: merged.SHA, parents: []string{start, string(t.Merging.Onto)}}
+	b := startPoint{commit: merged.SHA, parents: []string{start, string(t.Merging.Onto)}}
 	for _, c := range merged.Conflicts {
 		b.open = append(b.open, c.Path)
 	}

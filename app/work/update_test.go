@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// An update whose outcome was lost finds its own merge on the branch, although the base has moved since: else that
-// would count as somebody else's push.
+// An update with a lost outcome finds its own merge on the branch, although the base has moved since. Otherwise the
+// merge would count as somebody else's push.
 func TestAnUpdateIsFoundAgain(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	push := func(name string) string {

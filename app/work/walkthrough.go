@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// change are the files that the task's head changes, against the base that it stands on. None where they can't be read:
-// people are told what is known then, and nothing waits for it.
+// change returns the files that the task's head changes against its base. It returns nil if they can't be read: the
+// pull request's text is then written without them.
 func (w *surfaceWorker) change(ctx context.Context, t sia.Task) []render.ChangedFile {
 	if t.Head == "" || t.BaseSHA == "" {
 		return nil

@@ -7,24 +7,24 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// watch looks at a pull request that has passed.
+// watch checks a pull request that has passed.
 func (w *checkWorker) watch(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
-	return w.standing(ctx, t)
+	return w.checkPassed(ctx, t)
 }
 
-// standing is as [Worker.Standing].
-func (w *checkWorker) standing(ctx context.Context, t sia.Task) (sia.Watched, error) {
+// checkPassed implements [Worker.Standing].
+func (w *checkWorker) checkPassed(ctx context.Context, t sia.Task) (sia.Watched, error) {
 	e, err := w.headChecks(ctx, t)
 	if err != nil {
 		return sia.Watched{}, err
 	}
 	out := sia.Watched{SHA: t.Head, Looked: e.in.Now, Found: e.found}
-	if e.elsewhere() {
+	if e.hasOtherHead() {
 		return out, nil
 	}
 	e.in.Afterwards = true
 	checks := func(in gate.Input) gate.Needs { return in.Needs().Checks() }
-	if err := w.supplyAll(ctx, t, e, checks); err != nil {
+	if err := w.fetchAllNeeds(ctx, t, e, checks); err != nil {
 		return sia.Watched{}, err
 	}
 	for _, c := range gate.Judge(e.in).Checks {
@@ -35,8 +35,8 @@ func (w *checkWorker) standing(ctx context.Context, t sia.Task) (sia.Watched, er
 	return out, nil
 }
 
-// speak is as [Worker.Speak].
-func (w *checkWorker) speak(ctx context.Context, t sia.Task) (bool, error) {
+// canProceed implements [Worker.Speak].
+func (w *checkWorker) canProceed(ctx context.Context, t sia.Task) (bool, error) {
 	e, err := w.gather(ctx, t)
 	if err != nil || e.lags {
 		return false, err

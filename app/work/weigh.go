@@ -7,9 +7,8 @@ import (
 	"github.com/sia-bot/sia/sia/diagnose"
 )
 
-// weigh asks a fresh model call for the sentence of the issue that asks for each
-// expectation that the head changed. A quote counts when it stands in the text that
-// somebody asked for who may.
+// weigh asks a new model call for the sentence of the issue that requests each expectation that the head changed. A
+// quote counts if it occurs in text by a user with the required permission.
 func (w *learnWorker) weigh(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	asked := t.Gate.Weighing
 	if asked == nil || asked.SHA != t.Head {

@@ -18,28 +18,28 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// A worker is not made without anything that it needs: least of all without what masks secrets.
+// New fails without any of the dependencies, in particular the masker of secrets.
 func TestNewWantsEverything(t *testing.T) {
 	whole := Deps{
 		Store: &store.Store{}, GitHub: &github.App{}, Git: &gitops.Cache{},
 		Coders:    Coders{All: []Coder{{}}, Tools: []string{"read"}},
 		Diagnoser: &diagnose.Diagnoser{}, Reviewer: &diagnose.Reviewer{}, Checker: &agent.Commands{},
 		Evidence: &evidence.Looker{},
-		// what a constructor only has to be given
+		// required by the constructor
 		Settings: struct{ Settings }{}, Looker: struct{ Looker }{}, Chooser: struct{ Chooser }{},
 		Decider: struct{ Decider }{}, Lessons: struct{ Lessons }{}, Memory: struct{ Memory }{},
 		Canceller: struct{ Canceller }{}, Links: render.Links{Host: "https://github.com"}, Secrets: &secret.Masker{},
-		Logger: slog.New(slog.DiscardHandler), Now: time.Now, Begins: func(string) {},
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now, BeforeTests: func(string) {},
 	}
 	if _, err := New(whole); err != nil {
 		t.Fatal(err)
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Deps]()) {
 		if field.Type.Kind() == reflect.Bool {
-			continue // false says something, too
+			continue // false is a valid value
 		}
-		if field.Name == "Elsewhere" {
-			continue // attempts are made here
+		if field.Name == "RemoteAgents" {
+			continue // optional
 		}
 		d := whole
 		reflect.ValueOf(&d).Elem().FieldByIndex(field.Index).SetZero()
@@ -49,7 +49,7 @@ func TestNewWantsEverything(t *testing.T) {
 	}
 }
 
-// Every kind of effect is carried out by the worker, and nothing else is.
+// The worker executes exactly the known kinds of effects.
 func TestEveryEffectHasAHandler(t *testing.T) {
 	handlers := (&Worker{}).handlers()
 	for _, kind := range sia.EffectKinds() {

@@ -15,13 +15,13 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// workflowsFolder holds what GitHub lets an app write with a permission of its own
-// only; a push that changes something in it is refused whole.
+// workflowsFolder contains the files for which an app needs a special permission; without it GitHub rejects the whole
+// push.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 const workflowsFolder = ".github/workflows/"
 
-// workflowFiles are the workflow files that differ between two commits, and those of
-// them that are there afterwards. Whether one may go is left to GitHub.
+// workflowFiles returns the workflow files that differ between two commits, and those of them that exist afterwards.
+// Whether one may be deleted is left to GitHub.
 func (w *branchWorker) workflowFiles(
 	ctx context.Context, t sia.Task, from, to string,
 ) (touched, written []string, err error) {
@@ -43,12 +43,12 @@ func (w *branchWorker) workflowFiles(
 	return touched, written, nil
 }
 
-// maxWorkflows bounds how many workflow files are read beside those that are asked for by name.
+// maxWorkflows limits the workflow files that are read in addition to those requested by name.
 const maxWorkflows = 50
 
-// workflowsAt reads workflow files at the head, with those of the repository that they call. A path that ends in / is
-// all files of a folder.
-func (w *branchWorker) workflowsAt(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
+// readWorkflows reads workflow files at the head, and the files of the repository that they call. A path that ends in /
+// means all files of a folder.
+func (w *branchWorker) readWorkflows(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
 	files := make([]gate.File, 0, len(paths))
 	most := len(paths) + maxWorkflows
 	add := func(path string) {
@@ -56,7 +56,7 @@ func (w *branchWorker) workflowsAt(ctx context.Context, t sia.Task, paths []stri
 			paths = append(paths, path)
 		}
 	}
-	for i := 0; i < len(paths); i++ { // it grows
+	for i := 0; i < len(paths); i++ { // paths grows
 		path := paths[i]
 		if folder, is := strings.CutSuffix(path, "/"); is {
 			in, err := w.mirror(t).Files(ctx, string(t.Head), folder)
@@ -87,15 +87,15 @@ func (w *branchWorker) workflowsAt(ctx context.Context, t sia.Task, paths []stri
 	return gate.Follow(files), nil
 }
 
-// forbiddenWorkflows are those of the attempt's commit that GitHub would refuse: they
-// differ from a commit that it has.
+// forbiddenWorkflows returns the workflow files for which GitHub would reject the attempt's commit: those that differ
+// from a commit on GitHub.
 func (w *branchWorker) forbiddenWorkflows(ctx context.Context, t sia.Task, from, sha string) ([]string, error) {
 	_, written, err := w.workflowFiles(ctx, t, from, sha)
 	if err != nil || len(written) == 0 {
 		return nil, err
 	}
 	may, err := w.repo(t).MayChangeWorkflows(ctx)
-	if err != nil { // GitHub decides when it is pushed; the work is not lost to a question
+	if err != nil { // GitHub decides at the push; the work must not be lost because of this request
 		w.Logger.WarnContext(ctx, "permissions not known before a push", "task", t.ID, "error", err)
 		return nil, nil
 	}
@@ -105,9 +105,9 @@ func (w *branchWorker) forbiddenWorkflows(ctx context.Context, t sia.Task, from,
 	return written, nil
 }
 
-// refusedChange reads GitHub's refusal of a push because of its files. Trying again can't help,
-// and no person has to act: the next attempt gets the reason.
-func refusedChange(err error) (sia.PushRefused, bool) {
+// parseRefusal parses GitHub's rejection of a push because of its files. A retry can't help, and no user has to act:
+// the next attempt gets the reason.
+func parseRefusal(err error) (sia.PushRefused, bool) {
 	var rejected *gitops.RejectedError
 	if !errors.As(err, &rejected) {
 		return sia.PushRefused{}, false

@@ -291,7 +291,7 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 	c = c.WithDefaults()
 	memory := app.NewModelMemory(c.Dir, e.Logger)
 	var all []doctorFinding
-	for _, m := range c.Models.Remembering(memory.Memory).Named() {
+	for _, m := range c.Models.WithMemory(memory.Memory).Named() {
 		f := doctorFinding{What: "model " + m.Name, Detail: m.Model + " at " + m.URL}
 		if err := modelAnswers(ctx, m, e); err != nil {
 			f.Detail, f.Fix = err.Error(), "check the address, the model's name and its key"

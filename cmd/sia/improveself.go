@@ -68,7 +68,7 @@ func (c *improveSelfCmd) improveFor(e *cli.Env, a *improveAnswer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	if order.Files, err = improving.Lay(root, home.Files); err != nil {
+	if order.Files, err = improving.WriteDefinitions(root, home.Files); err != nil {
 		return err
 	}
 	return a.iterate(e, p, "the techniques and policies of "+home.Repo.String(), func(i *improving.Iteration) error {

@@ -57,7 +57,7 @@ func analyse(all []sia.Decision) analysis {
 	var known []mine.Decision
 	tasks := map[sia.TaskID]bool{}
 	for i, d := range all {
-		if m, ok := learn.Mined(d, contexts[i]); ok {
+		if m, ok := learn.ForMining(d, contexts[i]); ok {
 			known = append(known, m)
 			tasks[d.Task] = true
 		}

@@ -218,7 +218,7 @@ func (c *policiesFreezeCmd) Run(e *cli.Env) error {
 			return err
 		}
 		if c.Lift {
-			if err := evolver.Thaw(e.Ctx, r.Installation, r.Repo, c.Policy, c.by()); err != nil {
+			if err := evolver.Unfreeze(e.Ctx, r.Installation, r.Repo, c.Policy, c.by()); err != nil {
 				return err
 			}
 			return c.Sayf(e, map[string]any{"policy": c.Policy, "frozen": false}, "%s may be changed again\n", c.Policy)

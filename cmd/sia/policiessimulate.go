@@ -106,7 +106,7 @@ func simulate(e *cli.Env, s *store.Store, p policies.Policy, ds []sia.Decision) 
 			sim.Otherwise = append(sim.Otherwise, otherwise{d.ID, d.Task, d.Attempt,
 				atOnce(d.Choice, learn.Racers(d)), atOnce(a.Choice, a.Racers), a.Reason, d.Outcome})
 		}
-		if m, ok := learn.Mined(d, c); ok {
+		if m, ok := learn.ForMining(d, c); ok {
 			known = append(known, m)
 			would = append(would, minedOptions(a.Options))
 		}

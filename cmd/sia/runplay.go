@@ -94,8 +94,8 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
 		modelsDir: defaultDir(),
-		local: app.Local{Alone: true, Settings: func(s *sia.Settings) { *s = j.settings }, Policies: j.policies,
-			Begins: r.runsTests}})
+		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = j.settings }, Policies: j.policies,
+			BeforeTests: r.runsTests}})
 	if err != nil {
 		return nil, err
 	}

@@ -136,8 +136,8 @@ func (f *forge) Look(_ context.Context, x store.Experiment) (trial.PullState, er
 	return trial.PullState{Open: !f.closed[x.Pull], ApprovedBy: "ann"}, nil
 }
 
-// Say implements trial.Forge.
-func (f *forge) Say(_ context.Context, x store.Experiment, _ evolve.Standing) (int64, error) {
+// UpsertComment implements trial.Forge.
+func (f *forge) UpsertComment(_ context.Context, x store.Experiment, _ evolve.Standing) (int64, error) {
 	return int64(x.Pull), nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A refusal of the files is a reason for the next attempt; a refusal of the branch is for a person.
+// A rejection because of files is a reason for the next attempt; a rejection by a branch rule is reported to a user.
 func TestRefusedChange(t *testing.T) {
 	for said, want := range map[string]bool{
 		"error: File dump.sql is 117.80 MB; this exceeds GitHub's file size limit of 100.00 MB error: GH001: Large " +
@@ -25,14 +25,14 @@ func TestRefusedChange(t *testing.T) {
 			"request.": false,
 		"error: GH006: Protected branch update failed for refs/heads/sia/issue-1.": false,
 	} {
-		got, ok := refusedChange(fmt.Errorf("push: %w", &gitops.RejectedError{Branch: "sia/issue-1", Reason: said}))
+		got, ok := parseRefusal(fmt.Errorf("push: %w", &gitops.RejectedError{Branch: "sia/issue-1", Reason: said}))
 		if ok != want || got.Change != want {
 			t.Errorf("%s: %v, %+v", said, ok, got)
 		}
 	}
 }
 
-// People read what is wrong with git: a transfer that was not done in time is no server that can't be reached.
+// Users are told what is wrong with git: a transfer that exceeded its time limit is not an unreachable server.
 func TestForPeople(t *testing.T) {
 	late := fmt.Errorf("took longer than 15m0s: %w", context.DeadlineExceeded)
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestForPeople(t *testing.T) {
 			"large, and the connection slow"},
 		{&gitops.ServerError{Op: "fetch", Status: 502}, "git on GitHub does not answer as it should (HTTP 502)"},
 	} {
-		err := forPeople(sia.Effect{Kind: sia.DoBegin}, fmt.Errorf("begin: %w", c.err))
+		err := userError(sia.Effect{Kind: sia.DoBegin}, fmt.Errorf("begin: %w", c.err))
 		var said *sia.Error
 		if !errors.As(err, &said) || said.Message != c.want || said.Permanent {
 			t.Errorf("%v: %v, want %q", c.err, err, c.want)

@@ -10,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// forPeople gives git's errors words for people, and says which of them trying
-// again can't help. Other errors have theirs already.
-func forPeople(f sia.Effect, err error) error {
+// userError wraps git's errors in messages for users, and marks those that a retry can't solve as permanent. Other
+// errors already have a message.
+func userError(f sia.Effect, err error) error {
 	var (
 		known    *sia.Error
 		auth     *gitops.AuthError

@@ -9,12 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// pastWithin bounds how long an attempt waits, once its workspace stands, for what its repository's history tells.
-const pastWithin = 2 * time.Second
+// historyTimeout limits how long an attempt waits for its repository's history after its workspace is ready.
+const historyTimeout = 2 * time.Second
 
-// fetchPast begins to fetch which files the commits behind the task's base changed; end ends that, and waits for it. It
-// is only a help: an attempt does without where it fails or takes long, and what comes late is there for the next.
-func (w *attemptWorker) fetchPast(ctx context.Context, t sia.Task) (past <-chan []locate.Commit, end func()) {
+// fetchHistory starts fetching the file names of the commits before the task's base; end cancels that and waits for it.
+// The history is optional: an attempt continues without it after a failure or time-out, and late results serve the
+// next.
+func (w *attemptWorker) fetchHistory(ctx context.Context, t sia.Task) (past <-chan []locate.Commit, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	got := make(chan []locate.Commit, 1)
 	var fetch sync.WaitGroup
@@ -32,9 +33,9 @@ func (w *attemptWorker) fetchPast(ctx context.Context, t sia.Task) (past <-chan 
 	return got, func() { cancel(); fetch.Wait() }
 }
 
-// waitForPast returns what was fetched; nothing when it is not there within pastWithin.
-func waitForPast(ctx context.Context, got <-chan []locate.Commit) []locate.Commit {
-	late := time.NewTimer(pastWithin)
+// waitForHistory returns the fetched history, or nil if it takes longer than historyTimeout.
+func waitForHistory(ctx context.Context, got <-chan []locate.Commit) []locate.Commit {
+	late := time.NewTimer(historyTimeout)
 	defer late.Stop()
 	select {
 	case past := <-got:
