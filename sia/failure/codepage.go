@@ -28,8 +28,8 @@ var codePageBytes = sync.OnceValue(func() (of []map[rune]byte) {
 	return of
 })
 
-// undoCodePage returns a run of non-ASCII characters as the program printed it. Text that was decoded correctly is hardly
-// ever valid UTF-8 when it is encoded in a code page.
+// undoCodePage returns a run of non-ASCII characters as the program printed it. Text that was decoded correctly is
+// hardly ever valid UTF-8 when it is encoded in a code page.
 func undoCodePage(run []rune) string {
 	for _, page := range codePageBytes() {
 		b := make([]byte, 0, len(run))

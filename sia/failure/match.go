@@ -65,10 +65,10 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 	return lift, nil, test
 }
 
-// runDetails matches text next to a test's name that varies from run to run: duration, time, and position among the tests.
-// TAP has it in a comment.
-var runDetails = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d+)?( -\d+)?: |\d+/\d+ Test +#\d+: )|` +
-	` +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?)$`)
+// runDetails matches text next to a test's name that varies from run to run: duration, time, and position among the
+// tests. TAP has it in a comment.
+var runDetails = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d+)?( -\d+)?: |` +
+	`\d+/\d+ Test +#\d+: )| +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?)$`)
 
 // noteTest records the failed test that a line names and returns its index, or -1 when the line names none or too many
 // are recorded.

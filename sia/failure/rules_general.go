@@ -120,8 +120,8 @@ func (b *block) item() string {
 // maxFlat is the maximum number of lines in a failed item's block that are not indented deeper than its head.
 const maxFlat = 12
 
-// itemDetails continues over the details under the head: deeper lines, or, up to a blank line, lines that neither report
-// a pass nor have the head's form.
+// itemDetails continues over the details under the head: deeper lines, or, up to a blank line, lines that neither
+// report a pass nor have the head's form.
 func itemDetails(b *block, l *line) placement {
 	if l.blank() {
 		if b.message > 0 {

@@ -14,7 +14,8 @@ func runtimeRules() []rule {
 		{name: "PHP, a fatal error", keys: keys("fatal error"),
 			match: re(`^(PHP )?(Catchable )?[Ff]atal error: `), extent: stackTrace, weight: 76, class: RuntimeError},
 		{name: "a program's own error", keys: keys("error: "),
-			match: re(`^(\[?ERROR\]?|Error|Fatal): \S`), extent: stackTrace, max: 60, weight: 50, class: Unknown, absorbs: true},
+			match: re(`^(\[?ERROR\]?|Error|Fatal): \S`), extent: stackTrace, max: 60, weight: 50, class: Unknown,
+			absorbs: true},
 
 		{name: "a crash",
 			keys: keys("sanitizer: ", "segmentation fault", "sigsegv", "core dumped", "sigabrt", "sigbus", "sigill",

@@ -121,8 +121,8 @@ func isRemote(text string) bool {
 var fetcher = re(`^[\w.-]+/([\w.-]+/)*(checkout|setup|cache|login|upload|download|deploy-pages|[\w.]+-cache)\b` +
 	`[\w./-]*@`)
 
-// assertedError matches how a test reports an error that it expected, or got instead of the expected result, and numbered
-// lists of checks.
+// assertedError matches how a test reports an error that it expected, or got instead of the expected result, and
+// numbered lists of checks.
 var assertedError = re(`(?i)(assert|` +
 	`\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|received|error|not|status|message|result|value)\b|` +
 	`\bexpected:|\bgot:|\bwant(ed)?:?\s|\bshould\b|tothrow|\bmock|\bstub|\bfake|simulat|\bspec\b|` +
@@ -132,13 +132,13 @@ var assertedError = re(`(?i)(assert|` +
 	`\btest\w*\(|\bit\(|(^|\s)\d+\. +(\[|\d|http))`)
 
 // permanentError matches errors that no retry fixes, regardless of the rest of the line.
-var permanentError = re(`(?i)(blocked mirror|certificate (has |is |verify|problem|not )|protocol_version|handshake_failure|` +
-	`\b(401|403|404|407|410)\W{1,3}(unauthorized|forbidden|not found|proxy auth|gone)|` +
+var permanentError = re(`(?i)(blocked mirror|certificate (has |is |verify|problem|not )|protocol_version|` +
+	`handshake_failure|\b(401|403|404|407|410)\W{1,3}(unauthorized|forbidden|not found|proxy auth|gone)|` +
 	`(error|status|code):? (401|403|404|410)\b)`)
 
 // retriedError matches messages of a program that continues after an error.
-var retriedError = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will be retried|trying again|attempt \d|` +
-	`falling back|fallback|ignoring|ignored|skipping|continuing|going on|using cached|non-fatal|optional)\b`)
+var retriedError = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will be retried|trying again|` +
+	`attempt \d|falling back|fallback|ignoring|ignored|skipping|continuing|going on|using cached|non-fatal|optional)\b`)
 
 // fullDisk and rateLimit match messages about either.
 var (
@@ -152,8 +152,8 @@ var (
 // watchLimit matches Linux's inotify limit, which is reported like a full disk and does not go away.
 var watchLimit = re(`(?i)\bwatch`)
 
-// transientClass returns the class of transient failure that a line names; empty when it names none, or when the error was
-// expected by a test, is about a local address or is retried. fetched is set for lines of a fetcher.
+// transientClass returns the class of transient failure that a line names; empty when it names none, or when the error
+// was expected by a test, is about a local address or is retried. fetched is set for lines of a fetcher.
 func transientClass(text string, fetched bool) Class {
 	var class Class
 	switch {
@@ -176,8 +176,8 @@ func transientClass(text string, fetched bool) Class {
 // maxSentence is the maximum number of lines of one message about a transient failure.
 const maxSentence = 4
 
-// transientClassOf returns the class of transient failure that consecutive lines name; the last ones take precedence. Lines
-// are joined where one of them matches networkWords. fetched is set for lines of a fetcher.
+// transientClassOf returns the class of transient failure that consecutive lines name; the last ones take precedence.
+// Lines are joined where one of them matches networkWords. fetched is set for lines of a fetcher.
 func transientClassOf(said []textLine, fetched bool) Class {
 	said = slices.DeleteFunc(said, func(l textLine) bool { return strings.TrimSpace(l.text) == "" })
 	trouble := make([]bool, len(said))
@@ -206,8 +206,8 @@ const maxAfter = 80
 // isTransient holds the classes of transient failures.
 var isTransient = map[Class]bool{RateLimit: true, Network: true, Infrastructure: true}
 
-// neverTransient holds the classes that rule out a transient failure when a rule decided them: a test, compiler or linter
-// reported the failure in its own format.
+// neverTransient holds the classes that rule out a transient failure when a rule decided them: a test, compiler or
+// linter reported the failure in its own format.
 var neverTransient = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true, LintFormat: true,
 	TestFailure: true, Crash: true, OutOfMemory: true, Timeout: true, NotStarted: true}
 
@@ -224,7 +224,8 @@ func (r *logReader) classOf(c choice, name string) Class {
 	}
 	for _, b := range c.ranked {
 		relevant := c.isBest(b) || b.end >= c.best.start-maxLinesAbove && b.end < c.best.start
-		if b != c.best && relevant && b.step == c.best.step && !neverTransient[b.rule.class] && r.linesAfter(b) <= maxAfter {
+		if b != c.best && relevant && b.step == c.best.step &&
+			!neverTransient[b.rule.class] && r.linesAfter(b) <= maxAfter {
 			said = append(said, b.lines()...)
 		}
 	}
