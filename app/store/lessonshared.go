@@ -81,10 +81,10 @@ func (s *LessonStore) TakeSharedLessons(
 			if err := b.save(keptLesson{}, c); err != nil {
 				return err
 			}
-			if err := b.count(c.Given()); err != nil {
+			if err := b.count(c.InitialEvidence()); err != nil {
 				return err
 			}
-			copies = append(copies, c.Given().Count(c))
+			copies = append(copies, c.InitialEvidence().Count(c))
 		}
 		return b.flush()
 	})
@@ -142,7 +142,7 @@ func (s *DB) takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID,
 	}
 	var good, bad float64 // of the repository's own
 	for _, e := range all {
-		if e.Key != old.Given().Key && e.Arm != lesson.Withheld {
+		if e.Key != old.InitialEvidence().Key && e.Arm != lesson.Withheld {
 			good, bad = good+e.Good, bad+e.Bad
 		}
 	}
