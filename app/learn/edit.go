@@ -25,7 +25,7 @@ func (ls *Lessons) Edit(
 	if !there {
 		return lesson.Lesson{}, fmt.Errorf("edit lesson %s: %w", id, store.ErrNotFound)
 	}
-	if now := lesson.Standing(known, id); now.ID != id {
+	if now := lesson.Unmerged(known, id); now.ID != id {
 		return lesson.Lesson{}, &lesson.StaleError{Now: now}
 	}
 	e, err := d.Edit(was)

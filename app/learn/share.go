@@ -72,7 +72,7 @@ func (ls *Lessons) Agreements(ctx context.Context) ([]Agreement, error) {
 				a.Against = append(a.Against, Learned{Repo: known[l.Repo], Lesson: l})
 			}
 			if i := slices.IndexFunc(shared,
-				func(s store.SharedLesson) bool { return s.Installation == installation && found.Says(s.Lesson) }); i >= 0 {
+				func(s store.SharedLesson) bool { return s.Installation == installation && found.Covers(s.Lesson) }); i >= 0 {
 				a.Shared, seen[i] = &shared[i], true
 			}
 			all = append(all, a)

@@ -122,7 +122,7 @@ const minForgetShare = .7
 func (ls *Lessons) findNamed(ctx context.Context, repo int64, event, text string) ([]lesson.Lesson, error) {
 	if id := lesson.ID(strings.Trim(text, "`# ")); id.Valid() {
 		known, err := ls.byID(ctx, repo)
-		if l := lesson.Standing(known, id); l.ID != "" {
+		if l := lesson.Unmerged(known, id); l.ID != "" {
 			return []lesson.Lesson{l}, nil
 		}
 		return nil, err

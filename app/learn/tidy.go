@@ -99,7 +99,7 @@ func (ls *Lessons) settle(ctx context.Context, repo int64, decay int) error {
 		if l.Decay = decay; decay == lesson.DecayDays {
 			l.Decay = 0
 		}
-		after, why := l.Settle(ls.now())
+		after, why := l.UpdateState(ls.now())
 		if why != "" {
 			ls.log.InfoContext(ctx, "lesson moved", "repo_id", repo, "lesson", l.ID, "why", why)
 		}

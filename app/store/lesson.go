@@ -208,7 +208,7 @@ func (b *lessonBatch) retract(key string) error {
 	if err != nil {
 		return err
 	}
-	return b.save(l, l.TakeBack(old, since))
+	return b.save(l, l.Uncount(old, since))
 }
 
 // saveEvidence inserts evidence unless its key exists. It returns the number of rows that it inserted.
@@ -239,6 +239,6 @@ func (b *lessonBatch) count(e lesson.Evidence) error {
 	if n, err := b.saveEvidence(e); err != nil || n == 0 {
 		return err
 	}
-	after, _ := e.Count(l.Lesson).Settle(e.At)
+	after, _ := e.Count(l.Lesson).UpdateState(e.At)
 	return b.save(l, after)
 }

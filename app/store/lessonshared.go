@@ -81,10 +81,10 @@ func (s *LessonStore) TakeSharedLessons(
 			if err := b.save(storedLesson{}, c); err != nil {
 				return err
 			}
-			if err := b.count(c.Given()); err != nil {
+			if err := b.count(c.InitialEvidence()); err != nil {
 				return err
 			}
-			copies = append(copies, c.Given().Count(c))
+			copies = append(copies, c.InitialEvidence().Count(c))
 		}
 		return b.flush()
 	})
@@ -142,7 +142,7 @@ func (s *DB) unshareCopy(ctx context.Context, tx *sql.Tx, repo int64, id lesson.
 	}
 	var good, bad float64 // from the repository's own evidence
 	for _, e := range all {
-		if e.Key != old.Given().Key && e.Arm != lesson.Withheld {
+		if e.Key != old.InitialEvidence().Key && e.Arm != lesson.Withheld {
 			good, bad = good+e.Good, bad+e.Bad
 		}
 	}

@@ -66,7 +66,7 @@ func testLessonsShared(t *testing.T, s *fixture) {
 	var want []lesson.Lesson
 	for _, l := range []lesson.Lesson{clock, mail} {
 		c := l.CopyTo(8, at(10))
-		want = append(want, c.Given().Count(c))
+		want = append(want, c.InitialEvidence().Count(c))
 	}
 	if diff := cmp.Diff(want, take(t, s, 8)); diff != "" {
 		t.Error(diff)

@@ -251,8 +251,9 @@ func (c *lessonsProveCmd) show(e *cli.Env, st *store.Store, repo int64, out prov
 		e.Linef("That counts %.3g for the lesson.", out.Evidence.Good)
 	case out.Evidence.Bad > 0:
 		e.Linef("That counts %.3g against the lesson.", out.Evidence.Bad)
-	case len(out.Tasks) < lesson.FewestToProve:
-		e.Linef("That counts neither for nor against the lesson: it takes %d tasks to settle anything.", lesson.FewestToProve)
+	case len(out.Tasks) < lesson.MinProofTasks:
+		e.Linef("That counts neither for nor against the lesson: it takes %d tasks to settle anything.",
+			lesson.MinProofTasks)
 	default:
 		e.Linef("That counts neither for nor against the lesson: it may be chance. More --tasks would tell better.")
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Limits of what is kept of a model's answer, in characters.
+// Limits on a model's answer, in characters.
 const (
 	maxSummary = 2000
 	maxPrompt  = 8000
-	maxList    = 20 // items of any list
+	maxList    = 20 // number of items of any list
 )
 
-// answer is a model's, or the rules', answer before the hard rules.
+// answer is the answer of a model or of the rules, before the hard rules are applied.
 type answer struct {
 	Diagnosis  string          `json:"diagnosis"`
 	Pattern    sia.Pattern     `json:"pattern"`
@@ -41,13 +41,13 @@ type answer struct {
 	Options     []answerOption `json:"options"`
 }
 
-// answerOption is an option, written as an object or as a mere string.
+// answerOption is an option, as an object or a string.
 type answerOption struct {
 	Text    string `json:"text"`
 	Fastest bool   `json:"fastest"`
 }
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON accepts both forms.
 func (c *answerOption) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &c.Text) == nil {
 		return nil
@@ -56,11 +56,11 @@ func (c *answerOption) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(c))
 }
 
-// ratings are chances by technique. What is no chance is left out, for a wrong
-// rating matters less than a diagnosis.
+// ratings are probabilities of success by technique. Invalid ones are dropped, because an invalid rating must not
+// invalidate a diagnosis.
 type ratings sia.Ratings
 
-// UnmarshalJSON reads what can be read, and has no errors.
+// UnmarshalJSON keeps the valid ratings and never fails.
 func (r *ratings) UnmarshalJSON(b []byte) error {
 	var all map[sia.TechniqueID]json.RawMessage
 	if json.Unmarshal(b, &all) != nil {
@@ -68,7 +68,7 @@ func (r *ratings) UnmarshalJSON(b []byte) error {
 	}
 	*r = ratings{}
 	for id, raw := range all {
-		var chance *float64 // a null is none
+		var chance *float64 // nil for null
 		if json.Unmarshal(raw, &chance) == nil && chance != nil && *chance >= 0 && *chance <= 1 {
 			(*r)[id] = *chance
 		}
@@ -76,8 +76,7 @@ func (r *ratings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// asksPerson reports whether the answer says that a person is needed. A model
-// that leaves the word out says so by asking.
+// asksPerson reports whether the answer needs a user. Without needs_person, a question and a blocker imply it.
 func (a answer) asksPerson() bool {
 	if a.NeedsPerson != nil {
 		return *a.NeedsPerson && strings.TrimSpace(a.Question) != ""
@@ -85,7 +84,7 @@ func (a answer) asksPerson() bool {
 	return strings.TrimSpace(a.Question) != "" && strings.TrimSpace(a.Blocker) != ""
 }
 
-// parseAnswer reads a model's answer. An error says, to the model, what to mend.
+// parseAnswer parses a model's answer. An error tells the model what to fix.
 func parseAnswer(raw []byte, in Input) (answer, error) {
 	var a answer
 	if err := readAnswer(lenientDiagnosis, raw, &a); err != nil {

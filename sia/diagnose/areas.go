@@ -7,14 +7,14 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// area is what a specialist looks at, known by the paths of files. Paths only choose who
-// looks: what is said has to be found in the change in any case.
+// area is the area of a specialist, recognised by the paths of files. Paths only select the specialists: their remarks
+// must refer to the change in any case.
 type area struct {
 	about sia.RemarkKind
 	paths *lazyregexp.Regexp
 }
 
-// areas are the specialists, in the order in which they speak.
+// areas returns the specialists in the order of their remarks.
 func areas() []area {
 	return []area{
 		{sia.RemarkSecurity, securityPaths},
@@ -24,7 +24,7 @@ func areas() []area {
 }
 
 var (
-	// who may do what, secrets, what strangers send, and what decides what builds and checks run
+	// permissions, secrets, untrusted input, and files that control builds and checks
 	securityPaths = lazyregexp.New(`(?i)auth|login|sign-?in|session|token|passw|credential|secret|crypt|hash|permission|` +
 		`polic|acl|cors|csrf|saniti|escap|parse|decod|unmarshal|deserial|upload|webhook|query|sql|exec|shell|sandbox|` +
 		`(^|/)\.github/|(^|/)dockerfile|\.ya?ml$|(^|/)(go\.(mod|sum)|package(-lock)?\.json|yarn\.lock|pnpm-lock\.yaml|` +
@@ -37,8 +37,8 @@ var (
 		`openapi|swagger|\.(proto|graphql|gql|avsc|thrift|d\.ts)$`)
 )
 
-// touched are the specialists that a change is shown to.
-func touched(files []ChangedFile) (about []sia.RemarkKind) {
+// specialistsFor returns the specialists for a change.
+func specialistsFor(files []ChangedFile) (about []sia.RemarkKind) {
 	for _, a := range areas() {
 		if slices.ContainsFunc(files, func(f ChangedFile) bool {
 			return a.paths.MatchString(f.Path) || a.paths.MatchString(f.OldPath)

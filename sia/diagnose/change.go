@@ -9,11 +9,11 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ChangedFile is one file of a change, as a reviewer reads it. Secrets are masked in it.
+// ChangedFile is one file of a change for a reviewer, with secrets masked.
 type ChangedFile struct {
-	Path, OldPath string // OldPath: where a renamed file was; else empty
+	Path, OldPath string // OldPath: the old path of a renamed file; else empty
 	Status        string // added, deleted, modified or renamed
-	Hunks         []Hunk // none: its content is not shown
+	Hunks         []Hunk // empty: the content is not shown
 }
 
 // Hunk is a run of lines around a change. Starts are 1-based; Lines come after ' ', '+' or '-'.
@@ -22,14 +22,14 @@ type Hunk struct {
 	Lines              []string
 }
 
-// diffLine is one line of a hunk with its number on its side.
+// diffLine is one line of a hunk with its number on the old or new side.
 type diffLine struct {
 	number int
 	mark   byte   // ' ', '+' or '-'
 	text   string // without mark
 }
 
-// lines are a hunk's lines with their numbers: of the old side for deleted ones, else of the new.
+// lines returns a hunk's lines with their numbers: of the old side for deleted ones, else of the new.
 func (h Hunk) lines() []diffLine {
 	old, head := h.OldStart, h.NewStart
 	all := make([]diffLine, 0, len(h.Lines))
@@ -52,7 +52,7 @@ func (h Hunk) lines() []diffLine {
 	return all
 }
 
-// changeText lays a change out for a reader, each line with its number.
+// changeText formats a change with line numbers.
 func changeText(files []ChangedFile) string {
 	var b strings.Builder
 	for _, f := range files {
@@ -76,19 +76,19 @@ func changeText(files []ChangedFile) string {
 	return b.String()
 }
 
-// minCode is how many characters a quoted line has to have where it does not stand exactly
-// where the reviewer says: shorter ones, such as "}", stand everywhere.
+// minCode is the minimum length of a quoted line that is not exactly at the claimed line, in characters. Shorter ones,
+// such as "}", are everywhere.
 const minCode = 6
 
-// claimed is where a reviewer says that something is seen.
+// claimed is a line that a reviewer refers to.
 type claimed struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
-	Code string `json:"code"` // the line itself
+	Code string `json:"code"` // text of the line
 }
 
-// locate finds the line that is claimed in a change: on the new side before the old, and of
-// several alike the nearest to where it is said to be. ok is false when it is nowhere.
+// locate finds a claimed line in a change: on the new side in preference to the old, and of several equal ones the
+// nearest to the claimed number. ok is false when there is none.
 func locate(files []ChangedFile, c claimed) (at sia.Place, ok bool) {
 	code := firstLine(c.Code)
 	if code == "" {
@@ -118,7 +118,7 @@ func locate(files []ChangedFile, c claimed) (at sia.Place, ok bool) {
 	return at, ok
 }
 
-// locateIn finds the line that is claimed in the text of a file.
+// locateIn finds a claimed line in the content of a file.
 func locateIn(content []byte, c claimed) (at sia.Place, ok bool) {
 	whole := ChangedFile{Path: c.Path, Hunks: []Hunk{{NewStart: 1}}}
 	for l := range strings.SplitSeq(string(content), "\n") {
@@ -129,8 +129,7 @@ func locateIn(content []byte, c claimed) (at sia.Place, ok bool) {
 	return at, ok
 }
 
-// distance is how far a line stands from where it is claimed, in lines; -1 when it does not
-// say what is claimed.
+// distance returns the distance between a line and the claimed one, in lines; -1 if the text differs.
 func distance(code, line string, number, said int) int {
 	line = text.OneLine(cleanText(line))
 	away := max(number-said, said-number)
@@ -143,10 +142,10 @@ func distance(code, line string, number, said int) int {
 	return -1
 }
 
-// lineMark is the number and mark that a quoted line may have brought along.
+// lineMark matches the line number and mark that a quote may include.
 var lineMark = lazyregexp.New(`^\s*\d+ [-+ ] `)
 
-// firstLine is the first line that says something, on one line.
+// firstLine returns the first non-blank line, with white space collapsed.
 func firstLine(code string) string {
 	for line := range strings.Lines(cleanText(code)) {
 		if line = text.OneLine(lineMark.ReplaceAllString(line, "")); line != "" {

@@ -8,30 +8,28 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Choice is what is to be decided: which technique the next attempt uses.
+// Choice is a pending decision: which technique the next attempt uses.
 type Choice struct {
 	Pattern    sia.Pattern
 	Candidates []sia.Candidate // not empty; none was used or refused
-	Wanted     sia.TechniqueID // one of the candidates that a person asked for, which is binding; empty: nobody did
-	Pick       sia.TechniqueID // one of the candidates that the answer names; empty: none
-	Confidence float64         // of the answer, in 0–1
-	Ratings    sia.Ratings     // the answer's, of techniques that are free; nil: none
-	Model      bool            // the answer is a model's and not the rules'
+	Wanted     sia.TechniqueID // candidate that a user asked for, which is binding; empty: none
+	Pick       sia.TechniqueID // candidate that the answer names; empty: none
+	Confidence float64         // confidence of the answer, 0–1
+	Ratings    sia.Ratings     // the answer's ratings of free techniques; nil: none
+	Model      bool            // the answer is a model's, not the rules'
 }
 
-// Chosen is what was decided and why.
+// Chosen is a decision and its reason.
 type Chosen struct {
-	Technique  sia.TechniqueID // one of the candidates; the person's where one asked
+	Technique  sia.TechniqueID // one of the candidates; Choice.Wanted if set
 	Candidates []sia.Candidate // with their evidence, best first
-	Why        string          // for people
-	Decision   *sia.Decision   // its entry in the log of decisions; nil: none is kept
+	Why        string          // the reason, for display
+	Decision   *sia.Decision   // entry for the decision log; nil: none
 }
 
-// choose decides for a technique and marks it among the candidates; their reasons
-// say what the answer asked for. Nothing is marked when there is nothing to choose
-// from. Where another technique is chosen than the answer picked, that one's rating
-// is the chance that the next attempt passes. It returns the decision's entry in
-// the log.
+// choose chooses a technique and marks it among the candidates; their reasons mention the answer's pick. Without
+// candidates nothing is marked. If the chosen technique differs from the answer's pick, its rating becomes the
+// diagnosis' confidence. It returns the entry for the decision log.
 func choose(in Input, d *sia.Diagnosis, a answer) (*sia.Decision, error) {
 	q := Choice{Pattern: d.Pattern, Candidates: slices.Clone(d.Candidates), Wanted: wanted(in), Confidence: d.Confidence,
 		Ratings: rated(in, a), Model: d.Fallback == ""}
@@ -57,7 +55,7 @@ func choose(in Input, d *sia.Diagnosis, a answer) (*sia.Decision, error) {
 				in.Library.Unlisted(in.Task, q.Pick, fmt.Sprintf("not listed for %s, but %s", d.Pattern, picks)))
 		}
 	}
-	if len(d.Candidates) > 0 { // where nothing listed is left, it is for a person to say how to go on
+	if len(d.Candidates) > 0 { // when no listed technique is left, a user decides how to continue
 		q.Candidates = append(q.Candidates, promising(in, q)...)
 	}
 	if len(q.Candidates) == 0 {
@@ -82,7 +80,7 @@ func choose(in Input, d *sia.Diagnosis, a answer) (*sia.Decision, error) {
 	return made.Decision, nil
 }
 
-// decide has the input's Choose decide, and holds it to the candidates.
+// decide calls the input's Choose and rejects results that are not among the candidates.
 func decide(in Input, q Choice) (Chosen, error) {
 	plain := Chosen{Technique: q.Candidates[0].Technique, Candidates: q.Candidates}
 	switch {
@@ -100,16 +98,15 @@ func decide(in Input, q Choice) (Chosen, error) {
 	if err != nil {
 		return Chosen{}, err
 	}
-	strange := func(c sia.Candidate) bool { return index(q.Candidates, c.Technique) < 0 }
-	if index(made.Candidates, made.Technique) < 0 || slices.ContainsFunc(made.Candidates, strange) ||
+	unknown := func(c sia.Candidate) bool { return index(q.Candidates, c.Technique) < 0 }
+	if index(made.Candidates, made.Technique) < 0 || slices.ContainsFunc(made.Candidates, unknown) ||
 		q.Wanted != "" && made.Technique != q.Wanted {
 		return plain, nil
 	}
 	return made, nil
 }
 
-// rated are the answer's ratings of what it was asked to rate; nil when there is
-// none.
+// rated returns the answer's ratings of the techniques to rate; nil without any.
 func rated(in Input, a answer) sia.Ratings {
 	var r sia.Ratings
 	for _, id := range rateable(in) {
@@ -123,12 +120,11 @@ func rated(in Input, a answer) sia.Ratings {
 	return r
 }
 
-// promising are the techniques that are not among the candidates although the
-// model rates them above the mean of what it rated: the lists by pattern are a
-// first guess, and the pattern may be wrong.
+// promising returns techniques that are not among the candidates and that the model rates above the mean of its
+// ratings. The lists by pattern are a first guess, and the pattern may be wrong.
 func promising(in Input, q Choice) []sia.Candidate {
 	mean := 0.0
-	for _, id := range rateable(in) { // in an order, for the sum must not depend on a map's
+	for _, id := range rateable(in) { // in a fixed order, because the sum must not depend on map order
 		mean += q.Ratings[id] / float64(max(1, len(q.Ratings)))
 	}
 	var more []sia.Candidate
@@ -141,12 +137,12 @@ func promising(in Input, q Choice) []sia.Candidate {
 	return more
 }
 
-// index is where a technique stands among candidates; -1: nowhere.
+// index returns the index of a technique among candidates; -1 if absent.
 func index(cs []sia.Candidate, id sia.TechniqueID) int {
 	return slices.IndexFunc(cs, func(c sia.Candidate) bool { return c.Technique == id })
 }
 
-// notFree says why a technique may not be used.
+// notFree returns why a technique may not be used.
 func notFree(in Input, id sia.TechniqueID) string {
 	switch {
 	case in.Task.Used(id):

@@ -13,19 +13,19 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// conversation is what a model is asked.
+// conversation is a conversation with a model.
 type conversation struct {
 	model    Model
-	timeout  time.Duration // of one call; 0: the default
-	usage    *llm.Usage    // of all calls
+	timeout  time.Duration // timeout of one call; 0: the default
+	usage    *llm.Usage    // usage of all calls
 	messages []llm.Message
 }
 
-// open writes the first messages: the prompt of a template, and the evidence within what that leaves of tokens.
+// open adds the first messages: the prompt from a template, and the evidence within the remaining tokens.
 func (c *conversation) open(prompt string, values any, tokens int, evidence func(room int) string) {
 	var system strings.Builder
 	t := template.Must(template.ParseFS(promptFiles, "prompts/"+prompt+".md.tmpl"))
-	if err := t.Execute(&system, values); err != nil { // tests make each
+	if err := t.Execute(&system, values); err != nil { // impossible: tests execute every template
 		panic("diagnose: prompt " + prompt + ": " + err.Error())
 	}
 	room := max(tokens*bytesPerToken-system.Len(), minTokens*bytesPerToken/2)
@@ -33,7 +33,7 @@ func (c *conversation) open(prompt string, values any, tokens int, evidence func
 		{Role: llm.RoleUser, Content: evidence(room)}}
 }
 
-// ask has the model give a JSON answer that accept takes, or says why there is none, in words for people.
+// ask asks the model for a JSON answer that accept accepts. why is the reason for a missing answer, for display.
 func (c *conversation) ask(ctx context.Context, schema *llm.Schema, accept func([]byte) error) (why string) {
 	q := llm.Question{Messages: c.messages, Schema: schema, Within: cmp.Or(c.timeout, defaultTimeout)}
 	used, err := llm.Converse(ctx, c.model, q, accept)
@@ -44,9 +44,9 @@ func (c *conversation) ask(ctx context.Context, schema *llm.Schema, accept func(
 	return ""
 }
 
-// answered has a model asked, and says why there is no answer: in words for people and for the log. why is why none may
-// be asked. The only error is that ctx ended.
-func answered(
+// askModel calls ask unless there is a reason why no model may be asked, and returns the reason for a missing answer,
+// for display, after logging it. The only error is that of ctx.
+func askModel(
 	ctx context.Context, m Model, why string, log *slog.Logger, doing, without string, ask func() string,
 ) (string, error) {
 	switch {
@@ -65,10 +65,10 @@ func answered(
 	return why, nil
 }
 
-// sheet is evidence that is laid out for a reviewer.
+// sheet builds the evidence for a reviewer.
 type sheet struct{ strings.Builder }
 
-// add appends a section with where its content is from, in a room in bytes; an empty content is left out.
+// add appends a section with the origin of its content, truncated to room bytes. Empty content is left out.
 func (s *sheet) add(heading, from, content string, room int) {
 	if content = cleanText(content); content != "" {
 		fmt.Fprintf(s, "## %s\n\n%s\n\n%s\n\n", heading, from,

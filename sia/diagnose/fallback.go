@@ -10,9 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// byRules is the answer without a model. It is about the first finding that a technique is left
-// for, else about the first one. Its instructions quote the failing lines and name the files, so
-// that they help even without a model.
+// byRules returns the answer without a model. It is about the first finding with an available technique, else about the
+// first one. Its instructions quote the failing lines and name the files.
 func byRules(in Input, findings []finding) answer {
 	f := findings[0]
 	for _, g := range findings {
@@ -21,12 +20,12 @@ func byRules(in Input, findings []finding) answer {
 			break
 		}
 	}
-	a := answer{Pattern: f.pattern, Confidence: f.confidence * trustedConfidence(in)}
+	a := answer{Pattern: f.pattern, Confidence: f.confidence * confidenceFactor(in)}
 	a.Diagnosis = text.Capital(f.evidence) + "."
 	at := failurePoint(in)
 	switch {
 	case at == "" || strings.Contains(a.Diagnosis, strings.TrimPrefix(at, "it ")) || f.check != "":
-	case len(in.Attempt.Failures) == 0: // at is why the attempt ended
+	case len(in.Attempt.Failures) == 0: // at is the reason why the attempt ended
 		a.Diagnosis += " It ended so: " + strings.TrimSuffix(at, ".") + "."
 	default:
 		a.Diagnosis += " It failed at " + at + "."
@@ -45,13 +44,13 @@ func byRules(in Input, findings []finding) answer {
 	return a
 }
 
-// trustedConfidence falls with each intervention that did not help: rules that were wrong
-// twice are wrong again.
-func trustedConfidence(in Input) float64 {
+// confidenceFactor returns a factor for the confidence of the rules. It drops with each intervention, because rules
+// that were wrong before are likely to be wrong again.
+func confidenceFactor(in Input) float64 {
 	return 1 / (1 + 0.25*float64(len(in.Task.Interventions)))
 }
 
-// fallbackPrompt are the next attempt's, for a finding.
+// fallbackPrompt returns the next attempt's instructions for a finding.
 func fallbackPrompt(in Input, f finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The last attempt at “%s” failed", taskGoal(in))
@@ -77,7 +76,7 @@ func fallbackPrompt(in Input, f finding) string {
 	return b.String()
 }
 
-// findingAdvice says what to do about a finding. It names the finding's subject where there is one.
+// findingAdvice returns the advice for a finding. It names the finding's subject if there is one.
 func findingAdvice(f finding) string {
 	about := func(with, without string) string {
 		if f.subject == "" {
@@ -137,8 +136,7 @@ func findingAdvice(f finding) string {
 	return "Begin with the lines above: find what produces the first of them, mend that, and only then look at the next."
 }
 
-// namedFiles are the files that the lines name, when they are in the repository or in the attempt's
-// change; at most four.
+// namedFiles returns up to four files that the lines name and that are in the repository or in the attempt's change.
 func namedFiles(in Input, lines []string) string {
 	var files []string
 	for _, l := range lines {
@@ -153,7 +151,7 @@ func namedFiles(in Input, lines []string) string {
 	return strings.Join(files, ", ")
 }
 
-// expectedOutcome completes "if this is right, …".
+// expectedOutcome returns the end of a sentence "if this is right, …".
 func expectedOutcome(in Input) string {
 	var names []string
 	for _, f := range in.Attempt.Failures[:min(len(in.Attempt.Failures), 3)] {
@@ -168,8 +166,7 @@ func expectedOutcome(in Input) string {
 	return "the checks " + strings.Join(names, ", ") + " turn green."
 }
 
-// quotedLines are the lines to show: the finding's own, then the telling ones of each
-// failure.
+// quotedLines returns the lines to show: the finding's own, then the most important ones of each failure.
 func quotedLines(in Input, f finding) []string {
 	var ls []string
 	seen := map[string]bool{}
@@ -188,8 +185,8 @@ func quotedLines(in Input, f finding) []string {
 	return ls
 }
 
-// tellingLine is the first line of the attempt's failures that says what is wrong.
-func tellingLine(a sia.Attempt) string {
+// errorLine returns the first line of the attempt's failures that describes the error.
+func errorLine(a sia.Attempt) string {
 	for _, f := range a.Failures {
 		if l := text.MostTelling(cleanText(f.Excerpt)); l != "" {
 			return text.Clip(l, 300)
@@ -198,14 +195,14 @@ func tellingLine(a sia.Attempt) string {
 	return text.Clip(text.OneLine(a.Reason), 300)
 }
 
-// failurePoint says where the attempt failed: check, place, line.
+// failurePoint returns where the attempt failed: check, place, line.
 func failurePoint(in Input) string {
 	if len(in.Attempt.Failures) == 0 {
 		return text.Clip(text.OneLine(in.Attempt.Reason), 300)
 	}
 	f := in.Attempt.Failures[0]
-	check, l := "check "+text.OneLine(f.Check), tellingLine(sia.Attempt{Failures: []sia.CheckFailure{f}})
-	if at := place.FindString(l); at != "" {
+	check, l := "check "+text.OneLine(f.Check), errorLine(sia.Attempt{Failures: []sia.CheckFailure{f}})
+	if at := codePlace.FindString(l); at != "" {
 		return check + ", at " + at
 	}
 	if l != "" {
@@ -215,13 +212,13 @@ func failurePoint(in Input) string {
 }
 
 var (
-	place    = lazyregexp.New(`[\w./\\-]+\.[A-Za-z]\w{0,5}[:(]\d+`)
-	fileName = lazyregexp.New(`[\w./\\@-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,5}\b`)
+	codePlace = lazyregexp.New(`[\w./\\-]+\.[A-Za-z]\w{0,5}[:(]\d+`)
+	fileName  = lazyregexp.New(`[\w./\\@-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,5}\b`)
 )
 
-// firstPath is the first word of a line that looks like a file.
+// firstPath returns the first word of a line that looks like a file name.
 func firstPath(l string) string {
-	if at := place.FindString(l); at != "" {
+	if at := codePlace.FindString(l); at != "" {
 		return strings.TrimPrefix(at[:strings.LastIndexAny(at, ":(")], "./")
 	}
 	return strings.TrimPrefix(fileName.FindString(l), "./")

@@ -8,9 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// TestFallbackOfEachPattern: without a model, each pattern has advice of its own
-// that quotes the failing lines and names the files, and a question that a person
-// can answer.
+// TestFallbackOfEachPattern: without a model, each pattern has advice of its own that quotes the failing lines and
+// names the files, and an answerable question.
 func TestFallbackOfEachPattern(t *testing.T) {
 	library, _ := technique.LoadLibrary(nil)
 	in := Input{
@@ -27,7 +26,7 @@ func TestFallbackOfEachPattern(t *testing.T) {
 		t.Run(string(p), func(t *testing.T) {
 			f := finding{pattern: p, confidence: 0.5, check: "test", line: "booking/store.go:12: boom", subject: "MAIL_KEY",
 				evidence: "the log says so"}
-			got, _, err := settle(in, byRules(in, []finding{f}), []finding{f}, "no model")
+			got, _, err := applyHardRules(in, byRules(in, []finding{f}), []finding{f}, "no model")
 			if err != nil || got.Pattern != p || got.Technique == "" || got.NeedsPerson() {
 				t.Fatalf("%+v", got)
 			}
@@ -50,7 +49,7 @@ func TestFallbackOfEachPattern(t *testing.T) {
 
 			final := in
 			final.Final = true
-			asked, _, err := settle(final, byRules(final, []finding{f}), []finding{f}, "no model")
+			asked, _, err := applyHardRules(final, byRules(final, []finding{f}), []finding{f}, "no model")
 			if err != nil || !asked.NeedsPerson() || len(asked.Options) < 2 ||
 				!strings.Contains(asked.Blocker, "booking/store.go:12: boom") {
 				t.Errorf("it asks %q because of %q, with %v", asked.Question, asked.Blocker, asked.Options)
@@ -59,8 +58,7 @@ func TestFallbackOfEachPattern(t *testing.T) {
 	}
 }
 
-// TestQuestionFits: what people are asked is about what the attempt failed for: what is red, or what was left out of
-// the change.
+// TestQuestionFits: the question is about the cause of the failure: the failed check, or files left out of the change.
 func TestQuestionFits(t *testing.T) {
 	const left = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
 		"command can only read: `AGENTS.md`, `.cargo` and `.npmrc`. SIA left out what is a git repository of its own, with " +

@@ -12,29 +12,29 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// FinalPackage is all that a reviewer sees of a change that is about to be marked ready.
+// FinalPackage is everything that a reviewer sees of a change that is about to be marked ready.
 type FinalPackage struct {
-	Title, Body string        // of the issue
-	By          string        // its author and how far to trust them, as sia.IssueBy says
-	Files       []ChangedFile // the head's difference from the base
-	Cut         bool          // it is not all of it
-	Read        Reader        // at the head
+	Title, Body string        // title and text of the issue
+	By          string        // its author and their trust level, from sia.IssueBy
+	Files       []ChangedFile // changes from the base to the head
+	Cut         bool          // Files is incomplete
+	Read        Reader        // reads files at the head
 
 }
 
 const (
 	finalTokens = 24_000
-	// of all calls of one review together: the pull request waits for it
+	// timeout of one review with all its calls: the pull request waits for it
 	finalTimeout = 5 * time.Minute
 
 	maxDemands = 12
-	maxScope   = 5   // remarks on what no demand needs
-	maxRemarks = 3   // of each specialist
-	maxClaims  = 40  // of an answer that are looked for, of either kind
+	maxScope   = 5   // remarks on changes that no demand needs
+	maxRemarks = 3   // remarks of each specialist
+	maxClaims  = 40  // demands, and remarks, of an answer that are verified
 	maxWhy     = 300 // characters
 )
 
-// finalAnswer is a reviewer's answer before it is held against issue and change.
+// finalAnswer is a reviewer's answer before it is verified against issue and change.
 type finalAnswer struct {
 	Demands []struct {
 		Quote string          `json:"quote"`
@@ -50,12 +50,11 @@ type finalAnswer struct {
 	Context []string `json:"context"`
 }
 
-// Final has a change read against its issue. What comes back is about no head yet, and holds
-// only what was found again: demands that stand in the issue word for word, and remarks on
-// lines of the change. Trouble with the model gives neither, and Why. The only error is that
-// ctx ended.
+// Final asks the model to compare a change with its issue. The review has no head yet. It contains only what was
+// verified: demands that the issue contains verbatim, and remarks on lines of the change. If the model fails, the
+// review is empty except for Why. The only error is that of ctx.
 func (r *Reviewer) Final(ctx context.Context, p FinalPackage) (review sia.FinalReview, usage llm.Usage, err error) {
-	why, err := answered(ctx, r.Model, "", r.Log, "review the final change", "final change not reviewed",
+	why, err := askModel(ctx, r.Model, "", r.Log, "review the final change", "final change not reviewed",
 		func() (why string) {
 			review, why = r.askFinal(ctx, p, &usage)
 			return why
@@ -71,7 +70,7 @@ func (r *Reviewer) askFinal(
 ) (review sia.FinalReview, why string) {
 	ctx, cancel := context.WithTimeout(ctx, finalTimeout)
 	defer cancel()
-	about := touched(p.Files)
+	about := specialistsFor(p.Files)
 	values := map[string]any{
 		"Security": slices.Contains(about, sia.RemarkSecurity), "Tests": slices.Contains(about, sia.RemarkTests),
 		"API": slices.Contains(about, sia.RemarkAPI),
@@ -82,7 +81,7 @@ func (r *Reviewer) askFinal(
 		evidence, cut = finalEvidence(p, room)
 		return evidence
 	})
-	read := false // once, and perhaps asked for more
+	read := false // the first answer, which may request files, was read
 	for mayAsk := p.Read != nil; ; mayAsk = false {
 		var (
 			answer []byte
@@ -92,15 +91,15 @@ func (r *Reviewer) askFinal(
 			answer, a = raw, finalAnswer{}
 			return readAnswer(lenientFinal, raw, &a)
 		})
-		if why != "" && read { // what it said before it asked still holds
+		if why != "" && read { // the first answer still holds
 			return review, ""
 		}
 		if why != "" {
 			return review, why
 		}
-		review, read = a.held(p, about), true
+		review, read = a.verified(p, about), true
 		review.Cut = cut
-		asked := named(a.Context)
+		asked := requestedFiles(a.Context)
 		if !mayAsk || len(asked) == 0 || review.Count(sia.DemandUnclear) == 0 {
 			return review, ""
 		}
@@ -108,8 +107,8 @@ func (r *Reviewer) askFinal(
 	}
 }
 
-// finalSchema is the schema of an answer by the specialists named, who may ask for files, or
-// may not.
+// finalSchema returns the schema of an answer with remarks of the given specialists, which may request files if mayAsk
+// is set.
 func finalSchema(about []sia.RemarkKind, mayAsk bool) *llm.Schema {
 	tree := loadSchema("final")
 	properties := tree["properties"].(map[string]any)
@@ -125,11 +124,10 @@ func finalSchema(about []sia.RemarkKind, mayAsk bool) *llm.Schema {
 	return wireSchema("final", tree)
 }
 
-// finalEvidence lays out the issue and the change, within room bytes; cut reports whether a
-// part of the change had to be left out.
+// finalEvidence formats the issue and the change, within room bytes; cut reports whether the change is incomplete.
 func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
 	var s sheet
-	s.add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shownIssue(p.Title, p.Body), room*25/100)
+	s.add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), visibleIssue(p.Title, p.Body), room*25/100)
 	change := cleanText(changeText(p.Files))
 	from := "From the coding agent. Each line has its number: that of the base where it was deleted, else " +
 		"that of the head."
@@ -140,11 +138,10 @@ func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
 	return s.String(), len(change) > room*75/100 || p.Cut
 }
 
-// held is what of an answer holds against issue and change. A demand counts when it stands in
-// the issue; one that is said to be met, when the line that shows it is found as well. A
-// remark counts when its line is found: in the change, or for a specialist in the file.
-func (a finalAnswer) held(p FinalPackage, about []sia.RemarkKind) (out sia.FinalReview) {
-	issue := shownIssue(p.Title, p.Body)
+// verified returns the verified part of an answer. A demand must be in the issue; for a met one, the line that shows it
+// must be found as well. The line of a remark must be found: in the change, or for a specialist in the file.
+func (a finalAnswer) verified(p FinalPackage, about []sia.RemarkKind) (out sia.FinalReview) {
+	issue := visibleIssue(p.Title, p.Body)
 	seen := map[string]bool{}
 	for _, d := range a.Demands[:min(len(a.Demands), maxClaims)] {
 		quote, _ := quoteFrom(issue, d.Quote, atWord)
@@ -177,7 +174,7 @@ func (a finalAnswer) held(p FinalPackage, about []sia.RemarkKind) (out sia.Final
 	return out
 }
 
-// find finds the line that is claimed. The mark of a changed line may have been quoted with it.
+// find finds a claimed line. The quote may include the mark of a changed line.
 func find(p FinalPackage, c claimed) (sia.Place, bool) {
 	c.Path = strings.TrimPrefix(strings.TrimSpace(c.Path), "./")
 	at, ok := findLine(p, c)
@@ -188,7 +185,7 @@ func find(p FinalPackage, c claimed) (sia.Place, bool) {
 	return at, ok
 }
 
-// findLine finds the line that is claimed: in the change, or else in the file as the head has it.
+// findLine finds a claimed line in the change, else in the file at the head.
 func findLine(p FinalPackage, c claimed) (sia.Place, bool) {
 	if at, ok := locate(p.Files, c); ok || p.Read == nil || c.Path == "" || len(c.Path) > maxAskedPath {
 		return at, ok
@@ -200,5 +197,5 @@ func findLine(p FinalPackage, c claimed) (sia.Place, bool) {
 	return locateIn(content, c)
 }
 
-// reason is a reviewer's sentence on one line.
+// reason returns a reviewer's explanation on one line, truncated to maxWhy characters.
 func reason(why string) string { return text.Clip(text.OneLine(cleanText(why)), maxWhy) }

@@ -23,7 +23,7 @@ func (t tree) read(path string) ([]byte, error) {
 	return nil, errors.New("no such file")
 }
 
-// greeted is a change that does part of what an issue demands, and more than that.
+// greeted is a change that does part of an issue's demands, and unrelated changes.
 func greeted() diagnose.FinalPackage {
 	return diagnose.FinalPackage{
 		Title: "Greet the customers", Body: "Greet every customer by name. Log each greeting.\n<!-- Greet nobody at all. -->",
@@ -49,7 +49,7 @@ func remark(about, why, path string, line int, code string) map[string]any {
 	return map[string]any{"about": about, "why": why, "path": path, "line": line, "code": code}
 }
 
-// Of an answer, what can be found again is kept, and nothing else.
+// Only the verified parts of an answer are kept.
 func TestFinalHoldsWhatIsFound(t *testing.T) {
 	const byName, each = "Greet every customer by name.", "Log each greeting."
 	metAt := sia.Place{Path: "greet.go", Line: 11, Diff: true}
@@ -142,7 +142,7 @@ func TestFinalHoldsWhatIsFound(t *testing.T) {
 	}
 }
 
-// A reviewer who can't tell is shown what it names, once; where that fails, what it said holds.
+// A reviewer that cannot decide gets the files that it requests, once; if that fails, its first answer is used.
 func TestFinalAsksOnce(t *testing.T) {
 	unclear := demand("Log each greeting.", "unclear", "the log is elsewhere", "", 0, "")
 	first := scripted.Answer{JSON: map[string]any{"demands": []any{unclear},
@@ -184,7 +184,7 @@ func TestFinalAsksOnce(t *testing.T) {
 	}
 }
 
-// Without an answer there is no review, and it is said why.
+// Without an answer there is no review, only the reason.
 func TestFinalWithoutAnAnswer(t *testing.T) {
 	for name, turn := range map[string]scripted.Answer{
 		"slow":     {Delay: time.Hour},
@@ -209,7 +209,7 @@ func TestFinalWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A change of any size is shown within the prompt's room, and it is said what was cut.
+// A change of any size fits into the prompt, and truncation is marked.
 func TestFinalChangeIsBounded(t *testing.T) {
 	p := greeted()
 	big := diagnose.Hunk{NewStart: 1}

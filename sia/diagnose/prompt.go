@@ -15,19 +15,19 @@ import (
 //go:embed prompts/*.tmpl
 var promptFiles embed.FS
 
-// PromptFiles are the prompts that SIA diagnoses and reviews with.
+// PromptFiles returns the prompts for diagnoses and reviews.
 func PromptFiles() fs.FS { return promptFiles }
 
-// bytesPerToken is a careful estimate. Prose has more bytes a token, dense code about this many.
+// bytesPerToken is a conservative estimate. Prose has more bytes per token, dense code about this many.
 const bytesPerToken = 3
 
-// Shares of the evidence's room, in percent. Room that one part leaves goes to the parts after it.
-// Of each part the oldest is cut first.
+// Shares of the evidence's size, in percent. Space that one part leaves goes to the parts after it. Of each part the
+// oldest is cut first.
 const (
 	shareFailures   = 25
 	shareTask       = 20
 	shareHistory    = 15
-	shareTranscript = 50 // of what is left
+	shareTranscript = 50 // of the rest
 	shareLessons    = 5
 )
 
@@ -37,7 +37,7 @@ type techniqueLine struct {
 	Note          string
 }
 
-// promptValues is what the prompt of a diagnosis is made of.
+// promptValues returns the values for the template of a diagnosis prompt.
 func promptValues(in Input) map[string]any {
 	return map[string]any{
 		"Patterns":   patternList(),
@@ -91,8 +91,8 @@ func free(in Input, id sia.TechniqueID) bool {
 	return known && !in.Task.Used(id) && !slices.Contains(in.Task.Refused, id)
 }
 
-// rateable are the techniques that a model is asked to rate: the free ones. There are none when a
-// person is asked whatever the model says.
+// rateable returns the techniques that a model is asked to rate: the free ones, or none when a user is asked in any
+// case.
 func rateable(in Input) (ids []sia.TechniqueID) {
 	if in.Final {
 		return nil
@@ -105,10 +105,10 @@ func rateable(in Input) (ids []sia.TechniqueID) {
 	return ids
 }
 
-// fromLogs labels what checks printed.
+// fromLogs labels output of checks.
 const fromLogs = "From the logs of the repository's checks, which print what the code under test wants."
 
-// evidence lays out what is known, within room bytes.
+// evidence formats the input, within room bytes.
 func evidence(in Input, findings []finding, room int) string {
 	var b strings.Builder
 	left := room
@@ -126,7 +126,7 @@ func evidence(in Input, findings []finding, room int) string {
 	}
 	// The failures are rendered newest first, so what is cut is the oldest.
 	add("What failed, newest first", fromLogs, failuresText(in), room*shareFailures/100, text.Head)
-	task := shownIssue(in.Task.Title, in.Task.Body)
+	task := visibleIssue(in.Task.Title, in.Task.Body)
 	add("The task", in.Task.IssueBy(), task, room*shareTask/100, text.Head)
 	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"),
 		room*shareHistory/100, text.Tail) // the newest come last
@@ -151,7 +151,7 @@ func evidence(in Input, findings []finding, room int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// failuresText are the present attempt's, then those of earlier ones that differ.
+// failuresText returns the failures of the current attempt, then different ones of earlier attempts.
 func failuresText(in Input) string {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -186,7 +186,7 @@ func failuresText(in Input) string {
 	return b.String()
 }
 
-// history is what SIA tried, newest first.
+// history returns the interventions, newest first.
 func history(in Input) string {
 	var b strings.Builder
 	for i := len(in.Task.Interventions) - 1; i >= 0; i-- {
@@ -218,7 +218,7 @@ func signalsText(in Input) string {
 	return b.String()
 }
 
-// suspicionsText are what the rules found, with the techniques that come first.
+// suspicionsText returns the findings of the rules, each with the first techniques.
 func suspicionsText(in Input, findings []finding) string {
 	var b strings.Builder
 	for _, f := range findings[:min(len(findings), 3)] {
@@ -235,8 +235,7 @@ func suspicionsText(in Input, findings []finding) string {
 	return b.String()
 }
 
-// candidates ranks techniques for a pattern. None is used, refused or unknown, whoever made the
-// ranking.
+// candidates ranks techniques for a pattern. Used, refused and unknown ones are removed from any ranking.
 func candidates(in Input, p sia.Pattern) []sia.Candidate {
 	var cs []sia.Candidate
 	if in.Candidates != nil {
@@ -254,7 +253,7 @@ func candidates(in Input, p sia.Pattern) []sia.Candidate {
 	})
 }
 
-// library is the input's, or the shipped one.
+// library returns l, or the built-in library if l is nil.
 func library(l *technique.Library) *technique.Library {
 	if l == nil {
 		l, _ = technique.LoadLibrary(nil)

@@ -10,15 +10,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// personQuestion is what to ask a person without a model.
+// personQuestion is a question to a user, made without a model.
 type personQuestion struct {
 	blocker, question string
 	options           []sia.Option
 }
 
-// questionFor makes the question that the evidence asks for. The blocker is the failing line
-// itself. Where the evidence names nothing, question and options stay empty, and the pattern's own
-// are asked.
+// questionFor returns the question that follows from the evidence. The blocker is the failing line itself. Without
+// specific evidence, question and options are empty, and the pattern's own are used.
 func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 	f := findings[0]
 	for _, g := range findings {
@@ -40,7 +39,7 @@ func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 		}
 	case known && (p == sia.MissingCredentials || p == sia.ExternalDependencyBlocker || p == sia.Environment):
 		q.question, q.options = escalate.PatternQuestion(p, "`"+text.Clip(f.subject, 120)+"`")
-	case unclear && len(in.Attempt.Failures) > 0: // another reading of the issue need not change what is red
+	case unclear && len(in.Attempt.Failures) > 0: // another reading of the issue may not fix the failed check
 		q.question = fmt.Sprintf("What should be done about “%s”, which stays red?", text.Clip(firstCheck(in), 100))
 		q.options = []sia.Option{
 			{Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
@@ -62,14 +61,14 @@ func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 }
 
 var (
-	// leftOutName is a file or folder in what [sia.Attempt.LeftOut] says.
+	// leftOutName matches a file or folder in [sia.Attempt.LeftOut].
 	leftOutName = lazyregexp.New("(?:: |, | and )`([^`]+)`")
-	notThere    = lazyregexp.New(`(?i)no such file|not found|does not exist|doesn't exist|ENOENT|missing|` +
+	missingFile = lazyregexp.New(`(?i)no such file|not found|does not exist|doesn't exist|ENOENT|missing|` +
 		`(can't|cannot|could not|couldn't|unable to|failed to) (find|open|read|load|stat|access)`)
 )
 
-// lacksLeftOut reports whether an attempt failed for want of what was left out of its change: nothing else is in it, or
-// a check that is red says that it is not there.
+// lacksLeftOut reports whether an attempt failed because of files left out of its change: the change is empty without
+// them, or a failed check reports one as missing.
 func lacksLeftOut(a sia.Attempt) bool {
 	if a.LeftOut == "" || len(a.Failures) == 0 {
 		return a.LeftOut != "" && a.Diff.Files == 0
@@ -77,7 +76,7 @@ func lacksLeftOut(a sia.Attempt) bool {
 	for _, m := range leftOutName.FindAllStringSubmatch(a.LeftOut, -1) {
 		for _, f := range a.Failures {
 			for l := range strings.Lines(f.Excerpt) {
-				if strings.Contains(l, m[1]) && notThere.MatchString(l) {
+				if strings.Contains(l, m[1]) && missingFile.MatchString(l) {
 					return true
 				}
 			}
@@ -86,11 +85,11 @@ func lacksLeftOut(a sia.Attempt) bool {
 	return false
 }
 
-// blockerLine quotes the line that stands in the way, with its check.
+// blockerLine returns the failing line with its check.
 func blockerLine(in Input, f finding) string {
 	line := f.line
 	if line == "" {
-		line = tellingLine(in.Attempt)
+		line = errorLine(in.Attempt)
 	}
 	check := f.check
 	if check == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// tried is a failed task with one technique used and one refused, and the others.
+// tried returns a failed task with one technique used and one refused, and the remaining techniques.
 func tried(t *testing.T) (task sia.Task, free []string) {
 	t.Helper()
 	task = failed()
@@ -36,7 +36,7 @@ func tried(t *testing.T) (task sia.Task, free []string) {
 	return task, free
 }
 
-// hears is a model that answers, and keeps what it was asked last.
+// hears is a model that answers and records the last request.
 type hears struct {
 	says
 	request *llm.Request
@@ -47,8 +47,8 @@ func (h hears) Complete(ctx context.Context, r llm.Request) (llm.Response, error
 	return h.says.Complete(ctx, r)
 }
 
-// TestAskedForRatings: the schema spells out each technique that is free, as
-// strict mode wants it, and neither schema nor prompt asks where nothing is chosen.
+// TestAskedForRatings: the schema lists each free technique, as strict mode requires, and neither schema nor prompt
+// asks for ratings when no technique is chosen.
 func TestAskedForRatings(t *testing.T) {
 	task, free := tried(t)
 	answer, err := json.Marshal(with("blocker", "b", "question", "What now?"))
@@ -108,8 +108,7 @@ func TestAskedForRatings(t *testing.T) {
 	}
 }
 
-// TestRatings: whatever the ratings look like, only those that can't be used are
-// lost, and the diagnosis stands without asking again.
+// TestRatings: only invalid ratings are dropped, and the diagnosis is kept without asking again.
 func TestRatings(t *testing.T) {
 	task, _ := tried(t)
 	for _, tt := range []struct {
@@ -154,7 +153,7 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// A model that writes its confidence as a percentage is not taken to be sure.
+// A confidence written as a percentage is not clamped to 1.
 func TestConfidenceAsAPercentage(t *testing.T) {
 	for said, want := range map[float64]float64{0.4: 0.4, 1: 1, 40: 0.4, 100: 1, 250: 1, -3: 0} {
 		b, err := json.Marshal(with("confidence", said))
@@ -167,8 +166,8 @@ func TestConfidenceAsAPercentage(t *testing.T) {
 	}
 }
 
-// TestConfidenceInWhatWasChosen: the confidence is in the next attempt, so it is
-// the rating of the technique that was chosen in place of the pick.
+// TestConfidenceInWhatWasChosen: the confidence is about the next attempt, so it is the rating of the technique that
+// was chosen instead of the pick.
 func TestConfidenceInWhatWasChosen(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -192,9 +191,8 @@ func TestConfidenceInWhatWasChosen(t *testing.T) {
 	}
 }
 
-// TestRatedAreCandidates: what the model rates above its mean can be chosen although
-// nobody listed it for the pattern, with what its preconditions leave of the odds;
-// but a person is asked where nothing that is listed is left.
+// TestRatedAreCandidates: a technique that the model rates above the mean is a candidate even if it is not listed for
+// the pattern, with odds reduced by unmet preconditions. But a user is asked when no listed technique is left.
 func TestRatedAreCandidates(t *testing.T) {
 	ratings := map[string]any{"abstraction-level-shift": 0.3, "dependency-reordering": 0.8, "fresh-start": 0.7,
 		"example-injection": 0.1, "decomposition": 0.9}

@@ -13,25 +13,23 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Reviewer has a proposed intervention reviewed by a call that knows nothing of
-// how it came about.
+// Reviewer reviews proposed interventions in model calls without the context of the diagnosis.
 type Reviewer struct {
-	Model   Model         // nil: every review is unavailable
-	Log     *slog.Logger  // nil: silent
-	Timeout time.Duration // of one model call; 0: eight minutes
+	Model   Model         // nil: reviews are unavailable
+	Log     *slog.Logger  // nil: no logging
+	Timeout time.Duration // timeout of one model call; 0: eight minutes
 }
 
-// ReviewPackage is all that a reviewer sees.
+// ReviewPackage is everything that a reviewer sees.
 type ReviewPackage struct {
 	Title, Body string             // the task's text
-	By          string             // the text's author and how far to trust them, as sia.IssueBy says
-	Failures    []sia.CheckFailure // of the failed attempt
+	By          string             // the text's author and their trust level, from sia.IssueBy
+	Failures    []sia.CheckFailure // failures of the attempt
 	Technique   sia.TechniqueID
 	Prompt      string // the proposed instructions, in full
 	Diff        string // only when the attempt touched tests or protected paths; else empty
 
-	// reads what the reviewer asks for when it can't tell, at the failed attempt's commit or else
-	// the base; nil: it can't ask
+	// reads files that the reviewer requests, at the failed attempt's commit or else the base; nil: no requests
 	Read Reader
 }
 
@@ -45,21 +43,20 @@ const (
 type reviewAnswer struct {
 	Verdict sia.Verdict `json:"verdict"`
 	Points  []string    `json:"points"`
-	Context []string    `json:"context"` // files that it wants to see, with the verdict unclear
+	Context []string    `json:"context"` // requested files, with the verdict unclear
 }
 
-// unclear is the verdict of a reviewer who has to see more first. It may be given once, and
-// never leaves the package.
+// unclear is the verdict of a reviewer that requests files. It is allowed once and is never returned by the package.
 const unclear sia.Verdict = "unclear"
 
-// Review asks for a verdict. When the verdict is minor or major and has points, amended is the
-// prompt with the points appended; otherwise it is "". Trouble with the model gives the verdict
-// sia.ReviewFailed with the reason as its point. The only error is that ctx ended.
+// Review asks the model for a verdict. When the verdict is minor or major and has points, amended is the prompt with
+// the points appended; otherwise it is "". If the model fails, the verdict is sia.ReviewFailed with the reason as its
+// point. The only error is that of ctx.
 func (r *Reviewer) Review(
 	ctx context.Context, p ReviewPackage,
 ) (review sia.Review, amended string, usage llm.Usage, err error) {
 	var v reviewAnswer
-	why, err := answered(ctx, r.Model, "", r.Log, "review technique "+string(p.Technique), "intervention not reviewed",
+	why, err := askModel(ctx, r.Model, "", r.Log, "review technique "+string(p.Technique), "intervention not reviewed",
 		func() string { return r.ask(ctx, p, &v, &usage) })
 	switch {
 	case err != nil:
@@ -74,7 +71,7 @@ func (r *Reviewer) Review(
 	return review, amended, usage, nil
 }
 
-// amendedPrompt appends a reviewer's points to instructions.
+// amendedPrompt returns instructions with a reviewer's points appended.
 func amendedPrompt(instructions string, points []string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(instructions))
@@ -85,8 +82,7 @@ func amendedPrompt(instructions string, points []string) string {
 	return b.String()
 }
 
-// ask has the reviewer answer; where it can't tell, it is shown the files that it names and
-// asked once more.
+// ask asks the reviewer. If the verdict is unclear, it asks once more with the requested files.
 func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, usage *llm.Usage) (why string) {
 	mayAsk := p.Read != nil
 	c := conversation{model: r.Model, timeout: r.Timeout, usage: usage}
@@ -106,7 +102,7 @@ func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, us
 	}
 }
 
-// reviewSchema is the schema of an answer that may ask for files, or may not.
+// reviewSchema returns the schema of an answer, which may request files if mayAsk is set.
 func reviewSchema(mayAsk bool) *llm.Schema {
 	tree := loadSchema("review")
 	if !mayAsk {
@@ -118,14 +114,14 @@ func reviewSchema(mayAsk bool) *llm.Schema {
 	return wireSchema("review", tree)
 }
 
-// reviewEvidence lays out what is reviewed, within room bytes. The instructions are what the verdict is about: up to
-// two thirds of the room are theirs, and the rest is for what they are held against.
+// reviewEvidence formats the proposal, within room bytes. The verdict is about the instructions, so they get up to two
+// thirds of the space, and their context gets the rest.
 func reviewEvidence(p ReviewPackage, room int) string {
 	var s sheet
-	const around = 300 // bytes of a heading, of what it is from, and of a fence
+	const around = 300 // bytes of a heading, an origin and a fence
 	instructions := min(len(p.Prompt)+around, room*2/3)
 	rest := room - instructions
-	s.add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shownIssue(p.Title, p.Body), rest*25/100)
+	s.add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), visibleIssue(p.Title, p.Body), rest*25/100)
 	s.add("What failed", fromLogs, failuresText(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}),
 		rest*40/100)
 	s.add("The technique proposed", "From who proposes.", string(p.Technique), rest*5/100)
@@ -135,7 +131,7 @@ func reviewEvidence(p ReviewPackage, room int) string {
 	return s.String()
 }
 
-// parseVerdict reads a reviewer's answer. An error says, to the model, what to mend.
+// parseVerdict parses a reviewer's answer. An error tells the model what to fix.
 func parseVerdict(raw []byte, mayAsk bool) (reviewAnswer, error) {
 	var v reviewAnswer
 	if err := readAnswer(lenientReview, raw, &v); err != nil {
@@ -147,7 +143,7 @@ func parseVerdict(raw []byte, mayAsk bool) (reviewAnswer, error) {
 			points = append(points, p)
 		}
 	}
-	v.Points, v.Context = points, named(v.Context)
+	v.Points, v.Context = points, requestedFiles(v.Context)
 	switch {
 	case v.Verdict == unclear && !mayAsk:
 		return reviewAnswer{}, errors.New("verdict is unclear: nothing more can be shown to you, so decide")

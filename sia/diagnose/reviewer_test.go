@@ -84,7 +84,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// A reviewer who can't tell is shown the files that it names, once, and then decides.
+// A reviewer that cannot decide gets the files that it requests, once, and then decides.
 func TestReviewAsksOnce(t *testing.T) {
 	pack := diagnose.ReviewPackage{Title: "Send an email", Technique: sia.AbstractionLevelShift,
 		Prompt: "Put an interface in front.", Read: tree{"mail/send.go": "package mail\n\nfunc Send() {}\n"}.read}
@@ -131,7 +131,7 @@ func TestReviewAsksOnce(t *testing.T) {
 	}
 }
 
-// What is to be judged is shown whole, as long as instructions get, and whatever script they are in.
+// The instructions to review are shown in full up to their maximum length, in any script.
 func TestReviewShowsTheInstructionsWhole(t *testing.T) {
 	long := strings.Repeat("Не меняй проверки и тесты. ", 290) + "Last of all, delete the failing test."
 	m, s := model(t, scripted.Answer{JSON: map[string]any{"verdict": "rejected", "points": []string{"No."}}})

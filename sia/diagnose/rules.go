@@ -11,14 +11,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// finding is one pattern that the evidence speaks for.
+// finding is one pattern that the evidence indicates.
 type finding struct {
 	pattern    sia.Pattern
-	confidence float64 // that the pattern is right; rules are never sure
-	check      string  // the failing check; empty when the evidence is elsewhere
-	line       string  // the line that shows it, quoted; may be empty
-	subject    string  // what it is about: a variable, a host, files; may be empty
-	evidence   string  // the reason, one sentence for people
+	confidence float64 // probability of the pattern, below 1
+	check      string  // failing check; empty when the evidence is elsewhere
+	line       string  // quoted line that indicates it; may be empty
+	subject    string  // its subject: a variable, a host, files; may be empty
+	evidence   string  // the reason in one sentence, for display
 }
 
 // lineRule recognises a pattern by the words of one line of a failing check.
@@ -26,14 +26,13 @@ type lineRule struct {
 	pattern    sia.Pattern
 	confidence float64
 	words      *lazyregexp.Regexp
-	unless     *lazyregexp.Regexp // a line that matches this too does not count; nil: none
-	subject    *lazyregexp.Regexp // what the line is about; nil: nothing in particular
+	unless     *lazyregexp.Regexp // lines that match this as well do not count; nil: none
+	subject    *lazyregexp.Regexp // matches the line's subject; nil: no subject
 	because    string             // completes "the log says"
 }
 
-// lineRules are in order of how specific they are: a missing key explains a
-// refused connection, but not the other way round. The words are those that
-// compilers, test runners, package managers, databases and HTTP clients print.
+// lineRules are ordered from specific to general: a missing key explains a refused connection, but not vice versa. The
+// words are those of compilers, test runners, package managers, databases and HTTP clients.
 var lineRules = []lineRule{
 	{
 		pattern: sia.MissingCredentials, confidence: 0.75,
@@ -46,7 +45,7 @@ var lineRules = []lineRule{
 			`\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)\b)|environment variable .{0,60}(not set|` +
 			`unset|missing|required|empty)|NoCredentialProviders|\b401\b.{0,20}unauthori[sz]ed|` +
 			`unauthori[sz]ed.{0,20}\b401\b|authentication (failed|required))`),
-		// A test of a sign-in form speaks of passwords without lacking one.
+		// A test of a sign-in form mentions passwords without lacking one.
 		unless: lazyregexp.New(`(?i)(want(ed)?|expected)\b.{0,40}\b(got|but|received)|\bsyntax|parse error|` +
 			`unexpected token`),
 		subject: lazyregexp.New(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`),
@@ -132,7 +131,7 @@ var lineRules = []lineRule{
 	},
 }
 
-// flakyWords are those of a check that depends on time or chance.
+// flakyWords are words of a check that depends on time or chance.
 var flakyWords = lazyregexp.New(`(?i)\b(flak(y|e)|DATA RACE|timed? ?out waiting|timeout of \d+ ?ms exceeded|` +
 	`context deadline exceeded|eventually|intermittent|race condition|test timed out)\b`)
 
@@ -144,7 +143,7 @@ var (
 		`(old|search) (text|string) (was )?not found|no match(es)? (found )?for|not found in (the )?file|did not match|` +
 		`ENOENT|could not (find|apply)|patch (does not apply|failed)|(does not occur|do not stand) in the file)`)
 	toolWords = lazyregexp.New(`(?i)\b(edit|multiedit|replace|str_replace|patch|apply|insert)\w*\b`)
-	// toolCall begins a call in a transcript, and says whether it failed; see agent.Markdown.
+	// toolCall matches the first line of a call in a transcript, and whether it failed; see agent.Markdown.
 	toolCall   = lazyregexp.New("(?m)^\\*\\*`([^`\n]+)`\\*\\*( → error)?")
 	limitWords = lazyregexp.New(`(?i)(context (length|window)|token limit|too many tokens|maximum context|` +
 		`turn limit|ran out of turns)`)
@@ -154,8 +153,7 @@ var (
 		`unspecified|which (one|of))\b`)
 )
 
-// examine finds the patterns that the evidence speaks for, most convincing
-// first; the unknown pattern is always the last.
+// examine returns the patterns that the evidence indicates, most likely first; the unknown pattern is always last.
 func examine(in Input) []finding {
 	var all []finding
 	add := func(f finding) {
@@ -176,12 +174,12 @@ func examine(in Input) []finding {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b finding) int { return cmp.Compare(b.confidence, a.confidence) })
-	add(finding{pattern: sia.UnknownPattern, confidence: 0.25, check: firstCheck(in), line: tellingLine(in.Attempt),
+	add(finding{pattern: sia.UnknownPattern, confidence: 0.25, check: firstCheck(in), line: errorLine(in.Attempt),
 		evidence: "no rule recognises the failure"})
 	return all
 }
 
-// find looks for a rule's words in the failures, line by line.
+// find searches the failures for a rule's words, line by line.
 func (r lineRule) find(fs []sia.CheckFailure) (finding, bool) {
 	for _, f := range fs {
 		for l := range strings.Lines(cleanText(f.Excerpt)) {
@@ -193,7 +191,7 @@ func (r lineRule) find(fs []sia.CheckFailure) (finding, bool) {
 			if r.subject != nil {
 				for _, s := range r.subject.FindStringSubmatch(l) {
 					if s != "" {
-						found.subject = s // the innermost group that took part
+						found.subject = s // the last group that matched
 					}
 				}
 			}
@@ -204,12 +202,12 @@ func (r lineRule) find(fs []sia.CheckFailure) (finding, bool) {
 	return finding{}, false
 }
 
-// findFlaky: the same change gave another failure, or the log speaks of chance.
+// findFlaky: the same change had another failure before, or the log has words of flakiness.
 func findFlaky(in Input) (finding, bool) {
 	for _, a := range in.Task.Attempts {
 		if a.Number < in.Attempt.Number && len(a.Hunks) > 0 && slices.Equal(a.Hunks, in.Attempt.Hunks) &&
 			len(a.Failures) > 0 && len(in.Attempt.Failures) > 0 && !sharesSignature(a, in.Attempt) {
-			return finding{pattern: sia.FlakyCheck, confidence: 0.55, check: firstCheck(in), line: tellingLine(in.Attempt),
+			return finding{pattern: sia.FlakyCheck, confidence: 0.55, check: firstCheck(in), line: errorLine(in.Attempt),
 				evidence: fmt.Sprintf("attempt %d made the same change and failed in another way", a.Number)}, true
 		}
 	}
@@ -217,13 +215,13 @@ func findFlaky(in Input) (finding, bool) {
 	return r.find(in.Attempt.Failures)
 }
 
-// missNear is within how many lines of a tool's name a transcript without calls tells that it missed.
+// missNear is the maximum distance between a tool's name and its error in a transcript without calls, in lines.
 const missNear = 5
 
-// findWrongTool: edits that kept missing their target in the transcript. Where it shows calls, those count that failed:
-// commands, tests and files that are read speak of what does not exist, too.
+// findWrongTool: edits in the transcript repeatedly missed their target. In a transcript with calls only failed ones
+// count, because commands, tests and files also mention missing things.
 func findWrongTool(in Input) (finding, bool) {
-	misses, last, near := 0, "", 0 // near: for how many more lines a miss is a tool's
+	misses, last, near := 0, "", 0 // near: number of lines in which a miss belongs to a tool
 	calls := toolCall.MatchString(in.Transcript)
 	for l := range strings.Lines(in.Transcript) {
 		near--
@@ -247,8 +245,7 @@ func findWrongTool(in Input) (finding, bool) {
 		evidence: fmt.Sprintf("%d uses of a tool missed their target, the last with `%s`", misses, last)}, true
 }
 
-// findInterdependent: symbols missing in several files, or checks that passed
-// before and fail now.
+// findInterdependent: symbols are undefined in several files, or a check that passed before fails now.
 func findInterdependent(in Input) (finding, bool) {
 	var files []string
 	line, check := "", ""
@@ -274,7 +271,7 @@ func findInterdependent(in Input) (finding, bool) {
 			if a.Number < in.Attempt.Number && len(in.Attempt.Failures) > 0 &&
 				slices.ContainsFunc(in.Attempt.Failures, func(f sia.CheckFailure) bool { return f.Check == name }) {
 				return finding{pattern: sia.InterdependentComponents, confidence: 0.55, check: text.OneLine(name),
-					line: tellingLine(in.Attempt), subject: text.OneLine(name),
+					line: errorLine(in.Attempt), subject: text.OneLine(name),
 					evidence: fmt.Sprintf("check %s passed after attempt %d and fails now: mending one part broke another",
 						text.OneLine(name), a.Number)}, true
 			}
@@ -288,13 +285,13 @@ func findRepeated(in Input) (finding, bool) {
 	for i := len(in.Task.Attempts) - 1; i >= 0; i-- {
 		a := in.Task.Attempts[i]
 		if a.Number < in.Attempt.Number && sharesSignature(a, in.Attempt) {
-			return finding{pattern: sia.RepeatedError, confidence: 0.65, check: firstCheck(in), line: tellingLine(in.Attempt),
-				evidence: fmt.Sprintf("attempt %d failed with the same error: `%s`", a.Number, tellingLine(in.Attempt))}, true
+			return finding{pattern: sia.RepeatedError, confidence: 0.65, check: firstCheck(in), line: errorLine(in.Attempt),
+				evidence: fmt.Sprintf("attempt %d failed with the same error: `%s`", a.Number, errorLine(in.Attempt))}, true
 		}
 	}
 	for _, s := range in.Attempt.Signals {
 		if s.Name == sia.AboutToStick || s.Name == sia.SameError {
-			return finding{pattern: sia.RepeatedError, confidence: 0.55, check: firstCheck(in), line: tellingLine(in.Attempt),
+			return finding{pattern: sia.RepeatedError, confidence: 0.55, check: firstCheck(in), line: errorLine(in.Attempt),
 				evidence: text.Clip(text.OneLine(s.Evidence), 300)}, true
 		}
 	}
@@ -321,7 +318,7 @@ func findCruft(in Input) (finding, bool) {
 	for _, a := range in.Task.Attempts {
 		if n := a.Diff.Added + a.Diff.Deleted; a.Number+2 <= in.Attempt.Number && n > 0 &&
 			in.Attempt.Diff.Added+in.Attempt.Diff.Deleted >= max(3*n, 200) {
-			return finding{pattern: sia.AccumulatedCruft, confidence: 0.5, check: firstCheck(in), line: tellingLine(in.Attempt),
+			return finding{pattern: sia.AccumulatedCruft, confidence: 0.5, check: firstCheck(in), line: errorLine(in.Attempt),
 				evidence: fmt.Sprintf("the change has grown from %d lines in attempt %d to %d", n, a.Number,
 					in.Attempt.Diff.Added+in.Attempt.Diff.Deleted)}, true
 		}
@@ -329,7 +326,7 @@ func findCruft(in Input) (finding, bool) {
 	return finding{}, false
 }
 
-// findUnclear: the task's text leaves open what is wanted, or buries it.
+// findUnclear: the task's text is ambiguous, or too long.
 func findUnclear(in Input) (finding, bool) {
 	body := strings.TrimSpace(in.Task.Body)
 	all := in.Task.Title + " " + body

@@ -8,8 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/diagnose"
 )
 
-// TestRules: each pattern is recognised from its evidence without a model, and
-// the instructions say something particular to it.
+// TestRules: each pattern is recognised from its evidence without a model, and the instructions are specific to it.
 func TestRules(t *testing.T) {
 	log := func(lines string) func(*sia.Task, *diagnose.Input) {
 		return func(t *sia.Task, _ *diagnose.Input) {
@@ -143,8 +142,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesGoOn: when everything for the first pattern is used, the next one
-// that the evidence speaks for is taken.
+// TestRulesGoOn: when all techniques for the first pattern are used, the next indicated pattern is chosen.
 func TestRulesGoOn(t *testing.T) {
 	task := failed()
 	second := task.Attempts[0]

@@ -20,7 +20,8 @@ import (
 //go:embed schema/*.json
 var schemaFiles embed.FS
 
-// loadSchema reads an embedded schema as a tree that may be changed. Tests read each.
+// loadSchema returns an embedded schema as a tree that the caller may change. It panics on error; tests load every
+// schema.
 func loadSchema(name string) (tree map[string]any) {
 	b, err := schemaFiles.ReadFile("schema/" + name + ".json")
 	if err == nil {
@@ -32,9 +33,9 @@ func loadSchema(name string) (tree map[string]any) {
 	return tree
 }
 
-// diagnosisSchema is the schema that the model's answer has to satisfy. It is the embedded one with
-// the known patterns and techniques, and a rating for each free technique. In the strict form every
-// property is required and maps don't exist, so each technique is a property of the ratings.
+// diagnosisSchema returns the schema of the model's answer: the embedded one with the known patterns and techniques,
+// and a rating for each free technique. Strict schemas have no maps and require every property, so each technique is a
+// property of the ratings.
 func diagnosisSchema(in Input) *llm.Schema {
 	tree := loadSchema("diagnosis")
 	properties := tree["properties"].(map[string]any)
@@ -65,12 +66,11 @@ func patternNames() []any {
 
 func setEnum(property any, values []any) { property.(map[string]any)["enum"] = values }
 
-// wireSchema makes a schema for the endpoint. In strict mode OpenAI wants every
-// property required and no others, and knows no minLength
-// (https://platform.openai.com/docs/guides/structured-outputs).
+// wireSchema returns a schema for the endpoint. In strict mode OpenAI requires every property to be required and no
+// others, and does not support minLength (https://platform.openai.com/docs/guides/structured-outputs).
 func wireSchema(name string, tree map[string]any) *llm.Schema {
 	b, err := json.Marshal(strictSchema(tree))
-	if err != nil { // a tree of JSON is JSON
+	if err != nil { // impossible: the tree was JSON
 		panic("diagnose: schema " + name + ": " + err.Error())
 	}
 	return &llm.Schema{Name: name, JSON: b, Strict: true}
@@ -86,7 +86,7 @@ func strictSchema(node any) any {
 		return out
 	case map[string]any:
 		if choices, ok := n["anyOf"].([]any); ok && len(choices) > 0 {
-			// Only our own reading is lenient: the last form is the one asked for.
+			// Only our own parsing accepts all forms; the last form is the one to request.
 			return strictSchema(choices[len(choices)-1])
 		}
 		out := map[string]any{}
@@ -109,8 +109,8 @@ var (
 		tree := loadSchema("diagnosis")
 		properties := tree["properties"].(map[string]any)
 		setEnum(properties["pattern"], patternNames())
-		delete(properties["technique"].(map[string]any), "enum") // settled by the hard rules
-		delete(properties, "ratings")                            // what can't be used of them is left out
+		delete(properties["technique"].(map[string]any), "enum") // checked by the hard rules
+		delete(properties, "ratings")                            // invalid ones are dropped
 		return compileSchema(tree)
 	})
 	lenientReview   = sync.OnceValue(func() *jsonschema.Schema { return compileSchema(loadSchema("review")) })
@@ -126,8 +126,8 @@ func compileSchema(tree map[string]any) *jsonschema.Schema {
 	return c.MustCompile("answer.json")
 }
 
-// readAnswer reads an answer that an embedded schema holds for in its lenient form: fields that code can supply may be
-// missing. An error says, to the model, what to mend.
+// readAnswer parses an answer that satisfies an embedded schema in its lenient form: fields that code can supply may be
+// missing. An error tells the model what to fix.
 func readAnswer(lenient func() *jsonschema.Schema, raw []byte, into any) error {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -150,8 +150,7 @@ func readAnswer(lenient func() *jsonschema.Schema, raw []byte, into any) error {
 		if where == "" {
 			where = "the object"
 		}
-		// The library says "at '/place': words", on a line of its own when the
-		// fault lies deep.
+		// The library prints "at '/place': words", on a line of its own for nested errors.
 		words := u.Error()
 		words = words[strings.LastIndexByte(words, '\n')+1:]
 		if _, after, ok := strings.Cut(words, "': "); ok {
@@ -159,7 +158,7 @@ func readAnswer(lenient func() *jsonschema.Schema, raw []byte, into any) error {
 		}
 		faults = append(faults, where+": "+words)
 	}
-	slices.Sort(faults) // the library walks a map
+	slices.Sort(faults) // the library's order is that of a map
 	return errors.New(strings.Join(faults[:min(len(faults), 5)], "; "))
 }
 

@@ -14,22 +14,22 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// SolvedTask is a task that a person's push made pass where SIA could not.
+// SolvedTask is a task that a user's push solved after SIA had failed.
 type SolvedTask struct {
 	Task    sia.Task
-	Paths   []string           // that the person's push changed
-	Diff    string             // from SIA's last commit to the person's, unified
-	Library *technique.Library // nil: the techniques that ship with SIA
+	Paths   []string           // paths that the push changed
+	Diff    string             // unified diff from SIA's last commit to the user's
+	Library *technique.Library // nil: the built-in techniques
 	NoModel string             // why no model may be asked; then only the paths are named
 
 }
 
-// FixLesson is what a person's push teaches.
+// FixLesson is the lesson of a user's push.
 type FixLesson struct {
-	Summary   string               // what the person did differently
-	Resembles sia.TechniqueID      // the known technique that the push is an instance of; "" for none
-	Technique *technique.Technique // a new one, with an id that the library lacks; nil when there is none to propose
-	Fallback  string               // why no model's answer stands behind this; "" when one does
+	Summary   string               // what the user did differently
+	Resembles sia.TechniqueID      // known technique of which the push is an instance; "" for none
+	Technique *technique.Technique // proposed new technique with an unused id; nil for none
+	Fallback  string               // why this is not a model's answer; "" when it is
 }
 
 const (
@@ -51,12 +51,11 @@ type studyAnswer struct {
 	Instructions string   `json:"instructions"`
 }
 
-// Study works out what a person did differently. Trouble with the model never
-// makes it fail: then the paths say what there is to say, and Fallback why. The
-// only error is that ctx ended.
+// Study determines what a user did differently. It never fails because of the model: the summary then lists the paths,
+// and Fallback is the reason. The only error is that of ctx.
 func (d *Diagnoser) Study(ctx context.Context, in SolvedTask) (l FixLesson, usage llm.Usage, err error) {
 	in.Library = library(in.Library)
-	why, err := answered(ctx, d.Model, in.NoModel, d.Log, "study the fix of task "+string(in.Task.ID),
+	why, err := askModel(ctx, d.Model, in.NoModel, d.Log, "study the fix of task "+string(in.Task.ID),
 		"fix studied by rules", func() string { return d.askWhatChanged(ctx, in, &l, &usage) })
 	if err != nil || why != "" {
 		l = FixLesson{Summary: changedPaths(in.Paths), Fallback: why}
@@ -106,7 +105,7 @@ func studySchema(l *technique.Library) *llm.Schema {
 	return wireSchema("study", tree)
 }
 
-// solvedEvidence lays out what is known, within room bytes.
+// solvedEvidence formats the input, within room bytes.
 func solvedEvidence(in SolvedTask, room int) string {
 	var b strings.Builder
 	add := func(heading, content string, percent int, keep text.End) {
@@ -116,7 +115,7 @@ func solvedEvidence(in SolvedTask, room int) string {
 		}
 	}
 	t := in.Task
-	add("The task", shownIssue(t.Title, t.Body), 15, text.Head)
+	add("The task", visibleIssue(t.Title, t.Body), 15, text.Head)
 	past := Input{Task: t}
 	if a := t.Attempt(); a != nil {
 		past.Attempt = *a
@@ -127,7 +126,7 @@ func solvedEvidence(in SolvedTask, room int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// parseStudied reads the model's answer. An error says, to the model, what to mend.
+// parseStudied parses the model's answer. An error tells the model what to fix.
 func parseStudied(raw []byte, known *technique.Library) (FixLesson, error) {
 	var s studyAnswer
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -153,7 +152,7 @@ func parseStudied(raw []byte, known *technique.Library) (FixLesson, error) {
 		Ranks: map[sia.Pattern]int{}, Prompt: cleanText(s.Instructions), Trial: true,
 	}
 	for i, p := range s.Patterns {
-		t.Ranks[sia.Pattern(p)] = min(i+2, 5) // unproved: never the first choice
+		t.Ranks[sia.Pattern(p)] = min(i+2, 5) // unproven: never the first choice
 	}
 	for _, c := range s.Changes {
 		if !slices.Contains(t.Changes, technique.Change(c)) {
@@ -167,7 +166,7 @@ func parseStudied(raw []byte, known *technique.Library) (FixLesson, error) {
 	return l, nil
 }
 
-// freeID is an id like the one wanted that no known technique has.
+// freeID returns an unused id of a technique, want or want with a number.
 func freeID(known *technique.Library, want string) sia.TechniqueID {
 	id := sia.TechniqueID(want)
 	for n := 2; n < maxIDTries; n++ {

@@ -6,5 +6,5 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// cleanText is a text as a person sees it; see [visible.Text].
+// cleanText returns the visible text of s; see [visible.Text].
 func cleanText(s string) string { return strings.TrimSpace(visible.Text(s)) }

@@ -14,29 +14,28 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// WeighPackage is all that a reviewer sees who says whether an issue asks for what
-// was changed.
+// WeighPackage is everything that a reviewer sees to decide whether an issue asks for the changed expectations.
 type WeighPackage struct {
-	Issue    string   // its title and text, as far as they may ask for something
-	By       string   // their author and how far to trust them, as sia.IssueBy says
+	Issue    string   // title and text, as far as they may ask for changes
+	By       string   // their author and their trust level, from sia.IssueBy
 	Findings []string // the changed expectations
-	Diff     string   // of tests and their data
+	Diff     string   // diff of tests and their data
 }
 
-// What a quote has at least and at most: less is no sentence, and more is no quote.
+// Minimum and maximum length of a quote.
 const (
 	minQuoteWords = 3
 	maxQuote      = 400 // characters
 )
 
-// Weigh asks for the sentence of the issue that asks for each finding. Quotes has one
-// for each finding, which stands in the issue word for word; empty where there is none. Trouble
-// with the model gives no quotes, and why. The only error is that ctx ended.
+// Weigh asks the model to quote, for each finding, the sentence of the issue that asks for it. quotes has one verbatim
+// quote per finding, "" for none. If the model fails, quotes is nil and why is the reason. The only error is that of
+// ctx.
 func (r *Reviewer) Weigh(
 	ctx context.Context, p WeighPackage,
 ) (quotes []string, why string, usage llm.Usage, err error) {
 	c := conversation{model: r.Model, timeout: r.Timeout, usage: &usage}
-	why, err = answered(ctx, r.Model, "", r.Log, "weigh changed expectations", "changed expectations not weighed",
+	why, err = askModel(ctx, r.Model, "", r.Log, "weigh changed expectations", "changed expectations not weighed",
 		func() string {
 			c.open("weigh", nil, reviewTokens, func(room int) string { return weighEvidence(p, room) })
 			return c.ask(ctx, wireSchema("weigh", loadSchema("weigh")), func(raw []byte) (err error) {
@@ -50,20 +49,20 @@ func (r *Reviewer) Weigh(
 	return quotes, "", usage, nil
 }
 
-// weighEvidence lays out the issue and what was changed, within room bytes.
+// weighEvidence formats the issue and the changes, within room bytes.
 func weighEvidence(p WeighPackage, room int) string {
 	var findings strings.Builder
 	for i, f := range p.Findings {
 		fmt.Fprintf(&findings, "%d. %s\n", i+1, text.OneLine(f))
 	}
 	var s sheet
-	s.add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Issue), room*40/100)
+	s.add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), visibleText(p.Issue), room*40/100)
 	s.add("The findings", "From SIA; what stands in backticks is from the coding agent.", findings.String(), room*20/100)
 	s.add("The change of tests and their data", "From the coding agent.", p.Diff, room*40/100)
 	return s.String()
 }
 
-// parseQuotes reads an answer. A quote that does not stand in the issue is none.
+// parseQuotes parses an answer and drops quotes that are not in the issue.
 func parseQuotes(raw []byte, p WeighPackage) ([]string, error) {
 	var v struct {
 		Asked []struct {
@@ -74,7 +73,7 @@ func parseQuotes(raw []byte, p WeighPackage) ([]string, error) {
 	if err := readAnswer(lenientWeighing, raw, &v); err != nil {
 		return nil, err
 	}
-	issue := shown(p.Issue)
+	issue := visibleText(p.Issue)
 	quotes := make([]string, len(p.Findings))
 	for _, a := range v.Asked {
 		if a.Finding >= 1 && a.Finding <= len(quotes) && quotes[a.Finding-1] == "" {
@@ -86,27 +85,28 @@ func parseQuotes(raw []byte, p WeighPackage) ([]string, error) {
 	return quotes, nil
 }
 
-// Where in an issue a quote may begin.
+// Patterns for the text around a quote in an issue.
 const (
-	// atWord is before any word.
+	// atWord lets a quote begin at any word.
 	atWord = `(?:^|[^\p{L}\p{M}\p{N}])`
-	// atClause is where a line, a sentence or a clause begins: what stands before the rest of one may say "not".
+	// atClause lets a quote begin at the start of a line, a sentence or a clause, since earlier words may negate the
+	// rest.
 	atClause = `(?:^|\n|[^\p{L}\p{M}\p{N}\p{Z}\s'’-][ \t\p{Zs}]*|-[ \t\p{Zs}]+)`
-	// quoteEnd is what may follow a quote: nothing that makes another word or number of its last one.
+	// quoteEnd matches what may follow a quote: nothing that continues its last word or number.
 	quoteEnd = `(?:$|[^\p{L}\p{M}\p{N}.,]|[.,](?:$|\P{N}))`
 )
 
-// restricts finds what takes back, or limits, what stands before it in a sentence: who leaves that out of a quote
-// quotes something else. Where it is said in another way or language, a person still sees the quote.
+// restricts matches words that limit or negate the preceding part of a sentence: a quote without them changes the
+// meaning. Other wordings and languages are not recognised, but a maintainer still sees the quote.
 var restricts = lazyregexp.New(`(?i)\b(?:unless|except(?:ing)?|excluding|other than|apart from|as long as|provided|` +
 	`if and only if|only (?:if|when|for|in|on)|but (?:not|only|never))\b`)
 
-// sentenceEnd is where a sentence ends.
+// sentenceEnd matches the end of a sentence.
 var sentenceEnd = lazyregexp.New(`[.!?](?:[\s"'”’)]|$)|\n\s*(?:\n|[-*+] |\d+[.)] )`)
 
-// quoteFrom is a quote that stands in the issue word for word, as the issue has it, on one line; empty when it
-// does not, or is no sentence. White space, a full stop at the end, and the shapes of quotation marks and
-// dashes don't count: models change them without being asked to. rest is what follows in the same sentence.
+// quoteFrom returns a quote as it occurs in the issue, on one line; empty when the issue does not contain it verbatim,
+// or when it is too short or too long. Differences in white space, a final full stop and the style of quotation marks
+// and dashes are ignored, because models change them. rest is the text that follows in the same sentence.
 func quoteFrom(issue, quote, begins string) (found, rest string) {
 	words := strings.Fields(cleanText(quote))
 	if countWords(words) < minQuoteWords || utf8.RuneCountInString(strings.Join(words, " ")) > maxQuote {
@@ -115,14 +115,14 @@ func quoteFrom(issue, quote, begins string) (found, rest string) {
 	last, ended := strings.CutSuffix(words[len(words)-1], ".")
 	words[len(words)-1] = last
 	for i, w := range words {
-		words[i] = anyShape(w)
+		words[i] = anyQuoteStyle(w)
 	}
 	pattern := strings.Join(words, `[\s\p{Z}]+`)
 	if ended {
 		pattern += `\.?`
 	}
 	re, err := regexp.Compile(begins + "(" + pattern + ")" + quoteEnd)
-	if err != nil { // it is made of single characters
+	if err != nil { // impossible: the pattern consists of quoted characters
 		return "", ""
 	}
 	m := re.FindStringSubmatchIndex(issue)
@@ -138,8 +138,8 @@ func quoteFrom(issue, quote, begins string) (found, rest string) {
 	return text.OneLine(found), rest
 }
 
-// anyShape is a pattern for a word with its quotation marks and dashes in whatever shape.
-func anyShape(word string) string {
+// anyQuoteStyle returns a pattern for a word with any style of quotation marks and dashes.
+func anyQuoteStyle(word string) string {
 	var b strings.Builder
 	for _, r := range word {
 		switch {
@@ -156,7 +156,7 @@ func anyShape(word string) string {
 	return b.String()
 }
 
-// countWords is how many words there are. Where a script has no spaces between them, a word has about two characters.
+// countWords returns the number of words. In a script without spaces between words, a word has about two characters.
 func countWords(fields []string) (n int) {
 	for _, f := range fields {
 		packed := 0

@@ -85,7 +85,7 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// A quote is a whole clause of the issue in the issue's own words, whatever shapes a model gives to its marks.
+// A quote is a whole clause of the issue in the issue's own words; the style of quotation marks and dashes may differ.
 func TestQuotesAreTheIssuesOwn(t *testing.T) {
 	const before = "Do not allow guests to delete bookings. If they sign in, the session must end. "
 	const admins = "Return 404 for missing files unless the caller is an admin."

@@ -2,10 +2,10 @@ package failure
 
 import "bytes"
 
-// maxAbove bounds what is taken from above a line, in lines.
+// maxAbove is the maximum number of lines taken from above a line.
 const maxAbove = 15
 
-// maxChained bounds what is taken from above a result above a result, in lines.
+// maxChained is the maximum number of lines taken from above a result that stands above another result.
 const maxChained = 4
 
 // aboveRule is the rule for the paragraph above a message that something failed.
@@ -14,15 +14,15 @@ var aboveRule = rule{name: "what stands above the result", extent: singleLine, w
 // endRule is the rule for the paragraph above the end of a step that failed.
 var endRule = rule{name: "what stands above the end of the failed step", extent: singleLine, weight: 26, class: Unknown}
 
-// lastRule is the rule for the paragraph at the end of a log that does not say how its last step ended:
-// what failed has ended the log.
+// lastRule is the rule for the paragraph at the end of a log that does not say how its last step ended. What failed has
+// ended the log.
 var lastRule = rule{name: "what stands at the end of the log", extent: singleLine, weight: 30, class: Unknown}
 
-// stoppedRule is the rule for what a step said last before the job was ended.
+// stoppedRule is the rule for the last output of a step before the job was canceled.
 var stoppedRule = rule{name: "what ran when the job was ended", extent: singleLine, class: Timeout}
 
-// lastSaid is a line with what is remembered above it.
-func (r *logReader) lastSaid(l *line) *block {
+// lastOutput returns a line and the remembered lines above it as one block.
+func (r *logReader) lastOutput(l *line) *block {
 	start := l.n
 	for start > 1 && l.n-start < maxAbove-1 {
 		if _, ok := r.ring.at(start - 1); !ok {
@@ -38,8 +38,8 @@ func (r *logReader) lastSaid(l *line) *block {
 	return b
 }
 
-// noteAbove notes the paragraph above a message that something has failed. Often it says why, in a
-// form that no rule knows.
+// noteAbove records the paragraph above a message that something has failed. Often it explains the failure in a format
+// that no rule covers. It returns the block that holds the paragraph; nil when there is none.
 func (r *logReader) noteAbove(l *line, ru *rule) *block {
 	start, end := r.paragraphAbove(l.n)
 	i := len(r.kept) - 1
@@ -48,7 +48,7 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 	}
 	for ; i >= 0 && r.kept[i].result && r.kept[i].step == r.step && r.kept[i].end >= start &&
 		r.kept[i].start <= end+1; i-- {
-		// One result above another: what explains both stands above that.
+		// One result above another: the explanation of both stands above the first.
 		start, end = r.paragraphAbove(r.kept[i].start)
 		start = max(start, end-maxChained+1)
 	}
@@ -81,11 +81,11 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 	return nil
 }
 
-// maxFurther is how many paragraphs above the last one are noted at the end of a step.
+// maxFurther is the number of paragraphs recorded at the end of a step in addition to the last one.
 const maxFurther = 2
 
-// noteFurther notes the paragraphs above the one that begins at line n, which stands at the end of a failed
-// step: a summary, or advice, may stand between an explanation and the end.
+// noteFurther records the paragraphs above the one that begins at line n, which stands at the end of a failed step. A
+// summary or advice may stand between the explanation and the end.
 func (r *logReader) noteFurther(ru *rule, n int) {
 	for nth := 1; nth <= maxFurther; nth++ {
 		start, end := r.wholeParagraph(n)
@@ -106,15 +106,15 @@ func (r *logReader) noteFurther(ru *rule, n int) {
 	}
 }
 
-// wholeParagraph is what stands above line n, up to a blank line or one that says what the next one says.
+// wholeParagraph returns the lines above line n, up to a blank line or one that is equal to the next one.
 func (r *logReader) wholeParagraph(n int) (start, end int) {
 	end = n - 1
-	for n-end < 5 && !r.ring.said(end) {
+	for n-end < 5 && !r.ring.hasText(end) {
 		end--
 	}
 	start = end + 1
 	var below []byte
-	for end-start+1 < maxAbove && r.ring.said(start-1) {
+	for end-start+1 < maxAbove && r.ring.hasText(start-1) {
 		text, _ := r.ring.at(start - 1)
 		if bytes.Equal(text, below) {
 			break
@@ -125,8 +125,7 @@ func (r *logReader) wholeParagraph(n int) (start, end int) {
 	return start, end
 }
 
-// paragraphAbove is the last paragraph above line n, as far as it is remembered;
-// start > end when there is none.
+// paragraphAbove returns the remembered part of the last paragraph above line n; start > end when there is none.
 func (r *logReader) paragraphAbove(n int) (start, end int) {
 	end = n - 1
 	for n-end < 5 {
@@ -135,18 +134,18 @@ func (r *logReader) paragraphAbove(n int) (start, end int) {
 		}
 		end--
 	}
-	for from := end; from-end < maxAbove && r.ring.said(end) &&
-		(r.ring.relays(end) || end < from && r.ring.alike(end, end+1)); {
+	for from := end; from-end < maxAbove && r.ring.hasText(end) &&
+		(r.ring.isResult(end) || end < from && r.ring.sameForm(end, end+1)); {
 		end--
-		if !r.ring.said(end) && r.ring.said(end-1) {
+		if !r.ring.hasText(end) && r.ring.hasText(end-1) {
 			end--
 		}
 	}
 	start = end + 1
-	if start > 1 && r.ring.said(start-1) {
+	if start > 1 && r.ring.hasText(start-1) {
 		start--
 	}
-	for end-start+1 < maxAbove && r.ring.said(start-1) && r.ring.related(start-1, start) {
+	for end-start+1 < maxAbove && r.ring.hasText(start-1) && r.ring.related(start-1, start) {
 		start--
 	}
 	return start, end

@@ -9,17 +9,17 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Bounds of what annotations add.
+// Limits on annotations.
 const (
-	maxNotes = 50 // annotations that are looked at
-	minNote  = 8  // bytes of a message that is looked for
+	maxNotes = 50 // annotations read
+	minNote  = 8  // minimum length of a message searched for in the log, in bytes
 )
 
-// emptyMessage are messages that say that something failed and not what.
+// emptyMessage matches messages that report a failure without its cause.
 var emptyMessage = lazyregexp.New(`^(Process completed with exit code|The process .* failed with exit code|` +
 	`The operation was canceled|Error: Process completed)`)
 
-// failureMessages are the first lines of the failures among a check's annotations.
+// failureMessages returns the first lines of the annotations with level "failure".
 func failureMessages(as []Annotation) []string {
 	var out []string
 	for _, a := range as {
@@ -31,7 +31,7 @@ func failureMessages(as []Annotation) []string {
 	return out
 }
 
-// noted reports whether a line says what an annotation says.
+// noted reports whether a line contains the message of an annotation.
 func (r *logReader) noted(text []byte) bool {
 	for _, note := range r.notes {
 		if bytes.Contains(text, []byte(note)) {
@@ -41,13 +41,13 @@ func (r *logReader) noted(text []byte) bool {
 	return false
 }
 
-// annotated reports whether a line of the block says what an annotation says.
+// annotated reports whether a line of the block contains the message of an annotation.
 func (r *logReader) annotated(b *block) bool {
 	return len(r.notes) > 0 && slices.ContainsFunc(b.lines(), func(l textLine) bool { return r.noted([]byte(l.text)) })
 }
 
-// annotationReport is the report that the annotations alone make, or nil when
-// none of them says what failed. Its text has no place in the log.
+// annotationReport returns a report made of the annotations alone, or nil when none of them names a cause. Its text has
+// no line in the log.
 func annotationReport(opts Options) *Report {
 	limit := opts.MaxLines
 	if limit == 0 {

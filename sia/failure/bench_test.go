@@ -10,8 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// sample is a log that is mostly progress, as logs are, with what the golden
-// files hold between.
+// sample returns a log that is mostly progress output, like real logs, with the logs of the golden files in between.
 func sample(tb testing.TB) string {
 	tb.Helper()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -36,7 +35,7 @@ func sample(tb testing.TB) string {
 	return b.String()
 }
 
-// BenchmarkRead reads 16 MiB at a time. The reach is 50 MB/s on one core.
+// BenchmarkRead reads logs of 16 MiB. The goal is 50 MB/s on one core.
 func BenchmarkRead(b *testing.B) {
 	piece := sample(b)
 	const size = 16 << 20
@@ -48,7 +47,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// watched looks at something while a log is read.
+// watched is a reader that calls look from time to time.
 type watched struct {
 	io.Reader
 	every, seen int
@@ -64,7 +63,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// BenchmarkLines reads logs of one short line over and over, which cost most for their length.
+// BenchmarkLines reads logs of one repeated short line, which take the most time per byte.
 func BenchmarkLines(b *testing.B) {
 	const size = 4 << 20
 	for name, piece := range map[string]string{

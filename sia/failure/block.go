@@ -5,73 +5,73 @@ import (
 	"strings"
 )
 
-// Bounds of what is remembered of a block.
+// Limits on what is remembered of a block.
 const (
-	maxBlock  = 400 // lines of a block
-	keepHead  = 40  // lines with their text kept from its start …
-	keepTail  = 20  // … and from its end
-	keepPeaks = 5   // of its most telling lines
-	keepText  = 400 // bytes of a line that are kept …
-	keepLast  = 200 // … and of these, how many are a longer line's last
-	maxWait   = 12  // lines that wait to be known as part of a block
+	maxBlock  = 400 // lines in a block
+	keepHead  = 40  // first lines kept with their text …
+	keepTail  = 20  // … and last lines
+	keepPeaks = 5   // highest-scoring lines
+	keepText  = 400 // bytes kept of a line …
+	keepLast  = 200 // … of which so many are the end of a longer line
+	maxWait   = 12  // lines held back until a later line shows that they belong to the block
 )
 
-// block is a run of lines that tells of one failure.
+// block is a run of lines about one failure.
 type block struct {
 	rule   *rule
-	lift   *rule      // a rule that lends its weight and class, or nil
+	lift   *rule      // rule that overrides the class, or nil
 	inner  *rule      // the heaviest other rule that matched inside, or nil
 	start  int        // first line
 	head   int        // the line that the rule matched
 	end    int        // last line
-	over   []textLine // what stands right above an error of the network, which may name the place
-	indent int        // of the head
-	form   formHash   // of the head
+	over   []textLine // lines right above a network error, which may name the host
+	indent int        // indentation of the head
+	form   formHash   // form of the head
 	test   int        // index of the failed test that the head names, or -1
 
-	step      int     // the CI step it stands in
-	failed    bool    // that step has failed
-	far       int     // lines from its end to the end of that step
-	nth       int     // paragraphs between it and the end of the step
+	step      int     // CI step that contains it
+	failed    bool    // the step has failed
+	distance  int     // lines from its end to the end of the failed step
+	nth       int     // number of paragraphs between it and the end of the step
 	marked    bool    // the CI system marks its lines as errors
-	states    bool    // its head is a sign of failure beside a sentence, and names no item
-	result    bool    // it says that something above has failed, not why
-	annotated bool    // an annotation of the check says the same
-	known     int     // lines that a green log of the job has, too
-	score     float64 // of its most telling line
-	traced    int     // stack frames among its lines
-	tracedBy  int     // stack frames in the log up to its end
+	states    bool    // its head is a sign of failure followed by a sentence, not by the name of an item
+	result    bool    // it reports that something above has failed, not why
+	annotated bool    // an annotation of the check has the same message
+	known     int     // number of its lines that are also in a green log of the job
+	score     float64 // highest score of its lines
+	traced    int     // number of stack frames in it
+	tracedBy  int     // number of stack frames in the log up to its end
 
 	first []textLine // the first lines
-	tail  []textLine // the last ones
-	peaks []peakLine // the most telling ones
+	tail  []textLine // the last lines
+	peaks []peakLine // the highest-scoring lines
 
 	extentState
 }
 
-// extentState is what a block's extent goes by.
+// extentState is the state that a block's extent keeps between lines.
 type extentState struct {
-	frames      int        // stack frames, or marks that the extent counts
-	message     int        // lines of an exception's message
-	heading     bool       // a line above ends in a colon, and what it heads is shown under it
+	frames      int        // number of stack frames, or of marks that the extent counts
+	message     int        // number of lines of an exception's message
+	heading     bool       // a line above ends in a colon and introduces what follows
 	blankBefore bool       // the line before is blank
 	waiting     []textLine // lines that belong to it only if a later one does
 }
 
-// peakLine is a line and how telling it is.
+// peakLine is a line number with the line's score.
 type peakLine struct {
 	n     int
 	score float64
 }
 
-// add takes a line that belongs to the block.
+// add appends a line to the block.
 func (b *block) add(t textLine) {
 	b.end = t.n
 	if isStackFrame([]byte(strings.TrimLeft(t.text, " \t"))) {
 		b.traced++
 	}
 	b.score = max(b.score, t.score)
-	b.peak(t)
+	b.recordPeak(t)
 	if len(b.first) < keepHead {
 		b.first = append(b.first, t)
 		return
@@ -83,14 +83,14 @@ func (b *block) add(t textLine) {
 	b.tail = append(b.tail, t)
 }
 
-// prepend takes the line above the block's first.
+// prepend adds the line above the block's first line.
 func (b *block) prepend(t textLine) {
 	b.start = t.n
 	b.first = append([]textLine{t}, b.first...)
 }
 
-// peak remembers the line if it is among the most telling.
-func (b *block) peak(t textLine) {
+// recordPeak remembers the line if its score is among the highest.
+func (b *block) recordPeak(t textLine) {
 	if len(b.peaks) < keepPeaks {
 		b.peaks = append(b.peaks, peakLine{t.n, t.score})
 		return
@@ -111,7 +111,7 @@ func (b *block) lines() []textLine {
 	return append(b.first[:len(b.first):len(b.first)], b.tail...)
 }
 
-// reasons are the lines that say why, where a tool marks them, else all lines that were kept.
+// reasons returns the lines that pytest marks as the reason, else all kept lines.
 func (b *block) reasons() []textLine {
 	all := b.lines()
 	marked := slices.DeleteFunc(slices.Clone(all), func(l textLine) bool { return !strings.HasPrefix(l.text, pytestMark) })
@@ -121,7 +121,7 @@ func (b *block) reasons() []textLine {
 	return all
 }
 
-// lastText is the text of the last line.
+// lastText returns the text of the last line.
 func (b *block) lastText() string {
 	if n := len(b.tail); n > 0 {
 		return b.tail[n-1].text
@@ -129,7 +129,7 @@ func (b *block) lastText() string {
 	return b.first[len(b.first)-1].text
 }
 
-// headline is the block with nothing but the line that its rule matched.
+// headline returns a copy of the block with only the line that its rule matched.
 func (b *block) headline() *block {
 	h := *b
 	h.first, h.tail, h.peaks = b.first[min(b.head-b.start, len(b.first)-1):][:1], nil, nil
@@ -137,10 +137,10 @@ func (b *block) headline() *block {
 	return &h
 }
 
-// size is the number of lines from first to last.
+// size returns the number of lines from first to last.
 func (b *block) size() int { return b.end - b.start + 1 }
 
-// limit is how many lines the block may have.
+// limit returns the maximum number of lines of the block.
 func (b *block) limit() int {
 	if b.rule.max > 0 {
 		return b.rule.max
@@ -148,7 +148,7 @@ func (b *block) limit() int {
 	return maxBlock
 }
 
-// class is the class that the block's rules name.
+// class returns the class that the block's rules name.
 func (b *block) class() Class {
 	switch {
 	case b.lift != nil:

@@ -6,39 +6,39 @@ import (
 	"slices"
 )
 
-// Bounds of what is chosen.
+// Limits on the choice.
 const (
-	maxChosen = 200 // lines
-	maxPlaces = 8
-	enough    = 0.55 // places are shown until their beliefs make so much together …
-	likely    = 0.97 // … and one line of each further one until they make so much
-	unsure    = 0.5  // with less belief in the first place the command that failed is named, too
+	maxChosen    = 200 // lines
+	maxPlaces    = 8
+	enoughBelief = 0.55 // places are shown in full until their beliefs add up to this …
+	likelyBelief = 0.97 // … and further ones with one line each until they add up to this
+	unsureBelief = 0.5  // below this belief in the first place, the failed command is shown, too
 )
 
-// place is where the log may explain the failure: blocks of one kind.
+// place is a possible explanation of the failure: the blocks of one kind.
 type place struct {
 	best   *block
 	blocks []*block // in the order of the log
-	belief float64  // how likely it is that this is it, from 0 to 1
+	belief float64  // probability that this is the explanation, from 0 to 1
 }
 
-// choice is what explains the failure.
+// choice is the set of places chosen to explain the failure.
 type choice struct {
-	best   *block   // the first place's; nil when nothing explains the failure
-	places []place  // the most likely first
-	exit   *block   // how the CI system ends the failed step, or nil
-	ranked []*block // the best block of each candidate, chosen or not, the likeliest first
-	// what the failed step ran, as far as the log shows it
+	best   *block   // best block of the first place; nil when nothing explains the failure
+	places []place  // most likely first
+	exit   *block   // the line with which the CI system ends the failed step, or nil
+	ranked []*block // best block of each candidate, chosen or not, most likely first
+	// commands of the failed step that the log shows
 	command []textLine
 }
 
-// choiceOf is the choice of one block.
+// choiceOf returns the choice of one block.
 func choiceOf(b *block) choice {
 	return choice{best: b, places: []place{{best: b, blocks: []*block{b}, belief: 1}}, ranked: []*block{b}}
 }
 
-// choose picks the places that may explain the failure: one where it stands out, and more the less it does.
-// The beliefs are shares of all blocks', so what is shown grows with the doubt.
+// choose picks the places that may explain the failure: a single one when it clearly leads, more when it does not. The
+// beliefs of all places add up to 1, so more is shown when none of them is likely.
 func (r *logReader) choose() choice {
 	slices.SortStableFunc(r.kept, func(a, b *block) int { return cmp.Compare(a.start, b.start) })
 	var c choice
@@ -47,16 +47,16 @@ func (r *logReader) choose() choice {
 	for _, p := range r.candidates() {
 		p.best = p.blocks[0]
 		c.ranked = append(c.ranked, p.best)
-		// Each step that failed says something, and so does each job of a log of several.
+		// Each failed step, and each job in a log of several, gets a place.
 		alone := p.best.failed && !shown[p.best.step]
-		if len(c.places) == maxPlaces || found >= likely && !alone {
+		if len(c.places) == maxPlaces || found >= likelyBelief && !alone {
 			continue
 		}
-		if found >= enough && !alone {
+		if found >= enoughBelief && !alone {
 			p.blocks = []*block{p.best.headline()}
 		}
 		found += p.belief
-		if p.blocks = fitting(p.blocks, &lines); len(p.blocks) == 0 {
+		if p.blocks = fitBlocks(p.blocks, &lines); len(p.blocks) == 0 {
 			continue
 		}
 		shown[p.best.step] = true
@@ -73,7 +73,7 @@ func (r *logReader) choose() choice {
 		}
 	}
 	for _, e := range r.ended {
-		if e.step == c.best.step && e.line > c.best.end && (e.actions || c.places[0].belief < unsure) {
+		if e.step == c.best.step && e.line > c.best.end && (e.actions || c.places[0].belief < unsureBelief) {
 			c.exit = e.block()
 			break
 		}
@@ -81,7 +81,7 @@ func (r *logReader) choose() choice {
 	return c
 }
 
-// candidates are all places, the most likely first, with their blocks in the same order.
+// candidates returns all places, the most likely first, with their blocks in the same order.
 func (r *logReader) candidates() []place {
 	rank := r.ranks()
 	if len(rank) == 0 {
@@ -116,8 +116,8 @@ func (r *logReader) candidates() []place {
 	return places
 }
 
-// fitting are those of a place's blocks for which there is room.
-func fitting(bs []*block, lines *int) []*block {
+// fitBlocks returns the blocks that fit within maxChosen lines and adds their sizes to lines.
+func fitBlocks(bs []*block, lines *int) []*block {
 	var out []*block
 	for _, b := range bs {
 		if n := min(b.size(), longBlock); *lines == 0 || *lines+n <= maxChosen {
@@ -128,12 +128,12 @@ func fitting(bs []*block, lines *int) []*block {
 	return out
 }
 
-// tells reports whether a block is the best one of a place.
-func (c choice) tells(b *block) bool {
+// isBest reports whether a block is the best block of a place.
+func (c choice) isBest(b *block) bool {
 	return slices.ContainsFunc(c.places, func(p place) bool { return p.best == b })
 }
 
-// chosenBlocks are all chosen blocks in the order of the log.
+// chosenBlocks returns all chosen blocks in the order of the log.
 func (c choice) chosenBlocks() []*block {
 	var all []*block
 	for _, p := range c.places {

@@ -1,11 +1,10 @@
 package failure
 
-// Class says what kind of failure a log shows. Values are stored and shown, so a spelling never
-// changes.
+// Class is the kind of failure that a log shows. Values are stored and shown, so a spelling never changes.
 type Class string
 
-// The classes. The first ones can be mended by a change to the code, the last ones cannot: the gate
-// runs a check again after RateLimit, Network and Infrastructure.
+// The classes. A change to the code can fix the first ones, not the last ones. The gate re-runs a check after
+// RateLimit, Network and Infrastructure.
 const (
 	CompileError Class = "compile_error"
 	SyntaxError  Class = "syntax_error"
@@ -13,7 +12,7 @@ const (
 	TestFailure  Class = "test_failure"
 	LintFormat   Class = "lint_format"
 	RuntimeError Class = "runtime_error" // an exception or exit of a program that is not a test
-	Crash        Class = "crash"         // signal, panic of the runtime, sanitizer
+	Crash        Class = "crash"         // signal, runtime panic or sanitizer report
 	OutOfMemory  Class = "out_of_memory"
 	Timeout      Class = "timeout"
 	Dependency   Class = "dependency"   // a package could not be resolved, found or installed
@@ -26,8 +25,7 @@ const (
 	Network            Class = "network"
 	Infrastructure     Class = "infrastructure" // runner lost, out of disk, the CI system itself
 	Cancelled          Class = "cancelled"
-	// NotStarted: a job that the CI system never began, for a reason that only a person can mend and
-	// a re-run can't.
+	// NotStarted: the CI system never started the job, for a reason that only the maintainers can fix, not a re-run.
 	NotStarted Class = "not_started"
 	Unknown    Class = "unknown"
 )

@@ -6,21 +6,21 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// classCue is wording that names a class.
+// classCue is a pattern that indicates a class.
 type classCue struct {
 	re    *lazyregexp.Regexp
 	class Class
 }
 
-// causeCues are cues that outrank what failed.
+// causeCues are cues that take precedence over what failed.
 var causeCues = []classCue{
 	{lazyregexp.New(`(?i)(permission to \S+ denied|authentication failed|403 forbidden|401 unauthorized|` +
 		`unauthorized: |(incorrect|invalid) username or password|could not read username|bad credentials|` +
 		`dubious ownership|publickey)`), Permission},
 }
 
-// neededCues are forms of words for what a build needs and does not get: a noun and what is wrong with it, in either
-// order. Tools without a rule of their own say it so, too.
+// neededCues match wordings for a dependency that a build needs and does not get: a noun and its problem, in either
+// order. They also cover tools without a rule of their own.
 var neededCues = []classCue{
 	{lazyregexp.New(`(?i)\b(lock ?files?|packages?|dependenc(y|ies)|requirements?|crates?|gems?|pods?|formula|` +
 		`librar(y|ies)|providers?)([^.\w]|$).{0,80}\b(not (be )?(found|located|resolved|available|installed|met|` +
@@ -40,15 +40,15 @@ var neededCues = []classCue{
 		`(?-i:Could NOT find \w)|does not contain package|\bengine "\w+" is|building wheel`), Dependency},
 }
 
-// compileCues are what compilers and linkers say of a package or library that is not there, and how linters with a
-// compiler's form name their rule.
+// compileCues match messages of compilers and linkers about a missing package or library, and rule names of linters
+// that print in a compiler's format.
 var compileCues = []classCue{
 	{lazyregexp.New(`\berror NU\d{4}\b|\bcannot find -l|\blibrary not found for -l|` +
 		`\bcannot open input file '\S+\.lib'`), Dependency},
 	{lazyregexp.New(`[a-z.] (\([a-z]+(_[a-z]+)+\)|\[[a-z]+(-[a-z]+)+\])$`), LintFormat},
 }
 
-// deniedCues are forms of words for who may not do something, or did not say who they are.
+// deniedCues match wordings for missing permissions and failed authentication.
 var deniedCues = []classCue{
 	{lazyregexp.New(`(?i)\b(credentials?|password|api[- _]?key|secret( key)?|host key|` +
 		`(access|auth|api|github|npm|deploy|bearer|oauth)[- _]token|\w+_TOKEN|input required: token)\b.{0,60}\b(` +
@@ -62,7 +62,7 @@ var deniedCues = []classCue{
 		`\bun(authenticated|authorized)\b|\bnot authorized\b|\bhost key verification`), Permission},
 }
 
-// settingCues are forms of words for a setting, a file of settings or a flag that is wrong or not there.
+// settingCues match wordings for a setting, configuration file or flag that is wrong or missing.
 var settingCues = []classCue{
 	{lazyregexp.New(`(?i)(\b(environment variable|options?|flag|setting|config(uration)? ?(file)?|file or directory|` +
 		`working directory|dockerfile|makefile|script|workflow|test files?)\b|\w\.(toml|json|ya?ml|mod|cfg|ini)\b)` +
@@ -81,15 +81,15 @@ var settingCues = []classCue{
 		`\bhas \w+ enabled and configured\b`), ConfigError},
 }
 
-// outageCues are cues that a test failed because it had no network or no disk. Tests of network
-// errors hardly use these words themselves.
+// outageCues are cues that a test failed for lack of a network or disk space. Tests of network errors rarely print
+// these words themselves.
 var outageCues = []classCue{
 	{lazyregexp.New(`(Max retries exceeded with url|NewConnectionError|Temporary failure in name resolution|` +
 		`Network is unreachable|nodename nor servname provided)`), Network},
 	{lazyregexp.New(`(?i)no space left on device`), Infrastructure},
 }
 
-// detailCues are cues for what a general block is about.
+// detailCues are cues for the subject of a general block.
 var detailCues = []classCue{
 	{lazyregexp.New(`\b(SyntaxError|IndentationError|Parse error|[Ss]yntax error|Invalid CSS)\b|` +
 		`\b[Ee]xpected (one of )?["'‘\x60][;:,=(){}\[\]]["'’\x60]`), SyntaxError},
@@ -127,24 +127,24 @@ var detailCues = []classCue{
 		ExternalDependency},
 }
 
-// syntaxCues are cues that a file does not parse, and unloadedCues for why a script could not be loaded: it does not
-// parse, its types don't fit, or what it needs is not there.
+// syntaxCues are cues that a file does not parse. unloadedCues are cues for why a script could not be loaded: a syntax
+// error, a type error or a missing dependency.
 var syntaxCues, unloadedCues = detailCues[:1], detailCues[:4]
 
-// detailsOf are the cues for what a general block is about, the surest first.
+// detailsOf lists the cues for the subject of a general block, the most reliable first.
 var detailsOf = [][]classCue{causeCues, detailCues[:13], deniedCues, neededCues, detailCues[13:], settingCues}
 
-// containerClasses are classes that say where something failed and not what did.
+// containerClasses are classes that give the place of a failure but not its cause.
 var containerClasses = map[Class]bool{Unknown: true, RuntimeError: true}
 
-// nameCues are words in a check's name that tell what it checks.
+// nameCues are words in a check's name that indicate its purpose.
 var nameCues = []classCue{
 	{lazyregexp.New(`(?i)\b(lint|format|style|prettier|eslint|rubocop|clippy|fmt|golangci)`), LintFormat},
 	{lazyregexp.New(`(?i)(type-?check|mypy|tsc|pyright)`), TypeError},
 	{lazyregexp.New(`(?i)\b(unit|integration|e2e|test|spec|jest|pytest|rspec)`), TestFailure},
 }
 
-// commandCues are words of the commands of a step that tell what it checks.
+// commandCues are words in the commands of a step that indicate its purpose.
 var commandCues = []classCue{
 	{lazyregexp.New(`(?i)(^|[\s/:"'])([\w-]*lint(er|ing)?(:\w+)?|format([:-]check)?|check:\w+|fmt|prettier|` +
 		`rubocop|clippy|black|isort|flake8|ruff|shellcheck|biome|pre-commit|phpcs|analyze)(\s|["'.]|$)`), LintFormat},
@@ -153,16 +153,15 @@ var commandCues = []classCue{
 		TestFailure},
 }
 
-// lastCues are what counts where nothing else names a class.
+// lastCues are used when nothing else names a class.
 var lastCues = []classCue{
 	{lazyregexp.New(`(?i)\bno such file or directory\b`), ConfigError},
 	{lazyregexp.New(`^\s*\*\* \(|\b[A-Z]\w*(Error|Exception)\b(: |\)?$)`), RuntimeError},
 }
 
-// classifyChoice names the class of what was chosen. The best block's rule decides; where it leaves
-// the class open, the block's words do, then the name of the check and what its step ran. told reports
-// whether a rule said so.
-func classifyChoice(c choice, name string) (class Class, told bool) {
+// classifyChoice returns the class of a choice. The best block's rule decides. Where it leaves the class open, the
+// block's words decide, then the check's name and the commands of its step. byRule reports whether a rule decided.
+func classifyChoice(c choice, name string) (class Class, byRule bool) {
 	if c.best == nil {
 		return Unknown, false
 	}
@@ -190,16 +189,16 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 			return refineClass(class, said, syntaxCues), true
 		}
 	case TestFailure:
-		return outage(c.places[0].blocks), true
+		return outageClass(c.places[0].blocks), true
 	}
 	if !containerClasses[class] {
 		return class, true
 	}
-	// What looks like a linter's finding by its place alone is a frame there.
+	// Inside a block, a line that looks like a linter's finding only because of its location is a stack frame.
 	if in := c.best.inner; in != nil && !containerClasses[in.class] && !in.errs {
 		return in.class, true
 	}
-	for _, said := range [][]*block{c.bests(), c.verdicts()} {
+	for _, said := range [][]*block{c.bestBlocks(), c.verdicts()} {
 		for _, b := range said {
 			if d := b.class(); !containerClasses[d] {
 				return d, true
@@ -217,7 +216,7 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	for _, guess := range []struct {
 		said []textLine
 		cues []classCue
-	}{{[]textLine{{text: name}}, nameCues}, {c.command, commandCues}, {c.told(), lastCues}} {
+	}{{[]textLine{{text: name}}, nameCues}, {c.command, commandCues}, {c.bestLines(), lastCues}} {
 		if class == Unknown {
 			class = refineClass(class, guess.said, guess.cues)
 		}
@@ -225,28 +224,28 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	return class, false
 }
 
-// told are the lines of the best blocks of the places that are in the step of the best one.
-func (c choice) told() (said []textLine) {
-	for _, b := range c.bests() {
+// bestLines returns the lines of [choice.bestBlocks].
+func (c choice) bestLines() (said []textLine) {
+	for _, b := range c.bestBlocks() {
 		said = append(said, b.lines()...)
 	}
 	return said
 }
 
-// unloadedWords are how test runners say that a file could not be loaded, so that no test of it ran.
+// unloadedWords matches how test runners report that a file could not be loaded, so that none of its tests ran.
 var unloadedWords = lazyregexp.New(`^(_+ ERROR collecting |ImportError while loading conftest )|` +
 	`\bTest suite failed to run$|\ban error occurred while loading \S`)
 
-// unloaded reports whether the block tells of a file that could not be loaded. The reason names the class then: a
-// package that is missing, or code that does not parse.
+// unloaded reports whether the block is about a file that could not be loaded. The reason then decides the class: a
+// missing package, or code that does not parse.
 func (b *block) unloaded() bool {
 	return slices.ContainsFunc(b.first[:min(2, len(b.first))], func(l textLine) bool {
 		return unloadedWords.MatchString(l.text)
 	})
 }
 
-// bests are the best blocks of the places that are in the step of the best one.
-func (c choice) bests() (all []*block) {
+// bestBlocks returns the best blocks of the places in the same step as the best block.
+func (c choice) bestBlocks() (all []*block) {
 	for _, p := range c.places {
 		if p.best.step == c.best.step {
 			all = append(all, p.best)
@@ -255,25 +254,26 @@ func (c choice) bests() (all []*block) {
 	return all
 }
 
-// verdicts are what is not shown and says that the step has failed: it tells what kind of thing has.
+// verdicts returns the blocks of that step that are not shown and report its failure: they indicate the kind of
+// failure.
 func (c choice) verdicts() (all []*block) {
 	for _, b := range c.ranked {
-		if b.result && b.step == c.best.step && !c.tells(b) {
+		if b.result && b.step == c.best.step && !c.isBest(b) {
 			all = append(all, b)
 		}
 	}
 	return all
 }
 
-// buildClasses are the classes of what a compiler says.
+// buildClasses are the classes of compiler errors.
 var buildClasses = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true}
 
-// scriptName recognises the name of a script as runners of JavaScript's tests list one of which no test ran.
+// scriptName matches a script as JavaScript test runners list one that ran no tests.
 var scriptName = lazyregexp.New(`^\S+\.[cm]?[jt]sx?( \[ .* \]| exited with .*)?$`)
 
-// built is the class of the compiler's error that a failed item tells of, or that is shown beside items that tell
-// nothing: what failed is a file or a package then, and no test. It is empty without one. Why a script could not be
-// loaded is often said above the item.
+// built returns the class of the compiler error inside a failed item, or next to items without details: the item is a
+// file or a package then, not a test. It is empty without such an error. The reason why a script could not be loaded is
+// often printed above the item.
 func (c choice) built() Class {
 	bare, files := true, true
 	for _, b := range c.places[0].blocks {
@@ -299,22 +299,23 @@ func (c choice) built() Class {
 	return ""
 }
 
-// outage is the class of failed tests: transient when each of them met one, and no test wanted it.
-func outage(tests []*block) Class {
+// outageClass returns the class of failed tests. It is transient when every test met a transient failure that no test
+// expected.
+func outageClass(tests []*block) Class {
 	met := TestFailure
 	for _, b := range tests {
 		said := slices.DeleteFunc(slices.Clone(b.lines()), func(l textLine) bool {
-			return asserted.MatchString(l.text) || isLocal(l.text)
+			return assertedError.MatchString(l.text) || isLocal(l.text)
 		})
 		met = refineClass(TestFailure, said, outageCues)
-		if met == TestFailure || refineClass("", said, lastingCues) != "" {
+		if met == TestFailure || refineClass("", said, permanentCues) != "" {
 			return TestFailure
 		}
 	}
 	return met
 }
 
-// refineClass is the class of the first cue that any of the lines has, else c.
+// refineClass returns the class of the first cue that matches any of the lines, else c.
 func refineClass(c Class, ls []textLine, cues []classCue) Class {
 	for _, q := range cues {
 		for i := len(ls) - 1; i >= 0; i-- {

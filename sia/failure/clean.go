@@ -2,35 +2,34 @@ package failure
 
 import "bytes"
 
-// line is one line of a log as the rules see it.
+// line is one line of a log after cleaning.
 type line struct {
 	n       int     // 1-based
 	text    []byte  // without timestamp, colours and overwritten progress
 	indent  int     // width of leading white space; -1 when the line is blank
-	red     bool    // some of it is printed in red
-	group   uint64  // hash of job and step, where each line names them
-	frame   ciFrame // what the CI system says with it
+	red     bool    // part of it is printed in red
+	group   uint64  // hash of job and step, where each line names them; 0 elsewhere
+	frame   ciFrame // its meaning to the CI system
 	actions bool    // the frame is GitHub Actions'
-	script  bool    // in the colour in which GitHub Actions shows a step's script
+	script  bool    // printed in the colour that GitHub Actions uses for a step's script
 }
 
-// blank reports whether nothing is on the line.
+// blank reports whether the line is blank.
 func (l *line) blank() bool { return l.indent < 0 }
 
-// lineCleaner turns raw lines into lines. It reuses its buffer: a line's text is
-// valid until the next call.
+// lineCleaner turns raw lines into lines. It reuses its buffer, so a line's text is valid until the next call.
 type lineCleaner struct{ buf []byte }
 
-// clean strips what a CI system and a terminal put around a line's text.
+// clean strips the timestamps, markers and escape sequences around a line's text.
 func (c *lineCleaner) clean(raw []byte, n int) line {
 	l := line{n: n}
 	raw = bytes.TrimSuffix(raw, []byte("\r"))
-	raw = withoutRelay(stripStamp(raw, &l))
+	raw = stripRelay(stripStamp(raw, &l))
 	l.script = bytes.HasPrefix(raw, scriptColour) || bytes.HasPrefix(raw, caretScript)
 	if bytes.IndexByte(raw, 0x1b) >= 0 || bytes.IndexByte(raw, '\r') >= 0 || bytes.Contains(raw, caretEscape) {
 		c.plain(raw, &l)
 		raw = c.buf
-		raw = withoutRelay(stripStamp(raw, &l))
+		raw = stripRelay(stripStamp(raw, &l))
 	}
 	l.text = raw
 	for n := len(raw); n > 0 && (isTrailing(raw[n-1])); n-- {
@@ -44,8 +43,8 @@ func (c *lineCleaner) clean(raw []byte, n int) line {
 	return l
 }
 
-// indentOf is the width of a line's leading white space, a tab counting as 8
-// and a no-break space, as mocha and rspec print it, as 1; -1 for a blank line.
+// indentOf returns the width of a line's leading white space; -1 for a blank line. A tab counts as 8, a no-break space,
+// which mocha and rspec print, as 1.
 func indentOf(b []byte) int {
 	w := 0
 	for i := 0; i < len(b); i++ {
@@ -64,15 +63,14 @@ func indentOf(b []byte) int {
 	return -1
 }
 
-// caretEscape is how some systems write the beginning of a colour sequence.
+// caretEscape is the beginning of a colour sequence as some systems write it.
 var caretEscape = []byte("^[[")
 
 // scriptColour begins the lines of a step's script under its heading, caretScript where caretEscape is written.
 var scriptColour, caretScript = []byte("\x1b[36;1m"), []byte("^[[36;1m")
 
-// plain copies raw into the buffer without escape sequences, and without the
-// text that a carriage return lets later text overwrite. It notes whether
-// anything was printed in red.
+// plain copies raw into the buffer without escape sequences, and without the text that a carriage return lets later
+// text overwrite. It notes whether any text is printed in red.
 func (c *lineCleaner) plain(raw []byte, l *line) {
 	c.buf = c.buf[:0]
 	for i := 0; i < len(raw); {
@@ -91,7 +89,7 @@ func (c *lineCleaner) plain(raw []byte, l *line) {
 			c.buf = append(c.buf, ch)
 			i++
 		case '\r':
-			if rest := raw[i+1:]; showsAnything(rest) {
+			if rest := raw[i+1:]; isVisible(rest) {
 				c.buf = c.buf[:0]
 			}
 			i++
@@ -102,8 +100,8 @@ func (c *lineCleaner) plain(raw []byte, l *line) {
 	}
 }
 
-// showsAnything reports whether anything of b would show on a terminal.
-func showsAnything(b []byte) bool {
+// isVisible reports whether a terminal would show any of b.
+func isVisible(b []byte) bool {
 	for i := 0; i < len(b); {
 		switch {
 		case b[i] == 0x1b:
@@ -118,5 +116,5 @@ func showsAnything(b []byte) bool {
 	return false
 }
 
-// isTrailing reports whether a byte at the end of a line shows nothing.
+// isTrailing reports whether a byte is invisible at the end of a line.
 func isTrailing(c byte) bool { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == 0 }

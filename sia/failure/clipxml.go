@@ -5,26 +5,26 @@ import (
 	"io"
 )
 
-// Bounds of one piece of XML, in bytes. An XML decoder holds a tag, and a text between tags, as a
-// whole, and tools write all that a test printed into one text.
+// Maximum sizes of one piece of XML, in bytes. An XML decoder holds each tag and each text between tags in memory, and
+// tools write a test's whole output into one text.
 const (
 	maxXMLText = 32 << 10
 	maxXMLTag  = 64 << 10
 )
 
-// clippedXML passes XML on without the rest of texts and tags that are too long. A tag that was
-// clipped may be broken XML then; a text never is.
+// clippedXML is a reader of XML that truncates long texts and tags. A truncated tag may be invalid XML; a truncated
+// text never is.
 type clippedXML struct {
 	r io.Reader
 
-	in    xmlPlace
-	size  int      // bytes of the piece that is passed on so far
-	tail  [3]byte  // the last bytes of it, also those that were left out
-	lines int      // line feeds that were passed on
-	lost  []lostLF // where line feeds were left out, ascending
+	in      xmlPlace
+	size    int         // bytes of the current piece so far
+	tail    [3]byte     // last bytes of the current piece, dropped ones included
+	lines   int         // line feeds passed on
+	dropped []droppedLF // where line feeds were dropped, ascending
 }
 
-// xmlPlace is where in XML the reader is.
+// xmlPlace is the kind of XML piece that the reader is in.
 type xmlPlace uint8
 
 const (
@@ -34,17 +34,17 @@ const (
 	xmlComment
 )
 
-// lostLF says that so many line feeds, all in all, were left out before a line of what was passed on.
-type lostLF struct{ line, n int }
+// droppedLF is the total number of line feeds dropped before a line of the output.
+type droppedLF struct{ line, n int }
 
-// maxLost bounds how many places are remembered. Line numbers after that are too small.
-const maxLost = 1 << 14
+// maxDropped is the maximum number of places remembered. Line numbers after the last of them are too small.
+const maxDropped = 1 << 14
 
-// line is the line of the report that a line of what was passed on stands on.
+// line returns the line of the original report for a line of the output.
 func (c *clippedXML) line(n int) int {
-	for i := len(c.lost) - 1; i >= 0; i-- {
-		if c.lost[i].line < n {
-			return n + c.lost[i].n
+	for i := len(c.dropped) - 1; i >= 0; i-- {
+		if c.dropped[i].line < n {
+			return n + c.dropped[i].n
 		}
 	}
 	return n
@@ -59,7 +59,7 @@ func (c *clippedXML) Read(p []byte) (int, error) {
 	}
 }
 
-// clip moves what is passed on of p to its beginning, and returns how much that is.
+// clip moves the bytes of p that are passed on to its beginning and returns their number.
 func (c *clippedXML) clip(p []byte) int {
 	kept := 0
 	for i := 0; i < len(p); {
@@ -69,7 +69,7 @@ func (c *clippedXML) clip(p []byte) int {
 				kept += copy(p[kept:], p[i:i+n])
 				c.lines += lines
 			} else if lines > 0 {
-				c.lose(lines)
+				c.drop(lines)
 			}
 			c.size += n
 			i += n
@@ -84,14 +84,14 @@ func (c *clippedXML) clip(p []byte) int {
 				c.lines++
 			}
 		} else if b == '\n' {
-			c.lose(1)
+			c.drop(1)
 		}
 	}
 	return kept
 }
 
-// plain is the length of what b begins with that is of one piece for sure, and passed on or left out
-// as a whole: most of a report.
+// plain returns the length of a prefix of b that certainly belongs to one piece and is passed on or dropped as a whole.
+// That is the fast path for most of a report.
 func (c *clippedXML) plain(b []byte) int {
 	end := byte('>')
 	switch c.in {
@@ -107,7 +107,7 @@ func (c *clippedXML) plain(b []byte) int {
 		n = len(b)
 	}
 	if c.in == xmlCDATA || c.in == xmlComment {
-		n -= 2 // what may be the beginning of the end is taken byte by byte
+		n -= 2 // a possible beginning of the end marker is read byte by byte
 	}
 	if c.size < maxXMLText {
 		n = min(n, maxXMLText-c.size)
@@ -115,7 +115,7 @@ func (c *clippedXML) plain(b []byte) int {
 	return n
 }
 
-// step takes the next byte and reports whether it is passed on. What ends a piece always is.
+// step processes the next byte and reports whether it is passed on. The end of a piece always is.
 func (c *clippedXML) step(b byte) bool {
 	c.size++
 	c.tail = [3]byte{c.tail[1], c.tail[2], b}
@@ -148,7 +148,7 @@ func (c *clippedXML) step(b byte) bool {
 			c.enter(xmlText)
 			return true
 		}
-		// What may be the end's beginning goes on, so that the end is whole.
+		// A possible beginning of the end marker is passed on, so that the marker stays whole.
 		return c.size <= maxXMLText || b == end[0]
 	}
 	return true
@@ -159,16 +159,16 @@ func (c *clippedXML) enter(in xmlPlace) {
 	c.tail = [3]byte{}
 }
 
-// lose notes line feeds that are left out.
-func (c *clippedXML) lose(lines int) {
-	last := len(c.lost) - 1
+// drop records dropped line feeds.
+func (c *clippedXML) drop(lines int) {
+	last := len(c.dropped) - 1
 	switch {
-	case last >= 0 && c.lost[last].line == c.lines+1:
-		c.lost[last].n += lines
-	case last+1 < maxLost:
+	case last >= 0 && c.dropped[last].line == c.lines+1:
+		c.dropped[last].n += lines
+	case last+1 < maxDropped:
 		if last >= 0 {
-			lines += c.lost[last].n
+			lines += c.dropped[last].n
 		}
-		c.lost = append(c.lost, lostLF{c.lines + 1, lines})
+		c.dropped = append(c.dropped, droppedLF{c.lines + 1, lines})
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// PowerShell writes what a program prints to a file in UTF-16, and takes the program's UTF-8 for text in the console's
-// code page: "❌" becomes "Γ¥î". That is how gh run view --log > FILE comes out on Windows.
+// PowerShell writes a program's output to a file in UTF-16, and decodes the program's UTF-8 in the console's code page:
+// "❌" becomes "Γ¥î". "gh run view --log > FILE" does so on Windows.
 
-// codePages are what consoles take the bytes from 128 on for: 437 in America, 850 in Western Europe.
+// codePages are the characters of bytes 128 and up in consoles' code pages: 437 in America, 850 in Western Europe.
 var codePages = [][]rune{
 	[]rune("ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀" +
 		"αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0"),
@@ -16,7 +16,7 @@ var codePages = [][]rune{
 		"ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0"),
 }
 
-// codePageBytes are the same the other way round.
+// codePageBytes are the reverse mappings of codePages.
 var codePageBytes = sync.OnceValue(func() (of []map[rune]byte) {
 	for _, page := range codePages {
 		b := make(map[rune]byte, len(page))
@@ -28,9 +28,9 @@ var codePageBytes = sync.OnceValue(func() (of []map[rune]byte) {
 	return of
 })
 
-// unmistaken is a run of characters beyond ASCII as the program printed it. Text that nobody mistook is hardly ever
-// valid UTF-8 when it is written in a code page.
-func unmistaken(run []rune) string {
+// undoCodePage returns a run of non-ASCII characters as the program printed it. Text that was decoded correctly is
+// hardly ever valid UTF-8 when it is encoded in a code page.
+func undoCodePage(run []rune) string {
 	for _, page := range codePageBytes() {
 		b := make([]byte, 0, len(run))
 		for _, r := range run {

@@ -2,15 +2,14 @@ package failure
 
 import "bytes"
 
-// countedWords are what a result counts: "2 failed", "Errors: 3", "1 file could not be parsed".
+// countedWords begin the words that a result counts: "2 failed", "Errors: 3", "1 file could not be parsed".
 var countedWords = [][]byte{
 	[]byte("fail"), []byte("error"), []byte("problem"), []byte("issue"), []byte("violation"), []byte("offense"),
 	[]byte("unable"), []byte("broken"), []byte("could not"),
 }
 
-// failureCount reads a line that counts failures: the largest count, and whether it counts any at
-// all. A line that counts says that something failed and not why; one with all counts zero says
-// that nothing did.
+// failureCount returns the largest number of failures that a line counts, and whether it counts any. A line that counts
+// failures does not explain them; one with all counts zero reports success.
 func failureCount(b []byte) (most int, counts bool) {
 	for i := 0; i < len(b); {
 		if b[i] < '0' || b[i] > '9' {
@@ -32,7 +31,7 @@ func failureCount(b []byte) (most int, counts bool) {
 	return most, counts
 }
 
-// countedAfter reports whether one of the next three words is one that is counted: " tests failed".
+// countedAfter reports whether one of the next three words is a counted word: " tests failed".
 func countedAfter(b []byte) bool {
 	for range 3 {
 		if len(b) < 4 || b[0] != ' ' {
@@ -57,7 +56,7 @@ func countedAfter(b []byte) bool {
 	return false
 }
 
-// countedBefore reports whether the number stands after a word that is counted: "Failures: ".
+// countedBefore reports whether the number follows a counted word: "Failures: ".
 func countedBefore(b []byte) bool {
 	end := len(bytes.TrimRight(b, " :=("))
 	if end == len(b) {

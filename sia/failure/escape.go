@@ -2,8 +2,8 @@ package failure
 
 import "bytes"
 
-// escapeLength is the length of the escape sequence that b begins with (ECMA-48: CSI
-// and OSC, else two bytes), and whether it sets a red foreground or background.
+// escapeLength returns the length of the escape sequence that b begins with (ECMA-48: CSI and OSC, else two bytes), and
+// reports whether it sets a red foreground or background.
 func escapeLength(b []byte) (n int, red bool) {
 	if len(b) < 2 {
 		return len(b), false
@@ -37,8 +37,7 @@ func escapeLength(b []byte) (n int, red bool) {
 	}
 }
 
-// isRed reports whether the parameters of a colour sequence hold 31, 41 or 91,
-// as a parameter of their own and not within an extended colour.
+// isRed reports whether a colour sequence has 31, 41 or 91 as a parameter of its own, not within an extended colour.
 func isRed(p []byte) bool {
 	if bytes.HasPrefix(p, []byte("38;")) || bytes.HasPrefix(p, []byte("48;")) {
 		return false

@@ -7,13 +7,13 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// placement says how a line stands to the block before it.
+// placement is the position of a line relative to the block before it.
 type placement uint8
 
 const (
 	outsideBlock placement = iota
 	insideBlock
-	maybeInside // inside when a later line is
+	maybeInside // inside if a later line is
 	lastInside  // inside, and ends the block
 )
 
@@ -23,7 +23,7 @@ type extent func(b *block, l *line) placement
 // singleLine is one line.
 func singleLine(*block, *line) placement { return outsideBlock }
 
-// toBlankLine goes on to the next blank line.
+// toBlankLine continues to the next blank line.
 func toBlankLine(_ *block, l *line) placement {
 	if l.blank() {
 		return outsideBlock
@@ -31,8 +31,7 @@ func toBlankLine(_ *block, l *line) placement {
 	return insideBlock
 }
 
-// indentedLines goes on while lines are indented deeper than the first; blank lines
-// may lie between.
+// indentedLines continues while lines are indented deeper than the first; blank lines may stand between them.
 func indentedLines(b *block, l *line) placement {
 	switch {
 	case l.blank():
@@ -44,8 +43,7 @@ func indentedLines(b *block, l *line) placement {
 	}
 }
 
-// indentedParagraph goes on while lines are indented deeper than the first, up
-// to a blank line.
+// indentedParagraph continues while lines are indented deeper than the first, up to a blank line.
 func indentedParagraph(b *block, l *line) placement {
 	if !l.blank() && l.indent > b.indent {
 		return insideBlock
@@ -53,7 +51,7 @@ func indentedParagraph(b *block, l *line) placement {
 	return outsideBlock
 }
 
-// untilStop goes on to a line that matches the rule's stop.
+// untilStop continues up to a line that matches the rule's stop pattern.
 func untilStop(b *block, l *line) placement {
 	switch {
 	case l.blank():
@@ -65,7 +63,7 @@ func untilStop(b *block, l *line) placement {
 	}
 }
 
-// throughStop goes on to a line that matches the rule's stop, and takes that too.
+// throughStop continues up to and including a line that matches the rule's stop pattern.
 func throughStop(b *block, l *line) placement {
 	p := untilStop(b, l)
 	if p == outsideBlock {
@@ -74,7 +72,7 @@ func throughStop(b *block, l *line) placement {
 	return p
 }
 
-// whileMatching goes on while lines match the rule's stop.
+// whileMatching continues while lines match the rule's stop pattern.
 func whileMatching(b *block, l *line) placement {
 	if !l.blank() && b.rule.stop.Match(l.text) {
 		return insideBlock
@@ -85,17 +83,17 @@ func whileMatching(b *block, l *line) placement {
 // boxSide begins the lines of a box that a tool draws around an error.
 const boxSide = "│"
 
-// errorTag is what a tool begins each line of its error with: "npm error". What such a line says may be advice.
+// errorTag matches a tag that a tool puts before each line of its error: "npm error". Such a line may be advice.
 var errorTag = lazyregexp.New(`^\w+ (error|ERR!)`)
 
-// Bounds of what lines that look like errors may head, in lines.
+// Maximum lengths of a block headed by lines that look like errors, in lines.
 const (
 	maxCluster = 20
 	maxTrace   = 120 // with stack frames
 )
 
-// errorCluster goes on over what is indented under lines that look like errors, over stack frames, over what stands
-// under a line that ends in a colon, and to the end of a box. The reader lets further such lines follow.
+// errorCluster continues over lines indented under lines that look like errors, over stack frames, over the lines under
+// one that ends in a colon, and to the end of a box. The reader adds further lines that look like errors.
 func errorCluster(b *block, l *line) placement {
 	if hasPrefix(l.text, boxSide) && strings.HasPrefix(b.first[0].text, boxSide) {
 		return insideBlock

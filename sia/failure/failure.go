@@ -10,14 +10,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// DefaultMaxLines is how many lines an excerpt's text has at most, unless
-// Options say otherwise: what a comment on a pull request can show.
+// DefaultMaxLines is the default maximum number of lines of Report.Text: as many as a pull request comment can show.
 const DefaultMaxLines = 15
 
-// MaxLong is how many lines Report.Long has at most.
+// MaxLong is the maximum number of lines of Report.Long.
 const MaxLong = 200
 
-// MaxTests is how many failed tests a report names at most.
+// MaxTests is the maximum number of failed tests that a report names.
 const MaxTests = 200
 
 // Span is a range of lines of a log, 1-based and inclusive.
@@ -29,11 +28,11 @@ type Span struct {
 // Test is one failed test.
 type Test struct {
 	Name string `json:"name"`
-	File string `json:"file,omitempty"` // as the log spells it; empty when it does not say
-	Line int    `json:"line,omitempty"` // 1-based; 0 when the log does not say
+	File string `json:"file,omitempty"` // as spelled in the log; empty when unknown
+	Line int    `json:"line,omitempty"` // 1-based; 0 when unknown
 }
 
-// Annotation is what a check said about a place in the code
+// Annotation is a check's annotation of a place in the code
 // (https://docs.github.com/rest/checks/runs#list-check-run-annotations).
 type Annotation struct {
 	Path    string
@@ -43,47 +42,46 @@ type Annotation struct {
 	Message string
 }
 
-// otherLines is how many lines the text of a place has at most that is not the first.
+// otherLines is the maximum number of lines in the text of a place other than the first.
 const otherLines = 8
 
-// Place is where a log may explain the failure.
+// Place is a possible explanation of the failure in a log.
 type Place struct {
-	Text   string  `json:"text"`   // its most telling lines
-	Line   int     `json:"line"`   // of the log, where Text begins; 0 when it stands in none
-	Belief float64 `json:"belief"` // how likely it is that this is what explains the failure, from 0 to 1
+	Text   string  `json:"text"`   // its highest-scoring lines
+	Line   int     `json:"line"`   // line of the log where Text begins; 0 when Text is not from the log
+	Belief float64 `json:"belief"` // probability that this explains the failure, from 0 to 1
 }
 
-// Options say how to read a log. The zero value is right for a log by itself.
+// Options configure how a log is read. The zero value is right for a log without further context.
 type Options struct {
-	MaxLines    int          // lines of Report.Text at most; 0 means DefaultMaxLines
-	Green       io.Reader    // a log of the same job that passed; nil when there is none
-	Name        string       // of the check; decides the class where the log leaves it open
-	Annotations []Annotation // of the check
+	MaxLines    int          // maximum number of lines of Report.Text; 0: DefaultMaxLines
+	Green       io.Reader    // log of a passing run of the same job; nil without one
+	Name        string       // name of the check; decides the class where the log leaves it open
+	Annotations []Annotation // annotations of the check
 }
 
-// Report is what a log says about its failure.
+// Report describes the failure in a log.
 type Report struct {
-	// where the log tells of the failure; ascending, apart from one another, at most 400 lines
+	// lines of the log about the failure; ascending, not overlapping, at most 400 lines in total
 	Excerpt []Span  `json:"excerpt"`
-	Places  []Place `json:"places,omitempty"` // the same by place, the most likely first; one where there is no doubt
-	Text    string  `json:"text"`             // the first place's, without timestamps and colours
-	Long    string  `json:"-"`                // the same with up to MaxLong lines, for a reader with more room
-	Line    int     `json:"line"`             // of the log, where Text begins; 0 when there is none
-	// the same, counted from the line with which GitHub Actions begins the step; 0 when it is not known
+	Places  []Place `json:"places,omitempty"` // possible explanations, most likely first; one where there is no doubt
+	Text    string  `json:"text"`             // text of the first place, without timestamps and colours
+	Long    string  `json:"-"`                // text of all places, up to MaxLong lines
+	Line    int     `json:"line"`             // line of the log where Text begins; 0 when there is none
+	// the same, counted from the line with which GitHub Actions begins the step; 0 when unknown
 	StepLine int `json:"step_line,omitempty"`
 	// 16 hexadecimal digits, equal for the same failure; empty when nothing was found
 	Signature string   `json:"signature"`
 	Class     Class    `json:"class"`           // Unknown when nothing was found
-	Tests     []Test   `json:"tests,omitempty"` // failed ones in the order of the log, at most MaxTests
-	Why       []string `json:"why,omitempty"`   // why these lines, for people
-	Bare      bool     `json:"-"`               // the log says that a step failed, and not a word of why
-	Cut       string   `json:"cut,omitempty"`   // why the log was not read to its end, for people; empty when it was
+	Tests     []Test   `json:"tests,omitempty"` // failed tests in the order of the log, at most MaxTests
+	Why       []string `json:"why,omitempty"`   // reasons for choosing these lines, for display
+	Bare      bool     `json:"-"`               // the log reports that a step failed without any reason
+	Cut       string   `json:"cut,omitempty"`   // why the log was not read to its end, for display; empty when it was
 }
 
-// Read reads a log to its end and reports what failed. It remembers a bounded
-// part of the log (a few MiB), whatever its size and the length of its lines.
-// A log in gzip or UTF-16 is unpacked. Errors are those of the readers and of the context. The report
-// has an empty excerpt when nothing was found.
+// Read reads a log to its end and reports what failed. Memory use is bounded (a few MiB) for any size of the log and
+// its lines. A log in gzip or UTF-16 is unpacked. Errors are those of the readers and of the context. The report has an
+// empty excerpt when nothing was found.
 func Read(ctx context.Context, r io.Reader, opts Options) (Report, error) {
 	rd := newLogReader()
 	rd.notes = failureMessages(opts.Annotations)
@@ -120,7 +118,7 @@ func Read(ctx context.Context, r io.Reader, opts Options) (Report, error) {
 	return rep, nil
 }
 
-// CheckFailure is the report of a red check in the form that a task keeps.
+// CheckFailure returns the report of a failed check in the form that a task stores.
 func CheckFailure(name, url string, rep Report) sia.CheckFailure {
 	f := sia.CheckFailure{Check: name, URL: url, Excerpt: rep.Text, Line: rep.Line, Signature: rep.Signature,
 		Class: string(rep.Class)}

@@ -1,14 +1,14 @@
 package failure
 
-// formBytes is how much of a line its form is made of, in bytes.
+// formBytes is the length of the prefix of a line that its form covers, in bytes.
 const formBytes = 28
 
-// A line's form is how it begins, words and numbers aside: "(2.085 s) Bug #7" has the form
-// "(#.# a) a ##". What a program prints in one form again and again, mostly without a word of an
-// error, is a list or its progress, whatever a line of it says.
+// A formHash is the hash of a line's form: its beginning with words and numbers replaced by placeholders. "(2.085 s)
+// Bug #7" has the form "(#.# a) a ##". Lines of one form that repeat, mostly without words of an error, are a list or
+// progress output.
 type formHash uint32
 
-// formOf is the form of a line; 0 when the line is prose or code, which has none.
+// formOf returns the form of a line; 0 for prose and code, which have none.
 func formOf(b []byte) formHash {
 	const offset, prime = 2166136261, 16777619
 	h := uint32(offset)

@@ -6,21 +6,21 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// ciFrame is what a CI system, rather than a program that it runs, says with a line.
+// ciFrame is the meaning of a line that a CI system prints, rather than a program that it runs.
 type ciFrame uint8
 
 const (
 	noFrame      ciFrame = iota
 	stepStart            // a step begins
-	maybeStart           // a step of GitHub Actions begins, if what stands under it is such
-	settingsEnd          // the settings under a step's heading end
+	maybeStart           // a step of GitHub Actions may begin; the next line decides
+	settingsEnd          // end of the settings under a step's heading
 	commandStart         // a command begins, and the line is its echo
 	stepPassed           // the step or command has passed
 	stepFailed           // the step or command has failed
 	longCommand          // first line of the echo of a failed command of several lines
-	cleanupStart         // the job's own tidying up begins
-	ciError              // an error that the CI system marks itself
-	echoedLine           // a command or setting that is echoed, not output
+	cleanupStart         // the job's cleanup begins
+	ciError              // a line that the CI system marks as an error
+	echoedLine           // an echoed command or setting, not output
 )
 
 var (
@@ -36,12 +36,11 @@ var (
 		`The process '.*' failed with exit code|(Bash|PowerShell|Cmd\.exe) exited with code '[1-9])`)
 )
 
-// siren is the first byte of 🚨, with which Buildkite ends a step.
+// siren is the first byte of 🚨, which begins the line that ends a step in Buildkite.
 const siren = 0xf0
 
-// frameOf recognises the frames of GitHub Actions, Azure Pipelines, Travis CI, GitLab, Jenkins,
-// CircleCI, AppVeyor, Buildkite, TeamCity, Cloud Build, CodeBuild and shells, and takes their
-// markers out of the line's text.
+// frameOf recognises the frames of GitHub Actions, Azure Pipelines, Travis CI, GitLab, Jenkins, CircleCI, AppVeyor,
+// Buildkite, TeamCity, Cloud Build, CodeBuild and shells, and removes their markers from the line's text.
 func frameOf(l *line) ciFrame {
 	b := l.text
 	if len(b) < 2 {
@@ -68,7 +67,7 @@ func frameOf(l *line) ciFrame {
 			return commandStart
 		}
 	case '+':
-		if shellTrace(b) {
+		if isShellTrace(b) {
 			return echoedLine
 		}
 	case 'B':
@@ -97,8 +96,8 @@ func frameOf(l *line) ciFrame {
 	return noFrame
 }
 
-// shellTrace recognises a command that a shell traces: "+ make test", "++ date".
-func shellTrace(b []byte) bool {
+// isShellTrace reports whether a line is a command traced by a shell: "+ make test", "++ date".
+func isShellTrace(b []byte) bool {
 	t := bytes.TrimLeft(b, "+")
 	return len(b)-len(t) < 5 && len(t) > 1 && t[0] == ' ' && t[1] > ' ' && !hasPrefix(t, " //") &&
 		!bytes.Contains(t, []byte("ERROR"))
@@ -143,11 +142,10 @@ func actionsFrame(l *line) ciFrame {
 	return noFrame
 }
 
-// stepHeading is what a step's heading names: the first line of its script, or its action.
+// stepHeading returns the title in a step's heading: the first line of its script, or its action.
 func stepHeading(text []byte) []byte { return bytes.TrimPrefix(text, []byte("##[group]Run ")) }
 
-// travisMarkers reads the fold and time markers of Travis CI. What follows the
-// last marker on a line is its text.
+// travisMarkers reads the fold and time markers of Travis CI. The line's text follows the last marker.
 func travisMarkers(l *line) ciFrame {
 	f := noFrame
 	for hasPrefix(l.text, "travis_fold:") || hasPrefix(l.text, "travis_time:") {
@@ -163,7 +161,7 @@ func travisMarkers(l *line) ciFrame {
 	return f
 }
 
-// travisFrame reads how Travis CI ends a command and the job.
+// travisFrame recognises the lines with which Travis CI ends a command and the job.
 func travisFrame(l *line) ciFrame {
 	b := l.text
 	m := exitTravis.FindSubmatch(b)

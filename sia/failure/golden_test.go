@@ -14,8 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write what the reader says as what is wanted")
 
-// TestGolden reads logs in the formats of many tools. A file of testdata holds
-// pairs: a log, and the report that is wanted.
+// TestGolden reads logs in the formats of many tools. A file of testdata holds pairs: a log and the expected report.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -58,8 +57,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// shown is a report as golden files hold it. Signatures are left out: other
-// tests say which must be equal.
+// shown returns a report in the format of the golden files, without the signature: other tests check which are equal.
 func shown(r Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "class %s\n", r.Class)

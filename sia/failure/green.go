@@ -6,9 +6,8 @@ import (
 	"io"
 )
 
-// fingerprints holds what the lines of a green log say, without digits, as a
-// Bloom filter of fixed size: it may take a new line for a known one (below one
-// in a thousand for 200,000 different lines), never the other way round.
+// fingerprints is the set of lines of a green log, without digits, as a Bloom filter of fixed size. The rate of false
+// positives is below one in a thousand for 200,000 different lines.
 type fingerprints struct {
 	seed maphash.Seed
 	bits []uint64
@@ -16,7 +15,7 @@ type fingerprints struct {
 
 const filterBits = 1 << 23 // 1 MiB
 
-// readGreen reads a log that passed.
+// readGreen returns the fingerprints of a passing run's log.
 func readGreen(r io.Reader) (*fingerprints, error) {
 	f := &fingerprints{seed: maphash.MakeSeed(), bits: make([]uint64, filterBits/64)}
 	lines := newLineReader(r)
@@ -30,20 +29,20 @@ func readGreen(r io.Reader) (*fingerprints, error) {
 			return nil, err
 		}
 		l := c.clean(raw, n)
-		a, b := f.places(l.text)
+		a, b := f.bitsOf(l.text)
 		f.bits[a/64] |= 1 << (a % 64)
 		f.bits[b/64] |= 1 << (b % 64)
 	}
 }
 
-// has reports whether a line like text is in the green log.
+// has reports whether the green log contains text, digits aside.
 func (f *fingerprints) has(text []byte) bool {
-	a, b := f.places(text)
+	a, b := f.bitsOf(text)
 	return f.bits[a/64]&(1<<(a%64)) != 0 && f.bits[b/64]&(1<<(b%64)) != 0
 }
 
-// places are the two bits that stand for a line.
-func (f *fingerprints) places(text []byte) (a, b uint64) {
+// bitsOf returns the two bits that represent a line.
+func (f *fingerprints) bitsOf(text []byte) (a, b uint64) {
 	var h maphash.Hash
 	h.SetSeed(f.seed)
 	for i := 0; i < len(text); {

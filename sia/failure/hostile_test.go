@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// repeated is a reader of a piece of text again and again, up to size bytes. It
-// holds no more than the piece.
+// repeated is a reader that repeats a piece of text. It holds only that piece.
 type repeated struct {
 	piece []byte
 	at    int
@@ -28,7 +27,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// hostile are pieces of logs that strangers could make to hurt the reader.
+// hostile are pieces of logs that an attacker could write to overload the reader.
 var hostile = map[string]string{
 	"one endless line":       "x",
 	"one endless error":      "error: failed ",
@@ -51,7 +50,7 @@ var hostile = map[string]string{
 	"headings":      "Failures:\n  1) a\n",
 }
 
-// Whatever a log is made of, what is remembered of it is bounded.
+// Memory use is bounded for any log.
 //
 //test:thorough
 func TestHostileLogs(t *testing.T) {
@@ -98,7 +97,7 @@ func checkBounds(t *testing.T, rd *logReader) {
 	}
 }
 
-// heap is the size of what is in use.
+// heap returns the size of the heap in use.
 func heap() int {
 	runtime.GC()
 	var m runtime.MemStats
@@ -106,7 +105,7 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// checkReport checks what holds of the report of any log of so many lines.
+// checkReport checks invariants of the report of a log of total lines.
 func checkReport(t *testing.T, rep Report, total int) {
 	t.Helper()
 	last, lines := 0, 0
@@ -154,7 +153,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// What nobody sees of a log is in no excerpt.
+// Invisible characters of a log are in no excerpt.
 func TestUnseenIsLeftOut(t *testing.T) {
 	rep := read(t, "go test ./...\npanic: no\U000e0130 such\u3164 file \u2714\ufe0f\n", Options{})
 	if want := "panic: no such file \u2714\ufe0f"; rep.Text != want {

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Bounds of what is remembered of a JUnit XML report while it is read.
+// Limits while a JUnit XML report is read.
 const (
-	maxSaid  = 8 << 10 // bytes of what a failure says
-	maxDepth = 64      // elements within one another
+	maxFailureText = 8 << 10 // bytes of a failure's text
+	maxDepth       = 64      // nested elements
 )
 
 var junitRule = rule{name: "JUnit XML, a failed test", extent: singleLine, weight: 90, class: TestFailure}
@@ -27,13 +27,13 @@ func (l *lineReader) junit() bool {
 		bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head, []byte("<testsuite"))
 }
 
-// junitCase is what is kept of a testcase element as the JUnit tools write it
-// (https://github.com/testmoapp/junitxml describes the dialects).
+// junitCase holds the data of a testcase element as the JUnit tools write it (https://github.com/testmoapp/junitxml
+// describes the dialects).
 type junitCase struct {
 	name, class, file string
 	line              int
-	start             int           // its line in the report
-	failed            *junitFailure // nil while nothing tells that it failed
+	start             int           // line of the element in the report
+	failed            *junitFailure // nil unless it failed
 }
 
 type junitFailure struct {
@@ -41,8 +41,7 @@ type junitFailure struct {
 	text    strings.Builder
 }
 
-// readJUnit reads the failed test cases of a JUnit XML report. What follows
-// broken XML is not read.
+// readJUnit reads the failed test cases of a JUnit XML report, up to the first syntax error.
 func readJUnit(r io.Reader, opts Options) (Report, error) {
 	rd := newLogReader()
 	clipped := &clippedXML{r: xmlChars{bufio.NewReader(r)}}
@@ -53,8 +52,8 @@ func readJUnit(r io.Reader, opts Options) (Report, error) {
 		n, _ := d.InputPos()
 		return clipped.line(n)
 	}
-	var c *junitCase    // the one that is read
-	var f *junitFailure // being read
+	var c *junitCase    // the test case being read
+	var f *junitFailure // its failure being read
 	cut := ""
 	for depth := 0; ; {
 		start := at()
@@ -90,15 +89,15 @@ func readJUnit(r io.Reader, opts Options) (Report, error) {
 				}
 			}
 		case xml.CharData:
-			if f != nil && f.text.Len() < maxSaid {
-				f.text.Write(e[:min(len(e), maxSaid-f.text.Len())])
+			if f != nil && f.text.Len() < maxFailureText {
+				f.text.Write(e[:min(len(e), maxFailureText-f.text.Len())])
 			}
 		case xml.EndElement:
 			depth = max(0, depth-1)
 			switch e.Name.Local {
 			case "testcase":
 				if c != nil {
-					rd.takeCase(c, at())
+					rd.addCase(c, at())
 				}
 				c, f = nil, nil
 			case "failure", "error":
@@ -108,8 +107,7 @@ func readJUnit(r io.Reader, opts Options) (Report, error) {
 	}
 }
 
-// syntaxAtEnd reports whether XML is broken only in that it ends too soon, as the report of a test
-// run that was killed does.
+// syntaxAtEnd reports whether the XML is only truncated, like the report of a killed test run.
 func syntaxAtEnd(err *xml.SyntaxError) bool { return strings.Contains(err.Msg, "unexpected EOF") }
 
 func newJUnitCase(e xml.StartElement, start int) *junitCase {
@@ -118,18 +116,18 @@ func newJUnitCase(e xml.StartElement, start int) *junitCase {
 		start: start}
 }
 
-// attr is the value of an attribute, bounded; empty when there is none.
+// attr returns the value of an attribute, truncated to maxFailureText bytes; empty without the attribute.
 func attr(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
-			return a.Value[:min(len(a.Value), maxSaid)]
+			return a.Value[:min(len(a.Value), maxFailureText)]
 		}
 	}
 	return ""
 }
 
-// takeCase notes a test case if it failed.
-func (r *logReader) takeCase(c *junitCase, end int) {
+// addCase records a test case if it failed.
+func (r *logReader) addCase(c *junitCase, end int) {
 	r.total = end
 	if c.failed == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// junitReport is a report. Its first test case prints much, and its last fails.
+// junitReport returns a report. Its first test case has much output, and its last fails.
 func junitReport(printed io.Reader) io.Reader {
 	return io.MultiReader(
 		strings.NewReader("<?xml version=\"1.0\"?>\n<testsuites><testsuite name=\"shop\">\n"+
@@ -57,7 +57,7 @@ func TestLargeJUnit(t *testing.T) {
 	}
 }
 
-// What strangers make of XML is read in bounded memory, too.
+// Hostile XML is read in bounded memory, too.
 //
 //test:thorough
 func TestHostileJUnit(t *testing.T) {
@@ -101,8 +101,8 @@ func TestJUnitOnOneLine(t *testing.T) {
 	}
 }
 
-// XML that is broken in the middle is read as far as it goes, and the report says so. A report that
-// only breaks off is one of a test run that was killed.
+// XML with a syntax error is read up to the error, and the report notes it. A truncated report is one of a test run
+// that was killed.
 func TestBrokenJUnit(t *testing.T) {
 	const failed = "<testsuite><testcase name='a'><failure>no</failure></testcase>\n"
 	for rest, cut := range map[string]bool{
@@ -142,7 +142,7 @@ func FuzzClippedXML(f *testing.F) {
 	})
 }
 
-// small reads a few bytes at a time.
+// small is a reader that returns a few bytes per call.
 type small struct {
 	r io.Reader
 	n int

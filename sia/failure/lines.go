@@ -8,24 +8,23 @@ import (
 	"io"
 )
 
-// Bounds that keep memory flat whatever the log is.
+// Limits that keep memory use constant for any log.
 const (
-	maxLine   = 16 << 10  // bytes of a line that are looked at; the rest is skipped
+	maxLine   = 16 << 10  // bytes read of a line; the rest is skipped
 	readAhead = 256 << 10 // buffer of the reader
 )
 
-// lineReader splits a log at line feeds. It keeps at most maxLine bytes of a
-// line, so that an endless line costs no more memory than any other. A line
-// longer than that is looked at in the parts that carriage returns make of it,
-// which all bear its number: some systems store logs with carriage returns alone.
+// lineReader splits a log at line feeds. It keeps at most maxLine bytes of a line, so that an endless line costs no
+// more memory than any other. A longer line is split at carriage returns into parts that share its number, because some
+// systems store logs with carriage returns alone.
 type lineReader struct {
 	r    *bufio.Reader
-	n    int    // number of the line that was begun last
-	long bool   // the end of that line was not seen yet
-	rest []byte // parts of it that were not returned yet
+	n    int    // number of the line begun last
+	long bool   // the end of that line has not been read
+	rest []byte // parts of it not yet returned
 }
 
-// newLineReader returns a reader of the lines of r.
+// newLineReader returns a lineReader that reads from r.
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, readAhead)} }
 
 // next returns the next line, or part of a long one, without its line feed,
@@ -61,7 +60,7 @@ func (l *lineReader) next() ([]byte, int, error) {
 	}
 }
 
-// skipBlank skips the empty lines that are buffered next, and returns how many they were.
+// skipBlank skips the empty lines at the beginning of the buffer and returns their number.
 func (l *lineReader) skipBlank() int {
 	if l.long || len(l.rest) > 0 {
 		return 0

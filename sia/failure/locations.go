@@ -6,18 +6,19 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Location is a line of a file that a log names, as it names it: the name may be a path of the machine where the check
-// ran, or the last part of a path.
+// Location is a line of a file as a log names it. The name may be a path on the machine that ran the check, or the last
+// part of a path.
 type Location struct {
 	File string // with slashes
 	Line int    // 1-based
 	At   int    // offset of the name in the log, in bytes
 }
 
-// namedLine is a place as compilers, test runners, .NET and Python write it. [codeLocation] reads columns, too.
+// namedLine matches a location as compilers, test runners, .NET and Python write it. [codeLocation] matches columns,
+// too.
 var namedLine = lazyregexp.New(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::line |:|", line | line |\()(\d{1,7})\b`)
 
-// Locations lists the places that a log names, in order, at most so many.
+// Locations returns the locations that a log names, in order, at most most of them.
 func Locations(log string, most int) (all []Location) {
 	for _, m := range namedLine.FindAllStringSubmatchIndex(log, most) {
 		file := strings.TrimPrefix(strings.ReplaceAll(log[m[2]:m[3]], `\`, "/"), "./")

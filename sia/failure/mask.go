@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Text that varies from run to run of the same failure, masked before the words.
+// varyingText lists patterns of text that varies from run to run, masked before the words.
 var varyingText = []struct {
 	re *lazyregexp.Regexp
 	by string
@@ -19,11 +19,10 @@ var varyingText = []struct {
 		`/build|[A-Z]:\\a|[A-Z]:\\projects|/private/var/folders|/var/folders|/tmp)(?:[/\\][\w.@+-]+){1,2}`), "~"},
 }
 
-// maskVarying reduces a line to what it means: numbers, times, addresses, hashes, sizes,
-// durations and the roots of paths become "#" and "~"; names, symbols and error
-// codes such as TS2304 stay; white space becomes single spaces. It is the
-// tokenising step of Drain (He et al., ICWS 2017) with rules in the place of its
-// learned tree, so that one log is enough.
+// maskVarying removes the parts of a line that vary from run to run: numbers, times, addresses, hashes, sizes,
+// durations and the roots of paths become "#" and "~"; names, symbols and error codes such as TS2304 stay; white space
+// becomes single spaces. It is the tokenising step of Drain (He et al., ICWS 2017) with rules instead of its learned
+// tree, so that one log is enough.
 func maskVarying(s string) string {
 	for _, m := range varyingText {
 		s = m.re.ReplaceAllString(s, m.by)
@@ -38,7 +37,7 @@ func maskVarying(s string) string {
 		switch {
 		case j > i:
 			w := s[i:j]
-			if variesByRun(w) || names[strings.ToLower(before)] && isHexWord(w) {
+			if isVarying(w) || idWords[strings.ToLower(before)] && isHexWord(w) {
 				maskNumber(&b)
 			} else {
 				b.WriteString(w)
@@ -52,8 +51,7 @@ func maskVarying(s string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// maskNumber writes "#"; the parts of a number, as in 1.5, 10:30 and 1,000, make
-// one.
+// maskNumber writes "#". The parts of a number, as in 1.5, 10:30 and 1,000, become one "#".
 func maskNumber(b *strings.Builder) {
 	if s := b.String(); len(s) > 1 && s[len(s)-2] == '#' && bytes.IndexByte([]byte(".,:"), s[len(s)-1]) >= 0 {
 		kept := s[:len(s)-1]
@@ -66,12 +64,12 @@ func maskNumber(b *strings.Builder) {
 
 func isWordByte(c byte) bool { return isLower(c) || isUpper(c) || c >= '0' && c <= '9' || c == '_' }
 
-// names are words before an id.
-var names = map[string]bool{"id": true, "pid": true, "tid": true, "uuid": true, "commit": true, "sha": true,
+// idWords are words that precede an id.
+var idWords = map[string]bool{"id": true, "pid": true, "tid": true, "uuid": true, "commit": true, "sha": true,
 	"hash": true, "rev": true, "revision": true, "addr": true, "address": true, "pointer": true, "handle": true}
 
-// isHexWord reports whether a word is made of the letters of hexadecimal digits. One in the place of an id is an id
-// that happens to have no digit from 0 to 9.
+// isHexWord reports whether a word consists of at least 6 hexadecimal digits. After one of idWords it is an id, even
+// without a digit from 0 to 9.
 func isHexWord(w string) bool {
 	for i := range len(w) {
 		if !(w[i] >= 'a' && w[i] <= 'f' || w[i] >= '0' && w[i] <= '9') {
@@ -81,9 +79,9 @@ func isHexWord(w string) bool {
 	return len(w) >= 6
 }
 
-// variesByRun reports whether a word is a number, with or without a unit, or looks
+// isVarying reports whether a word is a number, with or without a unit, or looks
 // like an address, a hash or a random name.
-func variesByRun(w string) bool {
+func isVarying(w string) bool {
 	digits, hex, changes := 0, 0, 0
 	for i := range len(w) {
 		d := w[i] >= '0' && w[i] <= '9'

@@ -8,15 +8,14 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// maxStanding is how many lines below a list's heading the list may go on.
-const maxStanding = 3000
+// maxList is the maximum length of a list below its heading, in lines.
+const maxList = 3000
 
-// maxMatch bounds how much of a line the rules look at, in bytes.
+// maxMatch is the length of the prefix of a line that the rules match, in bytes.
 const maxMatch = 2000
 
-// matched looks for rules that begin at a line. m is the heaviest one, nil for none. lift is a rule
-// that lends m its weight and class, nil for none. test is the index of the failed test that the
-// line names, -1 for none.
+// matched finds the rules that match a line. m is the heaviest one, nil for none. lift is a rule that overrides the
+// class of m, nil for none. test is the index of the failed test that the line names, -1 for none.
 func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, lift *rule, test int) {
 	test = -1
 	if !h.any {
@@ -30,7 +29,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 		for set != 0 {
 			ru := &r.set.rules[i*64+bits.TrailingZeros64(set)]
 			set &= set - 1
-			if ru.needs != noHeading && (r.heads[ru.needs] == 0 || l.n-r.heads[ru.needs] > maxStanding) {
+			if ru.needs != noHeading && (r.heads[ru.needs] == 0 || l.n-r.heads[ru.needs] > maxList) {
 				continue
 			}
 			if (ru.soft || ru.errs) && h.warns || ru.match != nil && !ru.match.Match(text) {
@@ -44,7 +43,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 					continue
 				}
 			}
-			if ru.item && (count > 0 || wholeRun.Match(text)) {
+			if ru.item && (count > 0 || runResult.Match(text)) {
 				continue
 			}
 			if ru.opens != noHeading {
@@ -57,8 +56,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 			if !ru.soft {
 				return ru, lift, test
 			}
-			// Words that say what is the matter lend their weight to the block
-			// that a tool's own format makes of the line.
+			// Words that name the cause decide the class of the block that a tool's own format begins.
 			if lift == nil {
 				lift = ru
 			}
@@ -67,13 +65,13 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 	return lift, nil, test
 }
 
-// byRun is what runners print beside a test's name that differs from run to run: how long it took, when, and which of
-// how many it was. TAP has it in a comment.
-var byRun = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d+)?( -\d+)?: |\d+/\d+ Test +#\d+: )|` +
-	` +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?)$`)
+// runDetails matches text next to a test's name that varies from run to run: duration, time, and position among the
+// tests. TAP has it in a comment.
+var runDetails = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d+)?( -\d+)?: |` +
+	`\d+/\d+ Test +#\d+: )| +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?)$`)
 
-// noteTest notes the failed test that a line names and returns its index, or -1
-// when the line names none or too many are known.
+// noteTest records the failed test that a line names and returns its index, or -1 when the line names none or too many
+// are recorded.
 func (r *logReader) noteTest(ru *rule, text []byte) int {
 	match := ru.match
 	i := match.SubexpIndex(groupTest)
@@ -94,16 +92,16 @@ func (r *logReader) noteTest(ru *rule, text []byte) int {
 	return r.addTest(t)
 }
 
-// testName is the name that a line gives a test, without what is said beside it.
+// testName returns the name of a test on a line, without the text around it.
 func testName(b []byte) string {
-	name := printableText(clipText(byRun.ReplaceAll(b, nil)))
+	name := printableText(clipText(runDetails.ReplaceAll(b, nil)))
 	if strings.Contains(name, "::") {
-		name, _, _ = strings.Cut(name, " - ") // a summary says why behind the name
+		name, _, _ = strings.Cut(name, " - ") // a summary gives the reason after the name
 	}
 	return name
 }
 
-// addTest notes a failed test and returns its index, or -1 when it has no name or is known.
+// addTest records a failed test and returns its index, or -1 when it has no name or is already recorded.
 func (r *logReader) addTest(t Test) int {
 	if t.Name == "" || len(r.tests) == MaxTests {
 		return -1
@@ -122,7 +120,7 @@ func (r *logReader) addTest(t Test) int {
 	return len(r.tests) - 1
 }
 
-// placeTest gives a known test the place that a later line names.
+// placeTest sets the location of a recorded test that has none yet.
 func (r *logReader) placeTest(named Test) {
 	for i := range r.tests {
 		if t := &r.tests[i]; t.File == "" && t.Name == named.Name {
@@ -131,8 +129,8 @@ func (r *logReader) placeTest(named Test) {
 	}
 }
 
-// completeName gives a known test the full name that a summary uses: "tests/a.py::test_b" for
-// "test_b". It returns the test's index, or -1 when no known test has such a name.
+// completeName changes the name of a recorded test to the full name that a summary uses: "tests/a.py::test_b" for
+// "test_b". It returns the test's index, or -1 when no recorded test matches.
 func (r *logReader) completeName(full string) int {
 	i := strings.LastIndex(full, "::")
 	if i < 0 {
@@ -151,22 +149,22 @@ func (r *logReader) completeName(full string) int {
 	return -1
 }
 
-// codeLocation is a place in code as compilers, Python, .NET, Perl and Dart write it:
-// a path with an extension, and a line.
+// codeLocation matches a place in code as compilers, Python, .NET, Perl and Dart write it: a path with an extension,
+// and a line.
 var codeLocation = lazyregexp.New(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::|:line |", line | line |` +
 	`\((?:\d+,)?)(\d+)\b|([\w@+./\\-]*\w\.[A-Za-z]\w{0,9}) (\d+):\d+\b`)
 
-// testPath recognises paths of tests.
+// testPath matches paths of tests.
 var testPath = lazyregexp.New(`(?i)test|spec`)
 
-// installed recognises paths of packages and of a language's own library, in which a stack only passes.
-var installed = lazyregexp.New(`(^|[/\\])((site|dist)-packages|node_modules|gems|go[/\\]pkg[/\\]mod|rustlib|` +
+// installedPath matches paths of installed packages and of a language's standard library.
+var installedPath = lazyregexp.New(`(^|[/\\])((site|dist)-packages|node_modules|gems|go[/\\]pkg[/\\]mod|rustlib|` +
 	`\.cargo[/\\](registry|git)|(lib|Lib)[/\\]python\d[\d.]*|go(/[\d.]+/x64)?/src|rustc/[0-9a-f]{40})[/\\]|` +
 	`^(node:|/usr/(lib|share)/|/rustc/)`)
 
-// locateTest fills in the place of a failed test. It is the first place in the block that looks
-// like a test's file, else the first place of any kind; one in an installed package only where there is no other.
-// What could not be loaded is where the reason says.
+// locateTest sets the location of a block's failed test: the first location in the block that looks like a test's file,
+// else the first of any kind. One in an installed package is used only where there is no other. A file that could not
+// be loaded is located at the reason.
 func (r *logReader) locateTest(b *block) {
 	if b.rule.needs == numberedList {
 		b.test = r.addTest(Test{Name: nestedName(b)})
@@ -183,7 +181,7 @@ func (r *logReader) locateTest(b *block) {
 	}
 }
 
-// place fills in the place that lines name for a test.
+// place sets the test's location to one that the lines name.
 func (t *Test) place(ls []textLine) {
 	like, own := false, false
 	for _, l := range ls {
@@ -192,7 +190,7 @@ func (t *Test) place(ls []textLine) {
 			continue
 		}
 		file, at := m[1]+m[3], m[2]+m[4]
-		isOwn := !installed.MatchString(file)
+		isOwn := !installedPath.MatchString(file)
 		isLike := isOwn && testPath.MatchString(file)
 		if t.File == "" || isOwn && !own || isLike && !like {
 			t.File, t.Line = file, parseDecimal([]byte(at))
@@ -204,10 +202,10 @@ func (t *Test) place(ls []textLine) {
 	}
 }
 
-// maxSuites is how many lines the name of a test has at most in a numbered list.
+// maxSuites is the maximum number of lines of a test's name in a numbered list.
 const maxSuites = 8
 
-// nestedName is the name of a test in a numbered list. Mocha prints it on several lines: the suites from the
+// nestedName returns the name of a test in a numbered list. Mocha prints it on several lines: the suites from the
 // outermost to the innermost, which many tests may share, then the test, which ends in a colon.
 func nestedName(b *block) string {
 	ls := b.lines()
@@ -232,7 +230,7 @@ func nestedName(b *block) string {
 	return name
 }
 
-// parseDecimal reads a decimal number; 0 when it is none or absurdly large.
+// parseDecimal parses a decimal number. It returns 0 for anything else and for numbers above about 1e9.
 func parseDecimal(b []byte) int {
 	n := 0
 	for _, c := range b {

@@ -7,21 +7,21 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Hindrance is why a job was never started. Values are stored and shown, so a spelling never changes.
-type Hindrance string
+// StartFailure is the reason why a job was never started. Values are stored and shown, so a spelling never changes.
+type StartFailure string
 
-// The hindrances.
+// The reasons.
 const (
-	Billing     Hindrance = "billing"      // payments failed, or a spending limit is reached
-	Quota       Hindrance = "quota"        // the minutes that are paid for are used up
-	NoRunner    Hindrance = "no_runner"    // nothing runs jobs with these labels
-	OtherReason Hindrance = "other_reason" // it was not started, and the words tell no more
+	Billing     StartFailure = "billing"      // payments failed, or a spending limit is reached
+	Quota       StartFailure = "quota"        // the included minutes are used up
+	NoRunner    StartFailure = "no_runner"    // no runner has the job's labels
+	OtherReason StartFailure = "other_reason" // not started for a reason that the message does not give
 )
 
-// hindrances are GitHub's words for each; the first that matches counts. They are annotations of a
-// job without steps and without a log, or the error with which the log of its preparation ends.
-var hindrances = []struct {
-	kind Hindrance
+// startFailures are GitHub's messages for each reason; the first match counts. A message is an annotation of a job
+// without steps and without a log, or the error that ends the log of the job's preparation.
+var startFailures = []struct {
+	kind StartFailure
 	re   *lazyregexp.Regexp
 }{
 	{Billing, lazyregexp.New(`(?i)(payments? (have|has) failed|spending limit|billing|payment method)`)},
@@ -33,12 +33,12 @@ var hindrances = []struct {
 		`deployment was rejected|request has been automatically failed|scheduled .* brownout)`)},
 }
 
-// NeverStarted reads what a job without a log was marked with, and says whether it never began: why,
-// and in which words. The annotations of a job that ran may hold anything; don't ask about those.
-func NeverStarted(as []Annotation) (why Hindrance, words string, ok bool) {
-	for _, h := range hindrances {
+// NeverStarted reports whether the annotations of a job without a log show that it was never started, and returns the
+// reason and the message. Annotations of a job that ran may contain anything; don't pass those.
+func NeverStarted(as []Annotation) (why StartFailure, words string, ok bool) {
+	for _, h := range startFailures {
 		for _, a := range as {
-			if !ranTooLong.MatchString(a.Message) && h.re.MatchString(a.Message) {
+			if !timeoutMessage.MatchString(a.Message) && h.re.MatchString(a.Message) {
 				return h.kind, strings.Join(strings.Fields(a.Message), " "), true
 			}
 		}
@@ -46,20 +46,20 @@ func NeverStarted(as []Annotation) (why Hindrance, words string, ok bool) {
 	return "", "", false
 }
 
-// ranTooLong are GitHub's words for a job that ran into its timeout-minutes. It concludes it as cancelled.
-var ranTooLong = lazyregexp.New(`exceeded the maximum execution time of`)
+// timeoutMessage matches GitHub's message for a job that exceeded its timeout-minutes. The job's conclusion is then
+// cancelled.
+var timeoutMessage = lazyregexp.New(`exceeded the maximum execution time of`)
 
-// TimedOut reports whether a check is marked as a job that GitHub ended at its time limit.
+// TimedOut reports whether a check's annotations show that GitHub ended the job at its time limit.
 func TimedOut(as []Annotation) bool {
-	return slices.ContainsFunc(as, func(a Annotation) bool { return ranTooLong.MatchString(a.Message) })
+	return slices.ContainsFunc(as, func(a Annotation) bool { return timeoutMessage.MatchString(a.Message) })
 }
 
-// neverStarted is the report of a job that GitHub failed before its first step, in the words of the last error in its
-// log.
+// neverStarted returns the report of a job that failed before its first step: the last error in its log.
 func (r *logReader) neverStarted() (rep Report, ok bool) {
 	e := r.lastError
-	// A log that names the step on each line has a step from its first line on.
-	if e.line == 0 || len(r.begun) > 0 || r.step > 0 && r.group == 0 {
+	// A log that names the step on each line has a step from the first line.
+	if e.line == 0 || len(r.stepStarts) > 0 || r.step > 0 && r.group == 0 {
 		return rep, false
 	}
 	why, words, ok := NeverStarted([]Annotation{{Message: e.text}})

@@ -9,7 +9,7 @@ const deprecatedAction = "This request has been automatically failed because it 
 	"`actions/upload-artifact: v3`. Learn more: https://github.blog/changelog/2024-04-16-deprecation-notice"
 
 func TestNeverStarted(t *testing.T) {
-	for message, want := range map[string]Hindrance{
+	for message, want := range map[string]StartFailure{
 		"The job was not started because recent account payments have failed or your spending limit needs to be " +
 			"increased. Please check the 'Billing & plans' section in your settings": Billing,
 		"The job was not started because your account is locked due to a billing issue.":    Billing,
@@ -39,7 +39,7 @@ func TestNeverStarted(t *testing.T) {
 	}
 }
 
-// A job that fails before its first step has a log, which ends in GitHub's words.
+// A job that fails before its first step has a log that ends with GitHub's message.
 func TestNeverStartedOfLog(t *testing.T) {
 	for name, c := range map[string]struct {
 		log  string
@@ -59,7 +59,7 @@ func TestNeverStartedOfLog(t *testing.T) {
 	}
 }
 
-// The excerpt of a job that ran into its time limit is what ran last, whatever stands above it.
+// The excerpt of a job that exceeded its time limit is its last output, even if there is an error above it.
 func TestTimedOut(t *testing.T) {
 	limit := Annotation{Level: "failure", Message: "The job has exceeded the maximum execution time of 10m0s"}
 	log := "##[group]Run npm test\nnpm test\nshell: bash\n##[endgroup]\nerror: no cache, going on\n" +

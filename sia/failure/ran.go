@@ -9,11 +9,11 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// testSummaries are the lines in which test runners say how many tests ran. The groups
-// are numbers of tests that ran, whatever their result; what was skipped did not run.
+// testSummaries match the lines in which test runners report the number of tests. The groups are numbers of tests that
+// ran with any result; skipped tests did not run.
 var testSummaries = []struct {
 	line *lazyregexp.Regexp
-	less bool // the last group was counted and did not run
+	less bool // the last group counts tests that did not run, and is subtracted
 }{
 	// pytest, one line for each run: "== 3 failed, 12 passed, 1 skipped in 0.12s =="
 	{line: lazyregexp.New(`^=+ (?:(\d+) failed(?:, )?)?(?:(\d+) passed)?.* in [0-9.]+s`)},
@@ -42,10 +42,9 @@ var testSummaries = []struct {
 	{line: lazyregexp.New(`^ok\s+\S+\s+(?:[0-9.]+s|\(cached\))(?:\s+coverage:.*)?()$`)},       // go test: one package
 }
 
-// CountTests reads how many tests a log says have run, as the sum over all of its runs;
-// of a runner that names no number, one for each line that tells of a success. known is
-// false where the log says nothing of tests. Lines are read to 4 KiB. What could not be read
-// is an error.
+// CountTests returns the number of tests that ran according to a log, summed over all test runs in it. Runners that
+// print no number count one per line of a result. known is false where the log has no summary of tests. Only the first
+// 4 KiB of a line are read. Read errors are returned.
 func CountTests(r io.Reader) (n int, known bool, err error) {
 	lines := bufio.NewReaderSize(r, 4<<10)
 	var cleaner lineCleaner
@@ -66,7 +65,7 @@ func CountTests(r io.Reader) (n int, known bool, err error) {
 	}
 }
 
-// testsOf is how many tests a line says have run; says is false for any other line.
+// testsOf returns the number of tests that ran according to a line; says is false for a line that is no summary.
 func testsOf(line []byte) (n int, says bool) {
 	for _, s := range testSummaries {
 		m := s.line.FindSubmatch(line)
@@ -77,9 +76,9 @@ func testsOf(line []byte) (n int, says bool) {
 			v, err := strconv.Atoi(string(group))
 			switch {
 			case err != nil && len(m) == 2:
-				v = 1 // a line for each
+				v = 1 // one line per test
 			case err != nil:
-				continue // another word of it was not said
+				continue // an optional group that is missing
 			case s.less && i == len(m)-2:
 				v = -v
 			}

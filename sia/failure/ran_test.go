@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Real summaries of runners, as CI shows them.
+// The lines are real summaries of test runners, as CI shows them.
 func TestCountTests(t *testing.T) {
 	for name, c := range map[string]struct {
 		log  string

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// kind is what blocks have in common that tell of one sort of failure. They make one place.
+// kind identifies blocks about the same kind of failure. They form one place.
 type kind struct {
 	rule  *rule
 	step  int
 	form  formHash
-	start int // of a block that is the only one of its kind
+	start int // first line of a block that is the only one of its kind; else 0
 	noted bool
 }
 
-// kind is the block's kind: what matches the same rule in its step, and where no tool's rule matches, has the
-// same form, too. What an annotation of the check names is another kind than what it doesn't.
+// kind returns the block's kind. Blocks of one kind match the same rule in the same step, and have the same form where
+// no tool's rule matches. Annotated blocks are a separate kind.
 func (b *block) kind() kind {
 	switch {
-	case b.rule != &generalRule && !isParagraph[b.rule]:
+	case b.rule != &generalRule && !paragraphRules[b.rule]:
 		return kind{rule: b.rule, step: b.step, noted: b.annotated}
 	case b.rule == &generalRule && b.form != 0:
 		return kind{rule: b.rule, step: b.step, form: b.form, noted: b.annotated}
@@ -27,11 +27,11 @@ func (b *block) kind() kind {
 	return kind{rule: b.rule, start: b.start}
 }
 
-// isParagraph are the rules of what counts for where it stands.
-var isParagraph = map[*rule]bool{&aboveRule: true, &endRule: true, &lastRule: true}
+// paragraphRules holds the rules for paragraphs that count because of their position.
+var paragraphRules = map[*rule]bool{&aboveRule: true, &endRule: true, &lastRule: true}
 
-// ranks are how well the blocks explain the failure, as logarithms: the blocks of a log share the belief
-// in proportion to their exponentials.
+// ranks returns how well the blocks explain the failure, as logarithms: a block's probability is proportional to the
+// exponential of its rank.
 func (r *logReader) ranks() map[*block]float64 {
 	rank := make(map[*block]float64, len(r.kept))
 	above := map[kind]int{}
@@ -44,47 +44,47 @@ func (r *logReader) ranks() map[*block]float64 {
 	return rank
 }
 
-// The weights of what speaks for a block and against it: a conditional logit over the blocks of each labelled
-// log, fitted with the rules of single tools and without them (docs/failing-logs.md). A weight stays only
-// if leaving it out made logs of other repositories read worse. Those of tidying up, of a green log and of
-// annotations were set by hand, for no labelled log has either, and so was that of a step that passed.
+// The weights of a block's features: a conditional logit over the blocks of each labelled log, fitted with the rules of
+// single tools and without them (docs/failing-logs.md). A weight was kept only if omitting it made the results on logs
+// of other repositories worse. The weights of cleanup, of a green log, of annotations and of a passed step were set by
+// hand, because no labelled log has these features.
 const (
-	byWeight      = 0.066 // for each point of its rule's weight
-	ofTest        = 1.15  // a test runner's own format tells of a failed test
-	byDistance    = -0.15 // for each doubling of the lines to the end of its step
-	wordsDistance = -0.20 // the same once more, of words that are in many logs that passed, too
-	bySize        = 0.55  // for each doubling of its lines that are no stack frames
-	noWords       = -1.71 // it counts for where it stands, and no line speaks of an error
+	byWeight      = 0.066 // per point of its rule's weight
+	isTestFailure = 1.15  // it is a failed test in a test runner's own format
+	byDistance    = -0.15 // per doubling of the lines to the end of its step
+	wordsDistance = -0.20 // the same in addition, for words that are common in logs of passing runs
+	bySize        = 0.55  // per doubling of its lines, stack frames not counted
+	noErrorWords  = -1.71 // a paragraph without words of an error
 	inFailedStep  = 2.12
-	inLaterStep   = -1.01 // that step is not the first that failed: what failed first may have made others fail
-	saysResult    = -1.26 // it says that something above has failed, not why
-	paragraphUp   = -1.24 // for each paragraph between it and the end of the step
-	laterOfKind   = -0.88 // for each doubling of those of its kind above it
-	inTidyingUp   = -3.0
-	inPassedStep  = -5.0 // GitHub Actions says that a later step was the first to fail
-	inGreenToo    = -4.0 // most of it is in a green log of the job
-	onNote        = 3.0  // an annotation says the same
+	inLaterStep   = -1.01 // the step is not the first that failed; the first failure may have caused it
+	isResultOnly  = -1.26 // it reports that something above has failed, not why
+	paragraphUp   = -1.24 // per paragraph between it and the end of the step
+	laterOfKind   = -0.88 // per doubling of the blocks of its kind above it
+	inCleanup     = -3.0
+	inPassedStep  = -5.0 // in GitHub Actions, a later step was the first to fail
+	inGreenLog    = -4.0 // most of it is in a green log of the job
+	hasAnnotation = 3.0  // an annotation has the same message
 )
 
-// rank is how well a block explains the failure, but for others of its kind above it.
+// rank returns how well a block explains the failure, without regard to others of its kind above it.
 func (r *logReader) rank(b *block) float64 {
-	far := log2(r.afterBlock(b))
-	s := byWeight*b.rule.weight + byDistance*far + bySize*math.Log2(float64(max(1, b.size()-b.traced))) +
+	distance := log2(r.linesAfter(b))
+	s := byWeight*b.rule.weight + byDistance*distance + bySize*math.Log2(float64(max(1, b.size()-b.traced))) +
 		paragraphUp*float64(b.nth)
 	words := b.rule == &generalRule || b.rule.soft
 	if words {
-		s += wordsDistance * far
+		s += wordsDistance * distance
 	}
 	for _, t := range []struct {
 		is     bool
 		weight float64
 	}{
-		{!words && !b.rule.result && (b.class() == TestFailure || b.states), ofTest},
-		{isParagraph[b.rule] && b.score <= 0, noWords},
+		{!words && !b.rule.result && (b.class() == TestFailure || b.states), isTestFailure},
+		{paragraphRules[b.rule] && b.score <= 0, noErrorWords},
 		{b.failed, inFailedStep}, {b.failed && len(r.ended) > 0 && b.step != r.ended[0].step, inLaterStep},
 		{!b.failed && len(r.ended) > 0 && r.ended[0].actions && b.step < r.ended[0].step, inPassedStep},
-		{b.result, saysResult}, {b.step == noStep, inTidyingUp},
-		{b.known > 0 && b.known*2 >= b.size(), inGreenToo}, {b.annotated, onNote},
+		{b.result, isResultOnly}, {b.step == noStep, inCleanup},
+		{b.known > 0 && b.known*2 >= b.size(), inGreenLog}, {b.annotated, hasAnnotation},
 	} {
 		if t.is {
 			s += t.weight
@@ -93,11 +93,11 @@ func (r *logReader) rank(b *block) float64 {
 	return s
 }
 
-// log2 is the logarithm of one more than n.
+// log2 returns the binary logarithm of n+1.
 func log2(n int) float64 { return math.Log2(1 + float64(n)) }
 
-// dropWeakest forgets the weakest blocks, so that half of the room is free again. Of
-// equals the later ones go.
+// dropWeakest drops the lowest-ranking blocks, so that half of the capacity is free again. Of equals, the later ones
+// are dropped.
 func (r *logReader) dropWeakest() {
 	byRank := slices.Clone(r.kept)
 	slices.SortStableFunc(byRank, func(a, b *block) int { return cmp.Compare(r.rank(b), r.rank(a)) })

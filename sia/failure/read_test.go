@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// read reads a log that is a string.
+// read reads a log from a string.
 func read(t *testing.T, log string, opts Options) Report {
 	t.Helper()
 	rep, err := Read(t.Context(), strings.NewReader(log), opts)
@@ -47,7 +47,7 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// TestClasses: a line in which a tool says why it failed names the class.
+// A line in which a tool gives the reason of its failure decides the class.
 func TestClasses(t *testing.T) {
 	said, err := os.ReadFile("testdata/classes.txt")
 	if err != nil {
@@ -78,7 +78,7 @@ func TestMaxLines(t *testing.T) {
 	}
 }
 
-// The red and the green log say the same but for one line that no format knows.
+// The failing and the green log differ only in one line that matches no rule.
 func TestGreen(t *testing.T) {
 	common := "error: optional cache is missing, going on\nfetching 12 parts\nerror: could not open /tmp/x, retrying\n"
 	green := common + "done in 12 s\n"
@@ -142,8 +142,7 @@ at cart_test.rb:31</failure>
 	}
 }
 
-// A log of GitHub Actions as gh prints it names job and step on each line. The
-// error of the step that failed counts.
+// A log of GitHub Actions as gh prints it names job and step on each line. The error in the failed step is chosen.
 func TestStepsOfGh(t *testing.T) {
 	log := `build	Set up	2031-02-03T10:00:00.0000000Z error: could not restore the cache
 build	Test	2031-02-03T10:00:01.0000000Z error: the till is open
@@ -155,7 +154,7 @@ build	Upload	2031-02-03T10:00:03.0000000Z error: no report was found
 	}
 }
 
-// A matcher marks lines of steps that go on, too: such an error ended its step only where nothing follows it.
+// Problem matchers also mark lines of steps that continue. Such an error ended its step only where no output follows.
 func TestErrorsOfStepsThatPass(t *testing.T) {
 	const failing = "##[group]Run ./check.sh\n./check.sh\nshell: /usr/bin/bash -e {0}\n##[endgroup]\nchecking the till\n" +
 		"price of tea: 3 coins, not 4\n##[error]Process completed with exit code 1.\nPost job cleanup.\n"
@@ -181,8 +180,8 @@ func TestErrorsOfStepsThatPass(t *testing.T) {
 	}
 }
 
-// However a CI system says that a step has failed, what was said right above it is one of the places that may
-// explain it, though an error stands far above.
+// The output right above the end of a failed step is one of the places, in the format of every CI system, even if there
+// is an error far above.
 func TestEndsOfSteps(t *testing.T) {
 	for _, end := range []string{"##[error]Process completed with exit code 2.",
 		"Error: Process completed with exit code 2.", "ERROR: Job failed: exit code 2", "ERROR: script returned exit code 2",
@@ -246,7 +245,7 @@ func TestStepLine(t *testing.T) {
 	}
 }
 
-// A script may begin a group with the word that begins a step's heading. What follows it is output.
+// A script may begin a group that looks like a step's heading. The lines after it are output.
 func TestGroupOfScript(t *testing.T) {
 	for _, script := range []string{"./check.sh", "\x1b[36;1mset -e\x1b[0m\n\x1b[36;1m./check.sh\x1b[0m",
 		"^[[36;1mset -e^[[0m"} {
@@ -267,7 +266,7 @@ func TestGroupOfScript(t *testing.T) {
 	}
 }
 
-// What failed is a file or a package, and no test, where a compiler says why.
+// A failed item with a compiler error is a file or a package, not a test.
 func TestFailedItemOfCompiler(t *testing.T) {
 	for log, want := range map[string]Class{
 		"FAILED: [code=1] cart.o\nc++ -c cart.cc\ncart.cc:3:1: error: unknown type name 'tax'\n": CompileError,
@@ -281,7 +280,7 @@ func TestFailedItemOfCompiler(t *testing.T) {
 	}
 }
 
-// A test has one name whenever it fails: without how long it took, or which of how many it was.
+// A test's name does not include its duration or its position among the tests.
 func TestNamesOfTests(t *testing.T) {
 	for line, want := range map[string]string{
 		"✖ adds tax (1.234ms)\n\n✖ failing tests:":        "adds tax",

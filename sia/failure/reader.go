@@ -2,49 +2,47 @@ package failure
 
 import "bytes"
 
-// Bounds of what the reader remembers of a whole log.
+// Limits on what the reader remembers of a whole log.
 const (
-	maxKept    = 192 // blocks; the weakest give way
+	maxKept    = 192 // blocks; the lowest-ranking are dropped
 	maxEndings = 8   // failed steps
 )
 
-// maxListItems is how many commas a long line may have that is not a list.
+// maxListItems is the number of commas above which a long line is a list.
 const maxListItems = 20
 
-// minGeneral is the weight that a line needs to open a block that no rule covers.
+// minGeneral is the minimum score of a line that opens a block without a rule.
 const minGeneral = 7
 
-// absorbMargin is by how much a rule must outweigh an open block's rule to begin a block of its own
-// inside it.
+// absorbMargin is the margin by which a rule must outweigh an open block's rule to begin a block of its own inside it.
 const absorbMargin = 10
 
-// maxOver is how many lines above an error of the network are remembered.
-const maxOver = 2
+// maxLinesAbove is the number of lines remembered above a network error.
+const maxLinesAbove = 2
 
-// barePlace is a line that names a place in code and says no more: what is wrong there stands below it.
-var barePlace = re(`^\s*(/|[A-Za-z]:[\\/])?[^\s:]+\.[A-Za-z]\w{0,9}(:\d+){1,2}:?$`)
+// bareLocation matches a line with nothing but a place in code: the error stands below it.
+var bareLocation = re(`^\s*(/|[A-Za-z]:[\\/])?[^\s:]+\.[A-Za-z]\w{0,9}(:\d+){1,2}:?$`)
 
-// generalRule is the rule for lines that no tool's format covers.
+// generalRule is the rule for lines that look like an error in no tool's format.
 var generalRule = rule{name: "lines that look like an error", extent: errorCluster, weight: 20, class: Unknown}
 
-// logReader follows a log line by line and remembers the blocks that tell of
-// failures. What it remembers is bounded.
+// logReader reads a log line by line and remembers blocks about failures, in bounded memory.
 type logReader struct {
 	set   *ruleset
 	clean lineCleaner
-	green *fingerprints // of a green log; nil when there is none
-	notes []string      // what annotations of the check say
+	green *fingerprints // fingerprints of a green log; nil without one
+	notes []string      // messages of the check's annotations
 
-	line    line // that was taken last
-	fetches bool // it has words of the network
-	open    *block
-	kept    []*block
-	ring    recentLines
-	total   int // lines read
-	traced  int // of them stack frames
+	line        line // the current line
+	networkRule bool // a network rule has a keyword on it
+	open        *block
+	kept        []*block
+	ring        recentLines
+	total       int // number of lines read
+	traced      int // number of stack frames among them
 
 	tests []Test
-	seen  map[string]bool   // names in tests
+	seen  map[string]bool   // idWords in tests
 	heads [headingKinds]int // line of the last heading of each kind
 
 	stepState
@@ -53,7 +51,7 @@ type logReader struct {
 // newLogReader returns a reader at the beginning of a log.
 func newLogReader() *logReader { return &logReader{set: compiledRules(), seen: map[string]bool{}} }
 
-// take takes the next raw line.
+// take processes the next raw line.
 func (r *logReader) take(raw []byte, n int) {
 	r.total = n
 	l := &r.line
@@ -68,21 +66,21 @@ func (r *logReader) take(raw []byte, n int) {
 		r.traced++
 	}
 	h := r.set.look(l.text)
-	r.fetches = h.fetches
-	worth := r.lineWorth(l, h)
+	r.networkRule = h.networkRule
+	score := r.lineScore(l, h)
 	count, counts := 0, false
-	if h.worth != 0 {
+	if h.score != 0 {
 		count, counts = failureCount(l.text)
 	}
 	if counts && count == 0 {
-		worth -= 16
+		score -= 16
 	}
 	known := r.green != nil && !l.blank() && r.green.has(l.text)
 	if known {
-		worth -= 20
+		score -= 20
 	}
 	if r.noted(l.text) {
-		worth += 30
+		score += 30
 	}
 	m, lift, test := r.matched(l, h, known, count)
 	if known {
@@ -91,7 +89,7 @@ func (r *logReader) take(raw []byte, n int) {
 	if m == nil && count > 0 {
 		h.result = true
 	}
-	r.placeLine(l, m, worth, known, h.result)
+	r.placeLine(l, m, score, known, h.result)
 	if b := r.open; b != nil && b.end == n {
 		if b.test < 0 {
 			b.test = test
@@ -103,18 +101,17 @@ func (r *logReader) take(raw []byte, n int) {
 	if known {
 		r.ring.put(n, nil, 0, 0, false)
 	} else {
-		r.ring.put(n, l.text, worth, formOf(l.text), h.result)
+		r.ring.put(n, l.text, score, formOf(l.text), h.result)
 	}
 	switch {
 	case l.frame == ciError:
-		r.lastError, r.wentOn = r.ending(l), false
+		r.lastError, r.outputAfterError = r.ending(l), false
 	case !l.blank():
-		r.wentOn = true
+		r.outputAfterError = true
 	}
 }
 
-// repeats reports whether a line says what the line above it said, word for word. It adds nothing
-// then.
+// repeats reports whether a line is equal to the line above it. Such a line is skipped.
 func (r *logReader) repeats(l *line) bool {
 	above, ok := r.ring.at(l.n - 1)
 	if !ok || l.blank() || l.frame != noFrame || len(l.text) >= keepText || !bytes.Equal(above, l.text) {
@@ -124,12 +121,12 @@ func (r *logReader) repeats(l *line) bool {
 	return true
 }
 
-// idle reports whether a blank line would change nothing but the count of lines.
+// idle reports whether a blank line would change nothing but the number of lines.
 func (r *logReader) idle() bool {
 	return r.open == nil && r.inCommand == 0 && r.settings == 0 && r.heading.n == 0 && r.group == 0
 }
 
-// skipBlank takes the next n lines, which are blank, of an idle reader.
+// skipBlank processes n blank lines. The reader must be idle.
 func (r *logReader) skipBlank(n int) {
 	for i := max(0, n-ringLines); i < n; i++ {
 		r.ring.put(r.total+i+1, nil, 0, 0, false)
@@ -138,12 +135,12 @@ func (r *logReader) skipBlank(n int) {
 	r.output += n
 }
 
-// pytestMark begins the lines of pytest that say what was wrong, among those of the test's code.
+// pytestMark begins the lines that pytest prints about an error, among those of the test's code.
 const pytestMark = "E   "
 
-// lineWorth is how telling a line is by itself.
-func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
-	w := h.worth
+// lineScore returns the score of a line without regard to its surroundings.
+func (r *logReader) lineScore(l *line, h keywordHits) float64 {
+	w := h.score
 	if w > 0 && quotesCode(bytes.TrimLeft(l.text, " \t")) {
 		w = 0
 	}
@@ -166,22 +163,22 @@ func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
 	return w
 }
 
-// placeLine puts the line into the open block, or opens one.
-func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result bool) {
+// placeLine adds the line to the open block, or opens a block.
+func (r *logReader) placeLine(l *line, m *rule, score float64, known, result bool) {
 	if l.frame == ciError {
 		r.reopen(l)
 	}
 	if b := r.open; b != nil {
-		switch r.placement(b, l, m, worth, result) {
+		switch r.placement(b, l, m, score, result) {
 		case lastInside:
-			r.extend(b, l, worth, known, result)
+			r.extend(b, l, score, known, result)
 			r.close()
 			return
 		case insideBlock:
-			r.extend(b, l, worth, known, result)
+			r.extend(b, l, score, known, result)
 			return
 		case maybeInside:
-			b.waiting = append(b.waiting, textLine{n: l.n, text: string(clipText(l.text)), score: worth})
+			b.waiting = append(b.waiting, textLine{n: l.n, text: string(clipText(l.text)), score: score})
 			if len(b.waiting) > maxWait {
 				r.close()
 			}
@@ -190,27 +187,27 @@ func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result boo
 		r.close()
 	}
 	if m == nil {
-		if worth < minGeneral {
+		if score < minGeneral {
 			return
 		}
 		m = &generalRule
 	}
-	r.begin(m, l, worth, known, m.result || result)
+	r.begin(m, l, score, known, m.result || result)
 	if r.open.result {
 		r.noteAbove(l, &aboveRule)
 	}
 }
 
-// reopen opens the block of the line above again, if the CI system marks both as errors: it marks each line of
-// a message by itself.
+// reopen reopens the block of the line above if the CI system marks both lines as errors: it marks each line of a
+// message separately.
 func (r *logReader) reopen(l *line) {
 	if n := len(r.kept); n > 0 && r.open == nil && r.kept[n-1].marked && r.kept[n-1].end == l.n-1 {
 		r.open, r.kept = r.kept[n-1], r.kept[:n-1]
 	}
 }
 
-// placement is how a line that rule m matches stands to the open block.
-func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result bool) placement {
+// placement returns the placement of a line, matched by rule m or nil, relative to the open block.
+func (r *logReader) placement(b *block, l *line, m *rule, score float64, result bool) placement {
 	p := outsideBlock
 	if b.size() < b.limit() {
 		p = b.rule.extent(b, l)
@@ -223,14 +220,14 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result 
 		}
 		return insideBlock
 	case m == nil:
-		if p == outsideBlock && b.rule == &generalRule && worth >= minGeneral {
+		if p == outsideBlock && b.rule == &generalRule && score >= minGeneral {
 			return insideBlock
 		}
 		return p
 	case p != outsideBlock && m.lifts:
 		b.lift = m
 		return insideBlock
-	case p != outsideBlock && m != b.rule && (b.rule.takes || m.weight < b.rule.weight+absorbMargin):
+	case p != outsideBlock && m != b.rule && (b.rule.absorbs || m.weight < b.rule.weight+absorbMargin):
 		if !result && (b.inner == nil || b.inner.weight < m.weight) {
 			b.inner = m
 		}
@@ -241,15 +238,15 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result 
 	return outsideBlock
 }
 
-// begin opens a block at a line, with what belongs to it above.
-func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
+// begin opens a block at a line and includes the lines above that belong to it.
+func (r *logReader) begin(m *rule, l *line, score float64, known, result bool) {
 	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step, form: formOf(l.text)}
 	b.marked = l.frame == ciError
 	b.states = m.item && statement.Match(itemName(m, l.text))
-	if r.tidying {
+	if r.cleaningUp {
 		b.step = noStep
 	}
-	for l.n-b.start < m.above && r.ring.said(b.start-1) {
+	for l.n-b.start < m.above && r.ring.hasText(b.start-1) {
 		b.start--
 	}
 	for m.grows != nil && l.n-b.start < maxAbove {
@@ -258,35 +255,35 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 		}
 		b.start--
 	}
-	if above, ok := r.ring.at(b.start - 1); ok && barePlace.Match(above) {
+	if above, ok := r.ring.at(b.start - 1); ok && bareLocation.Match(above) {
 		b.start--
 	}
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
 	}
-	if r.fetches {
-		for n := max(1, b.start-maxOver); n < b.start; n++ {
+	if r.networkRule {
+		for n := max(1, b.start-maxLinesAbove); n < b.start; n++ {
 			b.over = append(b.over, r.ring.line(n))
 		}
 	}
 	r.open = b
-	r.extend(b, l, worth, known, result)
+	r.extend(b, l, score, known, result)
 }
 
-// extend adds a line to the open block, with the lines that waited for it.
-func (r *logReader) extend(b *block, l *line, worth float64, known, result bool) {
+// extend adds the waiting lines and then a line to the open block.
+func (r *logReader) extend(b *block, l *line, score float64, known, result bool) {
 	for _, w := range b.waiting {
 		b.add(w)
 	}
 	b.waiting = b.waiting[:0]
-	b.add(textLine{n: l.n, text: string(clipText(l.text)), score: worth})
+	b.add(textLine{n: l.n, text: string(clipText(l.text)), score: score})
 	b.result = b.result || result && (b.rule != &generalRule || b.end == b.head)
 	if known {
 		b.known++
 	}
 }
 
-// close ends the open block.
+// close ends the open block and keeps it, unless its rule rejects it.
 func (r *logReader) close() {
 	b := r.open
 	if b == nil {
@@ -300,11 +297,11 @@ func (r *logReader) close() {
 	r.keep(b)
 }
 
-// keep remembers a block.
+// keep adds a block to the kept ones.
 func (r *logReader) keep(b *block) {
 	b.tracedBy = r.traced
 	r.locateTest(b)
-	// Of a script that failed, without a test of its own, something above it says why.
+	// The reason for a failed script without a failed test stands above it.
 	b.result = b.result || b.rule.item && b.inner == nil && scriptName.MatchString(b.item())
 	b.annotated = r.annotated(b)
 	r.kept = append(r.kept, b)

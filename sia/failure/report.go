@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// report makes the report of what was read.
+// report returns the report of the log read so far.
 func (r *logReader) report(opts Options) Report {
 	if rep, ok := r.neverStarted(); ok {
 		return rep
@@ -16,7 +16,7 @@ func (r *logReader) report(opts Options) Report {
 	if r.lastError.line > 0 && len(r.ended) == 0 {
 		r.endStep(r.lastError)
 	}
-	if len(r.ended) == 0 && len(r.kept) > 0 && !r.tidying {
+	if len(r.ended) == 0 && len(r.kept) > 0 && !r.cleaningUp {
 		r.noteAbove(&line{n: r.total + 1}, &lastRule)
 	}
 	c := r.choose()
@@ -28,7 +28,7 @@ func (r *logReader) report(opts Options) Report {
 		c = choiceOf(r.stopped)
 	}
 	if noted := annotationReport(opts); noted != nil &&
-		(c.best == nil || !c.best.annotated && (c.best.rule == &generalRule || isParagraph[c.best.rule])) {
+		(c.best == nil || !c.best.annotated && (c.best.rule == &generalRule || paragraphRules[c.best.rule])) {
 		noted.Tests = r.tests
 		if late {
 			noted.Class = Timeout
@@ -50,7 +50,7 @@ func (r *logReader) report(opts Options) Report {
 			limit = min(limit, otherLines)
 		}
 		at := Place{Belief: p.belief}
-		at.Text, at.Line = excerptText(c.toldBy(i), p.best, limit)
+		at.Text, at.Line = excerptText(c.textBlocks(i), p.best, limit)
 		rep.Places = append(rep.Places, at)
 	}
 	rep.Text, rep.Line = rep.Places[0].Text, rep.Places[0].Line
@@ -63,8 +63,9 @@ func (r *logReader) report(opts Options) Report {
 	return rep
 }
 
-// toldBy are the blocks that a place's text is made of: its own, and of the first place the end of the step.
-func (c choice) toldBy(i int) []*block {
+// textBlocks returns the blocks that make up the text of place i: its own, and for the first place also the end of the
+// step.
+func (c choice) textBlocks(i int) []*block {
 	bs := c.places[i].blocks
 	if i == 0 && c.exit != nil {
 		return append(slices.Clone(bs), c.exit)
@@ -72,14 +73,14 @@ func (c choice) toldBy(i int) []*block {
 	return bs
 }
 
-// block is the line that ends the step.
+// block returns a block of the line that ends the step.
 func (e stepEnding) block() *block {
 	b := &block{rule: &exitRule, start: e.line, head: e.line, test: -1, step: e.step, failed: true}
 	b.add(textLine{n: e.line, text: e.text})
 	return b
 }
 
-// whyChosen says for people why a block was chosen.
+// whyChosen returns the reasons why a block was chosen, for display.
 func (c choice) whyChosen(b *block) string {
 	var s strings.Builder
 	if b.start == b.end {
@@ -104,8 +105,8 @@ func (c choice) whyChosen(b *block) string {
 	return s.String()
 }
 
-// excerptText is the most telling lines of blocks, at most limit, in the order of the log, with "…" where
-// lines were left out; and the first's number.
+// excerptText returns the highest-scoring lines of blocks, at most limit, in the order of the log, with "…" where lines
+// were left out, and the number of the first line.
 func excerptText(bs []*block, best *block, limit int) (string, int) {
 	lines, blank := rankedLines(bs, best)
 	for n := min(limit, len(lines)); n > 0; n-- {
@@ -118,7 +119,7 @@ func excerptText(bs []*block, best *block, limit int) (string, int) {
 	return "", 0
 }
 
-// withGaps are the lines' texts with "…" between lines that are not neighbours.
+// withGaps returns the lines' texts with "…" between lines that are not adjacent.
 func withGaps(lines []textLine, blank map[int]bool) []string {
 	var out []string
 	for i, l := range lines {
@@ -130,7 +131,7 @@ func withGaps(lines []textLine, blank map[int]bool) []string {
 	return out
 }
 
-// hasGap reports whether a line that is not blank stands between two lines.
+// hasGap reports whether there is a non-blank line between two lines.
 func hasGap(from, to int, blank map[int]bool) bool {
 	for n := from + 1; n < to; n++ {
 		if !blank[n] {
@@ -140,8 +141,8 @@ func hasGap(from, to int, blank map[int]bool) bool {
 	return false
 }
 
-// point is the most telling line of a block below its head; 0 when none tells anything.
-func (b *block) point() (n int) {
+// bestLine returns the number of the highest-scoring line below a block's head; 0 when none has a positive score.
+func (b *block) bestLine() (n int) {
 	most := 0.0
 	for _, l := range b.lines() {
 		if l.n > b.head && l.score > most && !isStackFrame([]byte(strings.TrimSpace(l.text))) {
@@ -151,12 +152,12 @@ func (b *block) point() (n int) {
 	return n
 }
 
-// rankedLines are the lines of blocks, the most telling first. Blank lines are left out;
-// blank holds their numbers. The best block's lines count most, then each one's head with its most telling line;
-// stack frames least.
+// rankedLines returns the lines of blocks, the most important first. Blank lines are left out; blank holds their
+// numbers. The best block's lines rank highest, then each block's head and highest-scoring line; stack frames rank
+// lowest.
 func rankedLines(bs []*block, best *block) (lines []textLine, blank map[int]bool) {
 	blank = map[int]bool{}
-	type said struct { // a JUnit report may tell a whole failure on one line
+	type said struct { // a JUnit report may have a whole failure on one line
 		n    int
 		text string
 	}
@@ -172,7 +173,7 @@ func rankedLines(bs []*block, best *block) (lines []textLine, blank map[int]bool
 		default:
 			others++
 		}
-		point := b.point()
+		bestLine := b.bestLine()
 		for i, l := range b.lines() {
 			if strings.TrimSpace(l.text) == "" {
 				blank[l.n] = true
@@ -186,11 +187,11 @@ func rankedLines(bs []*block, best *block) (lines []textLine, blank map[int]bool
 			switch {
 			case b == best && l.n == b.head:
 				l.score += 40
-			case b == best && l.n == point:
+			case b == best && l.n == bestLine:
 				l.score += 30
 			case l.n == b.head && b.rule != &exitRule:
 				l.score = 40 - 2*others
-			case l.n == point && b.rule != &exitRule:
+			case l.n == bestLine && b.rule != &exitRule:
 				l.score = 39 - 2*others
 			case isStackFrame([]byte(strings.TrimSpace(l.text))):
 				l.score -= 15

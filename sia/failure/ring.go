@@ -1,18 +1,17 @@
 package failure
 
-// ringLines is how many of the last lines are remembered, for what stands above
-// a block.
+// ringLines is the number of recent lines remembered, for use above a block.
 const ringLines = 32
 
-// textLine is a line that is kept.
+// textLine is a kept line.
 type textLine struct {
 	n     int
 	text  string
-	score float64 // how telling it is by itself
-	order int     // among the chosen lines of one number
+	score float64 // score of the line alone
+	order int     // order among chosen lines with the same number
 }
 
-// recentLines remembers the last lines. It reuses its buffers.
+// recentLines is a ring buffer of the last lines. It reuses its buffers.
 type recentLines [ringLines]struct {
 	n      int
 	text   []byte
@@ -22,27 +21,27 @@ type recentLines [ringLines]struct {
 	result bool
 }
 
-// put remembers a line.
+// put adds a line.
 func (r *recentLines) put(n int, text []byte, score float64, form formHash, result bool) {
 	e := &r[n%ringLines]
 	e.n, e.score, e.form, e.result, e.indent = n, score, form, result, indentOf(text)
 	e.text = appendClipped(e.text[:0], text)
 }
 
-// repeat remembers line n, which is the one above it once more.
+// repeat adds line n as a copy of the line above it.
 func (r *recentLines) repeat(n int) {
 	above := &r[(n-1)%ringLines]
 	r.put(n, above.text, above.score, above.form, above.result)
 }
 
-// forget forgets all lines.
+// forget removes all lines.
 func (r *recentLines) forget() {
 	for i := range r {
 		r[i].n = 0
 	}
 }
 
-// at is the text of line n, and whether it is still remembered.
+// at returns the text of line n and reports whether the line is still remembered.
 func (r *recentLines) at(n int) ([]byte, bool) {
 	if n < 1 || r[n%ringLines].n != n {
 		return nil, false
@@ -50,41 +49,41 @@ func (r *recentLines) at(n int) ([]byte, bool) {
 	return r[n%ringLines].text, true
 }
 
-// line is line n as a block keeps it.
+// line returns line n as a textLine.
 func (r *recentLines) line(n int) textLine {
 	text, _ := r.at(n)
 	return textLine{n: n, text: string(text), score: r[n%ringLines].score}
 }
 
-// said reports whether line n is remembered and not blank.
-func (r *recentLines) said(n int) bool {
+// hasText reports whether line n is remembered and not blank.
+func (r *recentLines) hasText(n int) bool {
 	text, ok := r.at(n)
 	return ok && len(text) > 0
 }
 
-// related reports whether line n and the one below tell of one thing: the lower one is indented, or
-// the upper one has the same form, or speaks of an error, too.
+// related reports whether line n and the one below belong together: the lower one is indented, or both have the same
+// form, or the upper one has a positive score.
 func (r *recentLines) related(n, below int) bool {
 	up, low := &r[n%ringLines], &r[below%ringLines]
 	return low.indent > 0 || up.form != 0 && up.form == low.form || up.score > 0
 }
 
-// relays reports whether line n says that something above it has failed.
-func (r *recentLines) relays(n int) bool { return r[n%ringLines].result }
+// isResult reports whether line n only reports that something above it has failed.
+func (r *recentLines) isResult(n int) bool { return r[n%ringLines].result }
 
-// passed reports whether line n says that something has passed.
+// passed reports whether line n reports that something has passed.
 func (r *recentLines) passed(n int) bool {
 	text, _ := r.at(n)
 	return passes(text)
 }
 
-// alike reports whether two lines have one form.
-func (r *recentLines) alike(n, m int) bool {
+// sameForm reports whether two lines have the same form.
+func (r *recentLines) sameForm(n, m int) bool {
 	f := r[n%ringLines].form
 	return f != 0 && f == r[m%ringLines].form
 }
 
-// clipText bounds a line to what is kept of it.
+// clipText truncates a line to keepText bytes.
 func clipText(b []byte) []byte {
 	if len(b) > keepText {
 		return appendClipped(nil, b)
@@ -92,11 +91,11 @@ func clipText(b []byte) []byte {
 	return b
 }
 
-// clipMark stands for what was left out of a long line.
+// clipMark replaces the omitted middle of a long line.
 const clipMark = " … "
 
-// appendClipped appends what is kept of a line: of a long one its beginning and its end, where build
-// tools say what was the matter.
+// appendClipped appends a line truncated to keepText bytes. A long line keeps its beginning and its end, where build
+// tools print the cause.
 func appendClipped(to, b []byte) []byte {
 	if len(b) <= keepText {
 		return append(to, b...)

@@ -2,37 +2,36 @@ package failure
 
 import "github.com/sia-bot/sia/sia/lazyregexp"
 
-// rule recognises the line on which a tool begins to tell of a failure, and how far it goes on.
-// A row of the tables in rules_*.go is one rule. Patterns are split at alternatives, or stay whole
-// and may then be longer than other lines.
+// rule recognises the line where a tool begins to report a failure, and the lines that belong to it. A row of the
+// tables in rules_*.go is one rule.
 type rule struct {
-	name   string             // the tool and what it tells, for people
-	keys   []string           // lower case; one of them is on each line that matches
-	match  *lazyregexp.Regexp // the first line, without timestamp and colours; nil where the keywords say enough
-	extent extent             // which of the following lines belong to it
+	name   string             // the tool and what it reports, for display
+	keys   []string           // keywords in lower case; each matching line contains one of them
+	match  *lazyregexp.Regexp // pattern of the first line, without timestamp and colours; nil where the keywords suffice
+	extent extent             // decides which of the following lines belong to the block
 	stop   *lazyregexp.Regexp // the pattern that untilStop, throughStop and whileMatching use
-	unless *lazyregexp.Regexp // no failure after all when the last line matches
-	under  *lazyregexp.Regexp // no failure unless the line above matches
-	above  int                // lines above that belong to it when not blank
-	grows  *lazyregexp.Regexp // lines above that match belong to it, too
-	max    int                // lines of a block at most; 0 means maxBlock
+	unless *lazyregexp.Regexp // the block is dropped when its last line matches
+	under  *lazyregexp.Regexp // the rule applies only when the line above matches
+	above  int                // number of non-blank lines above that belong to the block
+	grows  *lazyregexp.Regexp // matching lines above belong to the block, too
+	max    int                // maximum number of lines of a block; 0: maxBlock
 
-	weight float64 // how well it explains a failure, 0–100
-	class  Class
-	opens  listHeading // the line heads a list of failures and is none itself
-	needs  listHeading // only under such a heading
-	result bool        // it says that something above has failed, not why
-	soft   bool        // words that mean nothing in a warning, or far above the end
-	errs   bool        // means nothing in a warning or as a stack frame
-	item   bool        // names one thing that failed: not a line that counts failures or judges a whole run
-	joins  bool        // what it matches again, right under its block, goes on with the block
-	lifts  bool        // inside another block it begins no block, but lends that one its weight and class
-	takes  bool        // whatever matches inside belongs to the block
-	tells  bool        // the tool's own verdict, to be shown beside the explanation
+	weight  float64 // how well it explains a failure, 0–100
+	class   Class
+	opens   listHeading // the line is the heading of a list of failures, not a failure
+	needs   listHeading // the rule applies only under such a heading
+	result  bool        // it reports that something above has failed, not why
+	soft    bool        // words that count for nothing in a warning, and less the farther above the end
+	errs    bool        // does not apply to warnings and stack frames
+	item    bool        // idWords one thing that failed: not a line that counts failures or judges a whole run
+	joins   bool        // another match right under its block continues the block
+	lifts   bool        // inside another block it begins no block, but overrides the class of that one
+	absorbs bool        // matches of other rules inside belong to the block
+	summary bool        // the tool's own summary of the failure, shown in addition to the explanation
 }
 
-// listHeading is a line after which a pattern that would mean nothing elsewhere, such
-// as "  1) ", begins a failure.
+// listHeading is the kind of a heading of a list of failures. Some patterns, such as " 1) ", begin a failure only under
+// one.
 type listHeading uint8
 
 const (
@@ -42,7 +41,7 @@ const (
 	headingKinds             // number of headings
 )
 
-// Groups that a rule's match may name.
+// Names of groups in a rule's match.
 const (
 	groupTest = "test"
 	groupFile = "file"

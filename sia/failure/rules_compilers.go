@@ -25,13 +25,13 @@ func compilerRules() []rule {
 	}
 }
 
-// caretLines goes on over what a compiler prints under an error: the source line, the
-// caret, candidates and notes.
+// caretLines continues over the lines that a compiler prints under an error: the source line, the caret, candidates and
+// notes.
 func caretLines(b *block, l *line) placement {
 	switch {
 	case l.blank():
 		return outsideBlock
-	case depthUnder(b, l) > 0:
+	case depthBelowHead(b, l) > 0:
 		return insideBlock
 	case containsAny(l.text, ": note: ", "In file included from", ": required from", "instantiat", "^~", "~^"):
 		return insideBlock
@@ -43,7 +43,7 @@ func caretLines(b *block, l *line) placement {
 	}
 }
 
-// goFindings goes on over further findings, and over what is indented under them.
+// goFindings continues over further findings and lines indented under them.
 func goFindings(b *block, l *line) placement {
 	switch {
 	case l.blank():

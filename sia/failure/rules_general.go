@@ -2,30 +2,30 @@ package failure
 
 import "bytes"
 
-// generalRules recognise what tools that know nothing of one another print alike.
+// generalRules recognise formats that unrelated tools share.
 func generalRules() []rule {
 	return []rule{
-		// What failed, after a sign or a word of failure in capitals, or before one.
+		// The name of a failed item, after or before a sign or a capitalised word of failure.
 		{name: "a failed item", keys: keys("✗", "✘", "✖", "✕", "×", "❌", "●", "[-]", "(x)"),
 			match: re(`^\s*(\(\d+/\d+\)\s+)?(\[\w+\]\s+)?([-*•]\s+)?(✗|✘|✖|✕|×|❌|●|\[-\]|\(X\)) +` +
 				`(?P<test>[^\s\d=:].*?)(\s+[\d.]+m?s.*)?$`),
-			extent: toldUnder, weight: 72, class: TestFailure, item: true},
+			extent: itemDetails, weight: 72, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("fail", "not ok", ") error : "),
 			match: re(`^\s*(\[\w+\]\s+)?([-*•#=]+\s+)?` +
 				`(\[? *(FAIL|Fail|Failed)(ED|URE)? *\]:?|FAIL(ED)?: |FAIL(ED)? +|FAILED|Failure \[|` +
 				`\d+\) (Failed|Error) : |(.*: )?Test Failed at |[Tt]est [Ff]ailed:?|Failed (\(TODO\) )?test |not ok \d+( -)?)` +
 				`\s*(?P<test>[^\s\d=:].*?)( +[(\[][\d.]+ ?m?s[)\]])?$`),
-			extent: toldUnder, weight: 78, class: TestFailure, item: true},
+			extent: itemDetails, weight: 78, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("fail", "[e]", "✗", "❌"),
 			match: re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(test )?(?P<test>[^\s=].*?)[\s.:]+` +
 				`(\*{3}Failed|(\*{2,3} ?)?\[?FAIL(ED|URE)?\]?|\[E\]|✗|❌)!?( ?\*{2,3})?( +[(\[]?[\d.]+ ?(m?s|sec)?[)\]]?)?$`),
-			extent: toldUnder, weight: 78, class: TestFailure, item: true},
+			extent: itemDetails, weight: 78, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("failed "),
 			match:  re(`^\s*Failed (?P<test>(\w{3}|[A-Z]).*?) \[(< )?\d+ m?[smhd]( \d+ m?[smhd])*\]$`),
-			extent: toldUnder, weight: 86, class: TestFailure, item: true},
+			extent: itemDetails, weight: 86, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("failed "),
 			match:  re(`^failed (?P<test>([A-Z]|\w+\.\w).*?) \((\d+m?[smhd] ?)+\)$`),
-			extent: toldUnder, weight: 86, class: TestFailure, item: true},
+			extent: itemDetails, weight: 86, class: TestFailure, item: true},
 		{name: "a failed test, numbered", keys: keys(") test ", ") property ", ") doctest ", " › "),
 			match:  re(`^\s+\d+\) (?P<test>(test|property|doctest) .+ \(.+\)|.* › .*?)[ ─]*$`),
 			extent: indentedLines, weight: 88, class: TestFailure},
@@ -34,7 +34,7 @@ func generalRules() []rule {
 			match: re(`^(?P<file>[^\s(:]+)[:(](?P<line>\d+)\)?: ` +
 				`(Failure$|FAILED:|(FATAL )?ERROR: |(fatal )?error: in "(?P<test>[^"]+)"|` +
 				`error: -?\[?[\w.]+[ .]\w+\]? : )`),
-			extent: toldUnder, weight: 88, class: TestFailure, joins: true},
+			extent: itemDetails, weight: 88, class: TestFailure, joins: true},
 		{name: "a failed assertion", keys: keys("assertion failed"), match: re(`(?i)assertion failed`), extent: stackTrace,
 			weight: 76, class: TestFailure},
 		{name: "a list of failures", keys: keys(" failing", "failures:", "failed tests:", "failed examples:", "there w"),
@@ -70,7 +70,7 @@ func generalRules() []rule {
 		{name: "a build's configuration, an error", keys: keys("cmake error", "configure: error"),
 			match: re(`^\s*(CMake Error|configure: error)`), extent: indentedLines, weight: 77, class: ConfigError},
 
-		// What is missing.
+		// Missing dependencies and memory.
 		{name: "an unresolved dependency", soft: true, joins: true,
 			keys: keys("could not find a version that", "no matching distribution", "no matching package", "no matching version",
 				"resolutionimpossible", "conflicting dependencies", "could not install packages", "no solution found when",
@@ -81,7 +81,7 @@ func generalRules() []rule {
 				"could not resolve all", "could not find artifact", "could not transfer artifact", "non-resolvable",
 				"while constructing the build plan", "there is no package called", "unresolved dependenc", "unmet dependencies",
 				"unable to locate package", "nothing provides ", "no match for argument"),
-			extent: toldUnder, weight: 74, class: Dependency},
+			extent: itemDetails, weight: 74, class: Dependency},
 		{name: "out of memory", soft: true,
 			keys: keys("outofmemory", "out of memory", "cannot allocate memory", "oom", "memory exhausted", "bad_alloc",
 				"exit code 137", "killed"),
@@ -91,17 +91,17 @@ func generalRules() []rule {
 	}
 }
 
-// wholeRun recognises the verdict on a whole run, Jest's heading over what a test printed, and what TAP says is not to
-// pass yet: none is a failed item.
-var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|stat(e|us)|compilation|finished|summary)s?\W+` +
+// runResult matches the result of a whole run, Jest's heading over a test's output, and TAP's todo and skip lines. None
+// of them is a failed item.
+var runResult = re(`(?i)\b(build|tests?|job|suite|run|result|stat(e|us)|compilation|finished|summary)s?\W+` +
 	`(has |have |is )?\*{0,3}\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\b(summary|failing tests)\W*$|^\s*● Console$|` +
 	`^\s*(not ok\b.* # (todo|skip)\b|✖ .* \([\d.]+ms\) # )`)
 
-// statement recognises what stands beside a sign of failure and says that something went wrong: no item's name.
+// statement matches text next to a sign of failure that is a message, not the name of an item.
 var statement = re(`(?i)^(\[error\]|error|fatal|fail(ed|ure)?|could ?n[o']t|can('t|not)|unable to|missing|invalid|` +
 	`no) |^(error|fatal):|\b(failed|not found|errors|error:)\W*$|^(some errors|found \d+) | \[[a-z]+(-[a-z]+)+\]$`)
 
-// itemName is what a rule for items names on a line.
+// itemName returns the name of the item that rule m finds on a line.
 func itemName(m *rule, text []byte) []byte {
 	if len(text) > maxMatch {
 		text = text[:maxMatch]
@@ -112,17 +112,17 @@ func itemName(m *rule, text []byte) []byte {
 	return nil
 }
 
-// item is the name of the failed item that the block tells of, without what is said beside it.
+// item returns the name of the failed item that the block is about, without the text around it.
 func (b *block) item() string {
 	return testName(itemName(b.rule, []byte(b.headline().lastText())))
 }
 
-// maxFlat is how many lines that are no deeper than the first one a failed item may tell.
+// maxFlat is the maximum number of lines in a failed item's block that are not indented deeper than its head.
 const maxFlat = 12
 
-// toldUnder goes on over what is said under the head: lines that are deeper, or, up to a blank line,
-// lines that neither pass nor have the head's form.
-func toldUnder(b *block, l *line) placement {
+// itemDetails continues over the details under the head: deeper lines, or, up to a blank line, lines that neither
+// report a pass nor have the head's form.
+func itemDetails(b *block, l *line) placement {
 	if l.blank() {
 		if b.message > 0 {
 			return outsideBlock
@@ -132,7 +132,7 @@ func toldUnder(b *block, l *line) placement {
 	if tag := b.tag(); tag != "" && !hasPrefix(l.text, tag) {
 		return outsideBlock // another program's output
 	}
-	if depthUnder(b, l) > 0 {
+	if depthBelowHead(b, l) > 0 {
 		if passes(l.text) {
 			return maybeInside
 		}
@@ -148,7 +148,7 @@ func toldUnder(b *block, l *line) placement {
 	return insideBlock
 }
 
-// commentLine lets what is shown in comments go on in comments alone.
+// commentLine continues a block in comments over comment lines only.
 func commentLine(l *line) placement {
 	if l.text[l.indentBytes()] == '#' {
 		return insideBlock
@@ -156,9 +156,9 @@ func commentLine(l *line) placement {
 	return outsideBlock
 }
 
-// depthUnder is by how much a line is indented deeper than the block's head. A tag that both begin
-// with, such as "[info] ", is a part of the margin.
-func depthUnder(b *block, l *line) int {
+// depthBelowHead returns the indentation of a line relative to the block's head. A common tag at the beginning of both,
+// such as "[info] ", is ignored.
+func depthBelowHead(b *block, l *line) int {
 	head := b.first[min(b.head-b.start, len(b.first)-1)].text
 	if n := tagLength([]byte(head)); n > 0 && len(l.text) >= n && string(l.text[:n]) == head[:n] {
 		return max(0, indentOf(l.text[n:])) - max(0, indentOf([]byte(head[n:])))
@@ -166,13 +166,13 @@ func depthUnder(b *block, l *line) int {
 	return l.indent - b.indent
 }
 
-// tag is the tag that the block's head begins with, such as "[info] ".
+// tag returns the tag at the beginning of the block's head, such as "[info] ".
 func (b *block) tag() string {
 	head := b.first[min(b.head-b.start, len(b.first)-1)].text
 	return head[:tagLength([]byte(head))]
 }
 
-// tagLength is the length of a tag that a line begins with, with one space: "[info] ".
+// tagLength returns the length of the tag at the beginning of a line, including one space: "[info] ".
 func tagLength(b []byte) int {
 	start := len(b) - len(bytes.TrimLeft(b, " \t"))
 	if len(b) < start+4 || b[start] != '[' {
@@ -189,12 +189,12 @@ func tagLength(b []byte) int {
 	return 0
 }
 
-// ruler recognises a line that is drawn and says nothing.
+// ruler matches a drawn line without words.
 var ruler = re(`^\PL*([-=_*~+#]{8}|[\x{2190}-\x{2bff}]{8})\PL*$`)
 
-// passes reports whether a line says that something passed, or judges a whole run, or is a ruler.
+// passes reports whether a line reports that something passed, is the result of a whole run, or is a ruler.
 func passes(b []byte) bool {
-	if wholeRun.Match(b) || ruler.Match(b) {
+	if runResult.Match(b) || ruler.Match(b) {
 		return true
 	}
 	t := b[tagLength(b):]

@@ -9,11 +9,11 @@ func jvmRules() []rule {
 				`ERROR)!`), extent: stackTrace, weight: 89, class: TestFailure, item: true},
 		{name: "maven, a failed goal", keys: keys("failed to execute goal"),
 			match:  re(`^\[ERROR\] Failed to execute goal`),
-			extent: whileMatching, stop: re(`^\[ERROR\]`), weight: 62, class: Unknown, tells: true, takes: true},
+			extent: whileMatching, stop: re(`^\[ERROR\]`), weight: 62, class: Unknown, summary: true, absorbs: true},
 		{name: "gradle, what went wrong", keys: keys("what went wrong:"),
 			match:  re(`^\* What went wrong:`),
 			extent: untilStop, stop: re(`^(\* Try:|\* Exception is:|\* Get more help|BUILD FAILED|={10,})`), weight: 66,
-			class: Unknown, tells: true, takes: true},
+			class: Unknown, summary: true, absorbs: true},
 		{name: "Java, an exception", keys: keys("exception", "error"),
 			match: re(`^\s*(Exception in thread .*|Caused by: .*|` +
 				`(\[\w+\] )?([a-z][\w$]*\.)+[A-Z][\w$]*(Exception|Error|Failure|Throwable)\b(: .*)?)$`),

@@ -29,7 +29,7 @@ func lintRules() []rule {
 	}
 }
 
-// locatedFindings goes on over further findings of the same tool and over indented details.
+// locatedFindings continues over further findings of the same tool and over indented details.
 func locatedFindings(b *block, l *line) placement {
 	switch {
 	case l.blank():
@@ -45,7 +45,7 @@ func locatedFindings(b *block, l *line) placement {
 	}
 }
 
-// fileFindings goes on over eslint's findings, which stand indented under file names.
+// fileFindings continues over eslint's findings, which are indented under file names.
 func fileFindings(b *block, l *line) placement {
 	switch {
 	case l.blank():
@@ -61,7 +61,7 @@ func fileFindings(b *block, l *line) placement {
 	}
 }
 
-// diffLines goes on over a unified difference.
+// diffLines continues over a unified diff.
 func diffLines(_ *block, l *line) placement {
 	if l.blank() {
 		return maybeInside

@@ -1,11 +1,11 @@
 package failure
 
-// runtimeRules recognise exceptions, crashes, and what ends a program.
+// runtimeRules recognise exceptions, crashes, timeouts and cancellations.
 func runtimeRules() []rule {
 	return []rule{
 		{name: "Python, a traceback", keys: keys("traceback (most"),
 			match:  re(`^.{0,40}Traceback \(most recent call last\):`),
-			extent: pythonTrace, weight: 50, class: RuntimeError, takes: true},
+			extent: pythonTrace, weight: 50, class: RuntimeError, absorbs: true},
 		{name: "node, an uncaught error", keys: keys("error: ", "error ["),
 			match:  re(`^\s*(\S+ - |# )?(Uncaught )?([A-Z]\w*)?Error( \[\w+\])?: \S`),
 			extent: stackTrace, weight: 66, class: RuntimeError},
@@ -14,7 +14,8 @@ func runtimeRules() []rule {
 		{name: "PHP, a fatal error", keys: keys("fatal error"),
 			match: re(`^(PHP )?(Catchable )?[Ff]atal error: `), extent: stackTrace, weight: 76, class: RuntimeError},
 		{name: "a program's own error", keys: keys("error: "),
-			match: re(`^(\[?ERROR\]?|Error|Fatal): \S`), extent: stackTrace, max: 60, weight: 50, class: Unknown, takes: true},
+			match: re(`^(\[?ERROR\]?|Error|Fatal): \S`), extent: stackTrace, max: 60, weight: 50, class: Unknown,
+			absorbs: true},
 
 		{name: "a crash",
 			keys: keys("sanitizer: ", "segmentation fault", "sigsegv", "core dumped", "sigabrt", "sigbus", "sigill",

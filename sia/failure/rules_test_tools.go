@@ -8,10 +8,10 @@ func re(pattern string) *lazyregexp.Regexp { return lazyregexp.New(pattern) }
 // keys lists the keywords of a rule.
 func keys(k ...string) []string { return k }
 
-// pytestEnd ends what pytest says of a test.
+// pytestEnd matches the line after pytest's report of a test.
 var pytestEnd = re(`^(_{3,} .+ _{3,}|={3,} .+ ={3,}|={20,}|-{5,} coverage: .*|-{20,}|<=+.*|\+{5,} .* \+{5,})$`)
 
-// testRules recognise what test runners print of failed tests.
+// testRules recognise failed tests in the output of test runners.
 func testRules() []rule {
 	return []rule{
 		// Python.
@@ -24,7 +24,7 @@ func testRules() []rule {
 		{name: "pytest, a failed test", keys: keys("____"),
 			match:  re(`^_{3,} (ERROR collecting )?(?P<test>\S.*?) _{3,}$`),
 			extent: untilStop, stop: pytestEnd, weight: 90, class: TestFailure},
-		// What Python prints as it goes down, or when it hangs, names the test in the same form.
+		// faulthandler names the test in the same format when Python crashes or hangs.
 		{name: "faulthandler, a test", keys: keys(" in test_"),
 			match: re(`^\s*File ".*", line \d+ in (?P<test>test_\w+)$`), extent: stackTrace, weight: 82, class: TestFailure,
 			lifts: true},
@@ -65,14 +65,14 @@ func testRules() []rule {
 			extent: whileMatching, stop: re(`^\s*(Failed \d+/\d+|\()`), weight: 64, class: TestFailure, above: 2},
 		{name: "R CMD check, failed tests", keys: keys("running the tests in", "... error", "] error"),
 			match:  re(`^(Running the tests in .* failed\.|\* checking .* \.\.\. ?(\[.*\])? ERROR)$`),
-			extent: untilStop, stop: re(`^\* `), weight: 90, class: TestFailure, above: 2, takes: true},
+			extent: untilStop, stop: re(`^\* `), weight: 90, class: TestFailure, above: 2, absorbs: true},
 		{name: "xcpretty, a failed test",
 			keys:  keys("xctassert", ", expected", ", failed", ", threw", "caught error", ", asynchronous"),
 			match: re(`^  (?P<test>\w+), \S.*$`), extent: xcprettyExcerpt, weight: 84, class: TestFailure, above: 1, max: 30},
 	}
 }
 
-// xcprettyExcerpt goes on to the end of the source excerpt that xcpretty prints.
+// xcprettyExcerpt continues to the end of the source excerpt that xcpretty prints.
 func xcprettyExcerpt(b *block, l *line) placement {
 	switch {
 	case l.blank():

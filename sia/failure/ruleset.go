@@ -8,19 +8,18 @@ import (
 	"github.com/sia-bot/sia/sia/keyword"
 )
 
-// ruleset is every rule with the automaton that finds their keywords. It is
-// read-only and safe for concurrent use.
+// ruleset holds all rules and the automaton that finds their keywords. It is read-only and safe for concurrent use.
 type ruleset struct {
 	rules []rule // heaviest first
 	auto  *keyword.Automaton
 	byKey [][]uint16   // keyword → rules
-	words []scoredWord // keyword → its own weight
+	words []scoredWord // keyword → its own score
 }
 
-// compiledRules is built once, at the first log.
+// compiledRules returns the ruleset, which is built at the first call.
 var compiledRules = sync.OnceValue(func() *ruleset {
 	return newRuleset(slices.Concat(testRules(), generalRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(),
-		worldRules()), scoredWords())
+		environmentRules()), scoredWords())
 })
 
 func newRuleset(rs []rule, ws []scoredWord) *ruleset {
@@ -52,31 +51,31 @@ func newRuleset(rs []rule, ws []scoredWord) *ruleset {
 	return s
 }
 
-// maxRules bounds the number of rules.
+// maxRules is the maximum number of rules.
 const maxRules = 256
 
-// keywordHits is what the automaton found on a line.
+// keywordHits is the set of keywords that the automaton found on a line.
 type keywordHits struct {
 	rules  [maxRules / 64]uint64
 	any    bool
-	worth  float64
+	score  float64
 	warns  bool
 	result bool
-	// some of the rules are of the network
-	fetches bool
+	// a network rule is among the rules
+	networkRule bool
 }
 
-// look finds the rules that may match a line, and the weight of its words.
+// look returns the rules that may match a line, and the score of its words.
 func (s *ruleset) look(b []byte) keywordHits {
 	var h keywordHits
 	keyword.Scan(s.auto, b, func(k int32, end int) {
 		for _, r := range s.byKey[k] {
 			h.rules[r/64] |= 1 << (r % 64)
 			h.any = true
-			h.fetches = h.fetches || s.rules[r].class == Network
+			h.networkRule = h.networkRule || s.rules[r].class == Network
 		}
 		if w := &s.words[k]; w.text != "" {
-			h.worth += w.worthIn(b, end)
+			h.score += w.scoreIn(b, end)
 			h.warns = h.warns || w.role == warningWord
 			h.result = h.result || w.role == resultWord
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The rules are data; this holds what the reader takes for granted of them.
+// The rules have the properties that the reader relies on.
 func TestRules(t *testing.T) {
 	set := compiledRules()
 	if len(set.rules) > maxRules {

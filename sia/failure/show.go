@@ -6,16 +6,15 @@ import (
 	"io"
 )
 
-// Line is one line of a log as people read it.
+// Line is one line of a log for display.
 type Line struct {
 	N        int    // 1-based
 	Text     string // without timestamps and colours, at most 400 bytes
-	Excerpt  bool   // it belongs to a span, and not to the context around it
+	Excerpt  bool   // it belongs to a span, not to the context around one
 	AfterGap bool   // lines before it were left out
 }
 
-// ReadLines reads from a log the lines of ascending spans, with so many
-// others around each.
+// ReadLines reads the lines of ascending spans from a log, with up to around lines before and after each.
 func ReadLines(ctx context.Context, r io.Reader, spans []Span, around int) ([]Line, error) {
 	var out []Line
 	var c lineCleaner

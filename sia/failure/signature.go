@@ -9,17 +9,17 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// sigLines is how many lines of a block a signature is made of, stack frames not counted.
+// sigLines is the maximum number of lines of a block in its signature, stack frames not counted.
 const sigLines = 24
 
-// rubyFrame is a stack frame as Ruby, Go and Haskell print it.
+// rubyFrame matches a stack frame as Ruby, Go and Haskell print it.
 var rubyFrame = lazyregexp.New(`^(\S+:\d+:in |\S+\.go:\d+ \+0x|called at |CallStack)`)
 
-// xdistWorker is the line with which pytest-xdist says which of its workers ran a test.
+// xdistWorker matches the line in which pytest-xdist names the worker that ran a test.
 var xdistWorker = lazyregexp.New(`^\[gw\d+\] `)
 
-// signatureOf is 16 hexadecimal digits that are equal for the same failure: a
-// hash of what the explaining blocks say, in whatever order they say it.
+// signatureOf returns 16 hexadecimal digits that are equal for the same failure: a hash of the blocks' masked lines in
+// any order.
 func signatureOf(bs []*block, tests []Test) string {
 	var said []string
 	for _, b := range bs {
@@ -38,8 +38,8 @@ func signatureOf(bs []*block, tests []Test) string {
 	return hex.EncodeToString(h[:])[:16]
 }
 
-// maskedLines is what a block says without what varies from run to run: stack frames,
-// times, addresses and the like.
+// maskedLines returns the lines of a block without text that varies from run to run: stack frames, times, addresses and
+// so on.
 func maskedLines(b *block) (said []string) {
 	for _, l := range b.lines() {
 		t := strings.TrimSpace(l.text)

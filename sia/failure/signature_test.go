@@ -11,8 +11,7 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// template is a failing log with holes for what varies from run to run, and one
-// for what means something.
+// template is a failing log with placeholders for text that varies from run to run, and one for text that matters.
 var templates = []struct{ name, log string }{
 	{"go", "=== RUN   Test%[1]s\n--- FAIL: Test%[1]s (%[2]d.%[3]02ds)\n" +
 		"    cart_test.go:31: %[1]s: got 100 from 127.0.0.1:%[4]d\nFAIL\texample.com/shop\t%[2]d.%[3]03ds\n"},
@@ -24,8 +23,7 @@ var templates = []struct{ name, log string }{
 	{"plain", "10:%[3]02d:11 starting\nerror: %[1]s failed after %[2]d ms, id %[4]x\n"},
 }
 
-// A failure has the same signature on a re-run and another one when something
-// else fails.
+// A failure has the same signature on a re-run; another failure has another one.
 func TestSignature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tpl := rapid.SampledFrom(templates).Draw(t, "template")
@@ -55,7 +53,7 @@ func TestSignature(t *testing.T) {
 	})
 }
 
-// Tests run at the same time fail in any order, and pytest-xdist names the worker that ran one.
+// Parallel tests fail in any order, and pytest-xdist names the worker of each.
 func TestSignatureOfOrder(t *testing.T) {
 	goTest := func(test string) string {
 		return "--- FAIL: Test" + test + " (0.01s)\n    cart_test.go:31: " + test + ": got 100\n"

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Bounds of how a block is shown, in lines.
+// Limits on how a block is shown, in lines.
 const (
-	longBlock  = 100 // from so many lines on only its telling parts are shown
-	longHead   = 6
-	longAround = 5
-	nearBy     = 2 // between spans that become one
+	longBlock  = 100 // blocks longer than this are shown in part
+	longHead   = 6   // first lines of a long block
+	longAround = 5   // lines around each of its highest-scoring lines
+	nearBy     = 2   // maximum distance between spans that are joined
 )
 
-// spans are the chosen line ranges in the order of the log.
+// spans returns the chosen line ranges in the order of the log.
 func (c choice) spans() []Span {
 	all := []Span{}
 	for _, b := range c.chosenBlocks() {
 		if b.size() <= longBlock {
 			all = append(all, Span{b.start, b.end})
 		} else {
-			all = append(all, b.tellingSpans()...)
+			all = append(all, b.partialSpans()...)
 		}
 	}
 	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
@@ -31,7 +31,7 @@ func (c choice) spans() []Span {
 	return out
 }
 
-// joinSpans adds a span to ascending ones; spans that touch become one.
+// joinSpans appends a span to ascending ones, or joins it to the last one if they are close.
 func joinSpans(out []Span, s Span) []Span {
 	if n := len(out); n > 0 && s.Start <= out[n-1].End+nearBy {
 		out[n-1].End = max(out[n-1].End, s.End)
@@ -40,9 +40,9 @@ func joinSpans(out []Span, s Span) []Span {
 	return append(out, s)
 }
 
-// tellingSpans are the parts of a long block that tell most: its beginning, and what
-// stands around its most telling lines.
-func (b *block) tellingSpans() []Span {
+// partialSpans returns the important parts of a long block: its beginning, and the surroundings of its highest-scoring
+// lines.
+func (b *block) partialSpans() []Span {
 	out := []Span{{b.start, b.start + longHead - 1}}
 	for _, p := range slices.SortedFunc(slices.Values(b.peaks), func(a, b peakLine) int { return cmp.Compare(a.n, b.n) }) {
 		out = joinSpans(out, Span{max(b.start, p.n-longAround), min(b.end, p.n+longAround)})

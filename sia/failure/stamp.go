@@ -6,9 +6,8 @@ import (
 	"hash/maphash"
 )
 
-// stripStamp removes what logs put before each line: a byte order mark, job and
-// step as gh prints them, and the time in the forms of GitHub Actions, Azure
-// Pipelines, GitLab and Jenkins' timestamper.
+// stripStamp removes the prefix that logs put before each line: a byte order mark, job and step as gh prints them, and
+// the time in the formats of GitHub Actions, Azure Pipelines, GitLab and Jenkins' timestamper.
 func stripStamp(b []byte, l *line) []byte {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	if s, ok := isoTime(b); ok {
@@ -25,24 +24,24 @@ func stripStamp(b []byte, l *line) []byte {
 		}
 	}
 	if len(b) > 1 && b[0] == '[' {
-		from := 1 // of the time, after a word such as "task " or none
+		from := 1 // start of the time, after an optional word such as "task "
 		for from < len(b) && (isLower(b[from]) || b[from] == ' ') {
 			from++
 		}
 		if s, ok := isoTime(b[from:]); ok && len(s) > 0 && s[0] == ']' {
-			return withoutLevel(bytes.TrimPrefix(s[1:], []byte(" ")))
+			return stripLevel(bytes.TrimPrefix(s[1:], []byte(" ")))
 		}
 		if len(b) > 10 && isClockTime(b[1:]) && b[9] == ']' {
 			return bytes.TrimPrefix(b[10:], []byte(" "))
 		}
 		return b
 	}
-	return withoutLevel(b)
+	return stripLevel(b)
 }
 
-// withoutRelay removes what a program that relays another's output puts before each line: the time in brackets, and
-// after it the other's name: "[2026-07-29 23:48:08] [build-stdout] ". There may be several such programs.
-func withoutRelay(b []byte) []byte {
+// stripRelay removes the prefixes of programs that forward another program's output: the time in brackets, then the
+// other program's name: "[2026-07-29 23:48:08] [build-stdout] ". There may be several such prefixes.
+func stripRelay(b []byte) []byte {
 	const date = len("[2026-07-29 ")
 	for len(b) > date+10 && b[0] == '[' && b[5] == '-' && b[8] == '-' && allDigits(b[1:5]) && isClockTime(b[date:]) {
 		end := bytes.Index(b[date:], []byte("] "))
@@ -61,9 +60,9 @@ func withoutRelay(b []byte) []byte {
 	return b
 }
 
-// withoutLevel removes a clock and the level after it where the level says nothing bad, such as in
-// "11:00:27     INFO - ": what a failure is written with depends on the program that relays it.
-func withoutLevel(b []byte) []byte {
+// stripLevel removes a clock time and a harmless log level after it, such as in "11:00:27 INFO - ". The level depends
+// on the program that forwards the line.
+func stripLevel(b []byte) []byte {
 	if len(b) <= 8 || !isClockTime(b) || b[8] != ' ' {
 		return b
 	}
@@ -76,7 +75,7 @@ func withoutLevel(b []byte) []byte {
 	return b
 }
 
-// groupSeed lets group hashes of one process be compared.
+// groupSeed makes group hashes comparable within one process.
 var groupSeed = maphash.MakeSeed()
 
 // isoTime strips an ISO 8601 time in UTC and the space after it:
@@ -118,8 +117,7 @@ func allDigits(b []byte) bool {
 // goJSON begins a line of go test -json (go doc test2json).
 var goJSON = []byte(`{"`)
 
-// unwrap replaces a test2json event by the output that it carries. Other JSON
-// stays as it is.
+// unwrap replaces a test2json event by its output. Other JSON is left unchanged.
 func (c *lineCleaner) unwrap(l *line) {
 	if !bytes.Contains(l.text, []byte(`"Action":"`)) {
 		return

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// noStep is the step of what stands where a job tidies up.
+// noStep is the step of a block in the job's cleanup.
 const noStep = -1
 
-// maxCommand bounds a command that a CI system echoes when it has failed, in lines.
+// maxCommand is the maximum length of a failed command that a CI system echoes, in lines.
 const maxCommand = 60
 
-// stepState is where in a job the reader is.
+// stepState is the reader's position in a job.
 type stepState struct {
-	step      int
-	group     uint64     // job and step that the last line named
-	tidying   bool       // the job tidies up
-	heading   textLine   // of a step, if what stands under it is such; line 0 where the line above is none
-	settings  int        // line of a step's heading, until its settings end; 0 after them
-	script    []textLine // the commands that the step runs, as the CI system shows them
-	output    int        // lines that the step has said
-	inCommand int        // line at which the echo of a failed command of several lines began; 0 outside one
-	ended     []stepEnding
-	lastError stepEnding // the last error that the CI system marks; line 0 without one
-	wentOn    bool       // the step said something after it
-	stopped   *block     // what the step that was cancelled said last; nil without one
-	begun     []int      // lines with which GitHub Actions began steps, ascending
-	fetchers  []int      // steps of these that are fetchers, ascending
+	step             int
+	group            uint64     // hash of the job and step that the last line named
+	cleaningUp       bool       // the job's cleanup runs
+	heading          textLine   // a possible heading of a step, on the line above; line 0 without one
+	settings         int        // line of a step's heading, until the end of its settings; 0 after them
+	script           []textLine // commands that the step runs, as the CI system shows them
+	output           int        // number of lines that the step has printed
+	inCommand        int        // first line of the echo of a failed command of several lines; 0 outside one
+	ended            []stepEnding
+	lastError        stepEnding // the last error that the CI system marked; line 0 without one
+	outputAfterError bool       // the step printed something after it
+	stopped          *block     // last output of the canceled step; nil without one
+	stepStarts       []int      // first lines of steps in GitHub Actions, ascending
+	fetchers         []int      // those of these steps that are fetchers, ascending
 }
 
 // stepEnding is where a step failed.
@@ -34,23 +34,22 @@ type stepEnding struct {
 	line    int
 	step    int
 	text    string
-	actions bool // GitHub Actions says so
+	actions bool // the line is GitHub Actions'
 	script  []textLine
 }
 
-// scriptRule is the rule for the script of a step that failed without a word.
+// scriptRule is the rule for the script of a step that failed without output.
 var scriptRule = rule{name: "the script of a step that failed without a word", extent: singleLine, weight: 30,
 	class: ConfigError}
 
 // exitRule is the rule for the line that ends a failed step.
 var exitRule = rule{name: "the end of the failed step", extent: singleLine, weight: 5, class: Unknown}
 
-// lostRule is the rule for a step that the CI system ends by saying that its machine is lost.
+// lostRule is the rule for a step that ended because its machine was lost.
 var lostRule = rule{name: "the machine", extent: singleLine, weight: 78, class: Infrastructure}
 
-// exitStatuses are exit statuses that say why a command failed: of timeout(1),
-// of a command that does not exist (POSIX.1-2024, 2.8.2), and of signals, to
-// which shells add 128.
+// exitStatuses are exit statuses that reveal why a command failed: those of timeout(1), of a command that does not
+// exist (POSIX.1-2024, 2.8.2), and of signals, to which shells add 128.
 var exitStatuses = []struct {
 	suffix string
 	rule   rule
@@ -62,10 +61,10 @@ var exitStatuses = []struct {
 	{" 139", rule{name: "exit status 139: a segmentation fault", extent: singleLine, weight: 62, class: Crash}},
 }
 
-// follow follows what the CI system says. It reports whether the line can't
-// tell of a failure: because it is the system's own, or the echo of a command.
+// follow updates the state from the CI system's lines. It reports whether the line cannot be about a failure, because
+// it is the system's own or the echo of a command.
 func (r *logReader) follow(l *line) bool {
-	if l.group != r.group && l.group != 0 { // a line without one goes on with the one above
+	if l.group != r.group && l.group != 0 { // a line without a group belongs to the one above
 		r.group = l.group
 		r.nextStep()
 	}
@@ -83,7 +82,7 @@ func (r *logReader) follow(l *line) bool {
 		r.nextStep()
 	case stepPassed:
 		if r.inCommand > 0 {
-			r.takeBackFailure()
+			r.unmarkFailed()
 		}
 		r.nextStep()
 	case stepFailed:
@@ -100,16 +99,16 @@ func (r *logReader) follow(l *line) bool {
 		r.inCommand = l.n
 	case cleanupStart:
 		r.nextStep()
-		r.tidying = true
+		r.cleaningUp = true
 	case ciError:
 		r.close()
 		if r.stopped == nil && string(l.text) == "The operation was canceled." {
-			r.stopped = r.lastSaid(l)
+			r.stopped = r.lastOutput(l)
 		}
 		return false
 	case echoedLine:
 		if r.open != nil && hasPrefix(l.text, "+") {
-			// A line of a difference, more likely than a shell's trace.
+			// A line of a diff is more likely than a shell's trace.
 			return false
 		}
 	default:
@@ -127,23 +126,23 @@ func (r *logReader) follow(l *line) bool {
 	return true
 }
 
-// maxBegun bounds the steps with a kept beginning.
-const maxBegun = 1000
+// maxStepStarts is the maximum number of steps with a recorded first line.
+const maxStepStarts = 1000
 
-// stepLine is a line of the log counted within its step; 0 when no step began before it.
+// stepLine returns the number of a line of the log within its step; 0 when no step began before it.
 func (r *logReader) stepLine(n int) int {
-	i, found := slices.BinarySearch(r.begun, n)
+	i, found := slices.BinarySearch(r.stepStarts, n)
 	if !found {
 		i--
 	}
 	if n == 0 || i < 0 {
 		return 0
 	}
-	return n - r.begun[i] + 1
+	return n - r.stepStarts[i] + 1
 }
 
-// beginStep begins a step if line l is what GitHub Actions prints under the heading that stands above it: the
-// script, or the settings. A script may begin a group with the same word.
+// beginStep begins a step if line l is what GitHub Actions prints under a step's heading: the script or the settings. A
+// script's own group may look like such a heading.
 func (r *logReader) beginStep(l *line) {
 	heading := r.heading
 	r.heading.n = 0
@@ -154,17 +153,16 @@ func (r *logReader) beginStep(l *line) {
 		return
 	}
 	r.nextStep()
-	r.settings, r.tidying = heading.n, false // the log may go on with another job
-	if len(r.begun) < maxBegun {
-		r.begun = append(r.begun, heading.n)
+	r.settings, r.cleaningUp = heading.n, false // another job may follow in the log
+	if len(r.stepStarts) < maxStepStarts {
+		r.stepStarts = append(r.stepStarts, heading.n)
 		if fetcher.MatchString(heading.text) {
 			r.fetchers = append(r.fetchers, r.step)
 		}
 	}
 }
 
-// keepCommand keeps a line of the script that a step's settings show; it ends where
-// the shell is named.
+// keepCommand keeps a line of the script that a step's settings show. The script ends where the shell is named.
 func (r *logReader) keepCommand(l *line) {
 	if n := len(r.script); n < maxAbove && l.n == r.settings+n+1 && !hasPrefix(l.text, "shell: ") {
 		r.script = append(r.script, textLine{n: l.n, text: string(clipText(l.text))})
@@ -179,13 +177,13 @@ func (r *logReader) nextStep() {
 	r.script = r.script[:0]
 }
 
-// endStep marks the blocks of the step that has failed.
+// endStep records that a step has failed and marks its blocks.
 func (r *logReader) endStep(e stepEnding) {
 	r.close()
 	r.lastError.line = 0
 	for _, b := range r.kept {
 		if b.step == e.step && !b.failed {
-			b.failed, b.far = true, max(0, e.line-b.end-(r.traced-b.tracedBy))
+			b.failed, b.distance = true, max(0, e.line-b.end-(r.traced-b.tracedBy))
 		}
 	}
 	if len(r.ended) < maxEndings {
@@ -193,22 +191,22 @@ func (r *logReader) endStep(e stepEnding) {
 	}
 }
 
-// endByError marks the step as failed if an error is the last that it said. One that more output follows ended
-// no step: matchers mark lines of tests that pass, and of what is tried again until it works.
+// endByError marks the step as failed if its last output is an error. An error with output after it did not end the
+// step: problem matchers also mark lines of passing tests and of retried operations.
 func (r *logReader) endByError() {
 	r.close()
-	if r.lastError.line > 0 && !r.wentOn {
+	if r.lastError.line > 0 && !r.outputAfterError {
 		r.endStep(r.lastError)
 	}
 }
 
-// ending is a line that ends a step.
+// ending returns the ending of the current step at line l.
 func (r *logReader) ending(l *line) stepEnding {
 	return stepEnding{line: l.n, step: r.step, text: string(clipText(l.text)), actions: l.actions,
 		script: slices.Clone(r.script)}
 }
 
-// markFailed takes a line with which the CI system says that the step has failed.
+// markFailed handles a line in which the CI system reports that the step has failed.
 func (r *logReader) markFailed(l *line) {
 	full := len(r.ended) == maxEndings
 	r.endStep(r.ending(l))
@@ -225,9 +223,8 @@ func (r *logReader) markFailed(l *line) {
 	}
 }
 
-// takeBackFailure takes back that a step has failed, once the end of a long command says
-// that it passed.
-func (r *logReader) takeBackFailure() {
+// unmarkFailed undoes markFailed when the end of a long command reports that it passed.
+func (r *logReader) unmarkFailed() {
 	if n := len(r.ended); n > 0 && r.ended[n-1].line == r.inCommand {
 		r.ended = r.ended[:n-1]
 	}
@@ -238,7 +235,7 @@ func (r *logReader) takeBackFailure() {
 	}
 }
 
-// noteExit notes the line that ends a failed step, and what its status says.
+// noteExit records the meaning of the line that ends a failed step: a lost machine or an exit status.
 func (r *logReader) noteExit(l *line) {
 	if machineWords.Match(l.text) {
 		r.keep(r.singleBlock(&lostRule, l))
@@ -250,7 +247,7 @@ func (r *logReader) noteExit(l *line) {
 	}
 }
 
-// keepStatus keeps what an exit status says: with what was said right above it, else by itself.
+// keepStatus records an exit status: on the paragraph above it for a configuration error, else as a block of its own.
 func (r *logReader) keepStatus(status *rule, l *line) {
 	if status.class == ConfigError {
 		if b := r.noteAbove(l, &endRule); b != nil {
@@ -261,7 +258,7 @@ func (r *logReader) keepStatus(status *rule, l *line) {
 	r.keep(r.singleBlock(status, l))
 }
 
-// singleBlock is a block of one line.
+// singleBlock returns a block of one line.
 func (r *logReader) singleBlock(ru *rule, l *line) *block {
 	b := &block{rule: ru, start: l.n, head: l.n, test: -1, step: r.step}
 	b.add(textLine{n: l.n, text: string(clipText(l.text))})

@@ -20,11 +20,11 @@ func containsAny(b []byte, subs ...string) bool {
 	return false
 }
 
-// indentBytes is the length of the line's leading white space.
+// indentBytes returns the length of the line's leading white space, in bytes.
 func (l *line) indentBytes() int { return len(l.text) - len(bytes.TrimLeft(l.text, " \t\u00a0")) }
 
-// printableText is a line of a stranger's log as it may be shown: valid UTF-8
-// without control characters and others that people don't see. Tabs stay, and what makes an emoji of a character.
+// printableText returns a line of an untrusted log in a form that is safe to show: valid UTF-8 without control and
+// other invisible characters. Tabs and emoji variation selectors are kept.
 func printableText(b []byte) string {
 	plain := true
 	for _, c := range b {

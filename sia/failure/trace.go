@@ -6,11 +6,10 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// maxMessage is how many lines an exception's message may have before its first
-// stack frame.
+// maxMessage is the maximum number of lines of an exception's message before its first stack frame.
 const maxMessage = 12
 
-// stackTrace goes on over the message and stack frames of an exception.
+// stackTrace continues over the message and stack frames of an exception.
 func stackTrace(b *block, l *line) placement {
 	t := bytes.TrimLeft(l.text, " \t")
 	switch {
@@ -35,8 +34,8 @@ func stackTrace(b *block, l *line) placement {
 	}
 }
 
-// traceAlone goes on over the stack frames right under a line, and not over a message.
-func traceAlone(b *block, l *line) placement {
+// traceOnly continues over the stack frames right under a line, but not over a message.
+func traceOnly(b *block, l *line) placement {
 	if t := bytes.TrimLeft(l.text, " \t"); !l.blank() && (isStackFrame(t) || isCauseLine(t)) {
 		return insideBlock
 	}
@@ -46,8 +45,8 @@ func traceAlone(b *block, l *line) placement {
 // pytestFrame is a stack frame as pytest prints it: "shop/cart.py:12: in total".
 var pytestFrame = lazyregexp.New(`^\S[^:]*:\d+: in \S+$`)
 
-// isStackFrame recognises a stack frame of Java, JavaScript, Python, Ruby, PHP,
-// Go, C++, .NET, Swift, Perl and pytest, without the white space before it.
+// isStackFrame reports whether a line is a stack frame of Java, JavaScript, Python, Ruby, PHP, Go, C++, .NET, Swift,
+// Perl and pytest, without the white space before it.
 func isStackFrame(t []byte) bool {
 	switch {
 	case bytes.HasPrefix(t, []byte("at ")), bytes.HasPrefix(t, []byte("File \"")), bytes.HasPrefix(t, []byte("from ")),
@@ -63,7 +62,7 @@ func isStackFrame(t []byte) bool {
 	return false
 }
 
-// isCauseLine recognises the line that ties one exception to another.
+// isCauseLine reports whether a line links one exception to another.
 func isCauseLine(t []byte) bool {
 	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused: ",
 		"Also: ", "Command Close created at", "Nested ", "Traceback", "Current thread", "Thread 0x",
@@ -75,7 +74,7 @@ func isCauseLine(t []byte) bool {
 	return false
 }
 
-// pythonTrace goes on over a Python traceback, to the line of the exception.
+// pythonTrace continues over a Python traceback to the line of the exception.
 func pythonTrace(b *block, l *line) placement {
 	switch {
 	case l.blank():
@@ -93,9 +92,8 @@ func pythonTrace(b *block, l *line) placement {
 	}
 }
 
-// quotesCode reports whether a line, without the white space before it, is a stack frame of JavaScript or Java, or code
-// that is shown with its line's number: "> 12 |   fail(err)". What it speaks of is what code is called, and not what
-// happened.
+// quotesCode reports whether a line, without leading white space, is a stack frame of JavaScript or Java, or code shown
+// with its line number: "> 12 | fail(err)". Its words are names in code, not events.
 func quotesCode(t []byte) bool {
 	if hasPrefix(t, "at ") {
 		return t[len(t)-1] == ')'

@@ -14,22 +14,22 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of unpacking.
+// Limits on unpacking.
 const (
-	maxUnpacked = 256 << 20 // bytes that a gzip may become
-	maxLayers   = 2         // gzip within gzip, as some systems store logs that were packed already
+	maxUnpacked = 256 << 20 // bytes of an unpacked gzip
+	maxLayers   = 2         // nested gzips; some systems compress logs that already are
 )
 
-// source is the text of a log: unpacked when it begins as gzip does (RFC 1952, 2.3.1), and in UTF-8
-// when it begins with the byte order mark of UTF-16. It ends early, and says why, where what is
-// packed is damaged or too large.
+// source is a reader of a log's text: unpacked when it begins like gzip (RFC 1952, 2.3.1), and converted to UTF-8 when
+// it begins with the byte order mark of UTF-16. It ends early where the gzip is damaged or too large; cut is the
+// reason.
 type source struct {
 	ctx context.Context
 	r   *bufio.Reader
 	cut string // why it ended early; empty when it did not
 }
 
-// newSource returns the text of r; nil reads as an empty log.
+// newSource returns a source that reads from r; a nil r is an empty log.
 func newSource(ctx context.Context, r io.Reader) *source {
 	if r == nil {
 		r = strings.NewReader("")
@@ -57,7 +57,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return s.r.Read(p)
 }
 
-// shorten notes why the text ends early. The first reason counts.
+// shorten records why the text ends early. The first reason counts.
 func (s *source) shorten(why string) {
 	if s.cut == "" {
 		s.cut = why
@@ -98,15 +98,15 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// maxRun bounds the characters beyond ASCII that are looked at together.
+// maxRun is the maximum length of a run of non-ASCII characters that is decoded together.
 const maxRun = 1024
 
 // utf16Reader turns UTF-16 into UTF-8, without its byte order mark.
 type utf16Reader struct {
 	r     *bufio.Reader
 	order binary.ByteOrder
-	out   []byte // text that was not returned yet
-	run   []rune // characters beyond ASCII that come after it
+	out   []byte // text not yet returned
+	run   []rune // non-ASCII characters after out
 	high  rune   // the first half of a surrogate pair, or 0
 }
 
@@ -132,7 +132,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take takes the next 16 bits.
+// take processes the next 16 bits.
 func (u *utf16Reader) take(c rune) {
 	switch high := u.high; {
 	case c == 0xfeff:
@@ -152,10 +152,10 @@ func (u *utf16Reader) take(c rune) {
 	}
 }
 
-// endRun ends a run of characters beyond ASCII.
+// endRun ends a run of non-ASCII characters.
 func (u *utf16Reader) endRun() {
 	if len(u.run) > 0 {
-		u.out = append(u.out, unmistaken(u.run)...)
+		u.out = append(u.out, undoCodePage(u.run)...)
 		u.run = u.run[:0]
 	}
 }

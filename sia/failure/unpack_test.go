@@ -39,7 +39,7 @@ func inUTF16(log string, order binary.AppendByteOrder) string {
 	return string(b)
 }
 
-// However a log is packed, it says the same.
+// A log yields the same report in every encoding.
 func TestUnpack(t *testing.T) {
 	want := read(t, failingLog, Options{})
 	for name, log := range map[string]string{
@@ -59,7 +59,7 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// A packed log that is damaged is read as far as it goes, and the report says so.
+// A damaged gzip is read up to the damage, and the report notes it.
 func TestDamaged(t *testing.T) {
 	noise := make([]byte, 1<<20)
 	for i := range noise {
@@ -89,7 +89,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A small gzip may become very large. It is unpacked up to a bound, and the report says so.
+// A small gzip may unpack to a very large log. It is unpacked up to a limit, and the report notes it.
 func TestBomb(t *testing.T) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -112,7 +112,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// What reads a log heeds its context, however much there is to unpack.
+// Reading stops when its context is canceled, even while a large gzip is unpacked.
 func TestReadIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	log := &watched{Reader: repeat("all is well\n", 1<<40), every: 8 << 20, look: cancel}
@@ -124,7 +124,7 @@ func TestReadIsCancelled(t *testing.T) {
 	}
 }
 
-// TestCodePage reads what PowerShell makes of a program's output: its UTF-8 taken for text in the console's code page.
+// TestCodePage reads output that PowerShell decoded in the console's code page instead of UTF-8.
 func TestCodePage(t *testing.T) {
 	const log = "❌ Error: “Größe” überschritten\n✓ naïve\n"
 	const page437 = "Γ¥î Error: ΓÇ£Gr├╢├ƒeΓÇ¥ ├╝berschritten\nΓ£ô na├»ve\n"

@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// scoredWord is a word that says something about a line by itself.
+// scoredWord is a word with its contribution to a line's score.
 type scoredWord struct {
 	text  string // lower case
-	worth float64
-	whole bool // counts little inside an identifier, path or flag
+	score float64
+	whole bool // counts only a quarter inside an identifier, path or flag
 	role  wordRole
 }
 
-// wordRole is what a word makes of the whole line.
+// wordRole is the effect of a word on the whole line.
 type wordRole uint8
 
 const (
 	noRole      wordRole = iota
 	warningWord          // the line is a warning
-	resultWord           // the line says that something above has failed, not why
+	resultWord           // the line reports that something above has failed, not why
 )
 
-// scoredWords are what the general scorer goes by. The figures were set by hand and checked on
-// labelled logs of many tools. Their ranking matters more than their size.
+// scoredWords returns the words that make up a line's score. The scores were set by hand and checked on labelled logs
+// of many tools. Their ranking matters more than their values.
 func scoredWords() []scoredWord {
 	var all []scoredWord
 	add := func(whole bool, role wordRole, words map[string]float64) {
 		for _, text := range slices.Sorted(maps.Keys(words)) {
-			all = append(all, scoredWord{text: text, worth: words[text], whole: whole, role: role})
+			all = append(all, scoredWord{text: text, score: words[text], whole: whole, role: role})
 		}
 	}
-	// Words that speak of an error, counted in full only as whole words.
+	// Words of an error, counted in full only as whole words.
 	add(true, noRole, map[string]float64{
 		"error": 8, "errors": 1, "fatal": 9, "exception": 7, "failed": 8, "failure": 7, "fail": 3, "failing": 5, "fails": 4,
 		"cannot": 6, "can't": 5, "can not": 5, "undefined": 6, "unexpected": 5, "invalid": 6, "missing": 4, "illegal": 6,
@@ -48,7 +48,7 @@ func scoredWords() []scoredWord {
 		"library not loaded": 8, "** (": 4, "is required": 3, "diff ": 1, "no module named": 7,
 		"✗": 8, "✖": 8, "✘": 8, "❌": 8, "please ": 2, "bad ": 2, "should ": 2,
 	})
-	// Words that speak against an error.
+	// Words that indicate the absence of an error.
 	add(true, noRole, map[string]float64{
 		"skipped": -3, "optional": -3, "retry": -2, "debug": -4, "downloading": -6, "installing": -4, "setup": -1,
 	})
@@ -67,14 +67,14 @@ func scoredWords() []scoredWord {
 	add(false, warningWord, map[string]float64{
 		"deprecat": -6, "npm warn": -10, "... ok": -12,
 	})
-	// Words that make the line advice, or a guess: it says what may be, not what is.
+	// Words that make the line advice or a guess.
 	add(true, warningWord, map[string]float64{
 		"perhaps": -4, "sometimes": -4, "probably": -3, "hint": -3, "note": -3, "tip": -3,
 	})
 	add(false, warningWord, map[string]float64{
 		"this could be": -5, "might be": -3, "may be caused": -5, "make sure": -4, "for example": -3, "either way": -4,
 	})
-	// Words that say that something above has failed, not why.
+	// Words that report that something above has failed, not why.
 	add(false, resultWord, map[string]float64{
 		"found 1 error": 0, "errors found": 0, "problems (": 0, "invocationerror": 0, "commands failed": 0,
 		"use --force to continue": 0, "lerna err!": 0, "returned non-zero exit status": 0, "calledprocesserror": 0,
@@ -86,26 +86,26 @@ func scoredWords() []scoredWord {
 	return all
 }
 
-// worthIn is the weight, on line b, of the word that ends before end.
-func (w *scoredWord) worthIn(b []byte, end int) float64 {
+// scoreIn returns the score, on line b, of the word that ends before end.
+func (w *scoredWord) scoreIn(b []byte, end int) float64 {
 	if !w.whole {
-		return w.worth
+		return w.score
 	}
 	start := end - len(w.text)
-	// In capitals it may be a word of a status: TEST-UNEXPECTED-FAIL.
+	// In capitals it may be part of a status: TEST-UNEXPECTED-FAIL.
 	capitals := isUpper(b[start]) && isUpper(b[end-1])
 	joined := start > 0 && joinsWord(b[start-1]) && !(capitals && b[start-1] == '-')
 	if end < len(b) && !(capitals && b[end] == '-') {
 		joined = joined || joinsWord(b[end]) && b[end] != '.' && b[end] != 's' || b[end] == '('
 	}
 	if joined {
-		// A part of an identifier, a path or a flag. Exceptions are named so, too.
+		// A part of an identifier, a path or a flag, but names of exceptions count in full.
 		if end < len(b) && b[end] == ':' || start > 0 && isLower(b[start-1]) && isUpper(b[start]) {
-			return w.worth
+			return w.score
 		}
-		return w.worth / 4
+		return w.score / 4
 	}
-	return w.worth
+	return w.score
 }
 
 func joinsWord(c byte) bool {

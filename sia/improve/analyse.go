@@ -11,14 +11,14 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// maxPast is how many earlier cycles a model sees; maxSample how many bytes it sees of each
-// file that it may choose from, at most.
+// maxPast is the number of earlier cycles that a model sees; maxSample the maximum number of bytes that it sees of each
+// file to choose from.
 const (
 	maxPast   = 12
 	maxSample = 1200
 )
 
-// plan is one specific improvement, as a model proposes it.
+// plan is one specific improvement proposed by a model.
 type plan struct {
 	file    string
 	Nothing bool   `json:"nothing"`
@@ -28,7 +28,7 @@ type plan struct {
 	How     string `json:"how"`
 }
 
-// analyse asks for one improvement. why says, in words, why there is none to be had.
+// analyse asks the model for one improvement. why is the reason for a missing answer, for display.
 func (r *run) analyse(ctx context.Context, c *Cycle) (p plan, why string) {
 	r.Say(fmt.Sprintf("cycle %d: analyse", c.Number))
 	v := &evidence{left: room(r.Author)}
@@ -65,7 +65,7 @@ func (r *run) analyse(ctx context.Context, c *Cycle) (p plan, why string) {
 	return p, why
 }
 
-// showSubject shows the file, or where there are several, the beginning of each.
+// showSubject adds the file to the evidence, or with several files, the beginning of each.
 func (r *run) showSubject(v *evidence, c *Cycle) error {
 	limit := v.left * 60 / 100
 	if n := len(r.order.Files); n > 1 {
@@ -89,17 +89,17 @@ func (r *run) showSubject(v *evidence, c *Cycle) error {
 	return nil
 }
 
-// showFailure shows what the self-test says of the files as they are.
+// showFailure adds the output of a failed self-test of the unchanged files.
 func (r *run) showFailure(v *evidence) {
 	b := r.result.Baseline
-	if b == nil || b.OK || len(r.result.Changes) > 0 { // what was kept has passed it
+	if b == nil || b.OK || len(r.result.Changes) > 0 { // kept changes have passed it
 		return
 	}
 	v.add("The self-test fails as things are", fmt.Sprintf("What `%s` printed (%s). The improvement has to make it pass.",
 		text.OneLine(b.Command), b.Ending), visible.Text(b.Output), 50, text.Tail)
 }
 
-// past tells of earlier cycles, a line each.
+// past describes earlier cycles, about one line each.
 func (r *run) past() string {
 	all := append(slices.Clone(r.order.Past), r.result.Cycles...)
 	var b strings.Builder

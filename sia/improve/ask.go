@@ -24,23 +24,23 @@ var promptFiles embed.FS
 var schemaFiles embed.FS
 
 const (
-	callWithin    = 10 * time.Minute // one call, the client's own retries included
-	tries         = 3                // answers that are asked for before an unusable one is final
-	bytesPerToken = 3                // a careful estimate: prose has more, dense code about this many
-	minRoom       = 2000             // bytes of evidence, however small the window is
-	maxSentence   = 600              // characters of a goal, a reason or a summary
+	callWithin    = 10 * time.Minute // timeout of one call, the client's retries included
+	tries         = 3                // maximum number of answers requested
+	bytesPerToken = 3                // a conservative estimate: prose has more, dense code about this many
+	minRoom       = 2000             // minimum size of the evidence, in bytes
+	maxSentence   = 600              // maximum length of a goal, a reason or a summary, in characters
 )
 
 // question is one call for an answer in JSON.
 type question struct {
-	name     string // of the prompt and the schema
-	prompt   any    // what the prompt's template is given
-	files    []any  // the names that the answer's property "file" may have; nil: any
+	name     string // name of the prompt and the schema
+	prompt   any    // values for the prompt's template
+	files    []any  // allowed values of the answer's property "file"; nil: any
 	evidence string
 }
 
-// ask makes the call, and up to two more that name the fault when accept refuses an answer. It
-// returns why there is no usable answer, in words; "" when there is one.
+// ask makes the call, and up to two more that name the error when accept rejects an answer. It returns the reason for a
+// missing answer, for display; "" on success.
 func ask(ctx context.Context, m Model, q question, usage *llm.Usage, accept func([]byte) error) (why string) {
 	system, err := renderPrompt(q.name, q.prompt)
 	if err != nil {
@@ -60,7 +60,7 @@ func ask(ctx context.Context, m Model, q question, usage *llm.Usage, accept func
 	return ""
 }
 
-// advice is what a person can do about a call that failed, as a sentence to add.
+// advice returns what a user can do about a failed call, as a sentence to append.
 func advice(err error) string {
 	var call *llm.Error
 	if !errors.As(err, &call) {
@@ -79,8 +79,8 @@ func renderPrompt(name string, values any) (string, error) {
 	return b.String(), err
 }
 
-// answerSchema is an embedded schema. All are strict: every property is required, and there are
-// no others (https://platform.openai.com/docs/guides/structured-outputs).
+// answerSchema returns an embedded schema. All are strict: every property is required, and no others are allowed
+// (https://platform.openai.com/docs/guides/structured-outputs).
 func answerSchema(q question) (*llm.Schema, error) {
 	b, err := schemaFiles.ReadFile("schema/" + q.name + ".json")
 	if err != nil {
@@ -97,7 +97,7 @@ func answerSchema(q question) (*llm.Schema, error) {
 	return &llm.Schema{Name: q.name, JSON: b, Strict: true}, err
 }
 
-// decode reads an answer strictly. An error says, to the model, what to mend.
+// decode parses an answer strictly. An error tells the model what to fix.
 func decode(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -107,25 +107,25 @@ func decode(raw []byte, into any) error {
 	return nil
 }
 
-// sentence is a short text of a model's.
+// sentence returns a model's short text, masked, on one line and truncated.
 func (e *Engine) sentence(s string) string {
 	return text.Clip(text.OneLine(visible.Text(e.Mask(s))), maxSentence)
 }
 
-// room is how many bytes of evidence fit in a model's window beside its answer.
+// room returns the number of bytes of evidence that fit in a model's window together with its answer.
 func room(m Model) int {
 	const prompt = 1500 // tokens of the prompt and the schema, roughly
 	return max(minRoom, (m.Window()-m.MaxOutput()-prompt)*bytesPerToken)
 }
 
-// evidence lays out labelled texts within a number of bytes. What is added first has first choice.
+// evidence formats labelled texts within a number of bytes. Texts added first get space first.
 type evidence struct {
 	left int
 	b    strings.Builder
 }
 
-// add adds a text with its heading and where it comes from, cut to at most share percent of what
-// is left. An empty text is left out.
+// add adds a text with its heading and origin, truncated to at most share percent of the remaining space. An empty text
+// is left out.
 func (v *evidence) add(heading, from, content string, share int, keep text.End) {
 	if strings.TrimSpace(content) == "" {
 		return
@@ -139,7 +139,7 @@ func (v *evidence) add(heading, from, content string, share int, keep text.End) 
 
 func (v *evidence) String() string { return strings.TrimSpace(v.b.String()) }
 
-// names are values of an enum.
+// names returns the distinct values for an enum, sorted.
 func names(all []string) (out []any) {
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(all))) {
 		out = append(out, n)

@@ -14,17 +14,17 @@ type Outcome string
 const (
 	Kept     Outcome = "kept"
 	Reverted Outcome = "reverted"
-	Nothing  Outcome = "nothing" // there was nothing to improve
-	Failed   Outcome = "failed"  // there was no change to judge
+	Nothing  Outcome = "nothing" // nothing to improve
+	Failed   Outcome = "failed"  // no change to evaluate
 )
 
-// Way is how a change was made.
+// Way is the method by which a change was made.
 type Way string
 
-// The ways.
+// The methods.
 const (
-	Whole Way = "whole" // the model wrote all of the file
-	Edits Way = "edits" // it replaced pieces that occur exactly once
+	Whole Way = "whole" // the model wrote the whole file
+	Edits Way = "edits" // it replaced strings that occur exactly once
 )
 
 // Cycle is one cycle. Its texts are masked.
@@ -32,31 +32,31 @@ type Cycle struct {
 	Number     int        `json:"cycle"` // from 1
 	File       string     `json:"file"`
 	Goal       string     `json:"goal"` // the improvement, in the model's words
-	Why        string     `json:"why"`  // what shows that it is one
+	Why        string     `json:"why"`  // why it is an improvement
 	Summary    string     `json:"summary"`
 	Way        Way        `json:"way,omitempty"` // empty: no change was made
 	FileBytes  int        `json:"file_bytes"`
-	ShownBytes int        `json:"shown_bytes"` // of them, to the model; fewer than FileBytes: it was truncated
-	Diff       string     `json:"-"`           // unified
+	ShownBytes int        `json:"shown_bytes"` // bytes shown to the model; fewer than FileBytes: truncated
+	Diff       string     `json:"-"`           // unified diff
 	Evaluation Evaluation `json:"-"`
 	Outcome    Outcome    `json:"outcome"`
 	Reason     string     `json:"reason"`
 	Usage      llm.Usage  `json:"usage"`
 }
 
-// Truncated reports whether the model could not be shown all of the file.
+// Truncated reports whether the model saw only part of the file.
 func (c Cycle) Truncated() bool { return c.ShownBytes < c.FileBytes }
 
-// Evaluation is what was found of a change. What was not looked at is nil or empty: nothing
-// follows once something failed.
+// Evaluation is the result of evaluating a change. Steps that were not run are nil or empty: the first failure ends the
+// evaluation.
 type Evaluation struct {
 	Parse    Parse     `json:"parse"`
-	SelfTest *TestRun  `json:"self_test"` // null: there is none, or the change did not get so far
+	SelfTest *TestRun  `json:"self_test"` // null: no self-test, or an earlier step failed
 	Critique *Critique `json:"critique"`
 	Replay   *Replayed `json:"replay"`
 }
 
-// String is the findings in one line.
+// String returns the results on one line.
 func (e Evaluation) String() string {
 	all := []string{e.Parse.String()}
 	if e.SelfTest != nil {
@@ -71,7 +71,7 @@ func (e Evaluation) String() string {
 	return strings.Join(all, ", ")
 }
 
-// ParseVerdict says whether a file parses.
+// ParseVerdict is the result of parsing a file.
 type ParseVerdict string
 
 // The verdicts.
@@ -81,14 +81,14 @@ const (
 	NotChecked ParseVerdict = "not checked"
 )
 
-// Parse is whether a file parses for its language.
+// Parse is the result of parsing a file in its language.
 type Parse struct {
 	Verdict  ParseVerdict `json:"verdict"`
 	Language string       `json:"language,omitempty"`
-	Why      string       `json:"why,omitempty"` // what is wrong, or why it was not checked
+	Why      string       `json:"why,omitempty"` // the error, or why it was not checked
 }
 
-// String is such as "parses as Go", or "not checked: there is no parser for .zig".
+// String returns, for example, "parses as Go" or "not checked: there is no parser for .zig".
 func (p Parse) String() string {
 	s := string(p.Verdict)
 	if p.Language != "" && p.Verdict != NotChecked {
@@ -104,7 +104,7 @@ func (p Parse) String() string {
 type TestRun struct {
 	Command string `json:"command"`
 	OK      bool   `json:"ok"`
-	Ending  string `json:"ending"` // such as "exit status 1"
+	Ending  string `json:"ending"` // for example "exit status 1"
 	Output  string `json:"output"` // its beginning and end
 }
 
@@ -114,21 +114,21 @@ type Critique struct {
 	Reasons []string `json:"reasons"`
 }
 
-// ReplayVerdict is what replayed tasks say of a change.
+// ReplayVerdict is the verdict of replayed tasks on a change.
 type ReplayVerdict string
 
-// The verdicts, as policies/evolve has them.
+// The verdicts, the same as in policies/evolve.
 const (
 	ReplayPass   ReplayVerdict = "pass"
 	ReplayReject ReplayVerdict = "reject"
-	NotReplayed  ReplayVerdict = "not-replayed" // there are no tasks, or too few to say
+	NotReplayed  ReplayVerdict = "not-replayed" // no tasks, or too few for a verdict
 )
 
 // Replayed is the result of replayed tasks.
 type Replayed struct {
 	Verdict   ReplayVerdict `json:"verdict"`
-	Tasks     int           `json:"tasks"`    // played both before and after
-	Proposal  int           `json:"proposal"` // its number among those that replayed tasks judged, from 1; 0: they did not
+	Tasks     int           `json:"tasks"`    // number of tasks played with and without the change
+	Proposal  int           `json:"proposal"` // number among the proposals judged by replay, from 1; 0: not judged
 	E         float64       `json:"e"`
 	Threshold float64       `json:"threshold"`
 	Why       string        `json:"why"`

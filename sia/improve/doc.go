@@ -1,26 +1,24 @@
-// Package improve makes files better, a cycle at a time, and keeps what can be shown to be
-// better.
+// Package improve improves files in cycles and keeps the changes that are shown to be better.
 //
 // Concepts:
 //
-//   - An [Order] names the files that may be changed, what for, and how far to go.
-//   - A [Cycle] has three steps. *Analyse*: a model is shown a file with what is known about it,
-//     and names one specific improvement. *Implement*: it makes the improvement, as whole
-//     new content or, where it could not be shown all of the file, as edits. *Evaluate*: does
-//     the result parse for its language, does the self-test pass, what does an independent
-//     critique score it, and for SIA's own files, the results of replayed tasks.
-//   - What stands all of that is kept, and the next cycle builds on it. Anything else is
-//     reverted, and the next cycle gets the reason.
-//   - The critique is independent: it is a call of its own that sees the goal, and the file
-//     before and after. It knows neither the analysis nor the logs.
+//   - An [Order] names the files that may be changed, the goal, and the limits.
+//   - A [Cycle] has three steps. *Analyse*: a model sees a file with its context and names one
+//     specific improvement. *Implement*: it makes the improvement, as new content of the whole
+//     file or, if it saw only part of the file, as edits. *Evaluate*: whether the result parses
+//     in its language, whether the self-test passes, the score of an independent critique, and
+//     for SIA's own files, the results of replayed tasks.
+//   - A change that passes all of that is kept, and the next cycle builds on it. Any other change
+//     is reverted, and the next cycle gets the reason.
+//   - The critique is independent: a separate call that sees the goal, and the file before and
+//     after, but neither the analysis nor the logs.
 //
-// The package decides and asks. It touches no disk and runs nothing: files, self-tests, the
-// parsers of other languages and replays are ports ([Config]) that work on a copy, so that
-// whatever happens here, the original is as it was. Who gave the copy promotes what was kept.
+// The package decides and calls models. It accesses no disk and runs no programs: files, self-tests, parsers of other
+// languages and replays are ports ([Config]) that work on a copy, so the original is never changed. The owner of the
+// copy promotes the kept changes.
 //
-// Everything that a model is shown is masked, cleaned of what a person would not see, fenced and
-// labelled with where it comes from.
+// All text shown to a model is masked, stripped of invisible characters, fenced and labelled with its origin.
 //
-// The package may import sia and what lies below it, and agent/llm, since an improvement is
-// a model's answer. Start reading at improve.go.
+// The package may import sia and its subpackages, and agent/llm, since an improvement is a model's answer. Start
+// reading at improve.go.
 package improve

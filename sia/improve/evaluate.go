@@ -14,9 +14,8 @@ const (
 	maxReason  = 400 // characters
 )
 
-// evaluate judges a change that stands in the copy. why says what speaks against it; "" for
-// nothing. What costs least comes first, and nothing follows once something failed. replayed is
-// the results of tasks with the change.
+// evaluate evaluates a change in the copy. why is the reason to reject it; "" to accept it. The cheapest steps come
+// first, and the first failure ends the evaluation. replayed holds the results of tasks with the change.
 func (r *run) evaluate(
 	ctx context.Context, c *Cycle, before, after File,
 ) (replayed map[string]bool, why string, err error) {
@@ -37,8 +36,8 @@ func (r *run) evaluate(
 	return r.replay(ctx, c)
 }
 
-// parse parses the change. A language that has dialects, such as JSON with comments or JavaScript with JSX, is not held
-// against a file that was written in one before.
+// parse parses the change. For languages with dialects, such as JSON with comments or JavaScript with JSX, a syntax
+// error does not count if the file did not parse before either.
 func (r *run) parse(ctx context.Context, name string, before, after File) (Parse, error) {
 	p, known := parse(name, after.Text)
 	if !known {
@@ -56,7 +55,7 @@ func (r *run) parse(ctx context.Context, name string, before, after File) (Parse
 	return p, nil
 }
 
-// check has the language's own parser parse the change, and where that refuses it, the file as it was before.
+// check parses the change with the language's own parser, and if that fails, the file before the change.
 func (r *run) check(ctx context.Context, name string, before, after File) (Parse, error) {
 	p, err := r.Checker.Check(ctx, name)
 	if err != nil || p.Verdict != Broken || before.Absent {
@@ -76,7 +75,7 @@ func (r *run) check(ctx context.Context, name string, before, after File) (Parse
 	return p, nil
 }
 
-// test runs the self-test. It has to pass, whatever it said before the change.
+// test runs the self-test. It has to pass, even if it failed before the change.
 func (r *run) test(ctx context.Context, c *Cycle, after File) (why string, err error) {
 	if r.Tests == nil {
 		return "", nil
@@ -93,7 +92,7 @@ func (r *run) test(ctx context.Context, c *Cycle, after File) (why string, err e
 	if !got.OK {
 		return "the self-test does not pass: " + got.Ending, nil
 	}
-	// It ran on the copy and may write there. It must not pass by what it made of the file.
+	// The self-test may write to the copy. It must not pass by changing the file.
 	now, err := r.Files.Read(c.File)
 	if err != nil {
 		return "", fmt.Errorf("self-test: read %s: %w", c.File, err)
@@ -104,8 +103,7 @@ func (r *run) test(ctx context.Context, c *Cycle, after File) (why string, err e
 	return "", nil
 }
 
-// criticise asks the independent critic, who is shown the goal and the file before and after,
-// and nothing else.
+// criticise asks the independent critic, which sees only the goal and the file before and after.
 func (r *run) criticise(ctx context.Context, c *Cycle, before, after File) (why string, err error) {
 	r.Say(fmt.Sprintf("cycle %d: critique", c.Number))
 	v := &evidence{left: room(r.Critic)}
@@ -155,7 +153,7 @@ func (r *run) criticise(ctx context.Context, c *Cycle, before, after File) (why 
 	return "", nil
 }
 
-// replay plays tasks with the change, and compares with their results without it.
+// replay replays tasks with the change and compares the results with those without it.
 func (r *run) replay(ctx context.Context, c *Cycle) (results map[string]bool, why string, err error) {
 	if r.Replay == nil {
 		return nil, "", nil

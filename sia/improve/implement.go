@@ -13,18 +13,17 @@ import (
 
 const (
 	maxEdits   = 50
-	secretMark = "[secret: " // how a mark begins that masking leaves
+	secretMark = "[secret: " // beginning of a mark left by masking
 )
 
-// edit replaces a piece of a file that occurs exactly once.
+// edit replaces a string that occurs exactly once in a file.
 type edit struct {
 	Old string `json:"old"`
 	New string `json:"new"`
 }
 
-// implement asks for the change that a plan describes. It is written as whole content where the
-// model sees the whole file and can answer with as much; else as edits, so that what it does not
-// see stays byte for byte.
+// implement asks the model for the planned change: as whole content if the model sees the whole file and its answer can
+// be that long, else as edits, so that the unseen part is unchanged.
 func (r *run) implement(ctx context.Context, c *Cycle, p plan, before File) (after File, why string) {
 	r.Say(fmt.Sprintf("cycle %d: implement", c.Number))
 	v := &evidence{left: room(r.Author)}
@@ -61,7 +60,7 @@ func (r *run) implement(ctx context.Context, c *Cycle, p plan, before File) (aft
 		case answer.Content == nil:
 			return errors.New("content is missing")
 		default:
-			after.Text = spelledAs(before.Text, *answer.Content)
+			after.Text = matchLineEndings(before.Text, *answer.Content)
 		}
 		if err != nil {
 			return err
@@ -71,7 +70,7 @@ func (r *run) implement(ctx context.Context, c *Cycle, p plan, before File) (aft
 	return after, why
 }
 
-// acceptable refuses content that can't be meant. An error says, to the model, what to mend.
+// acceptable rejects implausible content. An error tells the model what to fix.
 func acceptable(before, after File) error {
 	switch {
 	case len(after.Text) > MaxFile:
@@ -88,13 +87,13 @@ func acceptable(before, after File) error {
 	return nil
 }
 
-// applyEdits replaces pieces, each of which must occur exactly once at its turn and begin within
-// the first seen bytes. An error says, to the model, what to mend.
+// applyEdits applies edits in order. Each old string must occur exactly once at its turn and lie within the first seen
+// bytes. An error tells the model what to fix.
 func applyEdits(content string, edits []edit, seen int) (string, error) {
 	if len(edits) == 0 || len(edits) > maxEdits {
 		return "", fmt.Errorf("%d edits; there must be 1 to %d", len(edits), maxEdits)
 	}
-	rest := len(content) - seen // bytes at the end that nobody may touch
+	rest := len(content) - seen // bytes at the end that edits must not touch
 	for i, e := range edits {
 		old, fresh := e.Old, e.New
 		if crlf := toCRLF(old); old != "" && !strings.Contains(content, old) && strings.Contains(content, crlf) {
@@ -116,9 +115,9 @@ func applyEdits(content string, edits []edit, seen int) (string, error) {
 	return content, nil
 }
 
-// spelledAs is content with the line ends of before, and a newline at its end where before has
-// one or is nothing.
-func spelledAs(before, content string) string {
+// matchLineEndings returns content with the line endings of before, and with a final newline if before has one or is
+// empty.
+func matchLineEndings(before, content string) string {
 	content = strings.ReplaceAll(content, "\r\n", "\n")
 	if (before == "" || strings.HasSuffix(before, "\n")) && !strings.HasSuffix(content, "\n") && content != "" {
 		content += "\n"

@@ -8,13 +8,13 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// Bounds of an order.
+// Limits on an order.
 const (
-	MaxFile   = 1 << 20 // bytes of a file that is improved, before and after
+	MaxFile   = 1 << 20 // maximum size of a file before and after, in bytes
 	MaxCycles = 20
 )
 
-// File is a text file's content, or that there is no such file.
+// File is the content of a text file, or an absent file.
 type File struct {
 	Text   string
 	Absent bool
@@ -27,14 +27,14 @@ type Model interface {
 	MaxOutput() int // tokens of an answer
 }
 
-// Files is the copy that is worked on. Names are slash-separated and relative to its root.
+// Files is the working copy. Names are slash-separated and relative to its root.
 type Files interface {
 	Read(name string) (File, error)
-	// Write makes the file as it is given, removing it when it is absent.
+	// Write writes the file, or removes it if f is absent.
 	Write(name string, f File) error
 }
 
-// Tester runs the self-test on the copy. An error means that it could not be run at all.
+// Tester runs the self-test on the copy. An error means that it could not be run.
 type Tester interface {
 	Test(ctx context.Context, file string) (TestRun, error)
 }
@@ -44,8 +44,8 @@ type Checker interface {
 	Check(ctx context.Context, name string) (Parse, error)
 }
 
-// Replayer plays tasks with known outcomes with the copy in dir: whether each was resolved, by
-// its id. An empty result means that there are none to play.
+// Replayer replays recorded tasks with the copy in dir and returns whether each was resolved, by id. An empty result
+// means that there are no tasks.
 type Replayer interface {
 	Replay(ctx context.Context, dir string) (results map[string]bool, err error)
 }
@@ -53,39 +53,39 @@ type Replayer interface {
 // Pair is a replayed task's result with and without the change.
 type Pair struct{ After, Before bool }
 
-// Judgement is what replayed tasks say of a change.
+// Judgement is the judgement of replayed tasks on a change.
 type Judgement struct {
 	Verdict   ReplayVerdict
-	E         float64 // the evidence that the change is better
-	Threshold float64 // the E at which it passes
+	E         float64 // e-value of the change being better
+	Threshold float64 // minimum E to pass
 	Why       string
 }
 
-// Replay is how the outcome of tasks is compared. Judge says what pairs of outcomes show of the
-// k-th proposal, counted from 1.
+// Replay replays tasks and compares their outcomes. Judge judges the k-th proposal, counted from 1, by pairs of
+// outcomes.
 type Replay struct {
 	Replayer Replayer
 	Dir      string // the copy
 	Judge    func(k int, pairs []Pair) (Judgement, error)
 }
 
-// Config is what an Engine works with. Only Tests, Replay and Done may be left out.
+// Config is the configuration of an Engine. Only Tests, Replay and Done are optional.
 type Config struct {
 	Author  Model // analyses and implements
 	Critic  Model
 	Files   Files
-	Checker Checker             // of languages that Go's libraries don't parse
-	Mask    func(string) string // takes secrets out of what a model is shown, and what is kept in words
-	Say     func(string)        // progress, a line at a time
-	Tests   Tester              // nil: there is no self-test
-	Replay  *Replay             // nil: nothing is replayed
-	Done    func(Cycle) error   // gets each cycle as it ends; may be nil
+	Checker Checker             // for languages that Go libraries do not parse
+	Mask    func(string) string // masks secrets in texts for models and in results
+	Say     func(string)        // reports progress, line by line
+	Tests   Tester              // nil: no self-test
+	Replay  *Replay             // nil: no replay
+	Done    func(Cycle) error   // called at the end of each cycle; may be nil
 }
 
-// Engine makes improvements. It is not safe for concurrent use.
+// Engine runs improvement cycles. It is not safe for concurrent use.
 type Engine struct{ Config }
 
-// New returns an engine. An error says what is missing.
+// New returns an engine, or an error for a missing part of the configuration.
 func New(c Config) (*Engine, error) {
 	switch {
 	case c.Author == nil || c.Critic == nil:
@@ -96,51 +96,50 @@ func New(c Config) (*Engine, error) {
 	return &Engine{c}, nil
 }
 
-// Log is what a program printed.
+// Log is the output of a program.
 type Log struct{ Name, Text string }
 
-// Order is what is to be improved.
+// Order is an order to improve files.
 type Order struct {
-	Files     []string // one is improved; of several, each cycle's analysis picks one
-	Context   string   // what the person who asks wants, in their words
+	Files     []string // files to improve; each cycle picks one
+	Context   string   // the user's request, in their words
 	Logs      []Log
 	Cycles    int     // 1 to [MaxCycles]
-	Threshold float64 // the critique that is enough, 0 to 1
-	Past      []Cycle // of earlier runs on these files, oldest first
-	Proposals int     // earlier ones that replayed tasks judged
+	Threshold float64 // minimum score of the critique, 0 to 1
+	Past      []Cycle // cycles of earlier runs on these files, oldest first
+	Proposals int     // number of earlier proposals judged by replay
 }
 
-// check refuses an order that makes no sense.
+// check returns an error for an invalid order.
 func (o Order) check() error {
 	switch {
 	case len(o.Files) == 0:
 		return errors.New("improve: no file is named")
 	case o.Cycles < 1 || o.Cycles > MaxCycles:
 		return fmt.Errorf("improve: %d cycles; it takes 1 to %d", o.Cycles, MaxCycles)
-	case !(o.Threshold >= 0 && o.Threshold <= 1): // also what is no number
+	case !(o.Threshold >= 0 && o.Threshold <= 1): // also NaN
 		return fmt.Errorf("improve: the critique's threshold is %v; it is a number from 0 to 1", o.Threshold)
 	}
 	return nil
 }
 
-// Change is a file as it was before the run, and as the last cycle that was kept left it.
+// Change is a file before the run and after the last kept cycle.
 type Change struct {
 	Name          string
 	Before, After File
 }
 
-// Result is the outcome of a run. It is complete also when an error cut the run short.
+// Result is the outcome of a run. It is complete even if the run ended with an error.
 type Result struct {
 	Cycles   []Cycle
-	Changes  []Change  // what was kept, in the order in which the files were first changed
-	Baseline *TestRun  // the self-test before the first cycle; nil: there is none
-	Usage    llm.Usage // of all calls
-	Ended    string    // why no further cycle was made, in words; "": the order was carried out
+	Changes  []Change  // kept changes, in the order in which the files were first changed
+	Baseline *TestRun  // the self-test before the first cycle; nil: none
+	Usage    llm.Usage // usage of all calls
+	Ended    string    // why the run ended early, for display; "": all cycles were run
 }
 
-// Run makes cycles until the order is carried out, there is nothing left to improve, or a model
-// can't be asked. Trouble with a model is no error: Ended says so. An error means that ctx
-// ended, or that a port failed.
+// Run runs cycles until the order is complete, nothing is left to improve, or a model fails. A failure of a model is
+// not an error: Ended is the reason. An error means that ctx is done or that a port failed.
 func (e *Engine) Run(ctx context.Context, o Order) (Result, error) {
 	r := run{Engine: e, order: o}
 	if err := o.check(); err != nil {
@@ -168,12 +167,12 @@ func (e *Engine) Run(ctx context.Context, o Order) (Result, error) {
 	return r.result, nil
 }
 
-// run is an order being carried out.
+// run is the execution of an order.
 type run struct {
 	*Engine
 	order    Order
 	result   Result
-	replayed map[string]bool // with the files as they were kept last
+	replayed map[string]bool // results of replayed tasks with the last kept files
 }
 
 // baseline runs the self-test and replayed tasks before anything is changed.
@@ -230,12 +229,11 @@ func (r *run) cycle(ctx context.Context, c *Cycle) error {
 		return nil
 	}
 	c.Diff = unifiedDiff(p.file, before, after)
-	return r.settle(ctx, c, before, after)
+	return r.keepOrRevert(ctx, c, before, after)
 }
 
-// settle evaluates a change on the copy and keeps or reverts it. Whatever happens, the copy has
-// either.
-func (r *run) settle(ctx context.Context, c *Cycle, before, after File) (err error) {
+// keepOrRevert evaluates a change on the copy and keeps or reverts it, also on errors.
+func (r *run) keepOrRevert(ctx context.Context, c *Cycle, before, after File) (err error) {
 	if err := r.Files.Write(c.File, after); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", c.File, err), r.Files.Write(c.File, before))
 	}

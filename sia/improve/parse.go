@@ -23,7 +23,7 @@ const (
 	languageYAML = "YAML"
 )
 
-// parserOf is the parser that needs nothing but the text, by the end of a file's name; nil for none.
+// parserOf returns the built-in parser for a file name's extension; nil for none.
 func parserOf(name string) (language string, parse func(string) error) {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".go":
@@ -35,15 +35,14 @@ func parserOf(name string) (language string, parse func(string) error) {
 	case ".toml":
 		return "TOML", func(s string) error { return toml.Unmarshal([]byte(s), new(map[string]any)) }
 	case ".md", ".markdown":
-		return "Markdown", func(string) error { return nil } // every text is
+		return "Markdown", func(string) error { return nil } // every text is valid
 	case ".txt":
 		return "text", func(string) error { return nil }
 	}
 	return "", nil
 }
 
-// parse parses a text for the language that its file's name tells. known is false where that
-// takes the language's own parser.
+// parse parses a text in the language of its file name. known is false where that requires the language's own parser.
 func parse(name, content string) (p Parse, known bool) {
 	language, parse := parserOf(name)
 	if parse == nil {

@@ -9,15 +9,14 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// shown is a file as a model sees it: without secrets, hidden characters and, where it is too
-// long, without its end.
+// shown is the text of a file for a model: without secrets and invisible characters, and truncated if it is too long.
 type shown struct {
 	text  string
-	bytes int  // of the file's own text that are shown
-	whole bool // what is shown is all of the file, but for the spelling of its line ends
+	bytes int  // number of bytes of the file that are shown
+	whole bool // the text is the whole file, except for line endings
 }
 
-// show cuts a file to limit bytes.
+// show returns the text of a file for a model, at most limit bytes.
 func (e *Engine) show(f File, limit int) shown {
 	clean := visible.Text(e.Mask(f.Text))
 	s := shown{text: clean, bytes: len(f.Text), whole: clean == strings.ReplaceAll(f.Text, "\r\n", "\n")}
@@ -25,12 +24,12 @@ func (e *Engine) show(f File, limit int) shown {
 		return s
 	}
 	s.text, s.whole = text.HeadOf(clean, limit), false
-	// Where something was taken out, the two differ in length: then fewer are said to be shown.
+	// If something was removed, the lengths differ: bytes is then too small rather than too large.
 	s.bytes = min(len(s.text), len(f.Text)-1)
 	return s
 }
 
-// note says to a model how much of the file it sees; "" for all.
+// note tells a model which part of the file it sees; "" for all of it.
 func (s shown) note(f File) string {
 	switch {
 	case f.Absent:
@@ -43,13 +42,13 @@ func (s shown) note(f File) string {
 	return ""
 }
 
-// unifiedDiff is the difference of two files, or "" for none.
+// unifiedDiff returns the unified diff of two files, or "" for none.
 func unifiedDiff(name string, before, after File) string {
 	from, to := "a/"+name, "b/"+name
 	if before.Absent {
 		from = "/dev/null"
 	}
 	d := string(diff.Diff(from, []byte(before.Text), to, []byte(after.Text)))
-	_, d, _ = strings.Cut(d, "\n") // the library's own first line is none of the format
+	_, d, _ = strings.Cut(d, "\n") // the library's first line is not part of the format
 	return d
 }

@@ -8,31 +8,29 @@ import (
 	"time"
 )
 
-// Agreement is one thing that several repositories learned, each by itself.
+// Agreement is a lesson that several repositories learned independently.
 type Agreement struct {
-	Lessons []Lesson // they say the same and come from two repositories at least; the surest first
-	Against []Lesson // they advise the opposite, in any of the repositories that were asked
+	Lessons []Lesson // equivalent lessons from at least two repositories, highest confidence first
+	Against []Lesson // lessons of any of the repositories that advise the opposite
 
-	tags, words []string // those that the lessons of two repositories share
+	tags, words []string // tags and words that lessons of two repositories share
 }
 
-// agreeingKinds are the kinds that may hold elsewhere, too. A tool or a model is only known to do
-// well or badly where it was tried.
+// agreeingKinds are the kinds of lessons that may apply elsewhere, too. How well a tool or a model does is known only
+// where it was tried.
 var agreeingKinds = []Kind{Workaround, Success, Mistake, Discovery}
 
-// Agreements finds what repositories agree on, the surest first. lessons are those of all of the
-// repositories, in any order; least is the confidence that a lesson needs to count, 0–1. Only
-// lessons count that attempts may get, and that their repository learned itself: copies from
-// other repositories say nothing of their own.
+// Agreements returns the agreements among repositories, highest confidence first. lessons are those of all
+// repositories, in any order; least is the minimum confidence of a lesson that counts, 0–1. Only live lessons that
+// their repository learned itself count, not copies from other repositories.
 //
-// Lessons agree when merging would take them for the same. They also agree when they are the same
-// without the words that their contexts quote from each repository's checks. Then the agreement has
-// them without these words.
+// Lessons agree when [Merge] would merge them. They also agree when they are equivalent without the words that their
+// contexts quote from each repository's checks. Then the agreement has them without these words.
 //
-// The work grows with the number of lessons, not its square: each is compared with a bounded number
-// of the lessons that share a band of its signature.
+// The time is linear in the number of lessons: each is compared with a bounded number of the lessons that share a band
+// of its signature.
 func Agreements(lessons []Lesson, least float64, now time.Time) []Agreement {
-	own := independentLessons(lessons, least, now)
+	own := eligibleLessons(lessons, least, now)
 	var all []Agreement
 	agreed := map[ID]bool{}
 	for _, form := range []func(Lesson) Lesson{func(l Lesson) Lesson { return l }, Lesson.withoutQuotes} {
@@ -55,13 +53,12 @@ func Agreements(lessons []Lesson, least float64, now time.Time) []Agreement {
 			all[i].addOpposed(against)
 		}
 	}
-	slices.SortFunc(all, func(a, b Agreement) int { return bySureness(now)(a.Lessons[0], b.Lessons[0]) })
+	slices.SortFunc(all, func(a, b Agreement) int { return byConfidence(now)(a.Lessons[0], b.Lessons[0]) })
 	return all
 }
 
-// Shared is a lesson of the agreement in the form that other repositories get: what it says, when
-// it applies, and the labels and words that two repositories share. It leaves out where the lesson
-// was learned, from whom, and how it fared.
+// Shared returns a lesson of the agreement in the form that other repositories get: its text, when it applies, and the
+// labels and words that two repositories share, without its provenance and evidence.
 func (a Agreement) Shared(l Lesson) Lesson {
 	return Lesson{
 		ID: l.ID, Repo: l.Repo, Kind: l.Kind, State: Active, Context: l.Context, Text: l.Text, Correction: l.Correction,
@@ -69,13 +66,13 @@ func (a Agreement) Shared(l Lesson) Lesson {
 	}
 }
 
-// Says reports whether a lesson that was shared says what the agreement does.
-func (a Agreement) Says(shared Lesson) bool {
+// Covers reports whether a shared lesson is equivalent to one of the agreement.
+func (a Agreement) Covers(shared Lesson) bool {
 	return slices.ContainsFunc(a.Lessons, func(l Lesson) bool { return l.ID == shared.ID || sameLesson(l, shared) })
 }
 
-// CopyTo is the copy of a shared lesson that a repository gets. It has the same id and no counts,
-// so that after [Lesson.Given] the repository judges it by its own evidence.
+// CopyTo returns the copy of a shared lesson for a repository. It has the same id and no counts, so that after
+// [Lesson.InitialEvidence] only the repository's own evidence counts.
 func (l Lesson) CopyTo(repo int64, now time.Time) Lesson {
 	l.Repo, l.State, l.From = repo, Active, Provenance{Source: FromOrganisation}
 	l.Good, l.Bad, l.Occurrences, l.Decay = 0, 0, 0, 0
@@ -83,22 +80,21 @@ func (l Lesson) CopyTo(repo int64, now time.Time) Lesson {
 	return l
 }
 
-// Given is the first evidence for a copy: others learned it, and a person approved it. It weighs as
-// much as one outcome, so that a single failure does not silence the lesson; a failure may have
-// other reasons.
-func (l Lesson) Given() Evidence {
+// InitialEvidence returns the initial evidence for a copy: other repositories learned it, and a maintainer approved it.
+// It has the weight of one outcome, so that a single failure, which may have other reasons, does not silence the
+// lesson.
+func (l Lesson) InitialEvidence() Evidence {
 	return Evidence{Key: "shared/" + string(l.ID), Lesson: l.ID, Good: 1, At: l.CreatedAt, Why: "other repositories of " +
 		"the owner learned it, and a person approved it"}
 }
 
-// isUntried reports whether the lesson is a copy about which the repository has no evidence of its
-// own.
+// isUntried reports whether the lesson is a copy without evidence from its repository.
 func (l Lesson) isUntried() bool {
 	return l.From.Source == FromOrganisation && l.CountedAt.Equal(l.CreatedAt)
 }
 
-// withoutQuotes is the lesson without the words that its context quotes from a repository's checks.
-// A context without SIA's own words stays as it is.
+// withoutQuotes returns the lesson without the words that its context quotes from a repository's checks. A context that
+// does not begin with SIA's own words is unchanged.
 func (l Lesson) withoutQuotes() Lesson {
 	for _, words := range patternVocabulary {
 		if strings.HasPrefix(l.Context, words.when+"; ") {
@@ -108,15 +104,15 @@ func (l Lesson) withoutQuotes() Lesson {
 	return l
 }
 
-// bySureness orders lessons, the surest first.
-func bySureness(now time.Time) func(a, b Lesson) int {
+// byConfidence returns a comparison that orders lessons by descending confidence.
+func byConfidence(now time.Time) func(a, b Lesson) int {
 	return func(a, b Lesson) int {
 		return cmp.Or(cmp.Compare(b.Confidence(now), a.Confidence(now)), cmp.Compare(a.ID, b.ID))
 	}
 }
 
-// independentLessons are the lessons that count, each id once, the surest first.
-func independentLessons(lessons []Lesson, least float64, now time.Time) []Lesson {
+// eligibleLessons returns the lessons that count, each id once, highest confidence first.
+func eligibleLessons(lessons []Lesson, least float64, now time.Time) []Lesson {
 	var own []Lesson
 	for _, l := range lessons {
 		learned := l.From.Source != FromOrganisation && slices.Contains(agreeingKinds, l.Kind)
@@ -124,7 +120,7 @@ func independentLessons(lessons []Lesson, least float64, now time.Time) []Lesson
 			own = append(own, l)
 		}
 	}
-	surest := bySureness(now)
+	surest := byConfidence(now)
 	slices.SortFunc(own, func(a, b Lesson) int { return cmp.Or(surest(a, b), cmp.Compare(a.Repo, b.Repo)) })
 	seen := map[ID]bool{}
 	return slices.DeleteFunc(own, func(l Lesson) bool {
@@ -134,8 +130,8 @@ func independentLessons(lessons []Lesson, least float64, now time.Time) []Lesson
 	})
 }
 
-// findAgreements finds the agreements among lessons, the surest first. All lessons of an agreement
-// agree with its first one.
+// findAgreements returns the agreements among lessons, highest confidence first. All lessons of an agreement agree with
+// its first one.
 func findAgreements(lessons []Lesson, now time.Time) []Agreement {
 	groups := groupByWords(lessons, Lesson.adviceWords,
 		func(l Lesson) string { return string(l.Kind) + l.unspaced() })
@@ -164,7 +160,7 @@ func findAgreements(lessons []Lesson, now time.Time) []Agreement {
 		for _, j := range members {
 			taken[j] = true
 		}
-		slices.SortFunc(a.Lessons, bySureness(now))
+		slices.SortFunc(a.Lessons, byConfidence(now))
 		a.tags = sharedNames(a.Lessons, func(l Lesson) []string { return l.Tags }, maxTags)
 		a.words = sharedNames(a.Lessons, func(l Lesson) []string { return l.Words }, maxWords)
 		all = append(all, a)
@@ -172,9 +168,9 @@ func findAgreements(lessons []Lesson, now time.Time) []Agreement {
 	return all
 }
 
-// sharedNames are the names that lessons of two repositories share, at most so many.
+// sharedNames returns at most most names that lessons of two repositories share.
 func sharedNames(lessons []Lesson, of func(Lesson) []string, most int) []string {
-	from := map[string]int64{} // the repository that first brought it
+	from := map[string]int64{} // name → first repository with it
 	var both []string
 	for _, l := range lessons {
 		for _, n := range of(l) {
@@ -190,7 +186,7 @@ func sharedNames(lessons []Lesson, of func(Lesson) []string, most int) []string 
 	return both
 }
 
-// wordGroup is a group of lessons that have the same words.
+// wordGroup is a group of lessons with the same words.
 type wordGroup struct {
 	lessons []Lesson
 	kind    string
@@ -198,14 +194,14 @@ type wordGroup struct {
 	sign    Signature
 }
 
-// groupByWords puts lessons of the same words and the same kind into groups, in the order of each
-// group's first lesson. The functions give a lesson's words and its kind.
+// groupByWords groups lessons with the same words and kind, in the order of each group's first lesson. The functions
+// return a lesson's words and kind.
 func groupByWords(lessons []Lesson, words func(Lesson) []string, kind func(Lesson) string) []wordGroup {
 	var groups []wordGroup
 	at := map[string]int{}
 	for _, l := range lessons {
 		s := wordGroup{kind: kind(l)}
-		_, s.against = adviceTurns(l.Text)
+		_, s.against = splitNegation(l.Text)
 		set := words(l)
 		slices.Sort(set)
 		key := fmt.Sprint(s.kind, " ", s.against, " ", strings.Join(set, " "))
@@ -221,21 +217,20 @@ func groupByWords(lessons []Lesson, words func(Lesson) []string, kind func(Lesso
 	return groups
 }
 
-// mostLike bounds the comparisons of a group: in each band of its signature it is compared with the
-// last so many groups before it. Two groups that merging would join share many bands (at a
-// similarity of .7, eight of 32 on average). A pair is only missed when thousands of different
-// groups crowd all of these bands.
-const mostLike = 32
+// maxComparisons is the maximum number of comparisons of a group per band of its signature: with the last groups before
+// it. Two groups that merging would join share many bands (at a similarity of .7, eight of 32 on average). A pair is
+// only missed when thousands of different groups share all of these bands.
+const maxComparisons = 32
 
-// nearGroups lists, for each group, the others that near says are near it.
+// nearGroups returns, for each group, the other groups for which near returns true.
 func nearGroups(groups []wordGroup, near func(a, b wordGroup) bool) [][]int {
 	buckets := map[string][]int{}
-	compared := make([]int, len(groups)) // 1 + the last that each was compared with
+	compared := make([]int, len(groups)) // 1 + index of the last group that each was compared with
 	all := make([][]int, len(groups))
 	for i, s := range groups {
 		for _, key := range s.sign.bands() {
 			bucket := buckets[key]
-			for _, j := range bucket[max(0, len(bucket)-mostLike):] {
+			for _, j := range bucket[max(0, len(bucket)-maxComparisons):] {
 				if compared[j] == i+1 {
 					continue
 				}
@@ -250,7 +245,7 @@ func nearGroups(groups []wordGroup, near func(a, b wordGroup) bool) [][]int {
 	return all
 }
 
-// opposedLessons lists, by the id of each lesson, the lessons that advise the opposite.
+// opposedLessons maps the id of each lesson to the lessons that advise the opposite.
 func opposedLessons(lessons []Lesson) map[ID][]Lesson {
 	groups := groupByWords(lessons, Lesson.aboutWords, func(Lesson) string { return "" })
 	near := nearGroups(groups, func(a, b wordGroup) bool {

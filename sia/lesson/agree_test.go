@@ -12,13 +12,13 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// in is a lesson as another repository has it.
+// in returns a lesson as one of another repository.
 func in(repo int64, name string, l Lesson) Lesson {
 	l.Repo, l.ID = repo, NewID(repo, name)
 	return l
 }
 
-// sets are agreements as sets of ids.
+// sets returns agreements as sets of ids.
 func sets(all []Agreement) [][]ID {
 	var out [][]ID
 	for _, a := range all {
@@ -101,8 +101,7 @@ func TestAgreements(t *testing.T) {
 	}
 }
 
-// What is shared is what was learned, not where, by whom, in which words of an
-// issue, or how it fared.
+// A shared lesson contains what was learned, but not its provenance, words of an issue or its evidence.
 func TestShared(t *testing.T) {
 	a, b := say("a", Workaround, putBehind), in(8, "b", say("b", Workaround, putBehind))
 	a.Good, a.Action, a.Outcome, a.Tools, a.Conflicts = 6, "used abstraction-level-shift", "it passed", []string{"run"},
@@ -122,7 +121,7 @@ func TestShared(t *testing.T) {
 	if d := cmp.Diff(want, shared); d != "" {
 		t.Error(d)
 	}
-	if !got[0].Says(shared) || got[0].Says(in(9, "c", say("c", Workaround, "Round tax half to even."))) {
+	if !got[0].Covers(shared) || got[0].Covers(in(9, "c", say("c", Workaround, "Round tax half to even."))) {
 		t.Error("Says is wrong")
 	}
 	given := shared.CopyTo(9, start)
@@ -130,8 +129,8 @@ func TestShared(t *testing.T) {
 	if d := cmp.Diff(want, given); d != "" {
 		t.Error(d)
 	}
-	counted := given.Given().Count(given)
-	if again, why := counted.Count(0, 1, start.Add(day)).Settle(start.Add(day)); counted.Confidence(start) != 2./3 ||
+	counted := given.InitialEvidence().Count(given)
+	if again, why := counted.Count(0, 1, start.Add(day)).UpdateState(start.Add(day)); counted.Confidence(start) != 2./3 ||
 		!again.Live() {
 		t.Errorf("it is given a confidence of %v, and one failure makes it %s: %s", counted.Confidence(start), again.State,
 			why)
@@ -161,8 +160,8 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// A repository keeps what it learned itself in the place of what it is given, with
-// the evidence of each; what it forgot stays forgotten.
+// A repository's own lesson replaces an equivalent copy and gets the evidence of both; a forgotten lesson stays
+// forgotten.
 func TestGiven(t *testing.T) {
 	own, given := say("a", Workaround, putBehind), say("b", Workaround, putBehind).CopyTo(7, start)
 	own.Context, own.Words = patternVocabulary["missing-credentials"].when+
@@ -170,7 +169,7 @@ func TestGiven(t *testing.T) {
 	given.Context, given.Words = patternVocabulary["missing-credentials"].when, []string{"invoice"}
 	tried, unwanted, forgotten, hers := given, own, own, own
 	tried.Good, tried.CountedAt = 9, start.Add(day)
-	given = given.Given().Count(given)
+	given = given.InitialEvidence().Count(given)
 	unwanted.State, unwanted.Bad = Archived, 4
 	forgotten.State = Forgotten
 	hers.From.Source = FromPerson
@@ -208,8 +207,8 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// Whoever says what in whatever order: those agree that say one of a few things
-// apart from one another, each thing in two repositories.
+// Lessons with one of a few clearly different texts agree, in any order and distribution, if two repositories have the
+// text.
 func TestAgreementsHold(t *testing.T) {
 	things := []string{putBehind, "Round tax half to even, as the tax office demands it of every shop.",
 		"Run make generate after each change of the schema.",
@@ -260,8 +259,8 @@ func TestAgreementsHold(t *testing.T) {
 	})
 }
 
-// many are lessons of ten repositories in SIA's own words, crowded as those are:
-// only what the checks printed differs. Each says what one of another says.
+// many returns lessons of ten repositories in SIA's own words, which differ only in the output of the checks. Each is
+// equivalent to one of another repository.
 func many(repos, each int) []Lesson {
 	var all []Lesson
 	for r := range repos {
@@ -278,7 +277,7 @@ func many(repos, each int) []Lesson {
 	return all
 }
 
-// Each lesson is found in one agreement at most, however many are alike.
+// Each lesson is in at most one agreement, even if many are similar.
 func TestAgreementsOfMany(t *testing.T) {
 	seen := map[ID]bool{}
 	lessons := many(10, 100)

@@ -12,35 +12,34 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The numbers of choosing (docs/lessons.md#how-the-few-are-chosen).
+// Parameters of Choose (docs/lessons.md#how-the-few-are-chosen).
 const (
-	ageHalf         = 90 * 24 * time.Hour  // a lesson that was not seen for so long counts half
-	provedAgeHalf   = 180 * 24 * time.Hour // the same of a promoted lesson
-	provedRank      = 1.25                 // what the rank of a promoted lesson is multiplied by
-	relevanceWeight = .7                   // of the score against likeness to the chosen ones: MMR's λ
-	withheldShare   = .1                   // probability with which a chosen lesson is kept from the task
-	scoreFloor      = .15                  // of the best score; what is below says little about the task
-	minShared       = 2                    // words that a lesson shares with the task; a person's: 1
+	scoreHalfLife    = 90 * 24 * time.Hour  // half-life of a lesson's score since it was last seen
+	promotedHalfLife = 180 * 24 * time.Hour // the same for a promoted lesson
+	promotedFactor   = 1.25                 // factor for the rank of a promoted lesson
+	relevanceWeight  = .7                   // weight of the score against similarity to the chosen ones: MMR's λ
+	withheldShare    = .1                   // probability that a chosen lesson is withheld from the task
+	scoreFloor       = .15                  // minimum score, relative to the best
+	minShared        = 2                    // minimum number of words shared with the task; 1 for a user's lesson
 )
 
-// ChooseOptions says what lessons are chosen for, and how many.
+// ChooseOptions are the options of Choose.
 type ChooseOptions struct {
 	Task          sia.TaskID
-	Most          int     // lessons at most
+	Most          int     // maximum number of lessons
 	MinConfidence float64 // 0–1
 	Now           time.Time
 }
 
-// Choose picks the lessons that an attempt gets, the most fitting first. A lesson's score is its
-// rank × (½ + ½ confidence) × ½^(age/90 days); of a promoted one it is 1.25 × rank, and 180 days.
-// The lessons are diversified by maximal marginal relevance (Carbonell and Goldstein, 1998). Of two
-// that contradict each other at most one is given: the repository's own one, rather than a copy from
-// other repositories.
+// Choose picks the lessons that an attempt gets, the best match first. A lesson's score is its rank × (½ + ½
+// confidence) × ½^(age/90 days); for a promoted one it is 1.25 × rank and 180 days. The lessons are diversified by
+// maximal marginal relevance (Carbonell and Goldstein, 1998). Of two that contradict each other at most one is chosen,
+// the repository's own one rather than a copy from other repositories.
 //
-// Each chosen lesson is withheld with probability .1 and is then in kept. A hash of task and lesson
-// decides, so a task gets a lesson in all of its attempts or in none. Nothing takes the place of
-// a withheld lesson, so that [Uplift] compares like with like.
-func Choose(found []SearchHit, want ChooseOptions) (told, kept []Lesson) {
+// Each chosen lesson is withheld with probability .1 and is then returned in withheld. A hash of task and lesson
+// decides, so a task gets a lesson in all of its attempts or in none. A withheld lesson is not replaced by another one,
+// so that [Uplift] compares like with like.
+func Choose(found []SearchHit, want ChooseOptions) (told, withheld []Lesson) {
 	type scored struct {
 		Lesson
 		score float64
@@ -54,7 +53,7 @@ func Choose(found []SearchHit, want ChooseOptions) (told, kept []Lesson) {
 			need = 1
 		}
 		confidence := f.Confidence(want.Now)
-		own := f.From.Source == FromOutcome && f.From.Task == want.Task // its attempts know
+		own := f.From.Source == FromOutcome && f.From.Task == want.Task // its attempts have it already
 		if own || isContradicted(f.Lesson, found) || !f.Live() || f.Kind == Model || confidence < want.MinConfidence ||
 			f.Shared < need || f.Rank <= 0 {
 			continue
@@ -88,20 +87,19 @@ func Choose(found []SearchHit, want ChooseOptions) (told, kept []Lesson) {
 	}
 	for _, c := range chosen {
 		if hashChance(string(want.Task), string(c.ID)) < withheldShare {
-			kept = append(kept, c.Lesson)
+			withheld = append(withheld, c.Lesson)
 		} else {
 			told = append(told, c.Lesson)
 		}
 	}
-	return told, kept
+	return told, withheld
 }
 
-// score ranks a lesson that was found, at a time. What has proved itself stands before
-// what has not, and stays relevant for longer.
+// score returns the score of a found lesson at a time. A promoted lesson scores higher and stays relevant for longer.
 func (f SearchHit) score(now time.Time) float64 {
-	rank, half := f.Rank, ageHalf
+	rank, half := f.Rank, scoreHalfLife
 	if f.State == Promoted {
-		rank, half = provedRank*rank, provedAgeHalf
+		rank, half = promotedFactor*rank, promotedHalfLife
 	}
 	age := max(0, now.Sub(f.LastSeen))
 	return rank * (.5 + .5*f.Confidence(now)) * math.Exp2(-float64(age)/float64(half))
@@ -115,13 +113,13 @@ func isContradicted(l Lesson, found []SearchHit) bool {
 	})
 }
 
-// hashChance is a number in [0, 1) that looks random and is always the same for the same names.
+// hashChance returns a pseudo-random number in [0, 1) that depends only on the names.
 func hashChance(names ...string) float64 {
 	sum := sha256.Sum256(fmt.Append(nil, names))
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)
 }
 
-// IDs are the ids of lessons.
+// IDs returns the ids of lessons.
 func IDs(lessons []Lesson) []string {
 	var ids []string
 	for _, l := range lessons {
@@ -130,7 +128,7 @@ func IDs(lessons []Lesson) []string {
 	return ids
 }
 
-// Refs are lessons as an attempt gets them.
+// Refs returns lessons in the form that an attempt gets.
 func Refs(lessons []Lesson) []sia.LessonRef {
 	var refs []sia.LessonRef
 	for _, l := range lessons {

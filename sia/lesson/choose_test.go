@@ -15,7 +15,7 @@ import (
 
 func found(l Lesson, rank float64) SearchHit { return SearchHit{Lesson: l, Rank: rank, Shared: 3} }
 
-// choose is Choose without chance.
+// choose calls Choose and ignores withholding.
 func choose(want ChooseOptions, all ...SearchHit) []string {
 	told, kept := Choose(all, want)
 	var texts []string
@@ -78,9 +78,9 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Whatever is found, what is told is few, sure enough, once each, and the same
-// however it is found; and nothing is both told and withheld.
-// What has proved itself stands before what fits a little better, and stays relevant twice as long.
+// For any search result, the chosen lessons are few, confident enough, distinct, and independent of the order; no
+// lesson is both told and withheld. A promoted lesson is preferred to a slightly better match, and stays relevant twice
+// as long.
 func TestPromotedFirst(t *testing.T) {
 	active, promoted := say("a", Success, "Round tax half to even."), say("b", Success, "Send mail through the queue.")
 	active.State, promoted.State = Active, Promoted
@@ -145,7 +145,7 @@ func TestChooseProperties(t *testing.T) {
 	})
 }
 
-// A tenth of the tasks is not told a lesson, the same tasks whenever asked.
+// A lesson is withheld from a tenth of the tasks, always the same ones.
 func TestWithheld(t *testing.T) {
 	kept := 0
 	for i := range 5000 {

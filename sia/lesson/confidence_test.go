@@ -12,7 +12,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// after draws a time that comes at or after another.
+// after draws a time at or after another.
 func after(t *rapid.T, from time.Time, name string) time.Time {
 	return from.Add(time.Duration(rapid.Int64Range(0, int64(400*day)).Draw(t, name)))
 }
@@ -26,8 +26,8 @@ func tried(t *rapid.T) Lesson {
 	}
 }
 
-// Confidence is a probability that evidence for the lesson raises, evidence
-// against it lowers, and idle time takes back towards one half, never past it.
+// Confidence is a probability. Evidence for the lesson raises it, evidence against it lowers it, and idle time moves it
+// towards one half, never past it.
 func TestConfidence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := tried(t)
@@ -52,7 +52,7 @@ func TestConfidence(t *testing.T) {
 	})
 }
 
-// Counts hold for 30 days, and halve with every 30 after that.
+// Counts are constant for 30 days and halve every 30 days after that.
 func TestDecay(t *testing.T) {
 	l := Lesson{Good: 8, Bad: 4, CountedAt: start}
 	for days, want := range map[int]float64{0: 8, 29: 8, 30: 8, 60: 4, 90: 2, 120: 1} {
@@ -70,8 +70,8 @@ func TestDecay(t *testing.T) {
 	}
 }
 
-// A repository says how fast its evidence fades; what has proved itself begins to fade after twice as
-// long, and loses nothing at once when it is no longer promoted.
+// A repository configures how fast its evidence fades. A proven lesson begins to fade after twice as long, and loses
+// nothing immediately when it is no longer promoted.
 func TestDecayDays(t *testing.T) {
 	weak, proved := Lesson{Good: 8, Bad: 4, CountedAt: start}, Lesson{Good: 8, CountedAt: start}
 	for _, tt := range []struct {
@@ -96,7 +96,7 @@ func TestDecayDays(t *testing.T) {
 	before, last := proved, 8.0
 	for hours := 0; hours < 200*24; hours++ {
 		now := start.Add(time.Duration(hours) * time.Hour)
-		before, _ = before.Settle(now)
+		before, _ = before.UpdateState(now)
 		good, _ := before.Counts(now)
 		if last-good > .02 {
 			t.Fatalf("after %d hours %v became %v at once (%s)", hours, last, good, before.State)
@@ -108,13 +108,13 @@ func TestDecayDays(t *testing.T) {
 	}
 }
 
-// Settling says what it did, does it once, and follows the numbers of docs/lessons.md.
-func TestSettle(t *testing.T) {
+// UpdateState describes the change, is idempotent, and follows the numbers in docs/lessons.md.
+func TestUpdateState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := tried(t)
 		now := after(t, start, "now")
-		s, why := l.Settle(now)
-		if again, more := s.Settle(now); again.State != s.State || more != "" {
+		s, why := l.UpdateState(now)
+		if again, more := s.UpdateState(now); again.State != s.State || more != "" {
 			t.Fatalf("settled twice: %s, then %s (%s)", s.State, again.State, more)
 		}
 		if (why != "") != (s.State != l.State) {
@@ -142,7 +142,7 @@ func TestLife(t *testing.T) {
 	l := Lesson{Kind: Success, State: Active, CountedAt: start}
 	count := func(good, bad float64) State {
 		l = l.Count(good, bad, start)
-		l, _ = l.Settle(start)
+		l, _ = l.UpdateState(start)
 		return l.State
 	}
 	for i, step := range []struct {
@@ -155,7 +155,7 @@ func TestLife(t *testing.T) {
 		}
 	}
 	// What proved itself long ago has to prove itself again.
-	if s, _ := l.Settle(start.Add(365 * day)); s.State != Active {
+	if s, _ := l.UpdateState(start.Add(365 * day)); s.State != Active {
 		t.Errorf("after a year it is %s", s.State)
 	}
 }

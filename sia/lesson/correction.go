@@ -8,10 +8,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// NewCorrection is the lesson of a person who says in words what was wrong with a task's last attempt
-// that ended. source names the comment. against is what that says about the lessons that the attempt
-// got: their 👎, under the key of the 👎 that the same person may leave on SIA's comment about
-// it, so that both count once. ok is false when no attempt has ended.
+// NewCorrection returns the lesson of a user who describes what was wrong with a task's last ended attempt. source
+// names the comment. against is evidence against the lessons that the attempt got. It has the key of the 👎 that the
+// same user may leave on SIA's comment about the attempt, so that both count once. ok is false when no attempt has
+// ended.
 func NewCorrection(
 	t sia.Task, source, words string, by sia.Actor, now time.Time,
 ) (l Lesson, against []Evidence, ok bool) {
@@ -45,12 +45,12 @@ func NewCorrection(
 	return l, against, true
 }
 
-// ratingName names a person's thumb to an intervention, 0 being the task as a whole.
+// ratingName returns the name of a user's rating of an intervention; 0 is the task as a whole.
 func ratingName(intervention int, by sia.Actor) string {
 	return fmt.Sprintf("rating-%d-%d", intervention, by.ID)
 }
 
-// feedbackKey is the key of evidence from what people said and did.
+// feedbackKey returns the key of evidence from users' feedback.
 func feedbackKey(task sia.TaskID, id ID, what string, good bool) string {
 	return fmt.Sprintf("%s/%s/%s/%v", task, id, what, good)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What a person says in words becomes a lesson, and counts against what the attempt was told, once with
-// the 👎 that the same person leaves on the comment about that attempt.
+// A user's correction becomes a lesson and counts against the lessons of the attempt, only once together with the same
+// user's 👎 on the comment about that attempt.
 func TestCorrection(t *testing.T) {
 	ada := sia.Actor{Login: "ada", ID: 7}
 	task := sia.Task{ID: "1005-3", Issue: 3, Repo: sia.Repo{ID: 1005}, Title: "Export invoices",

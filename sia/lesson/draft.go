@@ -11,9 +11,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Draft is a lesson as a person would have it, each field as people write it.
+// Draft is a user's edited version of a lesson, each field as entered.
 type Draft struct {
-	Seen string // [Lesson.Version] of the lesson that they saw
+	Seen string // [Lesson.Version] of the lesson that the user saw
 
 	Text       string
 	Context    string
@@ -21,46 +21,46 @@ type Draft struct {
 	Action     string
 	Outcome    string
 	Kind       Kind
-	Archived   bool   // attempts don't get it
-	Tags       string // names, with commas between them
-	Tools      string // too
+	Archived   bool   // attempts do not get it
+	Tags       string // comma-separated names
+	Tools      string // comma-separated names
 }
 
-// maxNames bounds the tags of a draft, and its tools.
+// maxNames is the maximum number of a draft's tags, and of its tools.
 const maxNames = 20
 
-// DraftOf is a lesson as it is.
+// DraftOf returns an unedited draft of a lesson.
 func DraftOf(l Lesson) Draft {
 	return Draft{Seen: l.Version(), Text: plainLine(l.Text), Context: plainLine(l.Context),
 		Correction: plainLine(l.Correction), Action: plainLine(l.Action), Outcome: plainLine(l.Outcome), Kind: l.Kind,
 		Archived: l.State == Archived, Tags: joinNames(l.Tags), Tools: joinNames(l.Tools)}
 }
 
-// Version changes with whatever of a lesson a person can change.
+// Version returns a hash of everything in a lesson that a user can change.
 func (l Lesson) Version() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q",
 		[]any{l.ID, l.Text, l.Context, l.Correction, l.Action, l.Outcome, l.Kind, l.State, l.Into, l.Tags, l.Tools}))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Editable reports whether a lesson can still be edited: nobody forgot it, and no other stands for it.
+// Editable reports whether a lesson can be edited: it is neither forgotten nor merged.
 func (l Lesson) Editable() bool {
 	return l.State == Active || l.State == Promoted || l.State == Archived
 }
 
-// Refused says to a person why a draft is not taken.
+// Refused is the error for a rejected draft, as a message to the user.
 type Refused string
 
 func (r Refused) Error() string { return string(r) }
 
-// StaleError says that a lesson is not what a person saw when they began their draft.
+// StaleError is the error for a draft of a lesson that has changed since the user saw it.
 type StaleError struct {
-	Now Lesson // the lesson as it is, or what stands for it
+	Now Lesson // the current lesson, or the one that it was merged into
 }
 
 func (e *StaleError) Error() string { return fmt.Sprintf("lesson %s was changed meanwhile", e.Now.ID) }
 
-// Edit is the change that makes a lesson what the draft says. The error is [Refused], or a *[StaleError].
+// Edit returns the edit that turns a lesson into the draft. The error is [Refused] or a *[StaleError].
 func (d Draft) Edit(was Lesson) (Edit, error) {
 	if !was.Editable() || d.Seen != was.Version() {
 		return Edit{}, &StaleError{Now: was}
@@ -115,8 +115,8 @@ func (d Draft) Edit(was Lesson) (Edit, error) {
 	return Edit{Kind: Changed, Lesson: is, was: was}, nil
 }
 
-// Standing is the lesson that stands for one: itself, or what it was merged into.
-func Standing(known map[ID]Lesson, id ID) Lesson {
+// Unmerged returns a lesson, or the one that it was finally merged into.
+func Unmerged(known map[ID]Lesson, id ID) Lesson {
 	l := known[id]
 	for range known {
 		into, there := known[l.Into]
@@ -128,7 +128,7 @@ func Standing(known map[ID]Lesson, id ID) Lesson {
 	return l
 }
 
-// Author is the author of a lesson that somebody wrote; whoever runs the server has no account.
+// Author returns the author to record for a lesson; the operator of the server has no account.
 func Author(by sia.Actor) sia.Actor {
 	if by.Operator {
 		return sia.Actor{}

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// A draft makes of a lesson what an edit of its section would.
+// A draft has the same effect on a lesson as an edit of its section.
 func TestDrafts(t *testing.T) {
 	was := learned()[0]
 	known := map[lesson.ID]lesson.Lesson{}

@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// EditKind says what a person did to a lesson in lessons.md.
+// EditKind is the kind of a user's edit in lessons.md.
 type EditKind string
 
 // The kinds of edit.
@@ -17,27 +17,26 @@ const (
 	Deleted EditKind = "deleted"
 )
 
-// Edit is what a person did to one lesson in lessons.md.
+// Edit is a user's edit of one lesson in lessons.md.
 type Edit struct {
 	Kind   EditKind
-	Lesson Lesson // as the file has it; of a deleted one, as it was
-	was    Lesson // of a changed one: as SIA had written it
+	Lesson Lesson // as in the edited file; for a deleted lesson, as before
+	was    Lesson // for a changed lesson: as written by SIA
 }
 
-// Edits are what people changed in lessons.md since SIA wrote it. before are the lessons that SIA
-// then wrote, after is the file as it is now. Sections that can't be read and the figures that SIA
-// counts itself make no edit.
+// Edits returns users' edits in lessons.md since SIA wrote it. before are the lessons that SIA wrote, after is the
+// current file. Unreadable sections and changes to SIA's own figures are not edits.
 func Edits(repo int64, before []Lesson, after MarkdownFile) []Edit {
 	file, err := Markdown(repo, before, nil)
 	if err != nil {
-		return nil // there is no previous content that could be broken
+		return nil // impossible: there is no previous content that could be broken
 	}
 	written, err := Parse(repo, file)
 	if err != nil {
-		return nil // what Markdown writes can be read
+		return nil // impossible: Parse reads what Markdown writes
 	}
 	base := map[ID]Lesson{}
-	state := map[ID]State{} // of all that there were; what people bring back after it was forgotten is added
+	state := map[ID]State{} // of all lessons in before; a forgotten one that a user restores is Added
 	for _, l := range written.Lessons {
 		base[l.ID] = l
 	}
@@ -49,7 +48,7 @@ func Edits(repo int64, before []Lesson, after MarkdownFile) []Edit {
 		was, shown := base[l.ID]
 		delete(base, l.ID)
 		switch {
-		case !shown && state[l.ID] == Merged: // another one stands for it
+		case !shown && state[l.ID] == Merged: // replaced by another lesson
 		case !shown:
 			edits = append(edits, Edit{Kind: Added, Lesson: l})
 		default:
@@ -83,20 +82,19 @@ func sameLabels(a, b Lesson) bool {
 	return a.Kind == b.Kind && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Tools, b.Tools)
 }
 
-// Apply makes the edit. known are the repository's lessons of every state as they are now, by id.
-// It returns the lessons that replace known ones or are new; none when the edit was made before.
+// Apply applies the edit. known are the repository's current lessons of every state, by id. It returns the lessons that
+// replace known ones or are new; none when the edit was already applied.
 //
-// A lesson with words that a person changed is the person's, with a person's weight. It stands for
-// the old lesson, because what was counted for and against that was about other words. The same
-// holds for a lesson that a person brings back after it was archived or forgotten, and for one that
-// a person changed while it was taken back elsewhere.
+// A lesson with words changed by a user becomes the user's, with the weight of a user's word. It replaces the old
+// lesson, because the old evidence was about other words. The same holds for a lesson that a user restores after it was
+// archived or forgotten, and for one that a user changed while it was removed elsewhere.
 func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 	have, there := known[e.Lesson.ID]
 	ended := have.State == Forgotten || have.State == Merged
 	switch {
 	case e.Kind == Added && (!there || have.State == Forgotten),
 		e.Kind == Changed && !there && !sameWords(e.Lesson, e.was):
-		l := e.Lesson.asPersons(by, now)
+		l := e.Lesson.ownedBy(by, now)
 		if there || e.Kind == Changed {
 			if l.ID = successorID(known, l.Text, l.Repo); l.ID == "" {
 				return nil
@@ -120,7 +118,7 @@ func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 		}
 		return []Lesson{after}
 	}
-	mine := after.asPersons(by, now)
+	mine := after.ownedBy(by, now)
 	if mine.ID = successorID(known, mine.Text, mine.Repo); mine.ID == "" {
 		return nil
 	}
@@ -131,7 +129,7 @@ func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 	return []Lesson{mine, have}
 }
 
-// applyTo makes the person's changes to a lesson that may have changed since the file was written.
+// applyTo applies the user's changes to a lesson that may have changed since the file was written.
 func (e Edit) applyTo(l Lesson) Lesson {
 	take := func(to *string, was, is string) {
 		if was != is {
@@ -156,12 +154,12 @@ func (e Edit) applyTo(l Lesson) Lesson {
 	return l
 }
 
-// asPersons is the lesson as a person's own word, with the counts of a new one.
-func (l Lesson) asPersons(by sia.Actor, now time.Time) Lesson {
+// ownedBy returns the lesson as a user's own, with the counts of a new one.
+func (l Lesson) ownedBy(by sia.Actor, now time.Time) Lesson {
 	l = l.Clean(func(s string) string { return s })
 	l.From.Source, l.From.By, l.State = FromPerson, by, Active
 	l.Good, l.Bad, l.CountedAt, l.LastSeen, l.CreatedAt, l.Occurrences = PersonWeight, 0, now, now, now, 1
-	l.Conflicts, l.ArchivedByHand = nil, false // of the old words
+	l.Conflicts, l.ArchivedByHand = nil, false // they were about the old words
 	if l.Kind == "" {
 		l.Kind = Discovery
 	}
@@ -175,8 +173,7 @@ func (l Lesson) asPersons(by sia.Actor, now time.Time) Lesson {
 	return l
 }
 
-// successorID is the first unused id for a lesson in a person's words. It is "" when a lesson in
-// these words is alive already.
+// successorID returns the first unused id for a user's lesson. It is "" when a live lesson has the same words.
 func successorID(known map[ID]Lesson, text string, repo int64) ID {
 	source := Path + "\x00" + plainLine(text)
 	for {

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// edited changes the golden file as a person would.
+// edited returns the golden file with a user's changes.
 func edited(t *testing.T, old, new string) string {
 	t.Helper()
 	file := write(t, learned(), "")
@@ -22,8 +22,7 @@ func edited(t *testing.T, old, new string) string {
 	return strings.Replace(file, old, new, 1)
 }
 
-// apply applies what a person did to file to the lessons that SIA wrote, twice:
-// the second time must change nothing.
+// apply applies a user's edits in file to the lessons that SIA wrote, twice: the second time must change nothing.
 func apply(
 	t *testing.T, ls []lesson.Lesson, s lesson.MarkdownFile, now time.Time,
 ) (kinds []lesson.EditKind, after []lesson.Lesson) {
@@ -155,7 +154,7 @@ func TestEdits(t *testing.T) {
 			name: "archived", old: "- **Evidence:** 2 for", new: "- **State:** archived\n- **Evidence:** 2 for",
 			want: []lesson.EditKind{lesson.Changed},
 			check: func(t *testing.T, after []lesson.Lesson) {
-				l, why := after[2].Count(5, 0, now).Settle(now)
+				l, why := after[2].Count(5, 0, now).UpdateState(now)
 				if after[2].State != lesson.Archived || l.State != lesson.Archived {
 					t.Errorf("it is %s, and with evidence for it %s: %s", after[2].State, l.State, why)
 				}
@@ -180,8 +179,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// What a person changed while it was taken back elsewhere is the person's; what a
-// person left alone is gone.
+// A lesson that a user changed while it was removed elsewhere becomes the user's; an unchanged one is removed.
 func TestEditOfWhatIsGone(t *testing.T) {
 	now := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	file := edited(t, "before the tests.", "before the tests and the docs.")
@@ -208,7 +206,7 @@ func TestEditOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// A person who brings back what was forgotten is heard.
+// A user can restore a forgotten lesson.
 func TestForgottenComesBackByAPerson(t *testing.T) {
 	before := learned()
 	file := write(t, before, "")

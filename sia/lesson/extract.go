@@ -11,12 +11,12 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Material is what lessons are extracted from.
+// Material is the input for extracting lessons.
 type Material struct {
 	Task  sia.Task
-	Said  []string  // comments on the issue and the pull request, whoever wrote them
-	Tools []ToolUse // how the tools fared in the task's attempts
-	Now   time.Time // when the lessons are learned
+	Said  []string  // comments on the issue and the pull request, by any author
+	Tools []ToolUse // use of the tools in the task's attempts
+	Now   time.Time // time of learning
 }
 
 // ToolUse counts the calls of one tool of the coding agent.
@@ -24,29 +24,27 @@ type ToolUse struct {
 	Tool    string
 	Calls   int
 	Failed  int    // of Calls
-	Error   string // what it said of the last that failed
-	Instead string // the other tool that changed files next after the last that failed; empty: none did
+	Error   string // error message of the last failed call
+	Instead string // the next other tool that changed files after the last failed call; "": none
 }
 
-// extractedLesson is a lesson as it was extracted from a task.
+// extractedLesson is a lesson extracted from a task.
 type extractedLesson struct {
 	Lesson
-	sure   float64 // that it says something useful, 0–1
+	sure   float64 // confidence that the lesson is useful, 0–1
 	taught teachingOutcome
 }
 
-// teachingOutcome is the outcome that taught a lesson. It is the first evidence for the lesson. The
-// zero value means that no outcome taught it: lessons about tools and models have evidence of their
-// own.
+// teachingOutcome is the outcome that taught a lesson, and the first evidence for it. The zero value means that no
+// outcome taught it: lessons about tools and models have evidence of their own.
 type teachingOutcome struct {
-	attempt int // the number of the attempt that ended so
+	attempt int // number of the attempt with this outcome
 	at      time.Time
-	why     string // in a sentence, for people
+	why     string // the reason, for display
 }
 
-// Extract is what a task taught so far, by rules, the surest lesson first. The same task gives the
-// same lessons with the same ids. Lessons less sure than [MinExtracted] would say nothing in
-// particular and are left out.
+// Extract returns the lessons that a task has taught so far, by rules, highest confidence first. The same task yields
+// the same lessons with the same ids. Lessons with a confidence below [MinExtracted] are too general and left out.
 func Extract(m Material) []Lesson {
 	x := lessonExtractor{Material: m}
 	x.extract()
@@ -61,7 +59,7 @@ func Extract(m Material) []Lesson {
 type lessonExtractor struct {
 	Material
 	said  strangerWords
-	found []string // words that help to find the lessons again
+	found []string // words by which the lessons can be found
 	all   []extractedLesson
 }
 
@@ -72,20 +70,20 @@ func (x *lessonExtractor) extract() {
 	x.found = Words(t.Title+"\n"+t.Body, maxWords)
 	for _, iv := range t.Interventions {
 		if iv.Resolved != nil {
-			x.intervention(iv, *iv.Resolved)
+			x.addIntervention(iv, *iv.Resolved)
 		}
 	}
 	if t.State == sia.Passed {
-		x.fix()
-		x.answer()
+		x.addFix()
+		x.addAnswer()
 	}
-	x.tools()
-	x.models()
+	x.addTools()
+	x.addModels()
 	x.all = slices.DeleteFunc(x.all, func(e extractedLesson) bool { return e.sure < MinExtracted })
 }
 
-// add takes a lesson and the outcome that taught it. The source names where the lesson comes from
-// within the repository, so that the same lesson has the same id.
+// add adds a lesson and the outcome that taught it. The source names the lesson's origin within the repository, so that
+// the same lesson has the same id.
 func (x *lessonExtractor) add(source string, sure float64, l Lesson, by teachingOutcome) {
 	l.ID, l.Repo, l.State, l.Occurrences = NewID(x.Task.Repo.ID, source), x.Task.Repo.ID, Active, 1
 	l.CountedAt, l.CreatedAt, l.LastSeen = x.Now, x.Now, x.Now
@@ -98,8 +96,8 @@ func (x *lessonExtractor) source(attempt int, what string) string {
 	return fmt.Sprintf("%s/%d/%s", x.Task.ID, attempt, what)
 }
 
-// intervention is the outcome of a technique.
-func (x *lessonExtractor) intervention(iv sia.Intervention, resolved bool) {
+// addIntervention adds a lesson from the outcome of a technique.
+func (x *lessonExtractor) addIntervention(iv sia.Intervention, resolved bool) {
 	d := iv.Diagnosis
 	failed := x.attempt(iv.After)
 	words, known := patternVocabulary[d.Pattern]
@@ -113,7 +111,7 @@ func (x *lessonExtractor) intervention(iv sia.Intervention, resolved bool) {
 	}
 	if !resolved {
 		if !known {
-			return // what went wrong is not known, nor is what helps
+			return // neither the problem nor a remedy is known
 		}
 		l.Kind, l.Text = Mistake, fmt.Sprintf("%s The technique %s alone did not resolve it.", words.avoid, d.Technique)
 		l.Action, l.Outcome = "used the technique "+string(d.Technique), "the next attempt failed as well"
@@ -130,12 +128,12 @@ func (x *lessonExtractor) intervention(iv sia.Intervention, resolved bool) {
 	}
 	sure := (1 + min(max(d.Confidence, 0), 1)) / 2
 	if l.Context == "" {
-		sure = .2 // when to do it is not known
+		sure = .2 // when it applies is unknown
 	}
 	x.add(x.source(iv.After, "resolved"), sure, l, x.judgedAfter(iv.After))
 }
 
-// judgedAfter is the outcome of the first attempt after a number that passed or failed.
+// judgedAfter returns the outcome of the first attempt after number after that passed or failed.
 func (x *lessonExtractor) judgedAfter(after int) teachingOutcome {
 	for _, a := range x.Task.Attempts {
 		if a.Number > after && (a.Outcome == sia.AttemptPass || a.Outcome == sia.AttemptFail) {
@@ -145,8 +143,8 @@ func (x *lessonExtractor) judgedAfter(after int) teachingOutcome {
 	return teachingOutcome{}
 }
 
-// outcomeOf is the outcome of an attempt that passed or failed. with says what a person gave to it,
-// "" for nothing.
+// outcomeOf returns the outcome of an attempt that passed or failed. with describes a user's contribution to it; "" for
+// none.
 func (x *lessonExtractor) outcomeOf(a sia.Attempt, with string) teachingOutcome {
 	how := "passed"
 	if a.Outcome == sia.AttemptFail {
@@ -156,19 +154,19 @@ func (x *lessonExtractor) outcomeOf(a sia.Attempt, with string) teachingOutcome 
 		fmt.Sprintf("issue #%d taught it: attempt %d %s%s", x.Task.Issue, a.Number, how, with)}
 }
 
-// context says when a lesson applies: the pattern in SIA's words, the check that failed, and the
-// most telling line of its log, without words that strangers said.
+// context returns when a lesson applies: the pattern in SIA's words, the check that failed, and the best line of its
+// log, without words of untrusted users.
 func (x *lessonExtractor) context(when string, failed sia.Attempt) string {
 	if len(failed.Failures) == 0 {
 		return when
 	}
-	// what a test says is nearest to what is wanted
+	// a failed test is closest to the requirement
 	f := failed.Failures[max(0, slices.IndexFunc(failed.Failures, inTest))]
 	var parts []string
 	if when != "" {
 		parts = append(parts, when)
 	}
-	gist := x.said.tellingLine(f.Excerpt)
+	gist := x.said.bestLine(f.Excerpt)
 	switch name := x.said.checkName(f.Check); {
 	case name != "" && gist != "":
 		parts = append(parts, fmt.Sprintf("check %s %s%s”", name, quotedLine, gist))
@@ -180,17 +178,17 @@ func (x *lessonExtractor) context(when string, failed sia.Attempt) string {
 	return strings.Join(parts, "; ")
 }
 
-// quotedLine stands before the line of a log in a lesson's context.
+// quotedLine precedes the line of a log in a lesson's context.
 const quotedLine = "failed with “"
 
-// testFailure is how package failure spells the class of a failed test. It is a lesson's tag when a
-// test failed, whatever pattern the failure was taken for.
+// testFailure is package failure's class of a failed test. It is a tag of every lesson from a failed test, regardless
+// of the diagnosed pattern.
 const testFailure = "test_failure"
 
 // inTest reports whether a check failed in a test.
 func inTest(f sia.CheckFailure) bool { return f.Class == testFailure || len(f.Tests) > 0 }
 
-// classForm is the form of the classes of package failure.
+// classForm matches the classes of package failure.
 var classForm = lazyregexp.New(`^[a-z_]{1,40}$`)
 
 func (x *lessonExtractor) tags(pattern, technique string, failed sia.Attempt) []string {

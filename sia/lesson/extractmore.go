@@ -9,12 +9,12 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// maxPaths bounds the files of a person's change that a lesson names.
+// maxPaths is the maximum number of files of a user's change that a lesson names.
 const maxPaths = 3
 
-// fix adds what a person's push did and SIA's attempts did not. The changed files are named when
-// the person alone changed them.
-func (x *lessonExtractor) fix() {
+// addFix adds a lesson from a user's push that fixed what SIA's attempts did not. It names the changed files when only
+// the user changed them.
+func (x *lessonExtractor) addFix() {
 	t := x.Task
 	f := t.Fix
 	if f == nil || f.Head != t.Head || f.By == (sia.Actor{}) {
@@ -46,7 +46,7 @@ func (x *lessonExtractor) fix() {
 		fmt.Sprintf("issue #%d taught it: the checks were green after a push by @%s", t.Issue, f.By.Login)})
 }
 
-// lastFailure is the last attempt that failed, and what it was taken for.
+// lastFailure returns the last failed attempt and its diagnosed pattern.
 func (x *lessonExtractor) lastFailure() (sia.Pattern, sia.Attempt) {
 	pattern := sia.UnknownPattern
 	if n := len(x.Task.Interventions); n > 0 {
@@ -60,14 +60,14 @@ func (x *lessonExtractor) lastFailure() (sia.Pattern, sia.Attempt) {
 	return pattern, sia.Attempt{}
 }
 
-// minAnswer is how many words an answer needs to mean something without its question. The question
-// was written by a model and is no part of a lesson.
+// minAnswer is the minimum number of words of an answer that is understandable without its question. The question was
+// written by a model and is never part of a lesson.
 const minAnswer = 3
 
-// answer adds a person's answer in their own words, when the task passed after it. A ticked box
-// does not count, because a model wrote the text beside it. Words about a plan, or about what
-// resolved the issue already, mean nothing without it and don't count either.
-func (x *lessonExtractor) answer() {
+// addAnswer adds a user's answer in their own words if the task passed after it. A ticked box does not count, because a
+// model wrote its label. Answers about a plan, or about an existing solution of the issue, are not understandable alone
+// and do not count either.
+func (x *lessonExtractor) addAnswer() {
 	t := x.Task
 	last := t.LastTried()
 	if len(t.Answers) == 0 || last == nil || last.Outcome != sia.AttemptPass || last.Technique != "" {
@@ -90,27 +90,26 @@ func (x *lessonExtractor) answer() {
 	}, x.outcomeOf(*last, " with the answer of @"+a.By.Login))
 }
 
-// Bounds of what counts as knowledge of a tool.
+// Thresholds of lessons about a tool.
 const (
-	minCalls  = 5  // calls of a tool in a task that say anything about it
-	badShare  = .5 // a tool is bad when a larger share of its calls failed
-	goodShare = .2 // a tool is good when at most this share failed
+	minCalls  = 5  // minimum number of calls of a tool in a task
+	badShare  = .5 // a tool is bad when more than this share of its calls failed
+	goodShare = .2 // a tool is good when at most this share of its calls failed
 )
 
 var toolName = lazyregexp.New(`^[a-z][a-z0-9_]{0,30}$`)
 
-// toolSource is the source of the one lesson about a tool in a repository. Each task is evidence
-// about it.
+// toolSource returns the source of the single lesson about a tool in a repository. Each task is evidence about it.
 func toolSource(name string) string { return "tool/" + name }
 
-// tools adds the tools that fail more often than not.
-func (x *lessonExtractor) tools() {
+// addTools adds lessons about tools that fail more often than not.
+func (x *lessonExtractor) addTools() {
 	for _, u := range x.Tools {
 		if !toolName.MatchString(u.Tool) || u.Calls < minCalls || float64(u.Failed) <= badShare*float64(u.Calls) {
 			continue
 		}
 		says, instead := "", "use another tool"
-		if gist := x.said.tellingLine(u.Error); gist != "" {
+		if gist := x.said.bestLine(u.Error); gist != "" {
 			says = fmt.Sprintf(", with “%s”", gist)
 		}
 		if toolName.MatchString(u.Instead) {
@@ -125,12 +124,12 @@ func (x *lessonExtractor) tools() {
 	}
 }
 
-// modelSource is the source of the one lesson about an agent at a kind of attempt in a repository.
-// Each attempt is evidence about it.
+// modelSource returns the source of the single lesson about an agent at a kind of attempt in a repository. Each attempt
+// is evidence about it.
 func modelSource(agent, at string) string { return "model/" + agent + "/" + at }
 
-// models adds how the agent and its model do at each kind of attempt.
-func (x *lessonExtractor) models() {
+// addModels adds a lesson about the agent and its model for each kind of attempt.
+func (x *lessonExtractor) addModels() {
 	for _, a := range x.Task.Attempts {
 		if a.Agent == "" || a.Outcome != sia.AttemptPass && a.Outcome != sia.AttemptFail || x.Task.Solved(a) {
 			continue
@@ -144,7 +143,7 @@ func (x *lessonExtractor) models() {
 	}
 }
 
-// kindOf says what kind of attempt one was.
+// kindOf returns the kind of an attempt.
 func (x *lessonExtractor) kindOf(a sia.Attempt) string {
 	for _, iv := range slices.Backward(x.Task.Interventions) {
 		if iv.After < a.Number {

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A thumb counts for the lessons behind its comment and no others; how the pull
-// request ended counts for all of the task's.
+// A rating counts only for the lessons related to its comment; the end of the pull request counts for all lessons of
+// the task.
 func TestFeedback(t *testing.T) {
 	task := sia.Task{
 		ID: "9-1", Issue: 1,

@@ -8,26 +8,26 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// What an issue and its comments say is kept out of lessons: whoever can make a
-// test print their text must not thereby write what the next attempt gets.
+// Text of an issue and its comments is kept out of lessons: a user who can make a test print such text must not be able
+// to write into the next attempt's prompt.
 
 const (
-	maxGist      = 120 // characters
-	longWord     = 6   // letters from which a word counts as said also when it was said in pieces
-	maxSaidWords = 20_000
+	maxGist       = 120 // characters
+	longWord      = 6   // minimum length of a word that is also matched when it is split in the issue
+	maxIssueWords = 20_000
 )
 
-// strangerWords are the words of an issue and its comments, which strangers may have written.
+// strangerWords are the words of an issue and its comments, which untrusted users may have written.
 type strangerWords struct {
 	words  map[string]bool
-	joined string // all letters in a row: words that were said in pieces
+	joined string // all letters without separators, to match split words
 }
 
 func newStrangerWords(texts ...string) strangerWords {
 	s := strangerWords{words: map[string]bool{}}
 	var joined strings.Builder
 	for _, t := range texts {
-		for _, w := range Words(t, maxSaidWords) {
+		for _, w := range Words(t, maxIssueWords) {
 			s.words[w] = true
 		}
 		for _, r := range t {
@@ -40,29 +40,29 @@ func newStrangerWords(texts ...string) strangerWords {
 	return s
 }
 
-// has reports whether a word of a log was said.
+// has reports whether a word of a log occurs in the issue.
 func (s strangerWords) has(word string) bool {
 	return s.words[stemWord(word)] || len(word) >= longWord && strings.Contains(s.joined, word)
 }
 
-// tellingLine is the most telling line of an excerpt of a log, without the strangers' words. It is
-// "" when no line says anything else.
-func (s strangerWords) tellingLine(excerpt string) string {
+// bestLine returns the best line of an excerpt of a log, without the untrusted words. It is "" when no line has
+// enough other words.
+func (s strangerWords) bestLine(excerpt string) string {
 	var lines []string
 	for line := range strings.Lines(excerpt) {
-		lines = append(lines, s.unsaidLine(line))
+		lines = append(lines, s.redactLine(line))
 	}
 	return text.MostTelling(strings.Join(lines, "\n"))
 }
 
-// formalWords stand in any log of a failure.
+// formalWords are common in logs of failures.
 var formalWords = wordSet("fail failed failure error test tests testing line exit code status process completed " +
 	"command run check go py js ts rb rs java job step")
 
-// unsaidLine is a line of a log with an ellipsis in the place of every word of strangers. It is ""
-// when fewer than two words are left that don't stand in any log, when more words were taken out
-// than are left, as in an echo of an issue, and when the line holds an address.
-func (s strangerWords) unsaidLine(line string) string {
+// redactLine returns a line of a log with an ellipsis in place of every untrusted word. It is "" when fewer than two
+// words are left, formal words not counted, when more words were removed than are left, as in an echo of an issue, and
+// when the line contains a URL.
+func (s strangerWords) redactLine(line string) string {
 	if strings.Contains(line, "://") {
 		return ""
 	}
@@ -99,7 +99,7 @@ func (s strangerWords) unsaidLine(line string) string {
 		default:
 			end()
 			if !strings.ContainsRune(".,:-/()[]='\"+#%", r) {
-				r = ' ' // no sign that a shell or Markdown reads
+				r = ' ' // nothing that a shell or Markdown interprets
 			}
 			b.WriteRune(r)
 		}
@@ -113,8 +113,8 @@ func (s strangerWords) unsaidLine(line string) string {
 
 var ellipsisRun = lazyregexp.New(`…(?:[^\pL\pN]*…)+`)
 
-// checkName is a check's name as a lesson may say it: up to three words that no stranger said or
-// that are common in such names. It is "" for any other name.
+// checkName returns a check's name if a lesson may contain it: up to three words that are not untrusted or are common
+// in such names. It is "" for any other name.
 func (s strangerWords) checkName(name string) string {
 	n := 0
 	for w := range splitWords(name) {

@@ -8,24 +8,23 @@ import (
 	"slices"
 )
 
-// JSONPath is the file for programs beside lessons.md. It holds every lesson whole, also forgotten
-// and merged ones, as SIA last wrote them. Where lessons.md differs, a person edited it, whoever
-// committed the edit.
+// JSONPath is the machine-readable file next to lessons.md. It contains every lesson in full, including forgotten and
+// merged ones, as SIA last wrote them. Where lessons.md differs, a user edited it, regardless of the committer.
 const JSONPath = ".sia/lessons.json"
 
-// JSONVersion is the version of that file. A later one is not read.
+// JSONVersion is the schema version of that file. Files of later versions are rejected.
 const JSONVersion = 1
 
 type jsonFile struct {
 	SchemaVersion int      `json:"schema_version"`
 	Lessons       []Lesson `json:"lessons"`
 
-	// Evidence that belongs to no task. Each task's file has the evidence of its task.
+	// Evidence without a task. Evidence of a task is in the task's file.
 	Evidence []Evidence `json:"evidence,omitempty"`
 }
 
-// JSON writes the file for programs. Everything stands in the order given, which is the order of
-// learning, so that the same lessons give the same bytes.
+// JSON returns the content of the machine-readable file. The order is that of the arguments, which is the order of
+// learning, so that the same lessons yield the same bytes.
 func JSON(lessons []Lesson, evidence []Evidence) ([]byte, error) {
 	f := jsonFile{JSONVersion, slices.Clone(lessons), evidence}
 	if f.Lessons == nil {
@@ -45,10 +44,10 @@ func JSON(lessons []Lesson, evidence []Evidence) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// maxJSON is how large a lessons.json may be that is read, in bytes. It has the lessons that the sheet leaves out, too.
+// maxJSON is the maximum size of a lessons.json, in bytes. It includes lessons that lessons.md leaves out.
 const maxJSON = 64 << 20
 
-// ParseJSON reads what [JSON] wrote, as lessons of a repository.
+// ParseJSON parses the output of [JSON] as lessons of a repository.
 func ParseJSON(repo int64, file []byte) ([]Lesson, []Evidence, error) {
 	if len(file) > maxJSON {
 		return nil, nil, fmt.Errorf("read %s: %d bytes; at most %d are read", JSONPath, len(file), maxJSON)

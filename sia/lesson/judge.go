@@ -7,13 +7,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// OutcomeEvidence is what a task's attempts say about lessons: lessons that were given or withheld,
-// lessons that the task taught, and lessons about tools and models. The same task gives the same
-// evidence, under the same keys.
+// OutcomeEvidence returns the evidence of a task's attempts about lessons that were given or withheld, lessons that the
+// task taught, and lessons about tools and models. The same task yields the same evidence with the same keys.
 //
-// A lesson counts once in a task, by the first judged attempt that got it. A hard task of five
-// attempts does not count five times against it. Checkpoints, errors and cancelled attempts say
-// nothing.
+// A lesson counts once per task, by the first judged attempt that got it, so that a hard task of five attempts does not
+// count five times against it. Checkpoints, errors and canceled attempts do not count.
 func OutcomeEvidence(m Material) []Evidence {
 	t := m.Task
 	var all []Evidence
@@ -51,8 +49,8 @@ func OutcomeEvidence(m Material) []Evidence {
 	return slices.Concat(all, x.toolEvidence(), x.taughtEvidence())
 }
 
-// taughtEvidence counts the outcome that taught a lesson in its favour, so that a lesson has one
-// outcome behind it before any attempt gets it. A lesson that a task taught twice counts once.
+// taughtEvidence returns the outcome that taught each lesson as evidence for it, so that a lesson has one outcome in
+// its favour before any attempt gets it. A lesson that a task taught twice counts once.
 func (x lessonExtractor) taughtEvidence() []Evidence {
 	x.extract()
 	var all []Evidence
@@ -71,8 +69,8 @@ func (x lessonExtractor) taughtEvidence() []Evidence {
 	return all
 }
 
-// toolEvidence is evidence about the lessons that a tool often fails, once the task has ended: for
-// the lesson when most of the tool's calls failed, against it when few did.
+// toolEvidence returns the evidence about the lessons that a tool often fails, once the task has ended: for the lesson
+// when most of the tool's calls failed, against it when few did.
 func (x lessonExtractor) toolEvidence() []Evidence {
 	if !x.Task.State.Final() {
 		return nil

@@ -12,29 +12,27 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ID names a lesson: 12 hexadecimal digits. The same thing learned from the same
-// source has the same id, so that learning it twice changes nothing.
+// ID identifies a lesson: 12 hexadecimal digits. The same thing learned from the same source has the same id, so that
+// learning it twice changes nothing.
 type ID string
 
-// NewID is the id of a lesson of a repository from a source, such as
-// "1005-1/2/resolved".
+// NewID returns the id of a lesson of a repository from a source, such as "1005-1/2/resolved".
 func NewID(repo int64, source string) ID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s", repo, source))
 	return ID(hex.EncodeToString(sum[:6]))
 }
 
-// Valid reports whether id has the form of one.
+// Valid reports whether id is well-formed.
 func (id ID) Valid() bool {
 	_, err := hex.DecodeString(string(id))
 	return err == nil && len(id) == 12
 }
 
-// Kind says what sort of thing was learned.
+// Kind is the kind of a lesson.
 type Kind string
 
-// The kinds. Tool and Model are of their own kind: how a tool fares in a
-// repository, and how a model does. Model lessons inform SIA and people and are
-// given to no attempt.
+// The kinds. Tool and Model lessons record how well a tool or a model does in a repository. Model lessons inform SIA
+// and its users and are given to no attempt.
 const (
 	Mistake    Kind = "mistake"
 	Success    Kind = "success"
@@ -44,83 +42,83 @@ const (
 	Model      Kind = "model"
 )
 
-// Kinds lists every kind, in the order for people.
+// Kinds lists every kind in display order.
 var Kinds = []Kind{Workaround, Success, Mistake, Discovery, Tool, Model}
 
-// State says what is done with a lesson.
+// State is the state of a lesson.
 type State string
 
 // The states. Only active and promoted lessons are used.
 const (
 	Active    State = "active"
-	Promoted  State = "promoted"  // it has proved itself
-	Archived  State = "archived"  // it did not help
-	Forgotten State = "forgotten" // a person said so; it never comes back by itself
-	Merged    State = "merged"    // another one stands for it
+	Promoted  State = "promoted"  // proven by evidence
+	Archived  State = "archived"  // did not help
+	Forgotten State = "forgotten" // deleted by a user; never restored automatically
+	Merged    State = "merged"    // replaced by another lesson
 )
 
-// Source says who a lesson comes from.
+// Source is the kind of a lesson's origin.
 type Source string
 
 // The sources.
 const (
-	FromOutcome      Source = "outcome"      // of attempts, by rules
-	FromPerson       Source = "person"       // with write access to the repository
+	FromOutcome      Source = "outcome"      // outcomes of attempts, by rules
+	FromPerson       Source = "person"       // a user with write access to the repository
 	FromPattern      Source = "pattern"      // three similar outcomes
-	FromOrganisation Source = "organisation" // other repositories of the owner; a person approved it ([Lesson.CopyTo])
+	FromOrganisation Source = "organisation" // other repositories of the owner, with approval ([Lesson.CopyTo])
 )
 
-// Provenance is where a lesson comes from.
+// Provenance is the origin of a lesson.
 type Provenance struct {
 	Source  Source     `json:"source"`
 	Task    sia.TaskID `json:"task,omitempty"`
 	Issue   int        `json:"issue,omitempty"`
 	Attempt int        `json:"attempt,omitempty"` // the attempt that failed or ended; 0: none
-	By      sia.Actor  `json:"by,omitzero"`       // the person
+	By      sia.Actor  `json:"by,omitzero"`       // the user
 }
 
 // Lesson is one thing learned in a repository.
 type Lesson struct {
 	ID         ID     `json:"id"`
-	Repo       int64  `json:"repo"` // GitHub's repository id: what is used elsewhere is a copy
+	Repo       int64  `json:"repo"` // GitHub's repository id; other repositories use copies
 	Kind       Kind   `json:"type"`
 	State      State  `json:"state"`
 	Context    string `json:"context,omitempty"`    // when it applies
 	Action     string `json:"action,omitempty"`     // what was done
-	Outcome    string `json:"outcome,omitempty"`    // of that action
-	Text       string `json:"lesson"`               // what to do; what an attempt gets
-	Correction string `json:"correction,omitempty"` // what it puts right: what was done before
+	Outcome    string `json:"outcome,omitempty"`    // result of that action
+	Text       string `json:"lesson"`               // the advice that an attempt gets
+	Correction string `json:"correction,omitempty"` // the earlier behaviour that it corrects
 
-	Good        float64   `json:"good"` // weight of the evidence for it, at CountedAt
+	Good        float64   `json:"good"` // weight of the evidence for it at CountedAt
 	Bad         float64   `json:"bad"`
-	CountedAt   time.Time `json:"counted_at"`           // of the last evidence
-	Decay       int       `json:"decay_days,omitempty"` // days, as the repository's settings say; 0: [DecayDays]
-	Occurrences int       `json:"occurrences"`          // how often it was learned
+	CountedAt   time.Time `json:"counted_at"`           // time of the last evidence
+	Decay       int       `json:"decay_days,omitempty"` // learning.decay_days of the repository; 0: [DecayDays]
+	Occurrences int       `json:"occurrences"`          // number of times it was learned
 	CreatedAt   time.Time `json:"created_at"`
 	LastSeen    time.Time `json:"last_seen"`
 
 	Tags      []string   `json:"tags,omitempty"`          // patterns, techniques, classes
 	Tools     []string   `json:"related_tools,omitempty"` // names of tools
-	Words     []string   `json:"words,omitempty"`         // that help to find it; see [Words]
+	Words     []string   `json:"words,omitempty"`         // words by which it is found; see [Words]
 	From      Provenance `json:"provenance"`
-	Into      ID         `json:"into,omitempty"`      // of a merged lesson: what stands for it
+	Into      ID         `json:"into,omitempty"`      // of a merged lesson: the one that replaces it
 	Conflicts []ID       `json:"conflicts,omitempty"` // lessons that advise the opposite
 
-	ForgottenBy    string `json:"forgotten_by,omitempty"`     // the id of a person's event that had it forgotten
-	ArchivedByHand bool   `json:"archived_by_hand,omitempty"` // a person archived it, and no evidence revives it
+	ForgottenBy    string `json:"forgotten_by,omitempty"`     // id of the user's event that deleted it
+	ArchivedByHand bool   `json:"archived_by_hand,omitempty"` // archived by a user; no evidence revives it
 }
 
-// Bounds of a lesson's texts, in characters.
+// Maximum lengths of a lesson's texts, in characters.
 const (
-	MaxText  = 600 // of what an attempt gets
-	maxShort = 300 // of any other text
-	maxLabel = 80  // of a tag, the name of a tool, or a word
+	MaxText  = 600 // Lesson.Text
+	maxShort = 300 // any other text
+	maxLabel = 80  // a tag, the name of a tool, or a word
 )
 
 // Live reports whether attempts may get the lesson.
 func (l Lesson) Live() bool { return l.State == Active || l.State == Promoted }
 
-// Told is the lesson as an attempt gets it: when, what, and what it corrects.
+// Told returns the lesson as text for an attempt: when it applies, the advice, and what it corrects.
 func (l Lesson) Told() string {
 	s := l.Text
 	if l.Context != "" {
@@ -132,9 +130,8 @@ func (l Lesson) Told() string {
 	return s
 }
 
-// Test says which case a test should cover, for an attempt that gets the lesson. It is "" unless
-// the lesson was learned from a failed test. Like [Lesson.Told] it has no words but the lesson's
-// and SIA's own.
+// Test returns the case that a test should cover, as text for an attempt that gets the lesson. It is "" unless the
+// lesson was learned from a failed test. Like [Lesson.Told] it consists of the lesson's and SIA's own words.
 func (l Lesson) Test() string {
 	if l.Context == "" || !slices.Contains(l.Tags, testFailure) {
 		return ""
@@ -150,9 +147,9 @@ func (l Lesson) Test() string {
 	return "When " + lowerFirst(l.Context) + ": " + anyTest + "."
 }
 
-// Clean passes every text that people or models will read through f, such as a redaction. It puts
-// each text on one line and bounds it. Words that f took out of a text also leave [Lesson.Words],
-// because f would not recognise the parts of a secret there.
+// Clean applies f, such as a redaction, to every text that people or models will read, puts each text on one line and
+// truncates it. Words that f removed from a text are also removed from [Lesson.Words], because f would not recognise
+// the parts of a secret there.
 func (l Lesson) Clean(f func(string) string) Lesson {
 	var gone []string
 	clean := func(raw string, most int) string {
@@ -181,7 +178,7 @@ func (l Lesson) Clean(f func(string) string) Lesson {
 	return l
 }
 
-// NewTaught is a lesson that a person gives in their own words.
+// NewTaught returns a lesson in a user's own words.
 func NewTaught(repo int64, source, words string, by sia.Actor, task sia.Task, now time.Time) Lesson {
 	l := Lesson{
 		ID: NewID(repo, source), Repo: repo, Kind: Discovery, State: Active, Text: text.Clip(text.OneLine(words), MaxText),
@@ -192,7 +189,7 @@ func NewTaught(repo int64, source, words string, by sia.Actor, task sia.Task, no
 	return l
 }
 
-// lowerFirst makes a sentence the middle of one, unless it begins with a name.
+// lowerFirst returns s with its first letter in lower case, unless s begins with an acronym.
 func lowerFirst(s string) string {
 	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && (s[1] == ' ' || s[1] >= 'a' && s[1] <= 'z') {
 		return strings.ToLower(s[:1]) + s[1:]
@@ -200,7 +197,7 @@ func lowerFirst(s string) string {
 	return s
 }
 
-// Valid says what is wrong with a lesson that came from outside; nil when nothing is.
+// Valid returns an error if a lesson from outside is invalid.
 func (l Lesson) Valid() error {
 	states := []State{Active, Promoted, Archived, Forgotten, Merged}
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What masking takes out of a text is not left among the words by which the
-// lesson is found, where no shape gives it away.
+// Words that masking removes from a text are also removed from the words by which the lesson is found, where no pattern
+// would recognise them.
 func TestCleanForgetsWhatItMasks(t *testing.T) {
 	l := NewTaught(9, "x", "The deploy key ghp_abcdef0123456789 opens staging.", sia.Actor{Login: "ada"}, sia.Task{},
 		time.Unix(0, 0))

@@ -14,16 +14,16 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Path is where a repository's lessons stand on its memory branch.
+// Path is the file of a repository's lessons on its memory branch.
 const Path = ".sia/lessons.md"
 
-// addHeading is the heading of the section where people add lessons, one bullet each.
+// addHeading is the heading of the section where users add lessons, one per bullet.
 const addHeading = "Add a lesson"
 
-// goneHeading is where people's notes on a lesson go when it is not shown any more.
+// goneHeading is the heading of the section for users' notes on lessons that are no longer shown.
 const goneHeading = "Notes on lessons that are gone"
 
-// kindHeadings are the sections of the kinds.
+// kindHeadings are the headings of the kinds' sections.
 var kindHeadings = map[Kind]string{
 	Workaround: "What works instead",
 	Success:    "What worked",
@@ -33,8 +33,8 @@ var kindHeadings = map[Kind]string{
 	Model:      "Models",
 }
 
-// fileIntro tells people what the file is. Quoted lines above the first section
-// and in the section for additions are SIA's; all others are people's.
+// fileIntro is the introduction of the file. Quoted lines above the first section and in the section for additions are
+// SIA's; all others are users'.
 const fileIntro = `# Lessons
 
 > What SIA learned in this repository, and tells the attempts at similar issues.
@@ -49,18 +49,16 @@ const fileIntro = `# Lessons
 > One bullet a lesson, in your own words. SIA makes a section of it when it has read it.
 `
 
-// hasSection reports whether a lesson has a section in the file. Forgotten and merged lessons are
-// in the file for programs alone, so that they don't come back.
+// hasSection reports whether a lesson has a section in the file. Forgotten and merged lessons are only in the
+// machine-readable file, so that they don't reappear.
 func (l Lesson) hasSection() bool {
 	return l.State != Forgotten && l.State != Merged && l.ID.Valid() && kindHeadings[l.Kind] != "" &&
 		plainLine(l.Text) != ""
 }
 
-// Markdown writes lessons.md of a repository over its previous content, nil when
-// there is none. What people wrote there survives: their notes, their sections,
-// bullets that are not among the lessons yet, and sections that can't be read. A
-// previous content that can't be read at all gives a *[BrokenFile]; then nothing
-// may be written.
+// Markdown returns the new content of a repository's lessons.md, given its previous content or nil. Users' text is
+// kept: their notes, their sections, bullets that are not among the lessons yet, and unreadable sections. If the
+// previous content cannot be parsed at all, the error is a *[BrokenFile], and the file must not be overwritten.
 func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 	var kept MarkdownFile
 	if len(bytes.TrimSpace(previous)) > 0 {
@@ -77,7 +75,7 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 		w.known[l.ID], by[l.ID] = true, l
 	}
 	for _, l := range kept.Lessons {
-		to := l.ID // what people noted on a lesson stays with what stands for it
+		to := l.ID // notes on a merged lesson move to the one that replaces it
 		for range len(lessons) {
 			if by[to].State != Merged {
 				break
@@ -90,33 +88,33 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 		w.notes[to] = append(w.notes[to], kept.lessonNotes[l.ID]...)
 	}
 	w.buf.WriteString(fileIntro)
-	w.loose(kept.notes[placeTop])
-	w.loose(kept.notes[placeAdd])
+	w.writeNotes(kept.notes[placeTop])
+	w.writeNotes(kept.notes[placeAdd])
 	for _, k := range Kinds {
 		w.group(k, lessons)
 	}
-	w.foreign()
+	w.writeForeign()
 	return append(bytes.TrimRight(w.buf.Bytes(), "\n"), '\n'), nil
 }
 
-// markdownWriter lays out the file.
+// markdownWriter writes the file.
 type markdownWriter struct {
 	buf   bytes.Buffer
 	kept  MarkdownFile
 	notes map[ID][]freeNote
-	known map[ID]bool // every lesson there is, shown or not
+	known map[ID]bool // all lessons, shown or not
 	done  map[ID]bool // lessons with a written section
 }
 
-// gap makes the last line an empty one.
+// gap ends the output with an empty line.
 func (w *markdownWriter) gap() {
 	if !bytes.HasSuffix(w.buf.Bytes(), []byte("\n\n")) {
 		w.buf.WriteByte('\n')
 	}
 }
 
-// loose writes what people wrote in one place, without bullets that have become lessons.
-func (w *markdownWriter) loose(notes []freeNote) {
+// writeNotes writes users' notes, without bullets that have become lessons.
+func (w *markdownWriter) writeNotes(notes []freeNote) {
 	for _, n := range w.unlearned(notes) {
 		w.raw(n.lines)
 	}
@@ -147,7 +145,7 @@ func (w *markdownWriter) group(k Kind, lessons []Lesson) {
 	}
 	w.gap()
 	w.buf.WriteString("## " + kindHeadings[k] + "\n")
-	w.loose(notes)
+	w.writeNotes(notes)
 	for _, l := range own {
 		if w.done[l.ID] {
 			continue
@@ -155,15 +153,15 @@ func (w *markdownWriter) group(k Kind, lessons []Lesson) {
 		w.done[l.ID] = true
 		w.gap()
 		w.buf.WriteString(lessonSection(l))
-		w.loose(w.notes[l.ID])
+		w.writeNotes(w.notes[l.ID])
 	}
 	for _, lines := range w.kept.sections[k] {
 		w.raw(lines)
 	}
 }
 
-// foreign writes people's sections, and their notes on lessons that have no section any more.
-func (w *markdownWriter) foreign() {
+// writeForeign writes users' sections, and their notes on lessons that no longer have a section.
+func (w *markdownWriter) writeForeign() {
 	gone := []string{"## " + goneHeading}
 	for _, lines := range w.kept.foreign {
 		if lines[0] == gone[0] {
@@ -187,12 +185,12 @@ func (w *markdownWriter) foreign() {
 	}
 }
 
-// unlearned are the notes without the bullets that have become lessons.
+// unlearned returns the notes without the bullets that have become lessons.
 func (w *markdownWriter) unlearned(notes []freeNote) []freeNote {
 	return slices.DeleteFunc(slices.Clone(notes), func(n freeNote) bool { return n.bullet != "" && w.known[n.bullet] })
 }
 
-// lessonSection is one lesson as people read it. Every value stands on one line.
+// lessonSection returns the section of one lesson. Every value is on one line.
 func lessonSection(l Lesson) string {
 	var b strings.Builder
 	field := func(key, value string) {
@@ -235,14 +233,14 @@ const (
 	keyState      = "State"
 	keyTags       = "Tags"
 	keyTools      = "Tools"
-	keyConfidence = "Confidence" // follows from the evidence; what stands there is not read
+	keyConfidence = "Confidence" // derived from the evidence; ignored when read
 	keyEvidence   = "Evidence"
 	keySeen       = "Seen"
 	keyFrom       = "From"
 	keyConflicts  = "Contradicts"
 )
 
-// provenanceText is where a lesson comes from, in words that can be read back.
+// provenanceText returns the provenance of a lesson in a format that can be parsed.
 func provenanceText(p Provenance) string {
 	parts := []string{string(p.Source)}
 	if p.Task != "" {
@@ -260,7 +258,7 @@ func provenanceText(p Provenance) string {
 	return strings.Join(parts, ", ")
 }
 
-// roundWeight is a weight of evidence as the file shows it.
+// roundWeight rounds a weight of evidence for the file.
 func roundWeight(x float64) float64 { return math.Round(max(0, x)*1000) / 1000 }
 
 func formatWeight(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
@@ -278,8 +276,7 @@ func joinNames(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// plainLine is s on one line, without characters that are not seen, such as those that
-// turn the direction of text around.
+// plainLine returns s on one line, without invisible characters such as bidirectional controls.
 func plainLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' {
@@ -290,9 +287,8 @@ func plainLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// escapeMarkdown keeps a value from being markup that hides or fetches something: HTML,
-// links and images. unescape takes it back, and leaves alone what a person wrote
-// without knowing of it.
+// escapeMarkdown escapes markup that could hide or fetch something: HTML, links and images. unescapeMarkdown reverses
+// it and leaves unescaped text of users unchanged.
 func escapeMarkdown(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, "&", "&amp;", "<", "&lt;").Replace(s)
 }

@@ -21,7 +21,7 @@ var updateSheet = flag.Bool("update-sheet", false, "write the golden lessons.md 
 
 const repo = 99
 
-// learned are lessons of every sort that a repository may have.
+// learned returns lessons of every kind and state.
 func learned() []lesson.Lesson {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	return []lesson.Lesson{
@@ -89,8 +89,8 @@ func TestSheetGolden(t *testing.T) {
 	}
 }
 
-// What the file shows of a lesson is read back as it was; words, and what was
-// forgotten, are in the file for programs.
+// Everything that the file shows of a lesson is parsed back unchanged; words and forgotten lessons are in the
+// machine-readable file.
 func TestSheetReadsBack(t *testing.T) {
 	s := parse(t, write(t, learned(), ""))
 	want := learned()[:3]
@@ -205,7 +205,7 @@ var hostile = []string{
 	"日本語 \U0001f469\u200d\U0001f4bb", "<<<<<<< HEAD",
 }
 
-// lessons draws lessons with hostile text in every field that holds text.
+// lessons draws lessons with hostile text in every text field.
 func lessons(t *rapid.T) []lesson.Lesson {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching("[ -~\n`#*<&-]{0,60}"), rapid.SampledFrom(hostile))
 	when := rapid.Custom(func(t *rapid.T) time.Time { return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "at"), 0).UTC() })
@@ -235,9 +235,8 @@ func lessons(t *rapid.T) []lesson.Lesson {
 	return all
 }
 
-// The file is stable: written, read and written again it is the same byte for
-// byte, from its own content alone and over anything that a person left there;
-// and nobody edited what nobody edited.
+// The file is stable: written, parsed and written again it is the same byte for byte, from its own content alone and
+// over anything that a user wrote there; and there are no edits without a user's edit.
 func TestSheetRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ls := lessons(t)
@@ -258,8 +257,7 @@ func TestSheetRoundTrip(t *testing.T) {
 	})
 }
 
-// Whatever a person makes of the file: it can be written over or it is kept, the
-// second writing changes nothing, and what is not ours survives.
+// For any edit of the file: it is either updated or kept, the second update changes nothing, and users' text survives.
 func TestSheetOverAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ls := lessons(t)

@@ -6,16 +6,14 @@ import (
 	"time"
 )
 
-// Merge makes one lesson of lessons of a repository that say the same. It also finds lessons that
-// advise the opposite of each other, and notes the conflict in both. It returns the lessons that
-// changed, in the order of their ids. The counts of a lesson that it merges come back as evidence
-// about the lesson that stands for it; both are saved together, for merging again gives neither.
+// Merge merges equivalent lessons of a repository. It also finds lessons with opposite advice and records the conflict
+// in both. It returns the changed lessons in the order of their ids. The counts of a merged lesson are returned as
+// evidence about the lesson that replaces it; both must be saved together, because merging again returns neither.
 //
-// Two lessons are the same when they are of one kind and their words are as alike as [sameAdvice].
-// The one stands that a person taught, or forgot. Else it is the one that the repository learned
-// itself rather than a copy, then the one with more evidence, then the older one. A lesson that a
-// person taught is only merged into another one that a person taught, and begins anew when it takes
-// the place of one that was archived or forgotten.
+// Two lessons are equivalent when they have the same kind and their words have a similarity of at least [sameAdvice].
+// Of the two, a lesson that a user taught or deleted replaces the other. Otherwise it is the repository's own rather
+// than a copy, then the one with more evidence, then the older one. A lesson that a user taught is only merged into
+// another such lesson. It does not inherit the evidence of an archived or forgotten lesson that it replaces.
 func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Evidence) {
 	m := &lessonMerger{all: map[ID]*Lesson{}, changed: map[ID]bool{}}
 	for _, l := range lessons {
@@ -36,16 +34,16 @@ func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Eviden
 		if a.State == Merged || b.State == Merged || !sameLesson(*a, *b) {
 			continue
 		}
-		if standsFor(*b, *a, now) {
+		if replaces(*b, *a, now) {
 			a, b = b, a
 		}
 		if b.From.Source == FromPerson && a.From.Source != FromPerson {
 			continue
 		}
 		a.absorb(*b)
-		anew := a.From.Source == FromPerson && !b.Live()
+		fresh := a.From.Source == FromPerson && !b.Live()
 		b.State, b.Into = Merged, a.ID
-		if !anew {
+		if !fresh {
 			evidence = append(evidence, inheritedEvidence(*b, now)...)
 		}
 		m.changed[a.ID], m.changed[b.ID] = true, true
@@ -65,9 +63,8 @@ func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Eviden
 	return changed, evidence
 }
 
-// inheritedEvidence is the counts of a merged lesson as evidence about the lesson that stands for
-// it. An untried copy gives none: that others learned the same says nothing about what the repository
-// learned itself.
+// inheritedEvidence returns the counts of a merged lesson as evidence about the lesson that replaces it. An untried
+// copy yields none: that others learned the same is no evidence about the repository's own lesson.
 func inheritedEvidence(l Lesson, now time.Time) []Evidence {
 	good, bad := l.Counts(now)
 	if good+bad == 0 || l.isUntried() {
@@ -90,10 +87,9 @@ func (m *lessonMerger) conflict(l *Lesson, with ID) {
 	}
 }
 
-// pairs are pairs of lessons that may be alike: a band of their signatures agrees. words gives the
-// words of a lesson that count. In each band a lesson is paired with the first lesson and the one
-// before it, so that a thousand like lessons make no million pairs. The pairs left out are found
-// after the first ones were merged.
+// pairs returns pairs of possibly similar lessons: a band of their signatures agrees. words returns the words of a
+// lesson to compare. In each band a lesson is paired with the first lesson and the previous one, so that a thousand
+// similar lessons do not make a million pairs. The omitted pairs are found after the first ones are merged.
 func (m *lessonMerger) pairs(words func(Lesson) []string) [][2]ID {
 	type band struct{ first, last ID }
 	buckets := map[string]*band{}
@@ -118,14 +114,14 @@ func (m *lessonMerger) pairs(words func(Lesson) []string) [][2]ID {
 	return pairs
 }
 
-// aboutWords are the words that say what a lesson is about, whether it advises for or against it.
+// aboutWords returns the words of a lesson's subject, whether it advises for or against it.
 func (l Lesson) aboutWords() []string {
-	words, _ := adviceTurns(l.Text)
+	words, _ := splitNegation(l.Text)
 	return words
 }
 
-// sameLesson reports whether two lessons say the same. A copy from other repositories quotes no
-// check, so the quotes of this repository's lesson are left out of the comparison with it.
+// sameLesson reports whether two lessons are equivalent. A copy from other repositories quotes no check, so the
+// comparison with one ignores the quotes of this repository's lesson.
 func sameLesson(a, b Lesson) bool {
 	if a.Kind != b.Kind || a.unspaced() != b.unspaced() {
 		return false
@@ -133,13 +129,13 @@ func sameLesson(a, b Lesson) bool {
 	if a.From.Source == FromOrganisation || b.From.Source == FromOrganisation {
 		a, b = a.withoutQuotes(), b.withoutQuotes()
 	}
-	_, x := adviceTurns(a.Text)
-	_, y := adviceTurns(b.Text)
+	_, x := splitNegation(a.Text)
+	_, y := splitNegation(b.Text)
 	return x == y && NewSignature(a.adviceWords()).Similarity(NewSignature(b.adviceWords())) >= sameAdvice
 }
 
-// standsFor reports whether a stands for b when both say the same, and not b for a.
-func standsFor(a, b Lesson, now time.Time) bool {
+// replaces reports whether, of two equivalent lessons, a replaces b rather than b replaces a.
+func replaces(a, b Lesson, now time.Time) bool {
 	rank := func(l Lesson) int {
 		switch {
 		case l.From.Source == FromPerson && l.Live():
@@ -160,8 +156,8 @@ func standsFor(a, b Lesson, now time.Time) bool {
 		cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// absorb takes over the occurrences, labels and words of another lesson that says the same. A copy
-// from other repositories has seen nothing in this one.
+// absorb adds the occurrences, labels and words of an equivalent lesson. A copy from other repositories has no
+// occurrences in this one.
 func (l *Lesson) absorb(o Lesson) {
 	if o.From.Source == FromOrganisation {
 		return
@@ -182,4 +178,4 @@ func (l *Lesson) absorb(o Lesson) {
 	join(&l.Words, o.Words, maxWords)
 }
 
-const maxTags = 20
+const maxTags = 20 // maximum number of a lesson's tags, and of its tools

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// say is a lesson from outcomes of attempts.
+// say returns a lesson from outcomes of attempts.
 func say(name string, kind Kind, text string) Lesson {
 	return Lesson{ID: NewID(7, name), Repo: 7, Kind: kind, State: Active, Text: text, Occurrences: 1,
 		CountedAt: start, CreatedAt: start, LastSeen: start, From: Provenance{Source: FromOutcome}}
@@ -89,8 +89,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// However many lessons say the same, one stands for them in the end, with all
-// that was seen and counted; merging again changes nothing.
+// Any number of equivalent lessons is merged into one, with all occurrences and evidence; merging again changes
+// nothing.
 func TestMergeToOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(t, "n")

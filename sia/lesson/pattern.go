@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	patternTasks  = 3              // tasks that make a pattern
-	patternWindow = 24 * time.Hour // within which failures belong together in time
+	patternTasks  = 3              // number of tasks that make a pattern
+	patternWindow = 24 * time.Hour // failures within this time are related
 )
 
 // taskOutcome is one failed attempt that SIA diagnosed, and its outcome.
@@ -24,17 +24,16 @@ type taskOutcome struct {
 	pattern   sia.Pattern
 	technique sia.TechniqueID
 	resolved  bool
-	signature string // of the first failure
+	signature string // signature of the first failure
 	check     string
 	words     []string
-	after     sia.TechniqueID // that had failed before in the task; "" for the first
+	after     sia.TechniqueID // technique that had failed before in the task; "" for the first
 }
 
-// Patterns looks for what recurs in a repository's tasks and proposes a lesson for each: a failure
-// of one pattern in three tasks; a technique that resolved a pattern in three tasks; a technique
-// that resolved it in three tasks after the same other one had failed; and one failure in three
-// tasks within a day, which no attempt caused. The same pattern gives the same lesson with the same
-// id, and one piece of evidence for it that counts once.
+// Patterns finds recurring outcomes in a repository's tasks and proposes a lesson for each: a failure of one pattern in
+// three tasks; a technique that resolved a pattern in three tasks; a technique that resolved it in three tasks after
+// the same other technique had failed; and the same failure in three tasks within a day, which no attempt caused. The
+// same pattern yields the same lesson with the same id, and one piece of evidence for it that counts once.
 func Patterns(tasks []sia.Task, now time.Time) (lessons []Lesson, evidence []Evidence) {
 	groups := map[string][]taskOutcome{}
 	put := func(o taskOutcome, kind string, parts ...any) {
@@ -77,7 +76,7 @@ func Patterns(tasks []sia.Task, now time.Time) (lessons []Lesson, evidence []Evi
 	return lessons, evidence
 }
 
-// taskOutcomes reads the diagnosed failures off a task.
+// taskOutcomes returns the diagnosed failures of a task.
 func taskOutcomes(t sia.Task) []taskOutcome {
 	var all []taskOutcome
 	var failed sia.TechniqueID
@@ -103,7 +102,7 @@ func taskOutcomes(t sia.Task) []taskOutcome {
 	return all
 }
 
-// longestRun is the longest run of outcomes that lie within a time of each other.
+// longestRun returns the longest run of outcomes within a time span of d.
 func longestRun(g []taskOutcome, d time.Duration) []taskOutcome {
 	g = slices.SortedFunc(slices.Values(g), func(a, b taskOutcome) int { return a.at.Compare(b.at) })
 	var best []taskOutcome
@@ -119,7 +118,7 @@ func longestRun(g []taskOutcome, d time.Duration) []taskOutcome {
 	return best
 }
 
-// proposeLesson makes the lesson of a pattern.
+// proposeLesson returns the lesson of a pattern.
 func proposeLesson(repo int64, key, kind string, g []taskOutcome, now time.Time) Lesson {
 	first := g[0]
 	words := patternVocabulary[first.pattern]

@@ -10,39 +10,38 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Play plays a recorded task once, with the lesson or without, and says whether its checks were
-// green. The seed is all that chance depends on. It ends when ctx does.
+// Play replays a recorded task once, with or without the lesson, and reports whether its checks passed. All randomness
+// depends on the seed. It returns early when ctx is done.
 type Play func(ctx context.Context, task string, with bool, seed uint64) (passed bool, err error)
 
-// The design of a proof: each task is played without the lesson, with it, and both once more, so that
-// what changes meanwhile, such as a model's mood, is not taken for the lesson; and all of it with
-// other seeds.
+// proofRounds is the order of a task's runs per seed, true with the lesson. It alternates, so that a drift of the model
+// over time is not attributed to the lesson.
 var proofRounds = [...]bool{false, true, false, true}
 
 const (
-	proofSeeds = 3
+	proofSeeds = 3 // number of seeds per task
 
-	// ProofRuns is how often a proof plays each of its tasks.
+	// ProofRuns is the number of runs of each task in a proof.
 	ProofRuns = proofSeeds * len(proofRounds)
-	// MaxProofTasks is how many tasks a proof plays at most.
+	// MaxProofTasks is the maximum number of tasks in a proof.
 	MaxProofTasks = 100
-	// FewestToProve is how many tasks it takes to settle anything: the interval over fewer is never on one side.
-	FewestToProve = 5
+	// MinProofTasks is the number of tasks below which a proof is never conclusive: its interval always contains 0.
+	MinProofTasks = 5
 )
 
-// Proof is the result of playing tasks with a lesson and without.
+// Proof is the result of replaying tasks with and without a lesson.
 type Proof struct {
 	Lesson               ID
 	Tasks                int
-	Told, ToldPassed     int     // runs
-	Untold, UntoldPassed int     // runs
+	Told, ToldPassed     int     // number of runs with the lesson
+	Untold, UntoldPassed int     // number of runs without it
 	Points               float64 // difference of the shares that passed, in percentage points
 	Low, High            float64 // its 90 % interval
 }
 
-// Prove plays tasks, at most 100, with a lesson and without. What is the same for a task is no news: its
-// runs count as one, and the interval is over tasks (Student's t). Two imagined tasks are added, one
-// that the lesson solves and one that it spoils, so that a few tasks alike prove nothing.
+// Prove replays at most 100 tasks with and without a lesson. The runs of a task are not independent, so they count as
+// one difference, and the interval is over tasks (Student's t). Two fictitious tasks are added, one that the lesson
+// solves and one that it breaks, so that a few equal results prove nothing.
 func Prove(ctx context.Context, l ID, tasks []string, play Play) (Proof, error) {
 	if len(tasks) == 0 || len(tasks) > MaxProofTasks {
 		return Proof{}, fmt.Errorf("prove lesson %s: want 1 to %d tasks to play, got %d", l, MaxProofTasks, len(tasks))
@@ -67,7 +66,7 @@ func Prove(ctx context.Context, l ID, tasks []string, play Play) (Proof, error) 
 	return p, nil
 }
 
-// count counts one run, and says what it adds to the difference.
+// count counts one run and returns its contribution to the difference.
 func (p *Proof) count(with, passed bool) float64 {
 	y := 0
 	if passed {
@@ -81,7 +80,7 @@ func (p *Proof) count(with, passed bool) float64 {
 	return -float64(y)
 }
 
-// tInterval is a mean and half of its 90 % interval.
+// tInterval returns the mean and half the width of its 90 % interval.
 func tInterval(xs []float64) (mean, half float64) {
 	n := float64(len(xs))
 	for _, x := range xs {
@@ -94,9 +93,8 @@ func tInterval(xs []float64) (mean, half float64) {
 	return mean, distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(.95) * math.Sqrt(square/n)
 }
 
-// Evidence is what the proof says about the lesson. It weighs as much as a person's word where the
-// whole interval is on one side, and nothing where it is not. Every proof of a lesson has the same key: the
-// latest stands.
+// Evidence returns the proof as evidence about the lesson. It has the weight of a user's word if the interval does not
+// contain 0, else none. All proofs of a lesson have the same key, so the latest replaces earlier ones.
 func (p Proof) Evidence(at time.Time) Evidence {
 	e := Evidence{Key: fmt.Sprintf("proof/%s", p.Lesson), Lesson: p.Lesson, At: at, Arm: Replayed, Why: p.String()}
 	switch {
@@ -108,7 +106,7 @@ func (p Proof) Evidence(at time.Time) Evidence {
 	return e
 }
 
-// String says it in a sentence.
+// String returns the result in a sentence.
 func (p Proof) String() string {
 	return fmt.Sprintf("%d tasks played again: with the lesson, %d of %d runs passed; without, %d of %d; benefit "+
 		"%+.0f points (90 %% interval %+.0f to %+.0f)", p.Tasks, p.ToldPassed, p.Told, p.UntoldPassed, p.Untold,

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A proof plays each task four times for each of three seeds, tells worth from chance, and is evidence
-// only where the whole interval is on one side.
+// A proof plays each task four times for each of three seeds, distinguishes an effect from chance, and is evidence only
+// if its interval does not contain 0.
 func TestProve(t *testing.T) {
 	tasks := func(n int) (names []string) {
 		for i := range n {
@@ -64,7 +64,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// What can't be played is said, and nothing is concluded.
+// A task that cannot be played is an error, without a result.
 func TestProveStops(t *testing.T) {
 	broken := errors.New("no sandbox")
 	fail := func(context.Context, string, bool, uint64) (bool, error) { return false, broken }
@@ -78,9 +78,9 @@ func TestProveStops(t *testing.T) {
 	}
 }
 
-// Fewer tasks than [FewestToProve] settle nothing, however alike they are; so many can.
-func TestFewestToProve(t *testing.T) {
-	for n, settles := range map[int]bool{FewestToProve - 1: false, FewestToProve: true} {
+// Fewer tasks than [MinProofTasks] are never conclusive, even if all results are equal; that number can be.
+func TestMinProofTasks(t *testing.T) {
+	for n, settles := range map[int]bool{MinProofTasks - 1: false, MinProofTasks: true} {
 		p, err := Prove(t.Context(), "aaaaaaaaaaaa", make([]string, n),
 			func(_ context.Context, _ string, with bool, _ uint64) (bool, error) { return with, nil })
 		if err != nil || (p.Evidence(start).Good > 0) != settles || p.Told+p.Untold != n*ProofRuns {
@@ -89,9 +89,9 @@ func TestFewestToProve(t *testing.T) {
 	}
 }
 
-// What is taken back is what is left of it: counts that other evidence kept from fading are whole, those
-// that faded are taken back as faded, and nothing falls below zero.
-func TestTakeBack(t *testing.T) {
+// Uncount subtracts what is left of the evidence: all of it if other evidence kept the counts from fading, the faded
+// rest otherwise, and never below zero.
+func TestUncount(t *testing.T) {
 	day := func(n int) time.Time { return start.AddDate(0, 0, n) }
 	proof := Evidence{Key: "proof", Good: 2, At: day(0), Arm: Replayed}
 	for _, tt := range []struct {
@@ -109,13 +109,13 @@ func TestTakeBack(t *testing.T) {
 			for _, e := range tt.later {
 				with, without = e.Count(with), e.Count(without)
 			}
-			got := with.TakeBack(proof, tt.later)
+			got := with.Uncount(proof, tt.later)
 			if d := got.Good - without.Good; d > 1e-9 || d < -1e-9 || got.Bad != without.Bad || got.CountedAt != with.CountedAt {
 				t.Errorf("it counts %v for and %v against, want %v and %v", got.Good, got.Bad, without.Good, without.Bad)
 			}
 		})
 	}
-	if got := (Lesson{Good: 1, CountedAt: day(0)}).TakeBack(proof, nil); got.Good != 0 {
+	if got := (Lesson{Good: 1, CountedAt: day(0)}).Uncount(proof, nil); got.Good != 0 {
 		t.Errorf("more was taken back than there was: %v", got.Good)
 	}
 }

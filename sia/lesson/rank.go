@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// SearchHit is a lesson that a search found.
+// SearchHit is a lesson found by a search.
 type SearchHit struct {
 	Lesson
-	Rank   float64 // how well it fits what was searched for; above 0, and comparable within one search
-	Shared int     // how many of the words that were searched for it has
+	Rank   float64 // relevance; above 0, comparable within one search
+	Shared int     // number of searched words that it has
 }
 
-// maxTerms bounds the terms of one lesson.
+// maxTerms is the maximum number of terms of one lesson.
 const maxTerms = 2 * maxWords
 
-// Terms are the distinct words that a search finds the lesson by: the words of its texts, and its
-// Words, Tags and Tools.
+// Terms returns the distinct words by which a search finds the lesson: the words of its texts, and its Words, Tags and
+// Tools.
 func (l Lesson) Terms() []string {
 	b := wordBag{most: maxTerms}
 	for _, text := range []string{l.Text, l.Context, l.Correction} {
@@ -30,8 +30,8 @@ func (l Lesson) Terms() []string {
 	return b.words
 }
 
-// SharedWords counts the words of a text that the lesson has too: how well it fits, where there is nothing to
-// weigh words by.
+// SharedWords returns the number of words of a text that the lesson has too: its relevance when there are no word
+// weights.
 func (l Lesson) SharedWords(text string) (n int) {
 	has := map[string]bool{}
 	for _, t := range l.Terms() {
@@ -45,13 +45,12 @@ func (l Lesson) SharedWords(text string) (n int) {
 	return n
 }
 
-// WordWeights are how much each word of a search tells. A word that few lessons have tells more.
+// WordWeights maps each word of a search to its weight. Words that few lessons have weigh more.
 type WordWeights map[string]float64
 
-// WeighWords makes the weights of words from how many of all lessons have each. It is
-// the inverse document frequency of BM25 in the form that is above 0 however
-// common a word is (Robertson and Zaragoza, The Probabilistic Relevance
-// Framework, 2009; the 1+ is Lucene's). Words that no lesson has weigh nothing.
+// WeighWords returns the weights of words, given the number of lessons that have each and the number of all lessons. It
+// is the inverse document frequency of BM25 in the form that is above 0 even for common words (Robertson and Zaragoza,
+// The Probabilistic Relevance Framework, 2009; the 1+ is Lucene's). Words that no lesson has get no weight.
 func WeighWords(words []string, have map[string]int, all int) WordWeights {
 	w := WordWeights{}
 	for _, word := range words {
@@ -62,13 +61,13 @@ func WeighWords(words []string, have map[string]int, all int) WordWeights {
 	return w
 }
 
-// Rank is how well a lesson with these [Lesson.Terms] fits the search. rank is the weight of the
-// words that both share, shared is their number. A lesson of many words shares some by chance, so
-// its length counts against it, as in BM25 for words that each occur once.
+// Rank returns the relevance of a lesson with these [Lesson.Terms] to the search. rank is the weight of the shared
+// words, shared their number. A long lesson shares some words by chance, so its length counts against it, as in BM25
+// for words that each occur once.
 func (w WordWeights) Rank(terms []string) (rank float64, shared int) {
 	const (
-		usual  = 40.0 // terms of a lesson
-		length = 0.5  // how much a length other than that counts: BM25's b, 0–1
+		usual  = 40.0 // typical number of terms of a lesson
+		length = 0.5  // strength of the length normalisation: BM25's b, 0–1
 	)
 	for _, t := range terms {
 		if x, ok := w[t]; ok {
@@ -79,5 +78,5 @@ func (w WordWeights) Rank(terms []string) (rank float64, shared int) {
 	return rank / (1 - length + length*float64(len(terms))/usual), shared
 }
 
-// ByRank orders what was found, best first.
+// ByRank compares hits for sorting, best first.
 func ByRank(a, b SearchHit) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.ID, b.ID)) }

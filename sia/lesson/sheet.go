@@ -14,45 +14,45 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// maxSheet is how large a lessons.md may be that is read, in bytes.
+// maxSheet is the maximum size of a lessons.md, in bytes.
 const maxSheet = 8 << 20
 
-// MarkdownFile is lessons.md, read.
+// MarkdownFile is a parsed lessons.md.
 type MarkdownFile struct {
-	Lessons  []Lesson  // the sections, in their order; Kind is "" outside the sections of the kinds
-	New      []Lesson  // bullets that people added, as lessons of theirs; dates are the caller's to set
-	Problems []Problem // sections that can't be read; they are kept as they are
+	Lessons  []Lesson  // lessons with a section, in order; Kind is "" outside the sections of the kinds
+	New      []Lesson  // lessons from bullets that users added; the caller sets the dates
+	Problems []Problem // unreadable sections; they are kept unchanged
 
-	notes       map[Kind][]freeNote // above the first lesson of a kind's section, or in one of the places below
-	lessonNotes map[ID][]freeNote   // beneath a lesson
-	sections    map[Kind][][]string
-	broken      map[ID]bool // lessons with an unreadable section
-	foreign     [][]string  // sections that are people's
+	notes       map[Kind][]freeNote // notes above the first lesson of a kind's section, or in one of the places below
+	lessonNotes map[ID][]freeNote   // notes below a lesson
+	sections    map[Kind][][]string // unreadable sections
+	broken      map[ID]bool         // lessons with an unreadable section
+	foreign     [][]string          // users' own sections
 }
 
-// Places that are not the section of a kind.
+// Places in the file other than the section of a kind.
 const (
 	placeTop     Kind = "above the first section"
 	placeAdd     Kind = "in the section for additions"
 	placeForeign Kind = "in a section of somebody else's"
 )
 
-// freeNote is a block of lines that people wrote.
+// freeNote is a block of lines written by users.
 type freeNote struct {
 	lines  []string
-	bullet ID // of the lesson that the block becomes; "" when it is no bullet
+	bullet ID // id of the lesson that the block becomes; "" if it is not a bullet
 }
 
-// Problem is a section that can't be read. Line is 1-based.
+// Problem is an unreadable section. Line is 1-based.
 type Problem struct {
 	Line int
 	Err  error
 }
 
-// String is "lessons.md:line: what".
+// String returns "lessons.md:line: error".
 func (p Problem) String() string { return fmt.Sprintf("%s:%d: %v", Path, p.Line, p.Err) }
 
-// BrokenFile says that lessons.md can't be read at all. It must be kept.
+// BrokenFile is the error for a lessons.md that cannot be parsed at all. The file must be kept.
 type BrokenFile struct{ Problem }
 
 func (e *BrokenFile) Error() string { return e.String() }
@@ -68,9 +68,9 @@ var (
 	conflictMark = lazyregexp.New(`^(<{7}|>{7}) `)
 )
 
-// Parse reads a repository's lessons.md. An error is a *[BrokenFile] and means that nothing of the
-// file can be recognised: it is not text, it has a merge conflict, or a code block or HTML comment has no
-// end and would hide the sections behind it.
+// Parse parses a repository's lessons.md. An error is a *[BrokenFile] and means that the whole file is unreadable: it
+// is too large or not text, it has a merge conflict, or a code block or HTML comment has no end and would hide the
+// sections after it.
 func Parse(repo int64, file []byte) (MarkdownFile, error) {
 	broken := func(line int, format string, args ...any) (MarkdownFile, error) {
 		return MarkdownFile{}, &BrokenFile{Problem{line, fmt.Errorf(format, args...)}}
@@ -116,8 +116,8 @@ func beginsPart(heading []string) bool {
 	return len(heading[1]) == 2 || lessonTitle.MatchString(heading[2])
 }
 
-// skipOpaque returns the line behind the code block or HTML comment that opens on line i, or i+1
-// when none opens there. ok is false when it has no end.
+// skipOpaque returns the line after the code block or HTML comment that begins on line i, or i+1 when none begins
+// there. ok is false when it has no end.
 func skipOpaque(lines []string, i int) (next int, ok bool) {
 	l := strings.TrimLeft(lines[i], " ")
 	if strings.HasPrefix(l, "<!--") {
@@ -139,24 +139,24 @@ func skipOpaque(lines []string, i int) (next int, ok bool) {
 	return i + 1, true
 }
 
-// continuesBullet reports whether line i goes on with the bullet above it, because people wrap
-// lines. An inner list or a code block does not.
+// continuesBullet reports whether line i is a wrapped line of the bullet above it. Nested lists and code blocks are
+// not.
 func continuesBullet(lines []string, i int) bool {
 	t := strings.TrimLeft(lines[i], " ")
 	next, _ := skipOpaque(lines, i)
 	return len(t) < len(lines[i]) && strings.TrimSpace(t) != "" && !bulletMark.MatchString(t) && next == i+1
 }
 
-// markdownParser takes the parts of a file one after the other.
+// markdownParser parses a file part by part.
 type markdownParser struct {
 	repo  int64
 	lines []string
-	kind  Kind // of the section that the present part lies in
+	kind  Kind // kind or place of the current section
 	seen  map[ID]bool
 	out   MarkdownFile
 }
 
-// part reads the lines from one heading to the next.
+// part parses the lines from one heading to the next.
 func (p *markdownParser) part(from, to int) {
 	heading := headingMark.FindStringSubmatch(p.lines[from])
 	if heading == nil || len(heading[1]) == 1 {
@@ -190,8 +190,7 @@ func (p *markdownParser) body(from, to int, heading bool) []string {
 	return p.lines[from:to]
 }
 
-// noteBlocks are the blocks that people wrote. With quotes, quoted lines are SIA's own and left
-// out.
+// noteBlocks returns the blocks that users wrote. If quotes is set, quoted lines are SIA's own and left out.
 func (p *markdownParser) noteBlocks(lines []string, quotes bool) []freeNote {
 	var all []freeNote
 	for i := 0; i < len(lines); {
@@ -225,8 +224,7 @@ func (p *markdownParser) noteBlocks(lines []string, quotes bool) []freeNote {
 	return all
 }
 
-// added notes a bullet as a lesson of a person, and returns its id. The same
-// words are the same lesson.
+// added records a bullet as a user's lesson and returns its id. The same words are the same lesson.
 func (p *markdownParser) added(text string) ID {
 	text = plainLine(unescapeMarkdown(text))
 	id := NewID(p.repo, Path+"\x00"+text)
@@ -243,7 +241,7 @@ func (p *markdownParser) added(text string) ID {
 	return id
 }
 
-// lesson reads one lesson's section.
+// lesson parses one lesson's section.
 func (p *markdownParser) lesson(from, to int, id ID) {
 	l, notes, problem := p.fields(from, to, id)
 	if problem == nil && p.seen[id] {
@@ -266,7 +264,7 @@ func (p *markdownParser) lesson(from, to int, id ID) {
 	p.out.lessonNotes[id] = p.noteBlocks(notes, false)
 }
 
-// fields reads the fields of a lesson; notes are the lines that are none.
+// fields parses the fields of a lesson; notes are the other lines.
 func (p *markdownParser) fields(from, to int, id ID) (l Lesson, notes []string, problem *Problem) {
 	l = Lesson{ID: id, Repo: p.repo, State: Active}
 	if slices.Contains(Kinds, p.kind) {
@@ -304,7 +302,7 @@ func (p *markdownParser) fields(from, to int, id ID) (l Lesson, notes []string, 
 	return l, notes, problem
 }
 
-// fieldOn is the field that begins on a line.
+// fieldOn returns the field that begins on a line.
 func fieldOn(line string) (key, value string, ok bool) {
 	m := fieldMark.FindStringSubmatch(line)
 	if m == nil {
@@ -313,7 +311,7 @@ func fieldOn(line string) (key, value string, ok bool) {
 	return m[1], m[2], fieldSetters[m[1]] != nil || m[1] == keyConfidence
 }
 
-// fieldSetters read the values of the fields.
+// fieldSetters parse the values of the fields.
 var fieldSetters = map[string]func(*Lesson, string) error{
 	keyText:       func(l *Lesson, v string) error { l.Text = v; return nil },
 	keyContext:    func(l *Lesson, v string) error { l.Context = v; return nil },
@@ -398,7 +396,7 @@ func splitNames(v string) []string {
 	return out
 }
 
-// trimBlank takes empty lines off the end.
+// trimBlank removes blank lines at the end.
 func trimBlank(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]

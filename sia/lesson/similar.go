@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// signatureSize is the number of hashes of a signature: the estimate of a
-// similarity of .7 has a standard error of √(.7·.3/128) ≈ .04.
+// signatureSize is the number of hashes in a signature. The estimate of a similarity of .7 has a standard error of
+// √(.7·.3/128) ≈ .04.
 const signatureSize = 128
 
 // Signature is the MinHash of a set of words (Broder, On the resemblance and
@@ -18,7 +18,7 @@ const signatureSize = 128
 // agree estimates the Jaccard similarity of the sets. Nil for the empty set.
 type Signature []uint32
 
-// NewSignature makes the signature of words.
+// NewSignature returns the signature of words.
 func NewSignature(words []string) Signature {
 	if len(words) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func mixHash(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Similarity estimates the Jaccard similarity of what two signatures are of: 0–1.
+// Similarity estimates the Jaccard similarity of the sets of two signatures: 0–1.
 func (s Signature) Similarity(o Signature) float64 {
 	if len(s) == 0 || len(s) != len(o) {
 		return 0
@@ -61,8 +61,8 @@ func (s Signature) Similarity(o Signature) float64 {
 	return float64(same) / float64(len(s))
 }
 
-// bands are the parts of a signature. Two sets that are alike enough to merge share at least one
-// band with near certainty: 1−(1−.7⁴)³² > .999.
+// bands returns the parts of a signature. Two sets that are similar enough to merge share at least one band with near
+// certainty: 1−(1−.7⁴)³² > .999.
 func (s Signature) bands() []string {
 	const rows = 4
 	var all []string
@@ -77,7 +77,7 @@ func (s Signature) bands() []string {
 	return all
 }
 
-// countOverlap counts what two lists of distinct words share.
+// countOverlap returns the number of words that two lists of distinct words share.
 func countOverlap(a, b []string) int {
 	in := make(map[string]bool, len(a))
 	for _, w := range a {
@@ -92,7 +92,7 @@ func countOverlap(a, b []string) int {
 	return n
 }
 
-// jaccardIndex is the similarity of two lists of distinct words: 0–1.
+// jaccardIndex returns the Jaccard similarity of two lists of distinct words: 0–1.
 func jaccardIndex(a, b []string) float64 {
 	n := countOverlap(a, b)
 	if n == 0 {
@@ -101,14 +101,14 @@ func jaccardIndex(a, b []string) float64 {
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
-// sameAdvice is the similarity from which on two lessons are the same, or each other's opposite.
+// sameAdvice is the minimum similarity of two lessons that are equivalent or opposite.
 const sameAdvice = 0.7
 
-// adviceWords are the words of what a lesson says. They decide whether two lessons are the same.
+// adviceWords returns the words of a lesson's text and context. They decide whether two lessons are equivalent.
 func (l Lesson) adviceWords() []string { return Words(l.Text+" "+l.Context, maxWords) }
 
-// unspaced is what a lesson says in scripts without spaces between words. Which pair of characters turns advice into
-// its opposite there is not known, so lessons say the same only when all of this is the same.
+// unspaced returns the text of a lesson in scripts without spaces between words. Negations in these scripts are not
+// recognised, so lessons are equivalent only when all of this text is equal.
 func (l Lesson) unspaced() string {
 	return strings.Map(func(r rune) rune {
 		if text.Unspaced(r) {
@@ -121,9 +121,8 @@ func (l Lesson) unspaced() string {
 // negationWords turn advice into its opposite.
 var negationWords = wordSet("not never dont avoid stop without no cannot cant refrain skip instead disable")
 
-// adviceTurns gives the words that say what a text is about, and whether the text advises against
-// it.
-func adviceTurns(s string) (about []string, against bool) {
+// splitNegation returns the words of a text's subject, and reports whether the text advises against it.
+func splitNegation(s string) (about []string, against bool) {
 	for w := range splitWords(s) {
 		if w = stemWord(w); negationWords[w] {
 			against = !against
@@ -134,19 +133,18 @@ func adviceTurns(s string) (about []string, against bool) {
 	return about, against
 }
 
-// politeWords don't change the advice.
+// politeWords do not change the advice.
 var politeWords = wordSet("always please do should must to a an the be is are you it")
 
-// Opposed reports whether two lessons advise the opposite of each other: nearly
-// the same words, and one of them says not to.
+// Opposed reports whether two lessons have opposite advice: nearly the same words, and one of them negated.
 func Opposed(a, b Lesson) bool {
-	x, againstX := adviceTurns(a.Text)
-	y, againstY := adviceTurns(b.Text)
+	x, againstX := splitNegation(a.Text)
+	y, againstY := splitNegation(b.Text)
 	return againstX != againstY && jaccardIndex(x, y) >= sameAdvice
 }
 
-// MatchShare is how surely a person means the lesson with these words: the share of the words that
-// stand in the lesson's own texts, 0–1.
+// MatchShare returns the share of words that occur in the lesson's own texts, 0–1. It indicates how likely a user means
+// the lesson with these words.
 func MatchShare(words string, l Lesson) float64 {
 	want := Words(words, maxTerms)
 	if len(want) == 0 {

@@ -6,10 +6,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// ForTools chooses, among a repository's lessons, those that an attempt meets when it first calls a tool: of
-// [Tool]'s kind, and about that tool. For each tool [Choose] picks at most want.Most, the surest first, and
-// withholds as it does elsewhere, so that a lesson is given in all attempts of a task or in none. Lessons among
-// known are met otherwise and are left out. The tools come in the order of their names.
+// ForTools chooses, among a repository's lessons, those that an attempt gets when it first calls a tool: lessons of
+// kind [Tool] about that tool. For each tool [Choose] picks at most want.Most, highest confidence first, and withholds
+// some, so that a lesson is given in all attempts of a task or in none. Lessons among known are given otherwise and are
+// left out. The result is sorted by tool.
 func ForTools(lessons []Lesson, known []ID, want ChooseOptions) (out []sia.ToolLesson) {
 	about := map[string][]SearchHit{}
 	var tools []string
@@ -21,16 +21,16 @@ func ForTools(lessons []Lesson, known []ID, want ChooseOptions) (out []sia.ToolL
 			if about[tool] == nil {
 				tools = append(tools, tool)
 			}
-			about[tool] = append(about[tool], SearchHit{Lesson: l, Rank: 1, Shared: minShared}) // the tool is what fits
+			about[tool] = append(about[tool], SearchHit{Lesson: l, Rank: 1, Shared: minShared}) // matched by the tool
 		}
 	}
 	slices.Sort(tools)
 	for _, tool := range tools {
-		told, kept := Choose(about[tool], want)
+		told, withheld := Choose(about[tool], want)
 		for _, l := range told {
 			out = append(out, sia.ToolLesson{Tool: tool, ID: string(l.ID), Text: l.Told()})
 		}
-		for _, l := range kept {
+		for _, l := range withheld {
 			out = append(out, sia.ToolLesson{Tool: tool, ID: string(l.ID), Withheld: true})
 		}
 	}

@@ -14,8 +14,8 @@ func aboutTool(id ID, text string, tools ...string) Lesson {
 		LastSeen: start, From: Provenance{Source: FromOutcome, Task: "1-1"}}
 }
 
-// Of the lessons about a tool the surest few are met, told by their words and withheld by their ids; others
-// are left out.
+// Of the lessons about a tool only the few with the highest confidence are returned: told ones with their text,
+// withheld ones with only their id.
 func TestForTools(t *testing.T) {
 	sure, unsure, third := aboutTool("aaaaaaaaaaaa", "Read its error.", "run"),
 		aboutTool("bbbbbbbbbbbb", "Give it a timeout.", "run"), aboutTool("cccccccccccc", "Quote what has blanks.", "run")

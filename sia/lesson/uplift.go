@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Effect is the effect of giving lessons. It compares tasks that got a lesson with tasks
-// that it was withheld from by chance.
+// Effect is the effect of giving lessons. It compares tasks that got a lesson with tasks from which it was withheld at
+// random.
 type Effect struct {
 	Told, ToldPassed         int
 	Withheld, WithheldPassed int
@@ -16,9 +16,9 @@ type Effect struct {
 	Low, High                float64 // its 90 % interval
 }
 
-// Uplift measures the effect of telling from the evidence about one lesson, or about all. Each
-// share is taken as (passed+1)/(n+2). The interval is the normal one of these shares, which also
-// holds for small numbers (Agresti and Caffo, 2000).
+// Uplift returns the effect of giving lessons, from the evidence about one lesson or all. Each share is estimated as
+// (passed+1)/(n+2). The interval is the normal one of these shares, which also holds for small numbers (Agresti and
+// Caffo, 2000).
 func Uplift(evidence []Evidence) Effect {
 	var u Effect
 	for _, e := range evidence {
@@ -44,7 +44,7 @@ func Uplift(evidence []Evidence) Effect {
 	return u
 }
 
-// String says it in a sentence.
+// String returns the effect in a sentence.
 func (u Effect) String() string {
 	switch {
 	case u.Told == 0:

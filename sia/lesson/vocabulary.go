@@ -2,10 +2,10 @@ package lesson
 
 import "github.com/sia-bot/sia/sia"
 
-// The words that lessons from outcomes are made of. They are SIA's own, so that
-// nobody who can write an issue writes what the next attempt reads.
+// The texts of lessons from outcomes. They are SIA's own, so that the author of an issue cannot write into the next
+// attempt's prompt.
 
-// patternWords are the words of a pattern: what was so, what to avoid, and what was done before.
+// patternWords are the texts of a pattern: the situation, what to avoid, and the earlier behaviour.
 type patternWords struct{ when, avoid, before string }
 
 var patternVocabulary = map[sia.Pattern]patternWords{
@@ -41,8 +41,7 @@ var patternVocabulary = map[sia.Pattern]patternWords{
 		"fails by itself.", "changing code for a check that fails by itself"},
 }
 
-// testVocabulary is what a test should do about the case of a pattern. For the other patterns no
-// test can be made without a line of a log.
+// testVocabulary is the advice for a test of a pattern's case. For the other patterns a test needs a line of a log.
 var testVocabulary = map[sia.Pattern]string{
 	sia.MissingCredentials:        "have a test cover that without the real service",
 	sia.ExternalDependencyBlocker: "have a test cover that without the service outside",
@@ -53,7 +52,7 @@ var testVocabulary = map[sia.Pattern]string{
 	sia.FlakyCheck:                "have a test cover that and come out the same every time",
 }
 
-// anyTest is what a test should do about any other case.
+// anyTest is the advice for a test of any other case.
 const anyTest = "have a test cover that case"
 
 var techniqueVocabulary = map[sia.TechniqueID]string{
@@ -72,12 +71,11 @@ var techniqueVocabulary = map[sia.TechniqueID]string{
 	sia.FreshStart:   "Start over from the base branch and keep the change small.",
 }
 
-// localDouble is the abstraction level shift where something outside is missing.
+// localDouble is the advice of an abstraction level shift when an external service is missing.
 const localDouble = "Put the service behind an interface with a local double that records what it was asked, and " +
 	"leave the real service to be plugged in later."
 
-// techniqueAdvice is what a technique does about a pattern, for a coding agent; ""
-// for a technique of a repository's own.
+// techniqueAdvice returns a technique's advice to a coding agent about a pattern; "" for a repository's own technique.
 func techniqueAdvice(id sia.TechniqueID, p sia.Pattern) string {
 	if id == sia.AbstractionLevelShift && (p == sia.MissingCredentials || p == sia.ExternalDependencyBlocker) {
 		return localDouble
@@ -85,7 +83,7 @@ func techniqueAdvice(id sia.TechniqueID, p sia.Pattern) string {
 	return techniqueVocabulary[id]
 }
 
-// blockerPatterns are the patterns that no technique resolves. One works around them.
+// blockerPatterns are the patterns that no technique resolves, only a workaround.
 var blockerPatterns = map[sia.Pattern]bool{
 	sia.MissingCredentials: true, sia.ExternalDependencyBlocker: true, sia.Environment: true,
 	sia.OverConstrained: true, sia.FlakyCheck: true,

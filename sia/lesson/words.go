@@ -8,23 +8,22 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of the words that a lesson is found by.
+// Limits on the words by which a lesson is found.
 const (
 	maxWords = 80
 	maxWord  = 40 // bytes; longer ones are hashes and paths
 )
 
-// Words are the words that a text is found by: its distinct words in their order, in lower case, at
-// most so many. Words that stand in every text are left out, and most English endings are cut off.
-// Names such as MAIL_API_KEY and sendMail come apart. Where a script has no spaces between words, each
-// pair of characters is one.
+// Words returns the words by which a text is found: its distinct words in order, in lower case, at most most of them.
+// Stop words are left out, and most English endings are cut off. Names such as MAIL_API_KEY and sendMail are split. In
+// a script without spaces between words, each pair of characters is a word.
 func Words(text string, most int) []string {
 	b := wordBag{most: most}
 	b.add(text)
 	return b.words
 }
 
-// wordBag gathers the distinct words of texts, at most so many.
+// wordBag collects the distinct words of texts, at most most of them.
 type wordBag struct {
 	most  int
 	words []string
@@ -48,13 +47,12 @@ func (b *wordBag) add(text string) {
 	}
 }
 
-// splitWords takes a text apart into words of letters and digits, in lower case,
-// numbers left out.
+// splitWords splits a text into words of letters and digits, in lower case, without numbers.
 func splitWords(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var w []rune
-		letters, lower := false, false // seen in w; the last of w was in lower case
-		unspaced, before := 0, rune(0) // how many characters without spaces there were in a row, and the last
+		letters, lower := false, false // w has letters; the last one is in lower case
+		unspaced, before := 0, rune(0) // number of consecutive characters of such a script, and the last one
 		end := func() bool {
 			more := (!letters || yield(string(w))) && (unspaced != 1 || yield(string(before)))
 			w, letters, lower, unspaced = w[:0], false, false, 0
@@ -91,8 +89,8 @@ func splitWords(s string) iter.Seq[string] {
 	}
 }
 
-// stemWord takes the commonest endings off a word, those of the plural first. It need
-// not be right, only the same for the same word.
+// stemWord removes the most common endings of a word, those of the plural first. It need not be correct, only
+// deterministic.
 func stemWord(w string) string {
 	for _, endings := range [][]struct{ suffix, with string }{
 		{{"ies", "y"}, {"sses", "ss"}, {"ss", "ss"}, {"s", ""}},
@@ -111,7 +109,7 @@ func stemWord(w string) string {
 	return w
 }
 
-// stopWords are the stems of words that say nothing about what a text is about.
+// stopWords are the stems of words that carry no meaning in a search.
 var stopWords = wordSet(`a about above add after again all also an and ani any are as at be becaus been befor being
 below between both but by call came can cannot come could day did do doe done dont down each else end etc even every
 few first for from get give go good had ha has have he her here hers him his how i if im in into is issue it its

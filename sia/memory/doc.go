@@ -1,23 +1,22 @@
-// Package memory turns a task into the files in which its repository remembers
-// it, and back: Markdown for people, JSON for programs.
+// Package memory converts a task to the files that its repository keeps about it, and back: Markdown for users, JSON
+// for programs.
 //
 // Concepts:
 //
-//   - [File]: what is remembered of one task. [FromTask] makes it; schema.json describes its JSON
+//   - [File]: the memory of one task. [FromTask] makes it; schema.json describes its JSON
 //     form.
-//   - [JSON] and [Markdown] write a file over an earlier version of it. What somebody else put
-//     there survives: unknown JSON fields, attempts and learnings that the task does not know, and
-//     sections of the Markdown that are not ours.
-//   - [ParseJSON] reads a file back as the same File. The Markdown is for people alone and is not
-//     read back.
-//   - [BrokenFile]: a person's edit made a file unreadable. Writing over such a file is refused, so
-//     that it can be reported and kept.
-//   - [Record]: what a lost database is rebuilt from; [File.Task] does so.
+//   - [JSON] and [Markdown] update an earlier version of a file. Content added by others is
+//     kept: unknown JSON fields, attempts and learnings that the task does not have, and
+//     sections of the Markdown that are not SIA's.
+//   - [ParseJSON] parses a file into the same File. The Markdown is only for users and is not
+//     parsed.
+//   - [BrokenFile]: the error for a file that a user's edit made unreadable. Such a file is not
+//     overwritten, so that it can be reported and kept.
+//   - [Record]: the data for rebuilding a lost database; [File.Task] does so.
 //   - [Learning]: what a resolved task teaches, by rules alone.
 //
-// Output is deterministic: the same task and the same earlier version give the
-// same bytes, and writing twice changes nothing. Times are UTC, RFC 3339. The
-// package redacts nothing; whoever commits the files does.
+// Output is deterministic: the same task and the same earlier version yield the same bytes, and writing twice changes
+// nothing. Times are UTC, RFC 3339. The package redacts nothing; the committer of the files does.
 //
 // The package imports only sia, sia/plan and sia/text. Start reading at file.go.
 package memory

@@ -14,11 +14,11 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// SchemaVersion is the version of the files that this package writes. Files of
-// a later version are not read, and not written over. Those of version 1 are read ([upgraded]).
+// SchemaVersion is the version of the files that this package writes. Files of a later version are neither read nor
+// overwritten. Files of version 1 are read ([upgradeFile]).
 const SchemaVersion = 2
 
-// File is what is remembered of one task, as its JSON file spells it.
+// File is the memory of one task, in the structure of its JSON file.
 type File struct {
 	SchemaVersion   int        `json:"schema_version"`
 	TaskID          sia.TaskID `json:"task_id"`
@@ -32,41 +32,41 @@ type File struct {
 	Learnings       []Learning `json:"learnings"`
 	PromptsTried    []Prompt   `json:"prompts_tried"`
 
-	Aftermath sia.Aftermath `json:"aftermath,omitempty"` // what people did with the pull request; absent until they did
-	Ratings   []Rating      `json:"ratings,omitempty"`   // of the task as a whole
-	// what a fresh reviewer said of the head, in a few words; absent where that was nothing
+	Aftermath sia.Aftermath `json:"aftermath,omitempty"` // what users did with the pull request; absent before
+	Ratings   []Rating      `json:"ratings,omitempty"`   // ratings of the whole task
+	// summary of the final review of the head; absent without one
 	FinalReview string `json:"final_review,omitempty"`
 
-	Record *Record `json:"record,omitempty"` // for programs alone: the Markdown does not tell it
+	Record *Record `json:"record,omitempty"` // for programs; not in the Markdown
 }
 
 // Attempt is one attempt of the task.
 type Attempt struct {
 	AttemptNumber    int                `json:"attempt_number"`
 	AgentVersion     string             `json:"agent_version"`      // agent and model
-	Coder            string             `json:"coder,omitempty"`    // its name in the server's configuration
-	Assigned         string             `json:"assigned,omitempty"` // why that coder; absent where there was no choice
+	Coder            string             `json:"coder,omitempty"`    // name in the server's configuration
+	Assigned         string             `json:"assigned,omitempty"` // why this coder; absent without a choice
 	SystemPromptHash string             `json:"system_prompt_hash"`
-	Outcome          sia.AttemptOutcome `json:"outcome,omitempty"`   // absent while it runs or is judged, and if Unchanged
-	Unchanged        bool               `json:"unchanged,omitempty"` // it left a green head as it is
-	Planning         bool               `json:"planning,omitempty"`  // it made a plan and was not to change anything
+	Outcome          sia.AttemptOutcome `json:"outcome,omitempty"`   // absent until it is judged, and if Unchanged
+	Unchanged        bool               `json:"unchanged,omitempty"` // it left a green head unchanged
+	Planning         bool               `json:"planning,omitempty"`  // it made a plan and no change
 	FailurePoint     string             `json:"failure_point"`
 	DurationMinutes  float64            `json:"duration_minutes"` // to a tenth
 	CreditsConsumed  float64            `json:"credits_consumed"` // to a thousandth
-	Intervention     *Intervention      `json:"sia_intervention"` // what SIA changed for it; null when it did nothing
-	DiagnosisAfter   *Diagnosis         `json:"diagnosis_after"`  // what SIA concluded when it had failed; null before
+	Intervention     *Intervention      `json:"sia_intervention"` // what SIA changed for it; null for nothing
+	DiagnosisAfter   *Diagnosis         `json:"diagnosis_after"`  // what SIA concluded from its failure; null before
 
 	HeadSHA       string   `json:"head_sha,omitempty"`
-	Signature     string   `json:"signature,omitempty"` // of its failures, sorted, separated by spaces
+	Signature     string   `json:"signature,omitempty"` // signatures of its failures, sorted, separated by spaces
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	Signals       []string `json:"signals,omitempty"` // "name: evidence"
 	Transcript    string   `json:"transcript,omitempty"`
 	DecisionIDs   []string `json:"decision_ids,omitempty"`
-	// what it left to whoever goes on, a line an entry; the record has it for programs
+	// notes for the next attempt, one line per entry; the record has them for programs
 	Ledger []string `json:"ledger,omitempty"`
 
-	Structure plan.Structure `json:"structure,omitempty"` // how the work hung together; absent: one run did all of it
-	Shape     string         `json:"shape,omitempty"`     // why so, or how that ended
+	Structure plan.Structure `json:"structure,omitempty"` // structure of the work; absent: a single run
+	Shape     string         `json:"shape,omitempty"`     // why this structure, or how it ended
 	Parts     []Part         `json:"parts,omitempty"`
 }
 
@@ -77,20 +77,20 @@ type Intervention struct {
 	Resolved           *bool           `json:"resolved,omitempty"` // absent until the attempt is judged
 }
 
-// Diagnosis is what SIA concluded from an attempt that failed.
+// Diagnosis is what SIA concluded from a failed attempt.
 type Diagnosis struct {
 	Pattern       sia.Pattern     `json:"pattern,omitempty"`
 	Diagnosis     string          `json:"diagnosis,omitempty"`
 	Hypothesis    string          `json:"hypothesis,omitempty"`
 	Confidence    float64         `json:"confidence"` // 0–1
 	ReviewVerdict sia.Verdict     `json:"review_verdict,omitempty"`
-	Technique     sia.TechniqueID `json:"technique"`         // that the next attempt is to be made with
-	Ratings       []Rating        `json:"ratings,omitempty"` // of the comment that announced it
-	// what the next attempt is to be told; absent once there is one
+	Technique     sia.TechniqueID `json:"technique"`         // technique of the next attempt
+	Ratings       []Rating        `json:"ratings,omitempty"` // ratings of the comment that announced it
+	// instructions for the next attempt; absent once it exists
 	PromptModification string `json:"prompt_modification,omitempty"`
 }
 
-// Rating is a person's 👍 or 👎.
+// Rating is a user's 👍 or 👎.
 type Rating struct {
 	By   string `json:"by"` // login
 	Good bool   `json:"good"`
@@ -104,7 +104,7 @@ type Learning struct {
 	Confidence         float64     `json:"confidence"` // 0–1
 }
 
-// Prompt is one distinct prompt that was tried.
+// Prompt is one distinct prompt of the task's attempts.
 type Prompt struct {
 	Version   int                `json:"version"`
 	Hash      string             `json:"hash"`
@@ -112,20 +112,19 @@ type Prompt struct {
 	Outcome   sia.AttemptOutcome `json:"outcome,omitempty"` // absent until it is judged
 }
 
-// Links are what a task's memory points at, by the number of an attempt, and what was logged about
-// the task. All may be nil.
+// Links are the references of a task's memory, by attempt number, and the logs about the task. All may be nil.
 type Links struct {
 	Transcripts map[int]string   // paths on the memory branch, as [TranscriptPath] makes them
 	Decisions   map[int][]string // ids of logged decisions
 	Log         Log
 }
 
-// Log is what was logged about a task, each as its JSON, oldest first.
+// Log holds the logged entries about a task as JSON, oldest first.
 type Log struct {
 	Decisions, Outcomes, Evidence []json.RawMessage
 }
 
-// FromTask makes the file of a task.
+// FromTask returns the file of a task.
 func FromTask(t sia.Task, links Links) File {
 	f := File{
 		SchemaVersion: SchemaVersion, TaskID: t.ID, Repo: t.Repo.String(), Issue: t.Issue,
@@ -162,8 +161,8 @@ func FromTask(t sia.Task, links Links) File {
 	return f
 }
 
-// allInterventions are the announced interventions and the one that is being prepared. That one is
-// committed to memory before it is announced.
+// allInterventions returns the announced interventions and the one in preparation, which is committed to memory before
+// it is announced.
 func allInterventions(t sia.Task) []sia.Intervention {
 	all := slices.Clone(t.Interventions)
 	if t.Next != nil && t.Next.Diagnosis.Summary != "" {
@@ -197,7 +196,7 @@ func attemptEntry(a sia.Attempt) Attempt {
 	return m
 }
 
-// outcomeEntry is an outcome as readers of version 2 know them: they read no file with another word.
+// outcomeEntry returns an outcome in the vocabulary of version 2: its readers reject files with other words.
 func outcomeEntry(o sia.AttemptOutcome) sia.AttemptOutcome {
 	if o == sia.AttemptUnchanged {
 		return ""
@@ -205,8 +204,7 @@ func outcomeEntry(o sia.AttemptOutcome) sia.AttemptOutcome {
 	return o
 }
 
-// failurePoint says where an attempt failed: the first failing check with its
-// excerpt, else the reason it ended.
+// failurePoint returns where an attempt failed: the first failing check with its excerpt, else the reason why it ended.
 func failurePoint(a sia.Attempt) string {
 	for _, f := range a.Failures {
 		if e := fileText(f.Excerpt); e != "" {
@@ -235,8 +233,8 @@ func diagnosisEntry(t sia.Task, i sia.Intervention) *Diagnosis {
 	return m
 }
 
-// ratingsOf are people's ratings of an intervention, or of the task as a whole for intervention 0.
-// Of one login's ratings the last counts.
+// ratingsOf returns the ratings of an intervention, or of the whole task for intervention 0. Only the last rating of a
+// login counts.
 func ratingsOf(t sia.Task, intervention int) []Rating {
 	var all []Rating
 	for _, r := range t.Ratings {
@@ -257,7 +255,7 @@ func signalLines(ss []sia.Signal) []string {
 	return fileLines(out)
 }
 
-// Title is the issue's title.
+// Title returns the issue's title.
 func (f File) Title() string { t, _, _ := strings.Cut(f.TaskDescription, "\n\n"); return t }
 
 func taskDescription(title, body string) string {
@@ -268,26 +266,25 @@ func taskDescription(title, body string) string {
 	return title + "\n\n" + body
 }
 
-// roundShare clips to 0–1 and two decimal places.
+// roundShare clamps to 0–1 and rounds to two decimal places.
 func roundShare(x float64) float64 {
-	if !(x > 0) { // also not a number
+	if !(x > 0) { // also NaN
 		return 0
 	}
 	return math.Round(min(x, 1)*100) / 100
 }
 
-// fileText is s as the files hold it: UTF-8, lines ended by a newline alone, no
-// empty lines around it.
+// fileText returns s in the form of the files: UTF-8, LF line endings, no empty lines around it.
 func fileText(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(s)
 	return strings.TrimRight(strings.Trim(s, "\n"), " \t\n")
 }
 
-// fileLine is s on one line, as the files hold it.
+// fileLine returns s on one line, in the form of the files.
 func fileLine(s string) string { return text.OneLine(strings.ReplaceAll(s, "\x00", "\ufffd")) }
 
-// fileLines are the non-empty ones of ss, each on one line; nil when there is none.
+// fileLines returns the non-empty strings of ss, each on one line; nil for none.
 func fileLines(ss []string) []string {
 	var out []string
 	for _, s := range ss {
@@ -298,29 +295,29 @@ func fileLines(ss []string) []string {
 	return out
 }
 
-// The folder of the memory branch.
+// memoryFolder is SIA's folder on the memory branch.
 const memoryFolder = ".sia/"
 
-// Paths are the paths of a task's two files on the memory branch.
+// Paths returns the paths of a task's two files on the memory branch.
 func Paths(t sia.Task) (markdown, json string) {
 	stem := fmt.Sprintf("%stasks/%d", memoryFolder, t.Issue)
 	return stem + ".md", stem + ".json"
 }
 
-// TranscriptPath is the path of an attempt's transcript on the memory branch.
+// TranscriptPath returns the path of an attempt's transcript on the memory branch.
 func TranscriptPath(t sia.Task, attempt int) string {
 	return fmt.Sprintf("%stranscripts/%d/%d.md", memoryFolder, t.Issue, attempt)
 }
 
-// BrokenFile says that a memory file can't be read, most likely because a person edited it. Such a
-// file must be kept. Line is 1-based; 0 when unknown.
+// BrokenFile is the error for an unreadable memory file, most likely one edited by a user. The file must be kept. Line
+// is 1-based; 0 when unknown.
 type BrokenFile struct {
 	Path string
 	Line int
 	Err  error
 }
 
-// Error is "path:line: cause".
+// Error returns "memory file path:line: cause".
 func (e *BrokenFile) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("memory file %s: %v", e.Path, e.Err)

@@ -14,13 +14,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// maxFile is how large a memory file may be that is read, in bytes.
+// maxFile is the maximum size of a memory file, in bytes.
 const maxFile = 8 << 20
 
-// JSON writes a task's JSON file over its previous content, which is nil when
-// there is none. Fields that this version does not know survive, and so do
-// attempts and learnings that the task does not have. A previous content that
-// can't be read gives a *[BrokenFile]; then nothing may be written.
+// JSON returns the new content of a task's JSON file, given its previous content or nil. Unknown fields are kept, and
+// so are attempts and learnings that the task does not have. If the previous content is unreadable, the error is a
+// *[BrokenFile], and the file must not be overwritten.
 func JSON(t sia.Task, links Links, previous []byte) ([]byte, error) {
 	f := FromTask(t, links)
 	ours, err := encodeJSON(f)
@@ -32,7 +31,7 @@ func JSON(t sia.Task, links Links, previous []byte) ([]byte, error) {
 		if _, err := ParseJSON(path, previous); err != nil {
 			return nil, err
 		}
-		if previous, err = upgraded(previous); err == nil {
+		if previous, err = upgradeFile(previous); err == nil {
 			ours, err = mergeFile(ours, previous)
 		}
 		if err != nil {
@@ -47,7 +46,7 @@ func JSON(t sia.Task, links Links, previous []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// encodeJSON is json.Marshal without HTML escapes: people read these files.
+// encodeJSON is json.Marshal without HTML escapes, because people read these files.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -58,7 +57,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// ParseJSON reads a task's JSON file. Its errors are *[BrokenFile].
+// ParseJSON parses a task's JSON file. Its errors are *[BrokenFile].
 func ParseJSON(path string, file []byte) (File, error) {
 	broken := func(line int, err error) (File, error) {
 		return File{}, &BrokenFile{Path: path, Line: line, Err: err}
@@ -73,7 +72,7 @@ func ParseJSON(path string, file []byte) (File, error) {
 		return broken(line, err)
 	}
 	var f File
-	newest, err := upgraded(file)
+	newest, err := upgradeFile(file)
 	if err != nil {
 		return broken(0, err)
 	}
@@ -92,7 +91,7 @@ func ParseJSON(path string, file []byte) (File, error) {
 	return f, nil
 }
 
-// mergeFile keeps what the previous file has and ours does not know.
+// mergeFile adds the parts of the previous file that ours does not have.
 func mergeFile(ours, previous []byte) ([]byte, error) {
 	return mergeObject(ours, previous, reflect.TypeFor[File](), map[string]mergeFunc{
 		"attempts": mergeList(reflect.TypeFor[Attempt](), "attempt_number", true, map[string]mergeFunc{
@@ -117,19 +116,19 @@ func mergeFile(ours, previous []byte) ([]byte, error) {
 	})
 }
 
-// mergeFunc merges one value; ours is nil when we have none.
+// mergeFunc merges one value; ours is nil when we have no value.
 type mergeFunc func(ours, previous []byte) ([]byte, error)
 
 func mergeRatings(ours, previous []byte) ([]byte, error) {
 	if ours == nil {
-		return nil, nil // nobody rates it any more
+		return nil, nil // all ratings were removed
 	}
 	return mergeList(reflect.TypeFor[Rating](), "by", false, nil)(ours, previous)
 }
 
 func mergeParts(ours, previous []byte) ([]byte, error) {
 	if ours == nil {
-		return nil, nil // one run does all of it after all
+		return nil, nil // the attempt became a single run
 	}
 	return mergeList(reflect.TypeFor[Part](), "number", false, nil)(ours, previous)
 }
@@ -141,9 +140,8 @@ func keepIfMissing(ours, previous []byte) ([]byte, error) {
 	return ours, nil
 }
 
-// mergeObject writes our fields in our order, then those fields of the previous file that t does
-// not know, sorted. A field of t that ours leaves out is gone, unless its function in fields says
-// otherwise. Either side may be null.
+// mergeObject writes our fields in our order, then the fields of the previous file that t does not have, sorted. A
+// field of t that ours omits is removed, unless its function in fields keeps it. Either side may be null.
 func mergeObject(ours, previous []byte, t reflect.Type, fields map[string]mergeFunc) ([]byte, error) {
 	var old, own map[string]json.RawMessage
 	if err := json.Unmarshal(previous, &old); err != nil {
@@ -194,9 +192,8 @@ func mergeObject(ours, previous []byte, t reflect.Type, fields map[string]mergeF
 	return out.Bytes(), nil
 }
 
-// mergeList merges lists of objects that are the same when the values of keys
-// (separated by spaces) are equal. With keep, items that only the previous list
-// has stay, behind ours.
+// mergeList returns a function that merges lists of objects, identified by the values of keys (separated by spaces).
+// With keep, items that only the previous list has are kept after ours.
 func mergeList(t reflect.Type, keys string, keep bool, fields map[string]mergeFunc) mergeFunc {
 	return func(ours, previous []byte) ([]byte, error) {
 		var own, old []json.RawMessage
@@ -238,7 +235,7 @@ func mergeList(t reflect.Type, keys string, keep bool, fields map[string]mergeFu
 	}
 }
 
-// itemIdentity is the values of a list item's keys, in one string.
+// itemIdentity returns the values of a list item's keys in one string.
 func itemIdentity(item json.RawMessage, keys string) (string, error) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(item, &m); err != nil {
@@ -257,7 +254,7 @@ func itemIdentity(item json.RawMessage, keys string) (string, error) {
 	return strings.Join(id, "\x00"), nil
 }
 
-// fieldNames are the JSON names of a struct's fields, in order.
+// fieldNames returns the JSON names of a struct's fields, in order.
 func fieldNames(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {

@@ -9,20 +9,19 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// What resolved a task when it was no technique.
+// Learning.EffectiveTechnique when no technique resolved a task.
 const (
 	LearnedAnswer = "a-persons-answer"
 	LearnedPush   = "a-persons-push"
 )
 
-// answerConfidence is the confidence that an answer or a push also helps the next task of its kind.
-// A person stands behind it, but for one task only. It was set by hand.
+// answerConfidence is the confidence that an answer or a push also helps the next task of its kind. It comes from a
+// user, but from a single task. It was set by hand.
 const answerConfidence = 0.7
 
-// Learnings are what a task teaches, by rules alone. An intervention teaches when the attempt after
-// it passed; its learning has the diagnosis' own confidence. So does an answer after which the task
-// passed, and a person's push that made it pass. The order is that of the events, and a pattern and
-// technique appear once. The result is never nil.
+// Learnings returns what a task teaches, by rules alone: an intervention with a passing attempt after it, with the
+// diagnosis' confidence; an answer after which the task passed; a user's push that made it pass. The order is that of
+// the events. Each combination of pattern and technique appears once. The result is never nil.
 func Learnings(t sia.Task) []Learning {
 	out := []Learning{}
 	add := func(l Learning) {
@@ -55,7 +54,7 @@ func Learnings(t sia.Task) []Learning {
 	case len(t.Answers) > 0 && len(out) == 0 && t.Escalation != nil:
 		a := t.Answers[len(t.Answers)-1]
 		if a.Kind.AboutSomething() || a.Escalation != t.Escalation.Number {
-			break // words mean nothing without what they are about, and an answer nothing without its question
+			break // such an answer is not understandable without its subject or question
 		}
 		add(Learning{Pattern: lastPattern(t), EffectiveTechnique: LearnedAnswer,
 			SpecificInsight: fmt.Sprintf("Asked “%s”, a person said “%s”, and the task passed.",
@@ -65,7 +64,7 @@ func Learnings(t sia.Task) []Learning {
 	return out
 }
 
-// fixInsight says what a person's push did that SIA's attempts did not.
+// fixInsight returns what a user's push did that SIA's attempts did not.
 func fixInsight(t sia.Task) string {
 	s := fmt.Sprintf("What SIA could not do in %d attempts, a person's push did; the difference is in %s.",
 		len(t.Attempts), t.Head.Short())
@@ -75,7 +74,7 @@ func fixInsight(t sia.Task) string {
 	return s
 }
 
-// wasResolved reports whether the attempt that an intervention led to passed.
+// wasResolved reports whether the attempt after an intervention passed.
 func wasResolved(t sia.Task, i sia.Intervention) bool {
 	if i.Resolved != nil {
 		return *i.Resolved
@@ -104,7 +103,7 @@ func answerText(t sia.Task, a sia.Answer) string {
 	return a.Text
 }
 
-// insightText says in one sentence what was wrong, what helped, and where the failure showed.
+// insightText returns a sentence with the cause, the remedy, and the place of the failure.
 func insightText(t sia.Task, i sia.Intervention) string {
 	d := i.Diagnosis
 	cause := cmp.Or(patternCauses[d.Pattern], "the attempt failed")
@@ -112,7 +111,7 @@ func insightText(t sia.Task, i sia.Intervention) string {
 	for _, a := range t.Attempts {
 		if a.Number == i.After && len(a.Failures) > 0 {
 			s += fmt.Sprintf(" (check %s failed", fileLine(a.Failures[0].Check))
-			if e := text.Clip(fileLine(text.MostTelling(fileText(a.Failures[0].Excerpt))), maxTelling); e != "" {
+			if e := text.Clip(fileLine(text.MostTelling(fileText(a.Failures[0].Excerpt))), maxLogLine); e != "" {
 				s += ": " + e
 			}
 			s += ")"
@@ -121,10 +120,10 @@ func insightText(t sia.Task, i sia.Intervention) string {
 	return s
 }
 
-// maxTelling is how long a line of a log may be in an insight, in characters.
-const maxTelling = 160
+// maxLogLine is the maximum length of a log line in an insight, in characters.
+const maxLogLine = 160
 
-// patternCauses name patterns as causes.
+// patternCauses describe patterns as causes.
 var patternCauses = map[sia.Pattern]string{
 	sia.MissingCredentials:        "credentials missing",
 	sia.ExternalDependencyBlocker: "a service outside was needed and could not be reached",
@@ -143,7 +142,7 @@ var patternCauses = map[sia.Pattern]string{
 	sia.FlakyCheck:                "a check was flaky",
 }
 
-// techniqueRemedies name techniques as what to do.
+// techniqueRemedies describe techniques as remedies.
 var techniqueRemedies = map[sia.TechniqueID]string{
 	sia.Decomposition:         "do one part at a time, each with its own test",
 	sia.ToolChange:            "use other tools",
@@ -157,7 +156,7 @@ var techniqueRemedies = map[sia.TechniqueID]string{
 	sia.AbstractionLevelShift: "change the level of abstraction",
 }
 
-// techniqueRemedy names a technique as what to do about a pattern.
+// techniqueRemedy describes a technique as a remedy for a pattern.
 func techniqueRemedy(id sia.TechniqueID, p sia.Pattern) string {
 	if id == sia.AbstractionLevelShift && (p == sia.MissingCredentials || p == sia.ExternalDependencyBlocker) {
 		return "abstract behind an interface and use a local double"

@@ -12,20 +12,19 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// The sections of the Markdown file. Every other second-level section belongs to somebody else and
-// survives.
+// The sections of the Markdown file. All other second-level sections belong to users and are kept.
 const (
 	secDetails   = "Task details"
 	secAttempts  = "Attempt history"
 	secLearnings = "Learnings"
 	secPrompts   = "Prompts tried"
-	secPlan      = "make a plan" // an attempt's task, where it is not the issue itself
+	secPlan      = "make a plan" // task of a planning attempt
 	subFound     = "What SIA found"
 )
 
-// Markdown writes a task's Markdown file over its previous content, which is nil when there is
-// none. Sections of the previous file that are not SIA's are kept at the end. A previous content
-// that can't be taken apart gives a *[BrokenFile]; then nothing may be written.
+// Markdown returns the new content of a task's Markdown file, given its previous content or nil. Sections of the
+// previous file that are not SIA's are kept at the end. If the previous content is unreadable, the error is a
+// *[BrokenFile], and the file must not be overwritten.
 func Markdown(t sia.Task, links Links, previous []byte) ([]byte, error) {
 	out := FromTask(t, links).Markdown()
 	if len(bytes.TrimSpace(previous)) > 0 {
@@ -41,7 +40,7 @@ func Markdown(t sia.Task, links Links, previous []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Markdown is the file for people. Programs read the JSON file beside it.
+// Markdown returns the file for users. Programs read the JSON file next to it.
 func (f File) Markdown() []byte {
 	var w markdownWriter
 	w.line("# %s (#%d)", titleText(f.Title()), f.Issue)
@@ -128,7 +127,7 @@ func (f File) Markdown() []byte {
 	return append(bytes.TrimRight(w.buf.Bytes(), "\n"), '\n')
 }
 
-// aftermathWords says what people did with the pull request.
+// aftermathWords describe what users did with the pull request.
 var aftermathWords = map[sia.Aftermath]string{
 	sia.MergedUnchanged: "merged as it was",
 	sia.MergedEdited:    "merged after a person had changed it",
@@ -147,13 +146,13 @@ func (w *markdownWriter) ratings(rs []Rating) {
 	w.list("Ratings", all)
 }
 
-// titleText is a title that can't end its line or open markup.
+// titleText returns a title without line breaks and markup.
 func titleText(s string) string { return escapeMarkup(fileLine(s)) }
 
-// formatNumber prints a float with the fewest digits that are exact.
+// formatNumber formats a float with the fewest digits that are exact.
 func formatNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// markdownWriter lays out sections of fields.
+// markdownWriter writes sections of fields.
 type markdownWriter struct{ buf bytes.Buffer }
 
 func (w *markdownWriter) line(format string, args ...any) { fmt.Fprintf(&w.buf, format+"\n", args...) }
@@ -164,15 +163,14 @@ func (w *markdownWriter) section(h string) {
 	w.line("%s\n", h)
 }
 
-// gap makes the last line an empty one.
+// gap ends the output with an empty line.
 func (w *markdownWriter) gap() {
 	if b := w.buf.Bytes(); len(b) > 0 && !bytes.HasSuffix(b, []byte("\n\n")) {
 		w.line("")
 	}
 }
 
-// field writes one value; an empty one is left out. A value that does not fit on one line as it is
-// becomes a block.
+// field writes one value; an empty one is left out. A value that cannot be written on one line becomes a block.
 func (w *markdownWriter) field(key, value string) {
 	switch {
 	case value == "":
@@ -183,7 +181,7 @@ func (w *markdownWriter) field(key, value string) {
 	}
 }
 
-// link writes a path of the memory branch as a link from where this file lies.
+// link writes a path of the memory branch as a link relative to this file.
 func (w *markdownWriter) link(key, path string) {
 	if !plainPath.MatchString(path) {
 		w.field(key, path)
@@ -192,10 +190,10 @@ func (w *markdownWriter) link(key, path string) {
 	w.line("- **%s:** [%s](../%s)", key, path, strings.TrimPrefix(path, memoryFolder))
 }
 
-// plainPath is a path that needs no escapes in a link.
+// plainPath matches a path that needs no escapes in a link.
 var plainPath = lazyregexp.New(`^\.sia/[A-Za-z0-9_./-]+$`)
 
-// list writes values that stand on one line each.
+// list writes values, one per line.
 func (w *markdownWriter) list(key string, values []string) {
 	if len(values) == 0 {
 		return
@@ -206,7 +204,7 @@ func (w *markdownWriter) list(key string, values []string) {
 	}
 }
 
-// block writes text as it is, fenced, so that nothing in it is markup.
+// block writes text verbatim in a fence, so that nothing in it is markup.
 func (w *markdownWriter) block(key, value string) {
 	if value == "" {
 		return
@@ -230,5 +228,5 @@ func isControl(r rune) bool {
 	return r < ' ' || r == 0x7f || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
-// escapeMarkup keeps a value from being markup that hides something.
+// escapeMarkup escapes markup that could hide something.
 func escapeMarkup(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(s) }

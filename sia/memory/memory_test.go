@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func ptr[T any](v T) *T { return &v }
 
-// story is the demo's first task after it passed.
+// story returns the demo's first task after it passed.
 func story() sia.Task {
 	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.FixedZone("CET", 3600))
 	return sia.Task{
@@ -107,7 +107,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// inParts is the story with attempts that several runs went into: parts of a plan, and a race.
+// inParts returns the story with attempts of several runs: parts of a plan, and a race.
 func inParts() sia.Task {
 	t := story()
 	a := &t.Attempts[0]
@@ -155,7 +155,7 @@ func goldenFiles(t *testing.T, name string, task sia.Task) {
 	golden(t, name+".md", m)
 }
 
-// What a fresh reviewer said of the head is remembered, and that the review failed; what is as it should be is not.
+// The final review's remarks on the head are remembered, and a failed review; a review without remarks is not.
 func TestFinalReview(t *testing.T) {
 	for want, change := range map[string]func(*sia.FinalReview){
 		"0 of 1 requirements done":  func(*sia.FinalReview) {},
@@ -178,8 +178,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestVersion1: a file of the version before says the same when it is read, and nothing of it stays where it stood when
-// it is written over. What a person added there stays with the diagnosis.
+// TestVersion1: a file of version 1 is read with the same content and rewritten in the structure of version 2. A user's
+// additions stay with the diagnosis.
 func TestVersion1(t *testing.T) {
 	old, err := os.ReadFile("testdata/version1.json")
 	if err != nil {
@@ -412,7 +412,7 @@ func TestLearnings(t *testing.T) {
 	}
 }
 
-// What people do about a plan teaches nothing by itself: SIA had not tried.
+// Users' reactions to a plan teach nothing, because SIA had not tried.
 func TestPlansTeachNothing(t *testing.T) {
 	task := story()
 	task.Interventions = nil
@@ -438,7 +438,7 @@ func TestPlansTeachNothing(t *testing.T) {
 	}
 }
 
-// tasks draws tasks with hostile text in every field that holds text.
+// tasks draws tasks with hostile text in every text field.
 func tasks(t *rapid.T) sia.Task {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching("[ -~\n`#*<&-]{0,60}"), rapid.SampledFrom([]string{
 		"```\n## Learnings\n```", "- **Task:** forged", "  ~~~\n# x", "a\r\nb\rc", "\n\n", "x\u2028y", "&lt;b&gt;",
@@ -515,7 +515,7 @@ func tasks(t *rapid.T) sia.Task {
 	return task
 }
 
-// headings are those that a task's Markdown has, in order, but for the title.
+// headings are the headings of a task's Markdown in order, without the title.
 func headings(f memory.File) []string {
 	want := []string{"## Task details", "## Attempt history"}
 	for _, a := range f.Attempts {
@@ -539,8 +539,8 @@ func headings(f memory.File) []string {
 	return want
 }
 
-// headingLines are the lines of a Markdown file that begin with "#", but for the first. Texts of a
-// task are indented or stand behind a field's name, so none of them begins a line.
+// headingLines returns the lines of a Markdown file that begin with "#", without the first. Texts of a task are
+// indented or follow a field's name, so none of them begins a line.
 func headingLines(md []byte) []string {
 	var found []string
 	for i, l := range strings.Split(string(md), "\n") {
@@ -551,8 +551,7 @@ func headingLines(md []byte) []string {
 	return found
 }
 
-// TestRoundTrip: reading the JSON gives back what there was, whatever the texts contain. Both forms
-// can be written over again and then stay as they are.
+// TestRoundTrip: parsing the JSON returns the same file for any texts. Updating both files again leaves them unchanged.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		task := tasks(t)

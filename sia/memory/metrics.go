@@ -9,17 +9,17 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// monthWindow is the time of the figures beside today's.
+// monthWindow is the period of the figures next to today's.
 const monthWindow = 30 * 24 * time.Hour
 
-// MetricsPath is where the figures of a day stand on the memory branch.
+// MetricsPath returns the path of a day's figures on the memory branch.
 func MetricsPath(day time.Time) string {
 	return memoryFolder + "metrics/" + day.UTC().Format(time.DateOnly) + ".md"
 }
 
-// Metrics is a repository's file for a day in UTC: how SIA did against its targets
-// (docs/rules.md#targets), and the tasks that moved that day. tasks are all tasks of the repository
-// that moved within the 30 days before, in any order.
+// Metrics returns a repository's file for a day in UTC: SIA's figures against its targets (docs/rules.md#targets), and
+// the tasks that moved that day. tasks are all tasks of the repository that moved within the 30 days before, in any
+// order.
 func Metrics(day time.Time, repo sia.Repo, tasks []sia.Task) []byte {
 	start := day.UTC().Truncate(24 * time.Hour)
 	end := start.Add(24 * time.Hour)
@@ -73,22 +73,22 @@ func Metrics(day time.Time, repo sia.Repo, tasks []sia.Task) []byte {
 	return []byte(b.String())
 }
 
-// Figures are how SIA did on some tasks: what its targets are measured by (docs/rules.md#targets).
+// Figures are SIA's results on some tasks, by which its targets are measured (docs/rules.md#targets).
 type Figures struct {
 	Tasks, Passed int
-	Escalated     int         // tasks of which a person was asked how to go on
-	Judged        int         // interventions of which the checks have decided,
-	Resolved      int         // and how many of them resolved the failure
+	Escalated     int         // tasks with a question to a user how to continue
+	Judged        int         // interventions decided by the checks,
+	Resolved      int         // and those that resolved the failure
 	Intervened    int         // tasks with a judged first intervention,
-	First         int         // and how many it resolved
+	First         int         // and those that it resolved
 	Rescued       int         // tasks that an intervention resolved,
 	Tried         int         // and the interventions judged in them
-	Credits       sia.Credits // of the tasks that passed, overruns included
-	Red           int         // attempts of which tests failed before the push,
-	Saved         int         // and of how many of them none did any more when it was pushed
+	Credits       sia.Credits // credits of the tasks that passed, overruns included
+	Red           int         // attempts with failed tests before the push,
+	Saved         int         // and those without failed tests when pushed
 }
 
-// Tally counts over tasks.
+// Tally returns the figures of tasks.
 func Tally(tasks []sia.Task) (f Figures) {
 	f.Tasks = len(tasks)
 	for _, t := range tasks {
@@ -133,7 +133,7 @@ func Tally(tasks []sia.Task) (f Figures) {
 	return f
 }
 
-// shareInWords is a share with its count: a percentage alone would claim too much.
+// shareInWords formats a share with its counts: a percentage alone would claim too much precision.
 func shareInWords(n, all int) string {
 	if all == 0 {
 		return "–"
@@ -141,7 +141,7 @@ func shareInWords(n, all int) string {
 	return fmt.Sprintf("%.0f %% (%d of %d)", 100*float64(n)/float64(all), n, all)
 }
 
-// averagePer is a sum per piece, for people.
+// averagePer formats an average.
 func averagePer(sum float64, n int) string {
 	if n == 0 {
 		return "–"
@@ -149,7 +149,7 @@ func averagePer(sum float64, n int) string {
 	return fmt.Sprintf("%.1f", sum/float64(n))
 }
 
-// tableCell is text in a table that can't end its cell or open markup.
+// tableCell escapes text for a table cell.
 func tableCell(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "[", `\[`, "`", "\\`", "*", `\*`).Replace(titleText(s))
 }

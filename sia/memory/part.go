@@ -8,26 +8,26 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Part is one of several runs of agents that went into an attempt: a part of a plan, or one of
-// several coders who did the whole of it.
+// Part is one of several agent runs of an attempt: a part of a plan, or one of several coders that each did the whole
+// task.
 type Part struct {
 	Number   int           `json:"number"` // 1-based
 	Do       string        `json:"do"`
 	DoneWhen string        `json:"done_when"`
-	Check    string        `json:"check,omitempty"` // the command that tells whether it is done
+	Check    string        `json:"check,omitempty"` // command that checks whether it is done
 	Kind     sia.PartKind  `json:"kind,omitempty"`  // absent: a part of the plan
 	State    sia.PartState `json:"state"`
 	Coder    string        `json:"coder,omitempty"`
-	Assigned string        `json:"assigned,omitempty"` // why that coder; absent: it is the attempt's
-	Tries    int           `json:"tries"`              // runs of it that failed
-	Holds    *bool         `json:"holds,omitempty"`    // what SIA saw in the sandbox; absent where it could not look
-	Pushed   bool          `json:"pushed,omitempty"`   // of a racer: its change was checked
-	Reason   string        `json:"reason,omitempty"`   // why its last run ended as it did
-	Needs    []int         `json:"needs,omitempty"`    // numbers of the parts that it rests on
+	Assigned string        `json:"assigned,omitempty"` // why this coder; absent: the attempt's coder
+	Tries    int           `json:"tries"`              // number of failed runs
+	Holds    *bool         `json:"holds,omitempty"`    // result of SIA's own check; absent if it could not check
+	Pushed   bool          `json:"pushed,omitempty"`   // for a racer: its change was checked
+	Reason   string        `json:"reason,omitempty"`   // why its last run ended
+	Needs    []int         `json:"needs,omitempty"`    // numbers of the parts that it depends on
 	Cost     float64       `json:"cost"`               // credits, to a thousandth
 }
 
-// partEntries are the parts of an attempt; nil where one run did all of it.
+// partEntries returns the parts of an attempt; nil for a single run.
 func partEntries(a sia.Attempt) []Part {
 	var all []Part
 	for i, p := range a.Parts {
@@ -44,7 +44,7 @@ func partEntries(a sia.Attempt) []Part {
 	return all
 }
 
-// structureWords say how the work on an attempt hung together.
+// structureWords describe the structure of the work on an attempt.
 var structureWords = map[plan.Structure]string{
 	plan.Whole:        "in one piece",
 	plan.Reproduce:    "first a test that shows the fault, then what makes it pass",
@@ -54,7 +54,7 @@ var structureWords = map[plan.Structure]string{
 	plan.Race:         "several coders did the whole of it, and the best change counted",
 }
 
-// partWords say what a part is beside those of the plan.
+// partWords describe the kinds of parts that are not parts of the plan.
 var partWords = map[sia.PartKind]string{
 	sia.PartTest:  "a test that shows the fault",
 	sia.PartRacer: "the whole of it",
@@ -62,7 +62,7 @@ var partWords = map[sia.PartKind]string{
 	sia.PartMend:  "what did not hold together",
 }
 
-// parts lists the parts of an attempt, each with its fields beneath it.
+// parts writes the parts of an attempt, each with its fields below it.
 func (w *markdownWriter) parts(parts []Part) {
 	if len(parts) == 0 {
 		return

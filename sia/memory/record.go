@@ -9,19 +9,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Record is what a lost database is rebuilt from: the task as SIA knew it, and what was logged
-// about it. What only the moment needs is left out. The record is SIA's own; people read the other
-// fields.
+// Record is the data for rebuilding a lost database: the task and the logs about it, without transient state. The
+// record is for SIA; people read the other fields.
 type Record struct {
-	At        time.Time         `json:"at"` // when the task last moved
+	At        time.Time         `json:"at"` // time of the task's last move
 	Task      sia.Task          `json:"task"`
-	Decisions []json.RawMessage `json:"decisions,omitempty"` // as the log keeps them, oldest first
-	Outcomes  []json.RawMessage `json:"outcomes,omitempty"`  // of interventions, as they are learned from
-	Evidence  []json.RawMessage `json:"evidence,omitempty"`  // about lessons that the task's attempts got, or taught
+	Decisions []json.RawMessage `json:"decisions,omitempty"` // entries of the decision log, oldest first
+	Outcomes  []json.RawMessage `json:"outcomes,omitempty"`  // outcomes of interventions, from which policies learn
+	Evidence  []json.RawMessage `json:"evidence,omitempty"`  // about lessons that the attempts got or taught
 }
 
-// newRecord makes the record of a task. A rebuilt task has no use for what is under way, what was
-// shown where, and briefs that were carried out; these are left out.
+// newRecord returns the record of a task. It leaves out work in progress, what was shown where, and executed briefs,
+// which a rebuilt task does not need.
 func newRecord(t sia.Task, l Log) *Record {
 	r := &Record{At: lastMoved(t), Task: t, Decisions: l.Decisions, Outcomes: l.Outcomes, Evidence: l.Evidence}
 	r.Task.Visible, r.Task.Synced, r.Task.SyncAt = 0, 0, time.Time{}
@@ -41,7 +40,7 @@ func newRecord(t sia.Task, l Log) *Record {
 	return r
 }
 
-// lastMoved is when a task last moved, in UTC, by its own times.
+// lastMoved returns the time of a task's last move, in UTC, from its own times.
 func lastMoved(t sia.Task) time.Time {
 	at := t.Since
 	for _, a := range t.Attempts {
@@ -52,17 +51,16 @@ func lastMoved(t sia.Task) time.Time {
 	return at.UTC()
 }
 
-// Rebuilt is why a task that had not ended waits after it was rebuilt.
+// Rebuilt is the reason why a rebuilt task that had not ended is stopped.
 const Rebuilt = "This task was rebuilt from memory after SIA's database was lost; it had not ended. `/sia start` " +
 	"goes on."
 
-// ErrNoRecord says that a task's file has nothing that the task could be rebuilt from.
+// ErrNoRecord is the error for a task's file without a record.
 var ErrNoRecord = errors.New("the file has no “record”, so the task can't be rebuilt from it")
 
-// Task is the task as history: ended, with nothing under way. A task that had not ended is stopped,
-// and unfinished is true. The installation and repository are those of today, the issue is the
-// file's. That the task passed is believed only where the record bears it out: an attempt
-// passed on its head, or a person's push did.
+// Task returns the task as history: ended, with no work in progress. A task that had not ended is stopped, and
+// unfinished is true. The installation and repository are the current ones, the issue is the file's. The state passed
+// is accepted only if the record confirms it: an attempt passed on its head, or a user's push did.
 func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bool, err error) {
 	if f.Record == nil {
 		return t, false, ErrNoRecord
@@ -97,8 +95,7 @@ func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bo
 	return t, unfinished, nil
 }
 
-// endParts leaves nothing of an attempt under way: no run of a part goes on, and nobody is
-// asked about one.
+// endParts clears an attempt's work in progress: running parts and pending questions.
 func endParts(a *sia.Attempt) {
 	a.Reserved, a.Asking, a.Aggregating = 0, 0, false
 	for i := range a.Parts {

@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia/memory"
 )
 
-// rebuilt writes a task's file and makes the task anew from it.
+// rebuilt writes a task's file and rebuilds the task from it.
 func rebuilt(t *testing.T, task sia.Task) (sia.Task, bool) {
 	t.Helper()
 	b, err := memory.JSON(task, links(), nil)
@@ -34,8 +34,7 @@ func rebuilt(t *testing.T, task sia.Task) (sia.Task, bool) {
 	return got, unfinished
 }
 
-// What decides the next choice is as it was: attempts, prompts, interventions,
-// people's words.
+// Everything that influences the next choice is restored: attempts, prompts, interventions, users' answers.
 func TestRebuild(t *testing.T) {
 	task := story()
 	task.Branch, task.BaseBranch, task.AskedBy, task.Label, task.Approaches = "sia/issue-1-x", "main",
@@ -56,7 +55,7 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// Parts come back as they were, but for what was under way: nobody works on them any more.
+// Parts are restored, except for work in progress.
 func TestRebuildParts(t *testing.T) {
 	task := inParts()
 	task.State, task.Attempts[1].Outcome = sia.Working, ""
@@ -127,7 +126,7 @@ func TestRebuildRefuses(t *testing.T) {
 	}
 }
 
-// Whatever fields somebody adds, and wherever: they are there after SIA wrote.
+// Unknown fields are kept in any place.
 func TestUnknownSurvivesEverywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		task := tasks(t)
@@ -162,8 +161,7 @@ func TestUnknownSurvivesEverywhere(t *testing.T) {
 	})
 }
 
-// addUnknown adds a field to some objects; what lies inside the record's parts is
-// the record's.
+// addUnknown adds a field to some objects, except inside the record's parts, which belong to the record.
 func addUnknown(t *rapid.T, v any, key string, added *int) {
 	switch v := v.(type) {
 	case []any:

@@ -18,7 +18,7 @@ import (
 //go:embed schema.json
 var schemaJSON []byte
 
-// compiledSchema is the embedded schema, ready to validate; a test shows that it compiles.
+// compiledSchema returns the compiled embedded schema; a test shows that it compiles.
 var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemaJSON))
 	if err != nil {
@@ -31,7 +31,8 @@ var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("memory.json")
 })
 
-// validateFile checks a JSON file against the schema. line is that of a syntax error; other errors name the value.
+// validateFile validates a JSON file against the schema. line is the line of a syntax error; other errors name the
+// value.
 func validateFile(file []byte) (line int, err error) {
 	schema, err := compiledSchema()
 	if err != nil {
@@ -46,7 +47,7 @@ func validateFile(file []byte) (line int, err error) {
 	if !errors.As(err, &invalid) {
 		return 0, err
 	}
-	// The library walks a map, so the faults are sorted: a file gives the same first fault each time.
+	// The library's order is that of a map; sorting makes the first error deterministic.
 	faults := leafErrors(invalid)
 	slices.SortFunc(faults, func(a, b *jsonschema.ValidationError) int {
 		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), cmp.Compare(a.Error(), b.Error()))
@@ -54,7 +55,7 @@ func validateFile(file []byte) (line int, err error) {
 	return 0, faults[0]
 }
 
-// leafErrors are the faults themselves, without the errors that only say where to look.
+// leafErrors returns the innermost errors, without those that only give a location.
 func leafErrors(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
@@ -66,11 +67,11 @@ func leafErrors(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	return all
 }
 
-// syntaxLine is the line of a syntax error.
+// syntaxLine returns the line of a syntax error.
 func syntaxLine(file []byte, err error) int {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
-		// The schema library words its own errors; encoding/json says where.
+		// The schema library's own error has no offset; that of encoding/json does.
 		var raw any
 		if !errors.As(json.Unmarshal(file, &raw), &syntax) {
 			return 0

@@ -13,17 +13,17 @@ import (
 )
 
 var (
-	// schemaField is the line that says which version of SIA's files a Markdown file has.
+	// schemaField matches the line with a Markdown file's schema version.
 	schemaField = lazyregexp.New(`^- \*\*Schema:\*\* (\d+)$`)
-	// conflictMark is a line that git leaves where a merge has to be resolved by hand.
+	// conflictMark matches a conflict marker of git.
 	conflictMark = lazyregexp.New(`^(<{7}|>{7}) `)
 )
 
-// foreignSections returns the second-level sections of a Markdown file that are not SIA's, each
-// with everything beneath it. What people changed in SIA's own sections is not kept.
+// foreignSections returns the second-level sections of a Markdown file that are not SIA's, in full. Users' changes in
+// SIA's own sections are not kept.
 //
-// Errors are *[BrokenFile]. They mean that the file can't be taken apart, or that a later version
-// of SIA wrote it. Then nobody can tell what would be lost by writing over it.
+// Errors are *[BrokenFile]. They mean that the file cannot be parsed, or that a later version of SIA wrote it, so that
+// overwriting it could lose content.
 func foreignSections(path string, file []byte) (string, error) {
 	broken := func(line int, err error) (string, error) {
 		return "", &BrokenFile{Path: path, Line: line, Err: err}
@@ -67,7 +67,7 @@ func foreignSections(path string, file []byte) (string, error) {
 	return strings.Trim(strings.Join(kept, "\n"), "\n"), nil
 }
 
-// headingOf reads a Markdown heading. The level is 0 when the line is none.
+// headingOf parses a Markdown heading. The level is 0 for any other line.
 func headingOf(line string) (level int, title string) {
 	marks := len(line) - len(strings.TrimLeft(line, "#"))
 	if marks < 1 || marks > 6 || !strings.HasPrefix(line[marks:], " ") {
@@ -76,8 +76,7 @@ func headingOf(line string) (level int, title string) {
 	return marks, strings.TrimSpace(line[marks:])
 }
 
-// fenceEnd returns the index behind the code fence that opens on line i. A fence that is not closed
-// ends with the file.
+// fenceEnd returns the index after the code fence that opens on line i. An unclosed fence ends with the file.
 func fenceEnd(lines []string, i int, fence string) (next int, closed bool) {
 	for j := i + 1; j < len(lines); j++ {
 		if text.ClosesFence(lines[j], fence) {

@@ -2,9 +2,9 @@ package memory
 
 import "encoding/json"
 
-// upgraded is a JSON file as version 2 has it. In version 1 an attempt that had failed had both in sia_intervention:
-// what SIA found, and what it changed for the next attempt. Fields that no version knows stay with what SIA found.
-func upgraded(file []byte) ([]byte, error) {
+// upgradeFile returns a JSON file converted to version 2. In version 1, sia_intervention of a failed attempt held both
+// the diagnosis and the changes for the next attempt. Unknown fields stay with the diagnosis.
+func upgradeFile(file []byte) ([]byte, error) {
 	var about struct {
 		SchemaVersion int `json:"schema_version"`
 	}
@@ -19,7 +19,7 @@ func upgraded(file []byte) ([]byte, error) {
 	if err := json.Unmarshal(f["attempts"], &attempts); err != nil {
 		return nil, err
 	}
-	changed := json.RawMessage("null") // for the attempt that is looked at
+	changed := json.RawMessage("null") // for the current attempt
 	for i, a := range attempts {
 		var found map[string]json.RawMessage
 		if err := json.Unmarshal(a["sia_intervention"], &found); err != nil {

@@ -8,49 +8,46 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Input is what the changes of a technique are made from. The zero Input is
-// usable: a change that finds nothing to work with makes its plainest form.
+// Input is the input for the changes of a technique. The zero Input is usable: a change without data uses its simplest
+// form.
 type Input struct {
-	Title, Body string             // the task's text
-	Prompt      string             // the instructions that the diagnosis wrote; may be empty
-	Pattern     sia.Pattern        // what the diagnosis found
-	Failures    []sia.CheckFailure // of the failed attempt
+	Title, Body string             // title and body of the task
+	Prompt      string             // instructions from the diagnosis; may be empty
+	Pattern     sia.Pattern        // diagnosed pattern
+	Failures    []sia.CheckFailure // failures of the attempt
 	Touched     []string           // paths that the failed attempt changed
 
 	// The repository. Read may be nil; its errors mean that a file is not used.
 	Files []string // every path, separated by slashes
 	Read  func(path string) ([]byte, error)
 
-	Tools []string // the names of the tools that the agent has; empty: unknown
+	Tools []string // names of the agent's tools; empty: unknown
 
-	// What the diagnosis proposes. Each proposal is checked against the above
-	// and dropped when it does not hold; then it is derived by rules.
+	// Proposals of the diagnosis. Each is checked against the above. An invalid one is dropped and replaced by rules.
 	Steps      []plan.Part
-	Unsuitable []string // tools to take away
-	Context    []string // the few files that matter
-	Examples   []string // files that show the shape wanted
-	Constraint string   // the one constraint to lift
+	Unsuitable []string // tools to remove
+	Context    []string // relevant files
+	Examples   []string // files to follow as examples
+	Constraint string   // constraint to lift
 	Level      string   // "up": interface and double; "down": the concrete case
 }
 
-// Limits of a brief, so that a technique never becomes the overload that
-// another one cures.
+// Limits on a brief, so that no technique overloads the context.
 const (
 	maxSteps    = 8
 	maxStepText = 500             // characters of a step's words
-	maxBundle   = 2 * maxStepText // characters of several in one; a prompt gives no more
+	maxBundle   = 2 * maxStepText // characters of a bundled step; a prompt shows no more
 	maxContext  = 8               // files
 	maxExamples = 3
 	maxQuotes   = 6
 )
 
-// Apply makes the next attempt's brief out of the present one. The instructions of the diagnosis
-// and of the technique become its prompt, and the technique's changes are made.
+// Apply returns the next attempt's brief, derived from the present one. The instructions of the diagnosis and of the
+// technique become its prompt, and the technique's changes are applied.
 //
-// What people said, the plan they approved and what was learned stays (Answers, FollowUp, Asked, Plan,
-// Lessons, TestHints, ToolLessons). Quotes and examples stay unless a change clears the context. Everything
-// else that an earlier technique changed is undone, so that an attempt shows the effect of one
-// technique. The present brief is not modified.
+// Users' answers, the approved plan and lessons are kept (Answers, FollowUp, Asked, Plan, Lessons, TestHints,
+// ToolLessons). Quotes and examples are kept unless a change clears the context. All other changes of an earlier
+// technique are undone, so that an attempt shows the effect of one technique. The present brief is not modified.
 func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 	b := sia.Brief{
 		Technique: t.ID,
@@ -104,7 +101,7 @@ func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 	return b
 }
 
-// joinParagraphs puts non-empty paragraphs beneath each other.
+// joinParagraphs joins non-empty paragraphs with empty lines.
 func joinParagraphs(parts ...string) string {
 	kept := slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" })
 	return strings.Join(kept, "\n\n")

@@ -20,8 +20,7 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// repository is a small Go service, as the listing and the reader that a caller
-// passes in.
+// repository returns the file list and reader of a small Go service.
 func repository() technique.Input {
 	tree := fstest.MapFS{
 		"cmd/server/main.go":      {Data: []byte("package main\n\nfunc main() {}\n")},
@@ -50,7 +49,7 @@ func repository() technique.Input {
 	}
 }
 
-// bugReport fills in the form for faults that GitHub proposes.
+// bugReport returns GitHub's default bug report template, filled in.
 const bugReport = `**Describe the bug**
 The cart is empty after paying.
 
@@ -90,7 +89,7 @@ func paths(exs []sia.Example) (out []string) {
 	return out
 }
 
-// TestMechanisms shows what each technique does to the brief, prose aside.
+// TestMechanisms checks each technique's changes of the brief, without the prose.
 func TestMechanisms(t *testing.T) {
 	present := sia.Brief{
 		Technique: sia.ToolChange, Prompt: "old", WithoutTools: []string{"edit"}, Relaxed: "x",
@@ -289,8 +288,7 @@ func TestReorderPresentSteps(t *testing.T) {
 	}
 }
 
-// TestApplyAlwaysChangesSomething: whatever it is given, a technique leaves a
-// mark on the brief that a model can't ignore, within bounds.
+// TestApplyAlwaysChangesSomething: for any input, a technique changes more of the brief than prose, within limits.
 func TestApplyAlwaysChangesSomething(t *testing.T) {
 	l := shippedFiles(t)
 	text := rapid.OneOf(rapid.String(),
@@ -349,7 +347,7 @@ func TestApplyAlwaysChangesSomething(t *testing.T) {
 	})
 }
 
-// Of instructions that are too long, what is to be true when it is done stays.
+// Truncated instructions keep their done-when section.
 func TestLongInstructionsAreRewritten(t *testing.T) {
 	l, _ := technique.LoadLibrary(nil)
 	restructuring, _ := l.Get(sia.PromptRestructuring)

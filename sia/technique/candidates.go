@@ -10,19 +10,17 @@ import (
 )
 
 const (
-	lastRank  = 7   // of a technique that is not listed for the pattern
-	unmetOdds = 0.5 // what is left of the odds when a precondition does not hold
+	lastRank  = 7   // rank of a technique that is not listed for the pattern
+	unmetOdds = 0.5 // factor for the odds per unmet precondition
 )
 
-// Candidates ranks the techniques that could be tried on a pattern in a task, best first. They are
-// ranked by what is known before anything was tried. None was used in the task or
-// refused. A technique that a person asked for comes first. A fresh start comes last for every
-// pattern, unless only a person can help with the pattern. An empty result means that nothing is
-// left to try.
+// Candidates ranks the techniques that could be tried on a pattern in a task, best first, by prior knowledge.
+// Techniques that were used in the task or refused are left out. A technique that a user asked for comes first. A fresh
+// start comes last for every pattern, unless only a user can help with the pattern. An empty result means that nothing
+// is left to try.
 //
-// Rank is set where it is not that of the shipped table: for a repository's own technique, and where
-// the task's prompt decides the order. The policy says what is expected of a rank. Whoever chooses
-// sets Chosen.
+// Rank is set where it differs from the built-in table: for a repository's own technique, and where the task's prompt
+// decides the order. The policy maps ranks to expectations. The caller sets Chosen.
 func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
 	open := func(id sia.TechniqueID) bool { return !task.Used(id) && !slices.Contains(task.Refused, id) }
 	wordy, tokens := wordyPrompt(task)
@@ -33,7 +31,7 @@ func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
 			cs = append(cs, newCandidate(task, t, rank, !t.Shipped || rank != t.Ranks[p], why))
 		}
 	}
-	if t, ok := l.Get(sia.FreshStart); ok && open(t.ID) && !t.Answers(p) && !onlyPerson(p) {
+	if t, ok := l.Get(sia.FreshStart); ok && open(t.ID) && !t.Answers(p) && !needsUser(p) {
 		cs = append(cs, newCandidate(task, t, lastRank, false, "the last resort: nothing that earlier attempts left behind "+
 			"can be in the way"))
 	}
@@ -46,15 +44,15 @@ func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
 	return cs
 }
 
-// Unlisted makes a candidate of a technique of the library for a pattern that it is not listed for.
-// why says for people why it is considered all the same.
+// Unlisted returns a candidate for a technique that is not listed for the pattern. why is the reason to consider it,
+// for display.
 func (l *Library) Unlisted(task sia.Task, id sia.TechniqueID, why string) sia.Candidate {
 	t, _ := l.Get(id)
 	return newCandidate(task, t, lastRank, false, why)
 }
 
-// choiceRank is a technique's rank for a pattern, and why. When the prompt is long and says little,
-// and the pattern concerns the model's instructions, restructuring comes first, then pruning.
+// choiceRank returns a technique's rank for a pattern and the reason. When the prompt is wordy and the pattern concerns
+// the model's instructions, restructuring comes first, then pruning.
 func choiceRank(t Technique, p sia.Pattern, wordy bool, tokens int) (rank int, why string) {
 	rank = t.Ranks[p]
 	if wordy && (p == sia.UnclearInstructions || p == sia.ContextOverload || p == sia.UnknownPattern) {
@@ -77,7 +75,7 @@ func choiceRank(t Technique, p sia.Pattern, wordy bool, tokens int) (rank int, w
 	}
 }
 
-// newCandidate makes a candidate of a technique. own says that the rank is the task's or the repository's.
+// newCandidate returns a candidate. own means that the rank is the task's or the repository's.
 func newCandidate(task sia.Task, t Technique, rank int, own bool, why string) sia.Candidate {
 	c := sia.Candidate{Technique: t.ID, Odds: 1}
 	if own {
@@ -95,12 +93,12 @@ func newCandidate(task sia.Task, t Technique, rank int, own bool, why string) si
 	return c
 }
 
-// onlyPerson reports whether no change of approach can supply what is missing.
-func onlyPerson(p sia.Pattern) bool {
+// needsUser reports whether only a user can supply what is missing.
+func needsUser(p sia.Pattern) bool {
 	return p == sia.UnclearSpecification || p == sia.MissingCredentials
 }
 
-// unmetPrecondition says in words why a precondition does not hold; "" when it holds.
+// unmetPrecondition returns why a precondition does not hold, for display; "" when it holds.
 func unmetPrecondition(task sia.Task, pre Precondition) string {
 	switch a := task.Attempt(); pre {
 	case NeedsFailure:
@@ -124,7 +122,7 @@ func unmetPrecondition(task sia.Task, pre Precondition) string {
 	return ""
 }
 
-// failedTests counts the tests that failed in all checks.
+// failedTests returns the number of failed tests in all checks.
 func failedTests(fs []sia.CheckFailure) (n int) {
 	for _, f := range fs {
 		n += len(f.Tests)

@@ -20,7 +20,7 @@ func ids(cs []sia.Candidate) []sia.TechniqueID {
 	return out
 }
 
-// failedTask is a task that every precondition holds for.
+// failedTask returns a task that satisfies every precondition.
 func failedTask() sia.Task {
 	return sia.Task{
 		Title: "Send a confirmation", Body: "- add a sender\n- call it from the handler\n\n" +
@@ -31,7 +31,7 @@ func failedTask() sia.Task {
 	}
 }
 
-// tried is an intervention with a technique, which is used from then on.
+// tried returns an intervention with a technique, which then counts as used.
 func tried(id sia.TechniqueID) sia.Intervention {
 	return sia.Intervention{Diagnosis: sia.Diagnosis{Technique: id}}
 }
@@ -111,8 +111,8 @@ func TestWantedComesFirst(t *testing.T) {
 	}
 }
 
-// A shipped technique's rank is that of the policy's table; one of the repository's own, and one where the task's
-// prompt decides, bring theirs.
+// The rank of a built-in technique is that of the policy's table. A repository's own technique, and one ranked by the
+// task's prompt, has its own rank.
 func TestRanks(t *testing.T) {
 	for _, c := range shippedFiles(t).Candidates(failedTask(), sia.WrongOrder) {
 		if c.Rank != 0 || c.Odds != 1 {

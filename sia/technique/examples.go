@@ -15,10 +15,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds on what is read to find examples, and on what is shown.
+// Limits on reading and showing examples.
 const (
 	maxRead         = 24        // files
-	maxFileRead     = 128 << 10 // bytes; larger files are no examples
+	maxFileRead     = 128 << 10 // bytes; larger files are not used
 	maxExampleLines = 80
 	maxExampleBytes = 4000
 )
@@ -32,8 +32,8 @@ var (
 		`class\s+\w+\((abc\.)?(ABC|Protocol)|(pub\s+)?trait\s+\w+|protocol\s+\w+|abstract\s+class\s+\w+)`)
 )
 
-// repositoryExamples finds files that show the shape wanted: those the diagnosis
-// names first, then those nearest to the task and to what the attempt touched.
+// repositoryExamples returns example files: those named by the diagnosis first, then those most related to the task and
+// to the touched files.
 func repositoryExamples(in Input) []sia.Example {
 	var found []sia.Example
 	for _, p := range in.Examples {
@@ -54,8 +54,7 @@ func repositoryExamples(in Input) []sia.Example {
 	return found[:min(len(found), maxExamples)]
 }
 
-// interfaceExamples finds at most one file that already declares an interface
-// in the repository's own way.
+// interfaceExamples returns at most one file that already declares an interface.
 func interfaceExamples(in Input) []sia.Example {
 	for i, c := range nearestFiles(in) {
 		if i == maxRead {
@@ -69,7 +68,7 @@ func interfaceExamples(in Input) []sia.Example {
 		if at == nil {
 			continue
 		}
-		// From the comment above the declaration on.
+		// Include the comment above the declaration.
 		start := bytes.LastIndex(content[:at[0]], []byte("\n\n")) + 1
 		return []sia.Example{{Path: c.path, Why: "how this repository declares an interface",
 			Text: fileExcerpt(string(content[start:]))}}
@@ -77,7 +76,7 @@ func interfaceExamples(in Input) []sia.Example {
 	return nil
 }
 
-// addExamples appends those that are not there yet, up to the limit.
+// addExamples appends examples with new paths, up to the limit.
 func addExamples(to, more []sia.Example) []sia.Example {
 	for _, ex := range more {
 		if len(to) < maxExamples && !slices.ContainsFunc(to, func(t sia.Example) bool { return t.Path == ex.Path }) {
@@ -92,8 +91,8 @@ type scoredFile struct {
 	score     int
 }
 
-// nearestFiles ranks the repository's files by what they share with the task and
-// with what the attempt touched: directory, kind of file, words of the path.
+// nearestFiles ranks the repository's files by what they have in common with the task and the touched files: directory,
+// kind of file, words of the path.
 func nearestFiles(in Input) []scoredFile {
 	about := in.Title + " " + in.Body
 	for _, f := range in.Failures {
@@ -152,7 +151,7 @@ func readExample(in Input, p, why string) (sia.Example, bool) {
 	return sia.Example{Path: p, Why: why, Text: fileExcerpt(string(content))}, true
 }
 
-// readText reads a file, and reports whether a model can read it: UTF-8 text of a modest size.
+// readText reads a file and reports whether it is UTF-8 text of at most maxFileRead bytes.
 func readText(in Input, p string) ([]byte, bool) {
 	if in.Read == nil {
 		return nil, false
@@ -164,7 +163,7 @@ func readText(in Input, p string) ([]byte, bool) {
 	return b, true
 }
 
-// fileExcerpt is the beginning of a file, and says how much was left out.
+// fileExcerpt returns the beginning of a file and notes how many lines were left out.
 func fileExcerpt(file string) string {
 	file = strings.Trim(file, "\n")
 	lines := strings.Split(file, "\n")
@@ -182,9 +181,8 @@ func fileExcerpt(file string) string {
 	return strings.Join(lines[:n], "\n") + fmt.Sprintf("\n… %d more lines", len(lines)-n)
 }
 
-// contextFiles are the few files that matter: those that the diagnosis names, then those that the
-// failures name. Touched files fill up the list while it is short. Without any of these the files
-// nearest to the task stand in.
+// contextFiles returns the relevant files: those named by the diagnosis, then those named by the failures. Touched
+// files are added while the list is short. Without any of these, the files most related to the task are used.
 func contextFiles(in Input) []string {
 	var files []string
 	add := func(ps ...string) {
@@ -213,8 +211,8 @@ func contextFiles(in Input) []string {
 	return files
 }
 
-// namedFiles are the repository's files that the failures name, then those that the task names. A
-// name without its directory counts when only one file has it.
+// namedFiles returns the repository's files that the failures name, then those that the task names. A name without its
+// directory counts when only one file has it.
 func namedFiles(in Input) []string {
 	var files []string
 	texts := make([]string, 0, len(in.Failures)+1)
@@ -231,8 +229,8 @@ func namedFiles(in Input) []string {
 	return files
 }
 
-// locateFile finds the one file of the repository that a path in a log means. Logs
-// print paths from other roots: absolute, or relative to a package.
+// locateFile finds the file of the repository for a path in a log. Logs print paths with other roots: absolute, or
+// relative to a package.
 func locateFile(p string, in Input) (string, bool) {
 	if slices.Contains(in.Files, p) || slices.Contains(in.Touched, p) {
 		return p, true
@@ -253,12 +251,12 @@ func locateFile(p string, in Input) (string, bool) {
 	return "", false
 }
 
-// stopWords are in every issue and say nothing about a file.
+// stopWords are common in issues and carry no information about a file.
 var stopWords = strings.Fields(`the and for with when that this from should must are not add fix make use test tests
 	file src internal main index lib pkg into has have will can all com github`)
 
-// wordsOf are the words of a text or path in lower case, taken apart at case
-// changes and punctuation, with a plural's s taken off.
+// wordsOf returns the words of a text or path in lower case, split at case changes and punctuation, without a plural's
+// s.
 func wordsOf(s string) map[string]bool {
 	words := map[string]bool{}
 	var b strings.Builder
@@ -286,7 +284,7 @@ func wordsOf(s string) map[string]bool {
 	return words
 }
 
-// countShared counts the words that both have.
+// countShared returns the number of common words.
 func countShared(a, b map[string]bool) (n int) {
 	for w := range b {
 		if a[w] {

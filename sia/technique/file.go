@@ -14,11 +14,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// FilePath is where a repository keeps its technique with an id.
+// FilePath returns the path of a repository's technique with an id.
 func FilePath(id sia.TechniqueID) string { return path.Join(Dir, string(id)+".md") }
 
-// EncodeFile writes a technique as the file that [ParseFile] reads. An error says what of
-// it a file can't hold.
+// EncodeFile returns a technique as a file for [ParseFile]. It fails for a technique that ParseFile would reject.
 func EncodeFile(t Technique) ([]byte, error) {
 	patterns := yaml.MapSlice{}
 	order := func(a, b sia.Pattern) int { return cmp.Or(cmp.Compare(t.Ranks[a], t.Ranks[b]), cmp.Compare(a, b)) }

@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What is written as a file reads back as it was: every technique that ships,
-// and one with everything that YAML could take for something else.
+// EncodeFile and ParseFile round-trip: every built-in technique, and one with values that YAML could misinterpret.
 func TestFileRoundTrip(t *testing.T) {
 	library, errs := LoadLibrary(nil)
 	if len(errs) > 0 {

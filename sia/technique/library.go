@@ -17,10 +17,10 @@ import (
 //go:embed library/*.md
 var shippedFiles embed.FS
 
-// ShippedFiles are the files of the techniques that ship with SIA.
+// ShippedFiles returns the files of the built-in techniques.
 func ShippedFiles() fs.FS { return shippedFiles }
 
-// shippedOrder is the order in which people read them; it breaks ties.
+// shippedOrder is the display order; it breaks ties.
 var shippedOrder = []sia.TechniqueID{
 	sia.Decomposition, sia.ToolChange, sia.PromptRestructuring, sia.ContextPruning, sia.ExampleInjection,
 	sia.ConstraintRelaxation, sia.DependencyReordering, sia.AbstractionLevelShift, sia.ErrorPattern, sia.FreshStart,
@@ -28,11 +28,11 @@ var shippedOrder = []sia.TechniqueID{
 
 // Library is a set of techniques. It is immutable.
 type Library struct {
-	ordered []Technique // shipped ones in shippedOrder, then a repository's by id
+	ordered []Technique // built-in ones in shippedOrder, then a repository's by id
 	byID    map[sia.TechniqueID]int
 }
 
-// shipped are the techniques that ship, in their order. They are a part of the program, and a test reads them.
+// shipped returns the built-in techniques in their order. It panics on a parse error; a test loads them.
 var shipped = sync.OnceValue(func() (all []Technique) {
 	for _, id := range shippedOrder {
 		name := "library/" + string(id) + ".md"
@@ -50,11 +50,9 @@ var shipped = sync.OnceValue(func() (all []Technique) {
 	return all
 })
 
-// LoadLibrary makes a library of the shipped techniques and a repository's own, keyed by path. A
-// repository's file with the id of a shipped technique replaces it: what people
-// wrote outranks what we did. Files that don't end in ".md", and READMEs, are
-// passed over. The library is always usable; the errors, each an *[invalid.File],
-// name the files that were left out.
+// LoadLibrary returns a library of the built-in techniques and a repository's own, keyed by path. A repository's file
+// with the id of a built-in technique replaces it. Files that don't end in ".md" and READMEs are ignored. The library
+// is always usable; the errors, each an *[invalid.File], name the files that were left out.
 func LoadLibrary(repository map[string][]byte) (*Library, []error) {
 	l := newLibrary(shipped())
 	var errs []error
@@ -95,13 +93,13 @@ func newLibrary(all []Technique) *Library {
 	return l
 }
 
-// Without is the library without some techniques.
+// Without returns the library without some techniques.
 func (l *Library) Without(ids ...sia.TechniqueID) *Library {
 	return newLibrary(slices.DeleteFunc(l.All(), func(t Technique) bool { return slices.Contains(ids, t.ID) }))
 }
 
-// OnTrial lists the techniques that have to prove themselves, by id. One that stands for a shipped
-// technique is none of them: there is nothing to compare it with.
+// OnTrial returns the ids of the techniques on trial. A replacement of a built-in technique is never on trial: there is
+// nothing to compare it with.
 func (l *Library) OnTrial() []sia.TechniqueID {
 	var ids []sia.TechniqueID
 	for _, t := range l.ordered {
@@ -112,7 +110,7 @@ func (l *Library) OnTrial() []sia.TechniqueID {
 	return ids
 }
 
-// Get returns the technique with an id, and whether there is one.
+// Get returns the technique with an id and reports whether it exists.
 func (l *Library) Get(id sia.TechniqueID) (Technique, bool) {
 	i, ok := l.byID[id]
 	if !ok {
@@ -121,11 +119,10 @@ func (l *Library) Get(id sia.TechniqueID) (Technique, bool) {
 	return l.ordered[i], true
 }
 
-// All lists the techniques: the shipped ones in the order of the product
-// document, then a repository's own by id.
+// All returns the techniques: the built-in ones in their order, then a repository's own by id.
 func (l *Library) All() []Technique { return slices.Clone(l.ordered) }
 
-// For lists the techniques that answer a pattern, first choices first.
+// For returns the techniques that answer a pattern, first choices first.
 func (l *Library) For(p sia.Pattern) []Technique {
 	var ts []Technique
 	for _, t := range l.ordered {

@@ -22,7 +22,7 @@ func shippedFiles(t *testing.T) *technique.Library {
 	return l
 }
 
-// A technique on trial is one of the library, and what stands in for a shipped one is never on trial.
+// A technique on trial is part of the library; a replacement of a built-in one is never on trial.
 func TestOnTrial(t *testing.T) {
 	file := func(id, more string) []byte {
 		return []byte("---\nid: " + id + "\nname: N\nwhen: it is new\npatterns: [wrong-order]\n" +
@@ -75,8 +75,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// TestEveryPatternHasAFirstAnswer: a diagnosis never ends for want of anything
-// to try on a pattern that nothing was tried on.
+// TestEveryPatternHasAFirstAnswer: there is a technique for every pattern that has not been tried.
 func TestEveryPatternHasAFirstAnswer(t *testing.T) {
 	l := shippedFiles(t)
 	for _, p := range sia.Patterns {

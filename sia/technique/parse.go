@@ -14,8 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
-// Limits of a technique's file. A technique is read by a model at each use, so
-// a long one costs what it was meant to save.
+// Limits on a technique's file. A model reads a technique at each use, so a long one is expensive.
 const (
 	maxHead   = 24 << 10 // bytes
 	maxPrompt = 8000     // bytes of the body, about 2,000 tokens
@@ -25,7 +24,7 @@ const (
 
 var validID = lazyregexp.New(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
-// ParseFile reads one technique's file. Every error is an *[invalid.File].
+// ParseFile parses one technique's file. Every error is an *[invalid.File].
 func ParseFile(path string, file []byte) (Technique, error) {
 	head, body, ok := splitFile(file)
 	if !ok {
@@ -43,7 +42,7 @@ func ParseFile(path string, file []byte) (Technique, error) {
 	return t, nil
 }
 
-// read reads what a technique's front matter says, and notes in its file what is wrong with it and with its body.
+// read decodes a technique's front matter and records problems of it and of the body in f.
 func (t *Technique) read(f *yamlfile.File) {
 	keys := map[string]any{"id": &t.ID, "name": &t.Name, "when": &t.When, "patterns": &t.Ranks,
 		"preconditions": &t.Preconditions, "changes": &t.Changes, "trial": &t.Trial}
@@ -88,7 +87,7 @@ func oneLine(s string, most int) bool {
 	return s != "" && len(s) <= most && !strings.ContainsAny(s, "\r\n")
 }
 
-// splitFile takes a file apart below its front matter. Line ends may be CRLF.
+// splitFile splits a file into front matter and body. Line ends may be CRLF.
 func splitFile(file []byte) (head, body []byte, ok bool) {
 	file = bytes.ReplaceAll(bytes.TrimPrefix(file, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	if !bytes.HasPrefix(file, []byte("---\n")) {

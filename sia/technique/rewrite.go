@@ -9,15 +9,15 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// rewriteBrief rewrites the brief: goal, constraints, done-when. The goal is
-// the diagnosis' own words, or else the task's title.
+// rewriteBrief returns instructions with goal, constraints and done-when. The goal is the diagnosis' own text, else the
+// task's title.
 func rewriteBrief(present sia.Brief, in Input) string {
 	var b strings.Builder
 	goal := strings.TrimSpace(in.Prompt)
 	if goal == "" {
 		goal = text.OneLine(in.Title)
 	}
-	// Of what is too long the goal's end goes, and not what comes behind it.
+	// A long goal is truncated so that the parts after it fit.
 	fmt.Fprintf(&b, "## Goal\n\n%s\n\n## Constraints\n\n", text.Clip(goal, maxPrompt/2))
 	for _, c := range present.Answers {
 		fmt.Fprintf(&b, "- %s (a person said so)\n", text.OneLine(c))
@@ -44,7 +44,7 @@ func rewriteBrief(present sia.Brief, in Input) string {
 	return text.Clip(b.String(), maxPrompt)
 }
 
-// addQuotes adds the lines that carry the errors, at most n in all, newest first.
+// addQuotes adds the lines with the errors, at most n in total, newest first.
 func addQuotes(to []string, fs []sia.CheckFailure, n int) []string {
 	var quotes []string
 	add := func(q string) {

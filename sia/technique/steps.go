@@ -12,10 +12,9 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// splitSteps cuts the task into parts, each with its own test, and ends with
-// one that runs everything. The parts come from the diagnosis, else from the
-// task's own list, else from the directories that the attempt touched, else
-// from the tests that failed.
+// splitSteps splits the task into parts, each with its own test, and a last one that runs everything. The parts come
+// from the diagnosis, else from the task's own list, else from the directories that the attempt touched, else from the
+// tests that failed.
 func splitSteps(in Input) []plan.Part {
 	parts := proposedSteps(in.Steps, maxSteps-1)
 	if len(parts) < 2 {
@@ -42,12 +41,12 @@ func splitSteps(in Input) []plan.Part {
 		DoneWhen: allGreen(in.Failures)})
 }
 
-// finishSteps bounds the steps and makes last the last one.
+// finishSteps limits the number of steps and appends last.
 func finishSteps(parts []plan.Part, last plan.Part) []plan.Part {
 	return append(bundleSteps(parts, maxSteps-1), last)
 }
 
-// bundleSteps makes at most most steps of any number, by doing neighbours in one: none is left out.
+// bundleSteps reduces steps to at most most by combining adjacent ones; none is dropped.
 func bundleSteps(parts []plan.Part, most int) []plan.Part {
 	n := min(len(parts), most)
 	bundles := make([]plan.Part, n)
@@ -60,7 +59,7 @@ func bundleSteps(parts []plan.Part, most int) []plan.Part {
 				b.DoneWhen += "; and: " + p.DoneWhen
 			}
 			if b.Check != p.Check {
-				b.Check = "" // neither tells of both
+				b.Check = "" // neither command checks both
 			}
 			b.Paths = slices.Concat(b.Paths, p.Paths)
 		}
@@ -70,7 +69,7 @@ func bundleSteps(parts []plan.Part, most int) []plan.Part {
 	return bundles
 }
 
-// proposedSteps keeps the steps that say something, with their done-when, as at most most steps.
+// proposedSteps returns the non-empty, distinct steps, each with a done-when, as at most most steps.
 func proposedSteps(steps []plan.Part, most int) []plan.Part {
 	var kept []plan.Part
 	for _, s := range steps {
@@ -79,7 +78,7 @@ func proposedSteps(steps []plan.Part, most int) []plan.Part {
 			continue
 		}
 		if s.Check = strings.TrimSpace(s.Check); len(s.Check) > maxStepText {
-			s.Check = "" // a command that was cut is another one
+			s.Check = "" // a truncated command is a different one
 		}
 		s.Needs = nil
 		if s.DoneWhen == "" {
@@ -90,8 +89,8 @@ func proposedSteps(steps []plan.Part, most int) []plan.Part {
 	return bundleSteps(kept, most)
 }
 
-// stepsByDirectory makes one step of each directory touched, innermost first:
-// what lies deep is used by what lies above more often than the other way.
+// stepsByDirectory returns one step per touched directory, deepest first: deep directories are more often used by those
+// above than vice versa.
 func stepsByDirectory(touched []string) []plan.Part {
 	byDir := map[string][]string{}
 	var dirs []string
@@ -120,7 +119,7 @@ func stepsByDirectory(touched []string) []plan.Part {
 	return steps
 }
 
-// buildLayer orders directories for building: deep ones first, entry points last.
+// buildLayer returns a directory's position in the build order: deep ones first, entry points last.
 func buildLayer(dir string) int {
 	switch first, _, _ := strings.Cut(dir, "/"); first {
 	case "cmd", "bin", "main", "scripts", "deploy", "docs", ".github":
@@ -131,7 +130,7 @@ func buildLayer(dir string) int {
 	return 50 - min(40, strings.Count(dir, "/"))
 }
 
-// stepsByTest makes one step of each failing test.
+// stepsByTest returns one step per failing test.
 func stepsByTest(fs []sia.CheckFailure) []plan.Part {
 	var steps []plan.Part
 	seen := map[string]bool{}
@@ -150,16 +149,14 @@ func stepsByTest(fs []sia.CheckFailure) []plan.Part {
 	return steps
 }
 
-// sameStep tells whether two steps say the same.
+// sameStep reports whether two steps are equal.
 func sameStep(a, b plan.Part) bool {
 	return a.Do == b.Do && a.DoneWhen == b.DoneWhen && a.Check == b.Check
 }
 
-// reorderSteps puts the same steps into another order. The order comes from the
-// diagnosis when it differs from the present one. Otherwise a present step that
-// a failure speaks of moves to the front, or else the last one does. Without
-// present steps, the touched directories are ordered from what others rest on
-// to what rests on others.
+// reorderSteps returns the same steps in another order. The order comes from the diagnosis when it differs from the
+// present one. Otherwise a present step that names a failed test or file moves to the front, else the last one does.
+// Without present steps, the touched directories are ordered by dependency.
 func reorderSteps(present []plan.Part, in Input) []plan.Part {
 	if s := proposedSteps(in.Steps, maxSteps); len(s) >= 2 && !slices.EqualFunc(s, present, sameStep) {
 		return s
@@ -188,7 +185,7 @@ func reorderSteps(present []plan.Part, in Input) []plan.Part {
 	}
 }
 
-// namesFailure reports whether text names a test or a file of the failures.
+// namesFailure reports whether a step names a test or a file of the failures.
 func namesFailure(step string, fs []sia.CheckFailure) bool {
 	for _, f := range fs {
 		for _, t := range f.Tests {
@@ -205,8 +202,7 @@ func namesFailure(step string, fs []sia.CheckFailure) bool {
 	return false
 }
 
-// levelSteps go one level up, to an interface with a local double, or down, to
-// the one concrete case.
+// levelSteps returns steps that go one level up, to an interface with a local double, or down, to the concrete case.
 func levelSteps(in Input) []plan.Part {
 	if in.Level == "down" && in.Pattern != sia.MissingCredentials && in.Pattern != sia.ExternalDependencyBlocker {
 		return []plan.Part{
@@ -230,7 +226,7 @@ func levelSteps(in Input) []plan.Part {
 	}
 }
 
-// relaxSteps do the work without the constraint, and put it back.
+// relaxSteps returns steps that do the work without the constraint and then restore it.
 func relaxSteps(constraint string, in Input) []plan.Part {
 	steps := proposedSteps(in.Steps, maxSteps-1)
 	if len(steps) == 0 {
@@ -241,7 +237,7 @@ func relaxSteps(constraint string, in Input) []plan.Part {
 		DoneWhen: "it holds again, and " + allGreen(in.Failures)})
 }
 
-// allGreen names the checks that must be green in the end.
+// allGreen returns a done-when that names the checks.
 func allGreen(fs []sia.CheckFailure) string {
 	var names []string
 	for _, f := range fs {

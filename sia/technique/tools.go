@@ -7,12 +7,11 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// usualTools are assumed when the agent does not say which tools it has: the
-// names of SIA's built-in agent.
-var usualTools = []string{"list", "read", "outline", "search", "locate", "edit", "patch", "write", "delete", "plan",
+// defaultTools are assumed when the agent's tools are unknown: those of SIA's built-in agent.
+var defaultTools = []string{"list", "read", "outline", "search", "locate", "edit", "patch", "write", "delete", "plan",
 	"ask", "finish", "run", "test"}
 
-// toolRole is what a tool is for, as its name tells.
+// toolRole is the purpose of a tool, derived from its name.
 type toolRole int
 
 const (
@@ -44,20 +43,19 @@ func roleOf(tool string) toolRole {
 }
 
 var (
-	notThere = lazyregexp.New(`(?i)no such file|file not found|does not exist|cannot find the file|` +
+	missingWords = lazyregexp.New(`(?i)no such file|file not found|does not exist|cannot find the file|` +
 		`cannot find module|no matching (text|string)|not found in file|ENOENT`)
-	isThere = lazyregexp.New(`(?i)already exists|would overwrite|EEXIST|duplicate (declaration|definition)|` +
+	existsWords = lazyregexp.New(`(?i)already exists|would overwrite|EEXIST|duplicate (declaration|definition)|` +
 		`redeclared`)
 )
 
-// chooseTools decides which tools the next attempt is offered, and which are
-// taken away: what the diagnosis calls unsuitable, else what the failures speak
-// against. At least one tool that can change files, and every tool that only
-// reads, stay.
+// chooseTools returns the tools that the next attempt is offered and those that are removed: unsuitable ones according
+// to the diagnosis, else according to the failures. At least one tool that can change files and all tools that only
+// read are kept.
 func chooseTools(in Input) (offered, taken []string) {
 	has := in.Tools
 	if len(has) == 0 {
-		has = usualTools
+		has = defaultTools
 	}
 	keep := func(role toolRole) bool {
 		return slices.ContainsFunc(has, func(t string) bool { return roleOf(t) == role && !slices.Contains(taken, t) })
@@ -73,7 +71,7 @@ func chooseTools(in Input) (offered, taken []string) {
 	if len(taken) == 0 {
 		away := editRole
 		for _, f := range in.Failures {
-			if isThere.MatchString(f.Excerpt) && !notThere.MatchString(f.Excerpt) {
+			if existsWords.MatchString(f.Excerpt) && !missingWords.MatchString(f.Excerpt) {
 				away = createRole
 			}
 		}
@@ -94,7 +92,7 @@ func chooseTools(in Input) (offered, taken []string) {
 	return offered, taken
 }
 
-// describeTools tells the model what it has and what it no longer has.
+// describeTools returns the sentence about the offered and removed tools for the model.
 func describeTools(offered, taken []string) string {
 	s := "Tools you have: " + strings.Join(offered, ", ") + "."
 	if len(taken) > 0 {

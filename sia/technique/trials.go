@@ -2,14 +2,14 @@ package technique
 
 import "github.com/sia-bot/sia/sia"
 
-// OnTrialAtOnce is how many techniques a repository tries at once; others wait, those that were met
-// last longest.
+// OnTrialAtOnce is the number of techniques that a repository tries at the same time; others wait in the order in which
+// they were found.
 const OnTrialAtOnce = 2
 
-// Trials is a library as a task's next choice may use it: without techniques with a failed trial,
-// without those that wait for theirs, and before a task's first technique without any on trial.
+// Trials is the library for a task's next choice: without techniques that failed their trial or wait for it, and before
+// a task's first technique without any on trial.
 type Trials struct {
 	Library *Library
-	Active  []sia.TechniqueID // of the library, those on trial
-	Said    string            // for people: which were left out because their trial failed; "" for none
+	Active  []sia.TechniqueID // techniques of Library that are on trial
+	Said    string            // names the techniques with a failed trial, for display; "" for none
 }

@@ -8,17 +8,16 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// wordyTokens is the length at which a prompt is looked at for its signal
-// (docs/rules.md#techniques). bytesPerToken is the usual estimate for English and code.
+// wordyTokens is the length above which a prompt's signal is measured (docs/rules.md#techniques). bytesPerToken is the
+// usual estimate for English and code.
 const (
 	wordyTokens   = 2000
 	bytesPerToken = 4
 )
 
-// wordyPrompt reports whether the task's instructions are long with little
-// signal, and about how many tokens they have. Signal is a line that asks for
-// something, names a file, or is a point of a list or a heading; little is less
-// than a third of the lines.
+// wordyPrompt reports whether the task's instructions are long with little signal, and returns their approximate number
+// of tokens. A line is signal if it asks for something, names a file, or is a list item or a heading. Less than a third
+// of the lines is little.
 func wordyPrompt(task sia.Task) (bool, int) {
 	instructions := task.Title + "\n" + task.Body + "\n" + task.Brief.Prompt
 	tokens := len(instructions) / bytesPerToken
@@ -30,7 +29,7 @@ func wordyPrompt(task sia.Task) (bool, int) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		// A paragraph on one line counts as the lines it would wrap to.
+		// A paragraph on one line counts as the number of lines to which it would wrap.
 		n := 1 + len(line)/120
 		lines += n
 		if asksWords.MatchString(line) || listMark.MatchString(line) || strings.HasPrefix(line, "#") ||
@@ -47,27 +46,27 @@ var (
 	listMark = lazyregexp.New(`^([-*+]|\d{1,2}[.)])\s+(\[[ xX]\]\s+)?`)
 )
 
-// What introduces a list that reports and asks for nothing, and how points begin that are done, or that an issue's
-// author says of themselves, as in forms.
+// Patterns for the introduction of a list that only reports, and for items that are done or are statements of the
+// issue's author, as in forms.
 var (
 	reportIntro = lazyregexp.New(`(?i)\b(reproduc(e[sd]?|ing|tion)|repro|(expected|actual|current|observed) ` +
 		`(behaviou?r|results?|output)|please complete the following)\b|^\W*what happen(s|ed)\b|` +
 		`^\W*((your|my|test|system|runtime|additional) )?(environment|desktop|smartphone|system|device|browser|version|os|` +
 		`platform|screenshot|context)s?( (info(rmation)?|details))?\W*$`)
-	boldLine  = lazyregexp.New(`^(\*\*|__).+(\*\*|__):?$`)
-	openBox   = lazyregexp.New(`\[ \]\s+$`)
-	tickedBox = lazyregexp.New(`\[[xX]\]\s+$`)
-	ofOneself = lazyregexp.New(`^I['’ ]`)
+	boldLine    = lazyregexp.New(`^(\*\*|__).+(\*\*|__):?$`)
+	openBox     = lazyregexp.New(`\[ \]\s+$`)
+	tickedBox   = lazyregexp.New(`\[[xX]\]\s+$`)
+	firstPerson = lazyregexp.New(`^I['’ ]`)
 )
 
-const shortIntro = 60 // bytes of a line that introduces a list without a colon, at most
+const shortIntro = 60 // maximum length of a line that introduces a list without a colon, in bytes
 
-// listItems are the points of the task's own lists that ask for something, in order, outside code: open
-// boxes, and the points of lists that neither their heading nor the line before introduces as a report.
+// listItems returns the items of the task's lists that ask for something, in order, outside code: open boxes, and items
+// of lists that neither a heading nor the line before introduces as a report.
 func listItems(body string) []string {
 	var items []string
 	fenced := false
-	section, reports := false, false // whether the section is a report, and whether the next list is
+	section, reports := false, false // the section is a report; the next list is
 	for line := range strings.Lines(body) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
@@ -80,7 +79,7 @@ func listItems(body string) []string {
 		case m != "":
 			item := text.Clip(text.OneLine(line[len(m):]), maxStepText)
 			if len(item) > 3 && (!reports || openBox.MatchString(m)) && !tickedBox.MatchString(m) &&
-				!ofOneself.MatchString(item) {
+				!firstPerson.MatchString(item) {
 				items = append(items, item)
 			}
 		case strings.HasPrefix(line, "#") || boldLine.MatchString(line):
@@ -98,15 +97,14 @@ func listItems(body string) []string {
 var (
 	limitWords = lazyregexp.New(`(?i)\b(must( not|n't)?|only|without|never|no more than|at most|at least|exactly|` +
 		`should not|shouldn't|cannot|can't|may not|do not|don't|has to|no new|no external)\b`)
-	// What is never lifted: whatever keeps the work honest or people safe.
+	// Constraints that are never lifted: tests, checks, security and privacy.
 	neverLifted = lazyregexp.New(`(?i)\b(tests?|checks?|ci|secur\w*|secrets?|passwords?|tokens?|credentials?|` +
 		`auth\w*|` +
 		`permissions?|licen[cs]\w*|privacy|personal|gdpr|encrypt\w*|sanitiz\w*|escap\w*|injection|delet\w*|workflows?)\b`)
 	sentenceEnd = lazyregexp.New(`[.;!?]\s+|\n+`)
 )
 
-// constraintsIn are the sentences of the task's text that name a constraint which
-// may be lifted for a while.
+// constraintsIn returns the sentences that name a constraint which may be lifted temporarily.
 func constraintsIn(body string) []string {
 	var cs []string
 	fenced := false
@@ -134,8 +132,8 @@ func isLiftable(s string) bool {
 	return len(s) > 8 && limitWords.MatchString(s) && !neverLifted.MatchString(s)
 }
 
-// chooseConstraint is the one constraint to lift: the diagnosis' proposal, the
-// first that the task's text names, or a plain one about the size of the change.
+// chooseConstraint returns the constraint to lift: the diagnosis' proposal, else the first that the task names, else a
+// general one about completeness.
 func chooseConstraint(in Input) string {
 	if c := text.Clip(text.OneLine(in.Constraint), maxStepText); len(c) > 8 && !neverLifted.MatchString(c) {
 		return c
@@ -146,14 +144,14 @@ func chooseConstraint(in Input) string {
 	return "The result has to be complete and general from the start."
 }
 
-// pathWord is the path of a file in prose or a log. Its last part has at least one dot. Addresses,
-// versions and numbers are no paths.
+// pathWord matches the path of a file in prose or a log. Its last part has at least one dot. URLs, versions and numbers
+// do not count.
 var (
 	pathWord   = lazyregexp.New(`[A-Za-z0-9_@+.\-/\\]*[A-Za-z0-9_+\-]\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
 	webAddress = lazyregexp.New(`[a-z][a-z0-9+]*://\S+`)
 )
 
-// pathsIn are the words of a text that look like files, in order, once each.
+// pathsIn returns the distinct words of a text that look like file names, in order.
 func pathsIn(prose string) []string {
 	var ps []string
 	seen := map[string]bool{}

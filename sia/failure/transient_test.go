@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// weatherForms are ends of failed steps as CI systems and tools print them. What passes by itself is of
-// a class that the gate runs again after.
-var weatherForms = map[Class][]string{
+// transientForms are ends of failed steps as CI systems and tools print them, by the class of the transient failure.
+var transientForms = map[Class][]string{
 	Network: {
 		// git, and the steps of CI systems around it
 		"fatal: unable to access 'https://github.com/shop/cart/': Could not resolve host: github.com",
@@ -171,7 +170,7 @@ var weatherForms = map[Class][]string{
 	},
 }
 
-// lookAlikes are failures that use the words of weather and do not pass by themselves.
+// lookAlikes are failures that have the words of transient ones and are not transient.
 var lookAlikes = []string{
 	// what stays wrong however often it is fetched or begun
 	"could not download Bazel: HTTP GET https://releases.shop-build.dev/9.9.9/tool failed with error 404",
@@ -249,8 +248,7 @@ var lookAlikes = []string{
 	"lib/net.c:77:3: error: 'ECONNREFUSED' undeclared (first use in this function)",
 }
 
-// survived are errors of the network that a step met and went on from, before it failed of
-// something else.
+// survived are network errors after which a step continued, until it failed for another reason.
 var survived = []string{
 	"warning: spurious network error (2 tries remaining): [6] Couldn't resolve host name (Could not resolve " +
 		"host: crates.io)",
@@ -267,9 +265,9 @@ const (
 	stepEnd  = "\n##[error]Process completed with exit code 1.\nPost job cleanup.\n"
 )
 
-// The same words are weather where they ended the step, and none where a test asserted them, where they are about the
-// machine itself, and where the step went on. They are so with the frame of a CI system and without.
-func TestWeather(t *testing.T) {
+// An error is transient where it ended the step, and not where a test asserted it, where it is about the machine
+// itself, and where the step continued. That holds with the frame of a CI system and without.
+func TestTransient(t *testing.T) {
 	read := func(log string) Report {
 		t.Helper()
 		rep, err := Read(t.Context(), strings.NewReader(log), Options{})
@@ -278,7 +276,7 @@ func TestWeather(t *testing.T) {
 		}
 		return rep
 	}
-	for class, forms := range weatherForms {
+	for class, forms := range transientForms {
 		for _, form := range forms {
 			for _, log := range []string{form + "\n", stepHead + form + stepEnd} {
 				if rep := read(log); rep.Class != class {
@@ -289,8 +287,8 @@ func TestWeather(t *testing.T) {
 	}
 	for _, form := range lookAlikes {
 		for _, log := range []string{form + "\n", stepHead + form + stepEnd} {
-			if rep := read(log); isWeather[rep.Class] {
-				t.Errorf("%s, and is no weather:\n%s\nwhy %q", rep.Class, log, rep.Why)
+			if rep := read(log); isTransient[rep.Class] {
+				t.Errorf("%s, and is not transient:\n%s\nwhy %q", rep.Class, log, rep.Why)
 			}
 		}
 	}
@@ -298,21 +296,21 @@ func TestWeather(t *testing.T) {
 	for _, form := range survived {
 		for _, log := range []string{form + strings.Repeat("\nbuilt another part of the shop", 120) + end,
 			stepHead + form + strings.Repeat("\nbuilt another part of the shop", 120) + end + stepEnd} {
-			if rep := read(log); isWeather[rep.Class] {
+			if rep := read(log); isTransient[rep.Class] {
 				t.Errorf("%s, and was survived:\n%s\nwhy %q", rep.Class, form, rep.Why)
 			}
 		}
 	}
 }
 
-// What another step met is no weather of the failure's, though what the first step that failed met is.
-func TestWeatherOfOtherSteps(t *testing.T) {
+// A transient error in another step does not make the failure transient, but one in the first failed step does.
+func TestTransientOfOtherSteps(t *testing.T) {
 	step := func(said string) string { return strings.TrimSuffix(stepHead+said+stepEnd, "Post job cleanup.\n") }
 	const (
 		down   = "curl: (6) Could not resolve host: uploader.codecov.io"
 		upload = "##[group]Run actions/upload-artifact@v4\nwith:\n##[endgroup]\n" +
 			"##[error]Failed to CreateArtifact: request to https://results.actions.dev/twirp failed: ECONNRESET\n"
-		retried = "##[group]Run actions/checkout@v4\nwith:\n##[endgroup]\n##[error]fatal: unable to access " +
+		retriedError = "##[group]Run actions/checkout@v4\nwith:\n##[endgroup]\n##[error]fatal: unable to access " +
 			"'https://github.com/shop/cart/': Could not resolve host: github.com\nWaiting 12 seconds\nFetched.\n"
 	)
 	for name, c := range map[string]struct {
@@ -325,18 +323,18 @@ func TestWeatherOfOtherSteps(t *testing.T) {
 		"make, then an upload":           {step("make: *** [Makefile:9: test] Error 1") + upload, false},
 		"tolerated, then a failed test": {step(down) +
 			step("--- FAIL: TestTea (0.00s)\n    tea_test.go:9: 3 coins\nFAIL"), false},
-		"met and survived, then a failure": {retried + step("price check: tea costs 3, not 4"), false},
+		"met and survived, then a failure": {retriedError + step("price check: tea costs 3, not 4"), false},
 		"what fails behind a lost fetch":   {step(down) + step("no test reports were found in out/"), true},
 	} {
-		if rep := read(t, c.log, Options{}); isWeather[rep.Class] != c.passes {
+		if rep := read(t, c.log, Options{}); isTransient[rep.Class] != c.passes {
 			t.Errorf("%s: %s\n%q\n%s", name, rep.Class, rep.Why, c.log)
 		}
 	}
 }
 
-// What an action that fetches for the job says of the network is weather without the name of a place, as nothing else
-// is there to talk to. What a script or any other action says so may be about the program that it runs.
-func TestWeatherOfActions(t *testing.T) {
+// A network error of an action that downloads for the job is transient even if it names no host, because the action
+// connects to nothing else. One of a script or another action may be about the program that it runs.
+func TestTransientOfActions(t *testing.T) {
 	failing := func(heading, said string) Class {
 		log := "##[group]Run " + heading + "\nwith:\n  token: ***\n##[endgroup]\nGetting ready\n##[error]" + said +
 			"\nPost job cleanup.\n"
@@ -367,13 +365,13 @@ func TestWeatherOfActions(t *testing.T) {
 			"name already exists on the workflow run",
 		"certificate has expired\nfetch failed: certificate has expired",
 	} {
-		if class := failing("actions/setup-node@v4", said); isWeather[class] {
+		if class := failing("actions/setup-node@v4", said); isTransient[class] {
 			t.Errorf("%s: %s", said, class)
 		}
 	}
 	for _, heading := range []string{"cypress-io/github-action@v6", "./.github/actions/setup-shop",
 		"actions/github-script@v7"} {
-		if class := failing(heading, "read ECONNRESET"); isWeather[class] {
+		if class := failing(heading, "read ECONNRESET"); isTransient[class] {
 			t.Errorf("%s: %s", heading, class)
 		}
 	}

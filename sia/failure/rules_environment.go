@@ -3,9 +3,9 @@ package failure
 // dockerStep is the name of the rule of a failed step of a container's build.
 const dockerStep = "docker, a failed step"
 
-// worldRules recognise what lies outside the code that is built: git, permissions, the network, the
-// machine, containers and configuration.
-func worldRules() []rule {
+// environmentRules recognise failures outside the code: git, permissions, the network, the machine, containers and
+// configuration.
+func environmentRules() []rule {
 	rs := []rule{
 		// Git.
 		{name: "git, a fatal error", keys: keys("fatal: "),
@@ -31,7 +31,7 @@ func worldRules() []rule {
 				"not supplied: token"),
 			extent: indentedParagraph, weight: 68, class: Permission},
 
-		// Transient failures. Whether one is what ended the step is for weather.go to say.
+		// Transient failures. transient.go decides whether one ended the step.
 		{name: "a rate limit",
 			keys:  keys("rate limit", "too many requests", "toomanyrequests", "quota exceeded", "abuse detection", " 429"),
 			match: rateLimit, extent: singleLine, weight: 76, class: RateLimit},
@@ -69,7 +69,7 @@ func worldRules() []rule {
 				"stopped hearing from agent", "was preempted", "spot instance", "agent lost", "index.lock': file exists",
 				"remote file operation failed", "build timed out", "executor death", "cannot run program",
 				"unable to produce a script file", "failed to create a temp"),
-			extent: traceAlone, weight: 78, class: Infrastructure},
+			extent: traceOnly, weight: 78, class: Infrastructure},
 
 		// Containers, artifacts, services, configuration.
 		{name: dockerStep, keys: keys("error: process", "returned a non-zero code", "failed to solve", "error: failed to"),
@@ -101,19 +101,18 @@ func worldRules() []rule {
 				`(sh|bash|zsh|dash): (\d+: |line \d+: )?\S+:? (not found|No such file)|is not recognized as)`),
 			extent: singleLine, weight: 60, class: ConfigError},
 	}
-	return softened(rs)
+	return soften(rs)
 }
 
-// softened are rules of words that tell nothing in a warning: all but a tool's own verdict and the
-// end of a container's build.
-func softened(rs []rule) []rule {
+// soften marks all rules as soft except tools' own summaries and the end of a container's build.
+func soften(rs []rule) []rule {
 	for i := range rs {
-		rs[i].soft = !rs[i].tells && rs[i].name != dockerStep
+		rs[i].soft = !rs[i].summary && rs[i].name != dockerStep
 	}
 	return rs
 }
 
-// dockerfileLines goes on over the excerpt of the Dockerfile under a failed step.
+// dockerfileLines continues over the excerpt of the Dockerfile under a failed step.
 func dockerfileLines(b *block, l *line) placement {
 	switch {
 	case l.blank():

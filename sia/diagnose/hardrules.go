@@ -12,10 +12,10 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// settle makes an answer into a diagnosis that the hard rules (docs/rules.md#hard-rules)
-// hold for. fallback says why the answer is the rules' and not a model's. The decision
-// is the entry in the log for the technique, where one was chosen.
-func settle(in Input, a answer, findings []finding, fallback string) (sia.Diagnosis, *sia.Decision, error) {
+// applyHardRules turns an answer into a diagnosis that satisfies the hard rules (docs/rules.md#hard-rules). fallback is
+// the reason why the answer is the rules' and not a model's. The returned decision is the log entry for the technique,
+// if one was chosen.
+func applyHardRules(in Input, a answer, findings []finding, fallback string) (sia.Diagnosis, *sia.Decision, error) {
 	if !slices.Contains(sia.Patterns, a.Pattern) {
 		a.Pattern = sia.UnknownPattern
 	}
@@ -49,12 +49,12 @@ func settle(in Input, a answer, findings []finding, fallback string) (sia.Diagno
 	return d, decision, nil
 }
 
-// makeBrief has the technique transform the present brief. Instructions of an earlier attempt are
-// left out, so that the technique's own text makes the prompt distinct.
+// makeBrief applies the technique to the current brief. Instructions of an earlier attempt are dropped, so that the
+// technique's own text makes the prompt distinct.
 func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Brief {
 	task := in.Task
 	apply := technique.Input{
-		Title: shown(task.Title), Body: liftableBody(task), Prompt: a.Prompt, Pattern: p,
+		Title: visibleText(task.Title), Body: liftableBody(task), Prompt: a.Prompt, Pattern: p,
 		Failures: in.Attempt.Failures, Touched: in.Attempt.Diff.Paths,
 		Files: in.Files, Read: in.Read, Tools: in.Tools,
 		Steps: a.Steps, Unsuitable: a.Unsuitable, Context: a.Context, Examples: a.Examples,
@@ -76,26 +76,25 @@ func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Bri
 	return b
 }
 
-// liftableBody is the part of the issue's text that a technique may turn into instructions: its
-// constraints and lists, when its author may instruct. It is "" for a stranger's issue, which
-// reaches the agent only as the issue, labelled.
+// liftableBody returns the issue's text for a technique to turn into instructions, if the author may instruct. It is ""
+// for the issue of an untrusted user, which reaches the agent only as a labelled issue.
 func liftableBody(task sia.Task) string {
 	if task.Author != "" && task.Author != task.AskedBy.Login && !sia.MayInstruct(task.Access) {
 		return ""
 	}
-	return shown(task.Body)
+	return visibleText(task.Body)
 }
 
-// shown is an issue's text as people see it; see [visible.Markdown].
-func shown(text string) string { return strings.TrimSpace(visible.Markdown(text)) }
+// visibleText returns the visible text of an issue; see [visible.Markdown].
+func visibleText(text string) string { return strings.TrimSpace(visible.Markdown(text)) }
 
-// shownIssue is an issue as people see it: what its title leaves open does not reach into its body.
-func shownIssue(title, body string) string {
-	return strings.TrimSpace(shown(title) + "\n\n" + shown(body))
+// visibleIssue returns the visible text of an issue. Title and body are processed separately, so that an unclosed
+// comment in the title cannot hide the body.
+func visibleIssue(title, body string) string {
+	return strings.TrimSpace(visibleText(title) + "\n\n" + visibleText(body))
 }
 
-// givenBefore reports whether instructions are those of an earlier attempt, or
-// only the task's own text.
+// givenBefore reports whether instructions equal those of an earlier attempt or the task's own text.
 func givenBefore(task sia.Task, instructions string) bool {
 	words := text.OneLine(instructions)
 	if words == "" || words == text.OneLine(task.Title+" "+task.Body) || words == text.OneLine(task.Body) {
@@ -109,8 +108,8 @@ func givenBefore(task sia.Task, instructions string) bool {
 	return false
 }
 
-// answerSix fills in the answers that are missing, and those that code knows better than a model:
-// which techniques address the pattern, and which of them are untried.
+// answerSix fills in missing answers, and those that code determines better than a model: the techniques that address
+// the pattern, and the untried ones among them.
 func answerSix(d *sia.Diagnosis, in Input) {
 	s := &d.Answers
 	if s.Goal == "" {
@@ -134,7 +133,7 @@ func answerSix(d *sia.Diagnosis, in Input) {
 	}
 }
 
-// taskGoal is the task's title, or its issue when it has none.
+// taskGoal returns the task's title, or its issue number without one.
 func taskGoal(in Input) string {
 	if title := text.Clip(text.OneLine(in.Task.Title), 200); title != "" {
 		return title
@@ -142,7 +141,7 @@ func taskGoal(in Input) string {
 	return fmt.Sprintf("resolve issue #%d", in.Task.Issue)
 }
 
-// seenBefore says from the task's own record whether this was seen.
+// seenBefore returns, for display, whether the failure or pattern occurred before in the task.
 func seenBefore(in Input, p sia.Pattern) string {
 	var same, pattern []string
 	for _, a := range in.Task.Attempts {
@@ -164,8 +163,8 @@ func seenBefore(in Input, p sia.Pattern) string {
 	return "Not in this task."
 }
 
-// askPerson turns the diagnosis into a question that can be answered: the answer's own question,
-// else the one that the evidence asks for.
+// askPerson turns the diagnosis into an answerable question: the answer's own question, else the one that follows from
+// the evidence.
 func askPerson(d *sia.Diagnosis, in Input, a answer, findings []finding) {
 	d.Technique, d.Prompt, d.Brief = "", "", sia.Brief{}
 	for i := range d.Candidates {
@@ -190,7 +189,7 @@ func askPerson(d *sia.Diagnosis, in Input, a answer, findings []finding) {
 	}
 }
 
-// clampShare is x within 0–1. What is not a number is 0, and what can only be a percentage is read as one.
+// clampShare returns x clamped to 0–1. NaN becomes 0, and numbers from 1 to 100 are taken as percentages.
 func clampShare(x float64) float64 {
 	if !(x > 0) {
 		return 0

@@ -8,13 +8,12 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// A transient failure passes by itself: a fetch that broke off, a machine that was lost, a limit that was hit.
-// The gate runs a check again after it, so it must be what ended the step. The same words are
-// printed by programs under test, by tests of what a program makes of a network error, and by
-// what is tried again until it works.
+// A transient failure goes away on a re-run: an interrupted fetch, a lost machine, a rate limit. The gate re-runs a
+// check after one, so it must be what ended the step. The same words are printed by programs under test, by tests of
+// error handling, and by operations that are retried until they succeed.
 
-// fetchBroke recognises how tools that fetch over the network say that they could not: git and the
-// steps of CI systems around it, package managers, registries, curl.
+// fetchBroke matches the messages of tools that could not fetch over the network: git and the steps of CI systems
+// around it, package managers, registries, curl.
 var fetchBroke = re(`(?i)(RPC failed|\bearly EOF\b|(remote end|remote) hung up|unexpected disconnect while reading|` +
 	`fatal: unable to (access '.*(could ?n.t (resolve|connect)|could not|connection|timed? ?out|empty reply|recv|ssl_|` +
 	`gnutls|openssl|tls|error: 5\d\d|error: 429|failed to connect)|connect to|look up)|` +
@@ -38,7 +37,7 @@ var fetchBroke = re(`(?i)(RPC failed|\bearly EOF\b|(remote end|remote) hung up|u
 	`unable to load the service index for source|response status code does not indicate success: (5\d\d|429)\b|` +
 	`(failed|unable|can(no|')t|could not)\b.{0,60}\b(download|extract|unpack)\w*\b.{0,30}\b(action|archive)\b)`)
 
-// networkWords are words of a connection that could not be made, whoever says them.
+// networkWords matches messages of any program about a failed connection.
 var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|` +
 	`could(n't| not) resolve (host|proxy|name|address|')|` +
 	`temporary failure in name resolution|i/o timeout|` +
@@ -58,7 +57,7 @@ var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|`
 	`service unavailable|` +
 	`max retries exceeded)`)
 
-// machineWords are what CI systems say of a machine or a channel that was lost.
+// machineWords matches messages of CI systems about a lost machine or channel.
 var machineWords = re(`(?i)(lost communication with the server|` +
 	`(hosted|self-hosted) runner.{0,80}(encountered an error|lost|stopped)|failed to come online|` +
 	`runner\b.{0,40}\bwas lost|GitHub Actions has encountered an internal error|` +
@@ -78,51 +77,53 @@ var machineWords = re(`(?i)(lost communication with the server|` +
 	`IOException: cannot run program .*\b(workspace|jenkins|hudson|agent|slave)\b|` +
 	`unable to create '[^']*index\.lock': file exists)`)
 
-// localPlace is a place that is on the machine itself, or nowhere: what a program under test talks to.
-var localPlace = re(`(?i)(\blocalhost\b|\b127\.\d+\.\d+\.\d+|\[?::1\b|\b0\.0\.0\.0|host\.docker\.internal|` +
+// localAddress matches an address on the machine itself, or a reserved one: a peer of a program under test.
+var localAddress = re(`(?i)(\blocalhost\b|\b127\.\d+\.\d+\.\d+|\[?::1\b|\b0\.0\.0\.0|host\.docker\.internal|` +
 	`\b(10\.\d+|192\.168|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+|` +
 	`\.(invalid|test|example|local|localdomain|internal)([:/'"\s;,)]|$)|\bresolve host(name)?:? '?[\w-]+'?\)?$|` +
 	`\.sock\b|//[\w-]+:\d+|\b(connect|to|host|dial tcp) [\w-]+:\d+\b|\blookup [\w-]+:)`)
 
-// ownEnd is what Go and Docker name beside the thing talked to: the machine's own end of a connection, and
-// the resolver that was asked, which may be on the machine.
-var ownEnd = re(`( on \S+:53\b|\S+:\d+->(\S+:53\b)?)`)
+// ownAddress matches addresses that Go and Docker print in addition to the peer: the local end of a connection, and the
+// resolver, which may be local.
+var ownAddress = re(`( on \S+:53\b|\S+:\d+->(\S+:53\b)?)`)
 
-// isLocal reports whether a text names a place on the machine itself as what was talked to.
-func isLocal(text string) bool { return localPlace.MatchString(ownEnd.ReplaceAllString(text, "")) }
+// isLocal reports whether a text names a local address as the peer.
+func isLocal(text string) bool {
+	return localAddress.MatchString(ownAddress.ReplaceAllString(text, ""))
+}
 
-// placeholder is a place that documentation and tests name.
-var placeholder = re(`(?i)\bexample\.(com|org|net)`)
+// placeholderHost matches hosts that documentation and tests use.
+var placeholderHost = re(`(?i)\bexample\.(com|org|net)`)
 
-// remotePlace is a name or an address elsewhere.
-var remotePlace = re(`(?i)(https?://[\w-]+\.[\w.-]+|` +
+// remoteAddress matches the name or address of another machine.
+var remoteAddress = re(`(?i)(https?://[\w-]+\.[\w.-]+|` +
 	`\b[\w-]+\.(com|org|net|io|dev|sh|co|cloud|rs|us|eu|de|uk|fr|jp|cn|ru|edu|gov)([:/'"\s)\],;]|\.?$)|` +
 	`\b\d+\.\d+\.\d+\.\d+:?(443|80|22)?\b|archive\.ubuntu|registry)`)
 
-// refused is how a machine that is there says that nothing answers.
-var refused = re(`(?i)refused`)
+// refusedConnection matches a refused connection: the machine is reachable, but nothing listens.
+var refusedConnection = re(`(?i)refused`)
 
-// securePlace is a frame of a connection with TLS, which what runs on the machine itself hardly speaks.
-var securePlace = re(`(\bsun\.security\.ssl\b|\bHttpsClient\b|\bHttpsURLConnection|` +
+// tlsFrame matches a stack frame of a TLS connection, which local programs under test rarely use.
+var tlsFrame = re(`(\bsun\.security\.ssl\b|\bHttpsClient\b|\bHttpsURLConnection|` +
 	`\bTLSWrap\b|\bTLSSocket\b|\bSSL_connect\b)`)
 
-// isElsewhere reports whether a text names a place that is not the machine itself. What refuses a
-// connection must be named; what a connection broke off to need not, where it spoke TLS.
-func isElsewhere(text string) bool {
-	if placeholder.MatchString(text) {
+// isRemote reports whether a text is about a connection to another machine. A refused connection must name the
+// machine; an interrupted one need not if it used TLS.
+func isRemote(text string) bool {
+	if placeholderHost.MatchString(text) {
 		return false
 	}
-	return remotePlace.MatchString(text) || securePlace.MatchString(text) && !refused.MatchString(text)
+	return remoteAddress.MatchString(text) || tlsFrame.MatchString(text) && !refusedConnection.MatchString(text)
 }
 
-// fetcher is the heading of a step that is a published action which fetches or hands in for the job. It runs nothing
-// of the job's, so what it says of the network is of a place elsewhere, named or not.
+// fetcher matches the heading of a step that is a published action which downloads or uploads for the job. It runs none
+// of the job's code, so its network errors are about another machine, named or not.
 var fetcher = re(`^[\w.-]+/([\w.-]+/)*(checkout|setup|cache|login|upload|download|deploy-pages|[\w.]+-cache)\b` +
 	`[\w./-]*@`)
 
-// asserted is how a test speaks of an error that it wanted, or got in the place of what it wanted, and how a list
-// of what was checked is numbered.
-var asserted = re(`(?i)(assert|` +
+// assertedError matches how a test reports an error that it expected, or got instead of the expected result, and
+// numbered lists of checks.
+var assertedError = re(`(?i)(assert|` +
 	`\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|received|error|not|status|message|result|value)\b|` +
 	`\bexpected:|\bgot:|\bwant(ed)?:?\s|\bshould\b|tothrow|\bmock|\bstub|\bfake|simulat|\bspec\b|` +
 	`^\s*(✓|✔|✗|✘|×|✕|●|ok \d|not ok|(?-i:--- FAIL|--- PASS|PASS\b|FAIL\b|FAILED\b|E  ))|` +
@@ -130,16 +131,16 @@ var asserted = re(`(?i)(assert|` +
 	`\b(handles?|returns?|raises?|throws?|retries|rejects?|logs?|reports?|survives?) .*\b(when|if|on|after)\b|` +
 	`\btest\w*\(|\bit\(|(^|\s)\d+\. +(\[|\d|http))`)
 
-// lasting is what stays wrong however often it is tried, whatever else a line says.
-var lasting = re(`(?i)(blocked mirror|certificate (has |is |verify|problem|not )|protocol_version|handshake_failure|` +
-	`\b(401|403|404|407|410)\W{1,3}(unauthorized|forbidden|not found|proxy auth|gone)|` +
+// permanentError matches errors that no retry fixes, regardless of the rest of the line.
+var permanentError = re(`(?i)(blocked mirror|certificate (has |is |verify|problem|not )|protocol_version|` +
+	`handshake_failure|\b(401|403|404|407|410)\W{1,3}(unauthorized|forbidden|not found|proxy auth|gone)|` +
 	`(error|status|code):? (401|403|404|410)\b)`)
 
-// retried is how a program says that it goes on after an error.
-var retried = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will be retried|trying again|attempt \d|` +
-	`falling back|fallback|ignoring|ignored|skipping|continuing|going on|using cached|non-fatal|optional)\b`)
+// retriedError matches messages of a program that continues after an error.
+var retriedError = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will be retried|trying again|` +
+	`attempt \d|falling back|fallback|ignoring|ignored|skipping|continuing|going on|using cached|non-fatal|optional)\b`)
 
-// fullDisk and rateLimit are the words of either.
+// fullDisk and rateLimit match messages about either.
 var (
 	fullDisk = re(`(?i)(no space left on device|disk quota exceeded|\bENOSPC\b|not enough (free |disk )?space on|` +
 		`disk (is )?full)`)
@@ -148,37 +149,36 @@ var (
 		`(HTTP|HTTP/[\d.]+|status(:| code:?)?|returned error:|response:?) ?429\b|\b429 (client error|too many))`)
 )
 
-// watchLimit is a limit that Linux words like a full disk, and that waiting does not lift.
+// watchLimit matches Linux's inotify limit, which is reported like a full disk and does not go away.
 var watchLimit = re(`(?i)\bwatch`)
 
-// weatherOf is the class of transient failure that a line names by itself; empty when it names none,
-// or of what a test wanted, of a place on the machine itself, or of what is tried again. Where fetched holds, a
-// fetcher says it.
-func weatherOf(text string, fetched bool) Class {
+// transientClass returns the class of transient failure that a line names; empty when it names none, or when the error
+// was expected by a test, is about a local address or is retried. fetched is set for lines of a fetcher.
+func transientClass(text string, fetched bool) Class {
 	var class Class
 	switch {
 	case machineWords.MatchString(text), fullDisk.MatchString(text) && !watchLimit.MatchString(text):
 		class = Infrastructure
 	case rateLimit.MatchString(text):
 		class = RateLimit
-	case fetchBroke.MatchString(text), networkWords.MatchString(text) && (fetched || isElsewhere(text)):
+	case fetchBroke.MatchString(text), networkWords.MatchString(text) && (fetched || isRemote(text)):
 		class = Network
 	default:
 		return ""
 	}
-	if asserted.MatchString(text) || retried.MatchString(text) || lasting.MatchString(text) ||
+	if assertedError.MatchString(text) || retriedError.MatchString(text) || permanentError.MatchString(text) ||
 		class != Infrastructure && isLocal(text) {
 		return ""
 	}
 	return class
 }
 
-// maxSentence is over how many lines a tool may say that a failure is transient.
+// maxSentence is the maximum number of lines of one message about a transient failure.
 const maxSentence = 4
 
-// weatherTold is the class of transient failure that some lines under one another name, the last ones first.
-// Lines are read together where one of them has words of the network. Where fetched holds, a fetcher says them.
-func weatherTold(said []textLine, fetched bool) Class {
+// transientClassOf returns the class of transient failure that consecutive lines name; the last ones take precedence.
+// Lines are joined where one of them matches networkWords. fetched is set for lines of a fetcher.
+func transientClassOf(said []textLine, fetched bool) Class {
 	said = slices.DeleteFunc(said, func(l textLine) bool { return strings.TrimSpace(l.text) == "" })
 	trouble := make([]bool, len(said))
 	for i, l := range said {
@@ -186,11 +186,11 @@ func weatherTold(said []textLine, fetched bool) Class {
 	}
 	for i := len(said) - 1; i >= 0; i-- {
 		text, some := said[i].text, trouble[i]
-		found := weatherOf(text, fetched)
+		found := transientClass(text, fetched)
 		for from := i - 1; found == "" && from >= max(0, i-maxSentence+1); from-- {
 			text, some = said[from].text+" "+text, some || trouble[from]
 			if some {
-				found = weatherOf(text, fetched)
+				found = transientClass(text, fetched)
 			}
 		}
 		if found != "" {
@@ -200,21 +200,22 @@ func weatherTold(said []textLine, fetched bool) Class {
 	return ""
 }
 
-// maxAfter is how many lines what a transient failure has ended, and what cleans up behind it, may still print.
+// maxAfter is the maximum number of lines printed after a transient failure that ended a step, cleanup included.
 const maxAfter = 80
 
-// isWeather are the classes that pass by themselves.
-var isWeather = map[Class]bool{RateLimit: true, Network: true, Infrastructure: true}
+// isTransient holds the classes of transient failures.
+var isTransient = map[Class]bool{RateLimit: true, Network: true, Infrastructure: true}
 
-// mendable are the classes of failures that a test, a compiler or a linter has reported in its own form.
-var mendable = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true, LintFormat: true,
+// neverTransient holds the classes that rule out a transient failure when a rule decided them: a test, compiler or
+// linter reported the failure in its own format.
+var neverTransient = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true, LintFormat: true,
 	TestFailure: true, Crash: true, OutOfMemory: true, Timeout: true, NotStarted: true}
 
-// classOf is the class of what was chosen: a transient one where that is what ended the step, and something
-// else where it isn't. A class that a rule gave, and that was not guessed from words, may rule that out.
+// classOf returns the class of a choice. It is a transient one only where a transient failure ended the step. A class
+// decided by a rule, not guessed from words, may rule that out.
 func (r *logReader) classOf(c choice, name string) Class {
-	class, told := classifyChoice(c, name)
-	if c.best == nil || told && mendable[class] || mendable[c.best.class()] {
+	class, byRule := classifyChoice(c, name)
+	if c.best == nil || byRule && neverTransient[class] || neverTransient[c.best.class()] {
 		return class
 	}
 	said := slices.Clone(c.best.over)
@@ -222,35 +223,36 @@ func (r *logReader) classOf(c choice, name string) Class {
 		said = append(said, b.lines()...)
 	}
 	for _, b := range c.ranked {
-		told := c.tells(b) || b.end >= c.best.start-maxOver && b.end < c.best.start
-		if b != c.best && told && b.step == c.best.step && !mendable[b.rule.class] && r.afterBlock(b) <= maxAfter {
+		relevant := c.isBest(b) || b.end >= c.best.start-maxLinesAbove && b.end < c.best.start
+		if b != c.best && relevant && b.step == c.best.step &&
+			!neverTransient[b.rule.class] && r.linesAfter(b) <= maxAfter {
 			said = append(said, b.lines()...)
 		}
 	}
 	found := Class("")
-	if (r.afterBlock(c.best) <= maxAfter || c.best.rule.class == Infrastructure) && !r.testsFailed(c.best) {
-		found = weatherTold(said, r.fetched(c.best))
+	if (r.linesAfter(c.best) <= maxAfter || c.best.rule.class == Infrastructure) && !r.testsFailed(c.best) {
+		found = transientClassOf(said, r.fetched(c.best))
 	}
 	switch {
 	case found != "" && class != Permission && !r.failedElsewhere(c):
 		return found
-	case !isWeather[class]:
+	case !isTransient[class]:
 		return class
 	case len(r.tests) > 0:
 		return TestFailure
 	}
-	return cmp.Or(refineClass("", said, lastingCues), RuntimeError)
+	return cmp.Or(refineClass("", said, permanentCues), RuntimeError)
 }
 
-// fetched reports whether a block is of a step that is a fetcher.
+// fetched reports whether a block belongs to a step that is a fetcher.
 func (r *logReader) fetched(b *block) bool {
 	_, found := slices.BinarySearch(r.fetchers, b.step)
 	return found
 }
 
-// failedElsewhere reports whether another step than the best block's failed of something that does not pass by
-// itself: an earlier one of whatever it says, a later one of what a tool reports in its own form. Whatever else a
-// later one says, it may have failed for want of what the first was to make.
+// failedElsewhere reports whether another step failed for a reason that is not transient. In an earlier step any such
+// reason counts. In a later one only a tool's own report counts, because other failures may follow from the first
+// step's.
 func (r *logReader) failedElsewhere(c choice) bool {
 	return slices.ContainsFunc(r.ended, func(e stepEnding) bool {
 		i := slices.IndexFunc(c.places, func(p place) bool { return p.best.step == e.step })
@@ -260,29 +262,29 @@ func (r *logReader) failedElsewhere(c choice) bool {
 		case i < 0:
 			return e.step < c.best.step
 		case e.step > c.best.step:
-			return mendable[c.places[i].best.class()]
+			return neverTransient[c.places[i].best.class()]
 		}
-		return weatherTold(c.places[i].best.lines(), r.fetched(c.places[i].best)) == ""
+		return transientClassOf(c.places[i].best.lines(), r.fetched(c.places[i].best)) == ""
 	})
 }
 
-// lastingCues are cues for what an error of the network is about that is not transient.
-var lastingCues = []classCue{
+// permanentCues are cues for the class of a network error that is not transient.
+var permanentCues = []classCue{
 	{lazyregexp.New(`(?i)(protocol_version|handshake_failure|certificate|sslexception|could not (find|resolve|transfer))`),
 		Dependency},
 	{lazyregexp.New(`(?i)(not found|\b(30[12]|40[134]|410)\b)`), ExternalDependency},
 }
 
-// afterBlock is how many lines the step goes on after a block, or the log, where no step has failed. Stack
-// frames don't count.
-func (r *logReader) afterBlock(b *block) int {
+// linesAfter returns the number of lines after a block in its failed step, or in the log if the step has not failed.
+// Stack frames don't count.
+func (r *logReader) linesAfter(b *block) int {
 	if b.failed {
-		return b.far
+		return b.distance
 	}
 	return max(0, r.total-b.end-(r.traced-b.tracedBy))
 }
 
-// testsFailed reports whether a failed test was reported in the step of a block.
+// testsFailed reports whether a failed test is reported in the step of a block.
 func (r *logReader) testsFailed(b *block) bool {
 	return slices.ContainsFunc(r.kept, func(k *block) bool {
 		return k != b && k.step == b.step && k.rule.class == TestFailure && !k.rule.soft && (k.test >= 0 || k.size() > 1)
