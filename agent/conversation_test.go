@@ -48,8 +48,8 @@ func TestConversationProperty(t *testing.T) {
 			}
 			notes = slices.Clone(c.notes)
 		}
-		if got := len(c.turns) + len(c.notes) + c.gone; got != answers {
-			t.Fatalf("%d answers are %d turns, %d notes and %d left out", answers, len(c.turns), len(c.notes), c.gone)
+		if got := len(c.turns) + len(c.notes) + c.droppedNotes; got != answers {
+			t.Fatalf("%d answers are %d turns, %d notes and %d left out", answers, len(c.turns), len(c.notes), c.droppedNotes)
 		}
 		list := c.messages()
 		if list[0].Content != system || !strings.HasPrefix(list[1].Content, brief) || list[1].Role != llm.RoleUser {
@@ -85,7 +85,7 @@ func exchanged(t *rapid.T, c *conversation, n int, size *rapid.Generator[int]) {
 	if len(calls) == 0 {
 		c.addMessage(llm.Message{Role: llm.RoleUser, Content: "Go on."})
 	}
-	c.noteLast(noteOf(n, m.Content, calls))
+	c.noteLast(turnNote(n, m.Content, calls))
 }
 
 // allowed checks what the protocol asks of a conversation.
@@ -133,7 +133,7 @@ func TestNotes(t *testing.T) {
 		"- answer 3: read":                    {"", []Call{{Name: "read", Arguments: `{not json`}}},
 		"- answer 3: said: I think about it.": {"I think\nabout it.<!-- x -->", nil},
 	} {
-		if got := noteOf(3, tt.text, tt.calls); got != want {
+		if got := turnNote(3, tt.text, tt.calls); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -141,7 +141,7 @@ func TestNotes(t *testing.T) {
 	for i := range 100 {
 		many = append(many, Call{Name: "read", Arguments: fmt.Sprintf(`{"path":"dir/file%d.go"}`, i)})
 	}
-	if n := utf8.RuneCountInString(noteOf(1, "", many)); n > mostNote {
+	if n := utf8.RuneCountInString(turnNote(1, "", many)); n > maxNote {
 		t.Errorf("a note of %d characters", n)
 	}
 }

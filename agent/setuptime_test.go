@@ -22,7 +22,7 @@ func TestSetupThatTakesTooLongIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.setupWithin = 100 * time.Millisecond
+	f.setupTimeout = 100 * time.Millisecond
 	in := Input{Repo: "acme/shop", Dir: t.TempDir(), OnBase: true, Setup: []string{"sleep 600"}}
 	runner, told, note, err := f.openRunner(t.Context(), in)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestSetupThatWaitsForARefusedHostIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.setupWithin = within
+		f.setupTimeout = within
 		var runner *attemptRunner
 		if runner, told, _, err = f.openRunner(t.Context(), in); err != nil {
 			t.Fatal(err)
