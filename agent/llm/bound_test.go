@@ -22,7 +22,7 @@ func TestStatedBound(t *testing.T) {
 		"max_tokens is not known":                   0,
 	} {
 		l := trial{asked: 16000}
-		if l.learnMost(strings.ToLower(words)); l.l.MostOutput != want {
+		if l.learnMaxOutput(strings.ToLower(words)); l.l.MostOutput != want {
 			t.Errorf("%q: %d, want %d", words, l.l.MostOutput, want)
 		}
 	}

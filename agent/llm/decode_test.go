@@ -91,7 +91,7 @@ func TestArgumentsAllocateLittle(t *testing.T) {
 		if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 4<<20 {
 			t.Errorf("%s: %d bytes are allocated, want at most 4 MiB: %v", c.name, got, err)
 		}
-		if got := r.got().calls[0].args.String(); got != longCall {
+		if got := r.partial().calls[0].args.String(); got != longCall {
 			t.Errorf("%s: %d bytes of arguments, want %d", c.name, len(got), len(longCall))
 		}
 	}
@@ -113,7 +113,7 @@ func TestThoughtsAsTheyCame(t *testing.T) {
 			"\n\n", `{"thinking":"Hm.","type":"thinking"}`},
 	} {
 		err := readAnswer(bufio.NewReader(strings.NewReader(c.events)), c.r)
-		a := c.r.got()
+		a := c.r.partial()
 		if err != nil || a.text.Len() > 0 || len(a.opaque) != 1 || a.opaque[0].Raw != c.want {
 			t.Errorf("%s: %v, text %q, opaque %+v", name, err, a.text.String(), a.opaque)
 		}
@@ -179,10 +179,10 @@ func TestBounds(t *testing.T) {
 		r    answerReader
 		want error
 	}{
-		"100,000 calls":      {many.String(), &chatReader{}, errTooMuch},
-		"a call of 40 MiB":   {long.String(), &chatReader{}, errTooMuch},
-		"text of 80 MiB":     {words, &chatReader{}, errTooMuch},
-		"thoughts of 80 MiB": {thoughts, &chatReader{}, errTooMuch},
+		"100,000 calls":      {many.String(), &chatReader{}, errLimitExceeded},
+		"a call of 40 MiB":   {long.String(), &chatReader{}, errLimitExceeded},
+		"text of 80 MiB":     {words, &chatReader{}, errLimitExceeded},
+		"thoughts of 80 MiB": {thoughts, &chatReader{}, errLimitExceeded},
 		"a line of 160 MiB": {"data: {" + strings.Repeat(" ", 10*maxEventBytes), &chatReader{},
 			errAnswerTooLarge},
 		"garbage of 640 KiB":  {strings.Repeat("lorem ipsum\n", 10*maxGarbageBytes/12), &chatReader{}, errGarbage},
@@ -190,15 +190,15 @@ func TestBounds(t *testing.T) {
 		"deeper than it may be": {`{"choices":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
 			&chatReader{}, errNotProtocol},
 		"an answer of 64 MiB":    {`{"choices":[` + strings.Repeat(" ", 2*maxAnswerBytes), &chatReader{}, errAnswerTooLarge},
-		"640 calls of Responses": {responsesCalls(10 * maxAnswerCalls), &responsesReader{}, errTooMuch},
-		"640 calls of Messages":  {messagesCalls(10 * maxAnswerCalls), &messagesReader{}, errTooMuch},
+		"640 calls of Responses": {responsesCalls(10 * maxAnswerCalls), &responsesReader{}, errLimitExceeded},
+		"640 calls of Messages":  {messagesCalls(10 * maxAnswerCalls), &messagesReader{}, errLimitExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := readAnswer(bufio.NewReader(strings.NewReader(c.body)), c.r)
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
-			if n := len(c.r.got().calls); n > maxBegunCalls {
+			if n := len(c.r.partial().calls); n > maxBegunCalls {
 				t.Errorf("%d calls were kept", n)
 			}
 		})
@@ -225,8 +225,8 @@ func TestTooManyCalls(t *testing.T) {
 		if err := readAnswer(bufio.NewReader(strings.NewReader(c.body)), c.r); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		a := c.r.got()
-		a.splitCalls(nil)
+		a := c.r.partial()
+		a.splitArguments(nil)
 		if len(a.calls) != maxAnswerCalls {
 			t.Errorf("%s: %d calls", name, len(a.calls))
 		}
@@ -264,7 +264,7 @@ func FuzzReaders(f *testing.F) {
 		var got wireText
 		var want string
 		if utf8.Valid(b) && json.Unmarshal(b, &want) == nil && json.Unmarshal(b, &got) == nil &&
-			wellFormed(string(got)) != want {
+			joinSurrogates(string(got)) != want {
 			t.Errorf("%q is %q, want %q", b, got, want)
 		}
 		for _, r := range []answerReader{&chatReader{}, &responsesReader{}, &messagesReader{}} {
