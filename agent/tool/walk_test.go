@@ -26,17 +26,17 @@ func TestWalksSayThatTheyStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for most, want := range map[int]error{9: errMany, 10: nil} {
+	for limit, want := range map[int]error{9: errTooMany, 10: nil} {
 		met := 0
-		w := treeWalker{ctx: t.Context(), most: most, visit: func(treeEntry) (bool, error) {
+		w := treeWalker{ctx: t.Context(), limit: limit, visit: func(treeEntry) (bool, error) {
 			met++
 			return true, nil
 		}}
-		if err := w.walkDir(root, ".", 1, nil, false); !errors.Is(err, want) || met != most {
-			t.Errorf("%d of 10: %v after %d", most, err, met)
+		if err := w.walkDir(root, ".", 1, nil, false); !errors.Is(err, want) || met != limit {
+			t.Errorf("%d of 10: %v after %d", limit, err, met)
 		}
 	}
-	for _, why := range []error{errMany, errSlow} {
+	for _, why := range []error{errTooMany, errSlow} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(why)
 		for args, tool := range map[string]Tool{
@@ -79,7 +79,7 @@ func TestWalksEnd(t *testing.T) {
 			<-time.After(time.Second)
 			return true, nil
 		})
-		if took := time.Since(began); !errors.Is(err, errSlow) || took > walkWithin+time.Second {
+		if took := time.Since(began); !errors.Is(err, errSlow) || took > walkTimeout+time.Second {
 			t.Errorf("after %s: %v", took, err)
 		}
 	})
