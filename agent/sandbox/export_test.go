@@ -3,4 +3,4 @@
 package sandbox
 
 // KernelHasLandlock reports whether this kernel has a Landlock that is used.
-func KernelHasLandlock() bool { return landlockVersion() >= leastLandlock }
+func KernelHasLandlock() bool { return landlockVersion() >= minLandlock }

@@ -27,11 +27,11 @@ func attackerTree(t testing.TB) string {
 }
 
 // deepest is how deep folders are nested in a tree, up to a bound.
-func deepest(t testing.TB, dir string, most int) (depth int) {
+func deepest(t testing.TB, dir string, limit int) (depth int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, p)
-		if depth = max(depth, strings.Count(rel, "/")+1); depth > most {
+		if depth = max(depth, strings.Count(rel, "/")+1); depth > limit {
 			return fs.SkipAll
 		}
 		return err

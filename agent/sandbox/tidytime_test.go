@@ -18,11 +18,11 @@ import (
 // Tidying up may outlast whoever runs the command by ten seconds, and takes a minute at most.
 func TestTidyingEnds(t *testing.T) {
 	for name, c := range map[string]struct{ cancelled, want time.Duration }{
-		"at once":     {0, tidyWithin},
-		"later":       {20 * time.Second, 20*time.Second + tidyWithin},
-		"much later":  {55 * time.Second, tidyAtMost},
-		"not at all":  {time.Hour, tidyAtMost},
-		"when it was": {tidyAtMost, tidyAtMost},
+		"at once":     {0, tidyGrace},
+		"later":       {20 * time.Second, 20*time.Second + tidyGrace},
+		"much later":  {55 * time.Second, tidyTimeout},
+		"not at all":  {time.Hour, tidyTimeout},
+		"when it was": {tidyTimeout, tidyTimeout},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
