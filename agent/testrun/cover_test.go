@@ -34,15 +34,15 @@ func TestCoverReader(t *testing.T) {
 		t.Error(d)
 	}
 	var blocks strings.Builder
-	for i := range 10 * mostBlocks {
+	for i := range 10 * maxBlocks {
 		fmt.Fprintf(&blocks, "a.go:%d,%d\n", i+1, i+1)
 	}
 	c = read("ran wanted 1\n" + blocks.String())
-	if n := len(c.failing[0].Blocks); n != mostBlocks {
+	if n := len(c.failing[0].Blocks); n != maxBlocks {
 		t.Errorf("%d blocks are kept", n)
 	}
-	c = read(strings.Repeat("ran wanted 1\na.go:1,1\nran near 0\na.go:1,1\n", 10*mostNear))
-	if len(c.failing) != mostFailing || len(c.passing) != mostNear {
+	c = read(strings.Repeat("ran wanted 1\na.go:1,1\nran near 0\na.go:1,1\n", 10*maxNear))
+	if len(c.failing) != maxFailing || len(c.passing) != maxNear {
 		t.Errorf("%d and %d runs are kept", len(c.failing), len(c.passing))
 	}
 }

@@ -86,7 +86,7 @@ export default { resolve: { alias: { "#price": at } } };`
 					t.Fatal(err)
 				}
 				script := strings.NewReplacer("/tmp/", dir+"/", depsAt+"/node_modules", installed, buildAt, dir+"/build").
-					Replace(shellFunctions("token", runWithin) + s.Script)
+					Replace(shellFunctions("token", runTimeout) + s.Script)
 				cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 				cmd.Dir = filepath.Join(dir, "tree")
 				out, err := cmd.CombinedOutput()
