@@ -38,7 +38,7 @@ func (p *purse) settle(t *testing.T, calls int) []gateway.Usage {
 // Whoever hangs up before the usage was told pays what was reserved, and so does whoever
 // asks an endpoint that does not tell it.
 func TestCallsThatNobodyCanCount(t *testing.T) {
-	const most = 5000
+	const limit = 5000
 	sse := func(w http.ResponseWriter, lines ...string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, l := range lines {
@@ -91,7 +91,7 @@ func TestCallsThatNobodyCanCount(t *testing.T) {
 				c.answer(w, r)
 			}))
 			t.Cleanup(srv.Close)
-			p := &purse{most: most}
+			p := &purse{limit: limit}
 			_, url := open(t, srv.URL, p)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -108,7 +108,7 @@ func TestCallsThatNobodyCanCount(t *testing.T) {
 				_, _ = io.Copy(io.Discard, resp.Body)
 				resp.Body.Close()
 			}
-			want := gateway.Usage{Input: max(len(body)/3, c.took), Output: most}
+			want := gateway.Usage{Input: max(len(body)/3, c.took), Output: limit}
 			if got := p.settle(t, 1); !cmp.Equal(got, []gateway.Usage{want}) {
 				t.Errorf("settled %+v, want %+v", got, want)
 			}
@@ -126,7 +126,7 @@ func TestHangUpInTheMiddle(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	p := &purse{most: 700}
+	p := &purse{limit: 700}
 	_, url := open(t, srv.URL, p)
 	body := bodies["/v1/chat/completions"] + `,"stream":true}`
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/chat/completions",
@@ -235,7 +235,7 @@ func TestOnlyWhatIsListedGoesThrough(t *testing.T) {
 			strings.Repeat("]", 100_000) + `}`, "", "depth"},
 	} {
 		got.path, got.body = "", nil
-		p := &purse{most: 100}
+		p := &purse{limit: 100}
 		_, url := open(t, upstream, p)
 		status, text := ask(t, http.MethodPost, url+c.path, c.body, "Anthropic-Beta",
 			"context-1m-2025-08-07, claude-code-20250219,fast-mode-2026-02-01", "OpenAI-Beta", "x=1")

@@ -24,7 +24,7 @@ import (
 type purse struct {
 	mu      sync.Mutex
 	refuse  bool
-	most    int // 0: as wanted
+	limit   int // 0: as wanted
 	wanted  []int
 	settled []gateway.Usage
 	open    int
@@ -38,7 +38,7 @@ func (p *purse) Reserve(prompt, want int) (gateway.Call, error) {
 	}
 	p.wanted = append(p.wanted, want)
 	p.open++
-	return gateway.Call{Prompt: prompt, Most: p.most, Held: 7}, nil
+	return gateway.Call{Prompt: prompt, Most: p.limit, Held: 7}, nil
 }
 
 func (p *purse) Settle(c gateway.Call, u gateway.Usage) {
@@ -144,7 +144,7 @@ func TestWhatIsForwarded(t *testing.T) {
 	upstream, got := endpoint(t, plain)
 	for _, c := range []struct {
 		name, path, body string
-		most             int
+		limit            int
 		want             string
 	}{
 		{"a bound that is set", "/v1/chat/completions",
@@ -162,7 +162,7 @@ func TestWhatIsForwarded(t *testing.T) {
 				`"server_url":"https://x"},{"type":"web_search"},{"type":"code_interpreter"}],"tool_choice":"required"}`, 0,
 			`{"model":"m","store":false}`},
 	} {
-		p := &purse{most: c.most}
+		p := &purse{limit: c.limit}
 		_, url := open(t, upstream, p)
 		if status, text := ask(t, http.MethodPost, url+c.path, c.body, "Cookie", "c=1", "X-Api-Key", token,
 			"Anthropic-Version", "2023-06-01"); status != 200 {
@@ -224,7 +224,7 @@ func TestWhatIsAddedCanBeRefused(t *testing.T) {
 	t.Cleanup(model.Close)
 	room := &gateway.Room{}
 	for _, tries := range []int{3, 1} {
-		p := &purse{most: 100}
+		p := &purse{limit: 100}
 		g, err := gateway.New(gateway.Config{Upstream: model.URL, Model: "m", Token: token, Meter: p, Room: room})
 		if err != nil {
 			t.Fatal(err)
@@ -365,7 +365,7 @@ func TestAnswerThatBreaksOff(t *testing.T) {
 			strings.Repeat("data: {\"delta\":\"some words of the answer\"}\n\n", 50))
 		panic(http.ErrAbortHandler)
 	})
-	p := &purse{most: 5000}
+	p := &purse{limit: 5000}
 	g, url := open(t, upstream, p)
 	ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m","stream":true}`)
 	if len(p.settled) != 1 || p.settled[0].Input != 30 || p.settled[0].Output != 5000 ||

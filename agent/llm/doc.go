@@ -6,14 +6,13 @@
 //
 //   - [Client]: one model at one endpoint, with its dialect, price, window and limits.
 //   - [Request] and [Response]: one call, the same in every dialect. Messages carry tool calls both ways.
-//   - [Opaque]: parts of an answer for its model only, such as encrypted reasoning. They are sent back unchanged to
-//     the model that made them, and to no other.
+//   - [Opaque]: parts of an answer for its model only, such as encrypted reasoning. They are sent back unchanged to the
+//     model that made them, and to no other.
 //   - [Protocol] and [Learned]: the dialect, and the forms of requests that an endpoint requires, learned from its
 //     error messages (lessons.go). Model names decide nothing. [Memory] stores the lessons. Features lost by them are
 //     logged and listed in Learned.Weaker.
-//   - Answers are read by this package's own readers (answer.go, chatread.go, responses.go, messages.go). They
-//     tolerate deviations of servers, in linear time and bounded memory. Calls written as text are read by
-//     textcalls.go.
+//   - Answers are read by this package's own readers (answer.go, chatread.go, responses.go, messages.go). They tolerate
+//     deviations of servers, in linear time and bounded memory. Calls written as text are read by textcalls.go.
 //   - [Probed]: the result of a short test conversation with a model.
 //   - [Schema]: structured output. Endpoints that refuse it are asked again in simpler ways.
 //   - [Usage], [Price] and [CountTokens]: the usage of a call, its cost, and an estimate before the call.

@@ -26,12 +26,12 @@ func (m memory) Files(context.Context) (out []locate.File, err error) {
 	return out, nil
 }
 
-func (m memory) Read(_ context.Context, p string, most int64) ([]byte, error) {
+func (m memory) Read(_ context.Context, p string, limit int64) ([]byte, error) {
 	text, ok := m[p]
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	return []byte(text[:min(int64(len(text)), most)]), nil
+	return []byte(text[:min(int64(len(text)), limit)]), nil
 }
 
 func paths(places []locate.Place) (out []string) {
@@ -253,9 +253,9 @@ type cancelling struct {
 	cancel func()
 }
 
-func (c cancelling) Read(ctx context.Context, p string, most int64) ([]byte, error) {
+func (c cancelling) Read(ctx context.Context, p string, limit int64) ([]byte, error) {
 	c.cancel()
-	return c.memory.Read(ctx, p, most)
+	return c.memory.Read(ctx, p, limit)
 }
 
 type unlisted struct{ memory }

@@ -19,7 +19,8 @@ const (
 )
 
 // errOutlineLimit ends an outline of too many files.
-var errOutlineLimit = fmt.Errorf("%w: there are more than %d files of code; name a smaller directory", errCut, maxOutlined)
+var errOutlineLimit = fmt.Errorf("%w: there are more than %d files of code; name a smaller directory", errCut,
+	maxOutlined)
 
 // OutlineTool lists the definitions in files.
 func OutlineTool() Tool {
