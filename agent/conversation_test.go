@@ -12,10 +12,8 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// However a conversation grows and is shortened: the system prompt and the brief
-// stay, every call has its result right after the answer that made it, the bound
-// holds where it can, and notes are only ever appended, or left out from the
-// oldest on.
+// While a conversation grows and is shortened, the system prompt and the brief stay, every call has its result right
+// after its answer, the bound holds if possible, and notes are only appended, or dropped from the oldest.
 //
 //test:plain
 func TestConversationProperty(t *testing.T) {
@@ -68,7 +66,7 @@ func TestConversationProperty(t *testing.T) {
 	})
 }
 
-// exchanged adds an answer with calls and their results, or a text and what the loop says to it.
+// exchanged adds an answer with calls and their results, or a text and the loop's reply.
 func exchanged(t *rapid.T, c *conversation, n int, size *rapid.Generator[int]) {
 	m := llm.Message{Role: llm.RoleAssistant, Content: strings.Repeat("word ", size.Draw(t, "text")/5)}
 	var calls []Call
@@ -88,7 +86,7 @@ func exchanged(t *rapid.T, c *conversation, n int, size *rapid.Generator[int]) {
 	c.noteLast(turnNote(n, m.Content, calls))
 }
 
-// allowed checks what the protocol asks of a conversation.
+// allowed checks the protocol's rules for a conversation.
 func allowed(list []llm.Message) error {
 	for i := 0; i < len(list); i++ {
 		switch m := list[i]; m.Role {

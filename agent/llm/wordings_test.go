@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What endpoints really said is found to be of its kind, and each row is there for something that one said.
+// Real messages of endpoints are classified correctly, and each wording matches at least one of them.
 func TestWordings(t *testing.T) {
 	seen := make([]bool, len(wordings))
 	for line := range strings.Lines(realWordings) {
@@ -32,7 +32,7 @@ func TestWordings(t *testing.T) {
 //go:embed testdata/wordings.txt
 var realWordings string
 
-// Endpoints that say how large their window is.
+// Messages of endpoints with the size of their window.
 func TestStatedWindow(t *testing.T) {
 	for words, want := range map[string]int{
 		"prompt is too long: 213,462 tokens > 200,000 maximum":                                           200000,
@@ -66,7 +66,7 @@ func TestStatedWindow(t *testing.T) {
 	}
 }
 
-// What outranks what, and what a status says where the words say nothing.
+// Priorities of wordings, and of the status if the message is unknown.
 func TestKinds(t *testing.T) {
 	for _, c := range []struct {
 		status int

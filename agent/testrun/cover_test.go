@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/agent/locate"
 )
 
-// What code under test prints in the place of what it ran is no more than what it could have run: marks that it guesses
-// are lines that mean nothing, and neither runs nor blocks are kept without end.
+// Forged coverage by code under test is limited to what it could have executed: guessed marks are meaningless lines,
+// and the numbers of runs and blocks are limited.
 func TestCoverReader(t *testing.T) {
 	read := func(printed string) *coverReader {
 		c := &coverReader{Coverer: Golang{}}
@@ -47,8 +47,8 @@ func TestCoverReader(t *testing.T) {
 	}
 }
 
-// The tests that fail are run by their own names, groups of others left out, and then tests of the same files before
-// those of other files beside them.
+// Failing tests are run by their own names, without groups of others, then tests of the same files, and then those of
+// other files in the folder.
 func TestGoCovered(t *testing.T) {
 	text := map[string]string{
 		"p/a_test.go": "func TestA(t *testing.T) {\n}\nfunc TestB(t *testing.T) {\n}\n",

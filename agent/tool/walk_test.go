@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A tree that has more in it than is walked is not said to have been walked whole, and what was met counts.
+// A walk that ended early is reported as incomplete, and its entries are used.
 func TestWalksSayThatTheyStopped(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -50,7 +50,7 @@ func TestWalksSayThatTheyStopped(t *testing.T) {
 	}
 }
 
-// Where not all files were looked at, only those that were looked at twice can have changed.
+// If not all files were visited, only those visited twice can be reported as changed.
 func TestChangesOfATreeThatIsNotSeenWhole(t *testing.T) {
 	before := map[string]fileStamp{"a": {size: 1}, "b": {size: 1}, "gone": {}}
 	after := map[string]fileStamp{"a": {size: 1}, "b": {size: 2}, "new": {size: 3}}
@@ -61,7 +61,7 @@ func TestChangesOfATreeThatIsNotSeenWhole(t *testing.T) {
 	}
 }
 
-// Whatever is done on the way, a walk ends after its time, and says how to narrow it.
+// A walk ends after its timeout, for any visit function, and suggests how to narrow it.
 func TestWalksEnd(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -85,7 +85,7 @@ func TestWalksEnd(t *testing.T) {
 	})
 }
 
-// What git tracks is seen whatever a .gitignore says of it, and what is beside it is not.
+// Tracked files are visible despite a .gitignore, and others next to them are not.
 func TestTrackedFilesAreSeen(t *testing.T) {
 	dir := t.TempDir()
 	for p, text := range map[string]string{
@@ -144,7 +144,7 @@ func TestTrackedFilesAreSeen(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		`{"path": "build/other"}`: "build/other/made.txt (7 bytes)\n",
-		`{"path": "build"}`:       "build/deep/\nbuild/other/ (ignored by git; not shown)\n", // something in it is tracked
+		`{"path": "build"}`:       "build/deep/\nbuild/other/ (ignored by git; not shown)\n", // it contains a tracked file
 		`{"path": "top"}`:         "top/.gitignore (2 bytes)\ntop/a.txt (7 bytes)\n",
 	} {
 		list, err := ListTool().Call(t.Context(), Env{Root: root}, json.RawMessage(args))
