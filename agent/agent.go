@@ -11,87 +11,81 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// Agent makes attempts at tasks. It is safe for concurrent use by attempts that
-// have directories of their own.
+// Agent makes attempts at tasks. It is safe for concurrent use by attempts in different directories.
 type Agent interface {
-	// Name is the agent and its model, such as "builtin/gpt-5".
+	// Name returns the names of the agent and its model, such as "builtin/gpt-5".
 	Name() string
-	// Run makes one attempt. It returns when the agent is done, asks, was
-	// stopped, or reached a limit: all of these are results. When ctx is
-	// cancelled it returns within seconds, with End cancelled, what was done so
-	// far, and the cancellation's cause as the reason; a deadline of ctx counts
-	// as the time limit.
+	// Run makes one attempt. It returns when the agent has finished, asks a question, was stopped or reached a limit; all
+	// of these are results. When ctx is canceled, Run returns within seconds. The result then holds the work so far, with
+	// End cancelled and the cancellation's cause as the reason. A deadline of ctx counts as the time limit.
 	//
-	// An error means that the attempt could not go on: the model can't be
-	// reached (a *sia.Error with words for people), the directory can't be
-	// opened, or the transcript can't be saved. The result still says what was
-	// done and spent.
+	// An error means that the attempt could not continue: the model is unreachable (a *sia.Error with a message for
+	// users), the directory can't be opened, or the transcript can't be saved. The result still holds the work and the
+	// cost so far.
 	Run(ctx context.Context, in Input, rec Recorder) (Result, error)
 }
 
-// Input is what an attempt is given. Its JSON is what another machine needs to make the attempt.
+// Input is the input of an attempt. Its JSON is sent to the machine that makes the attempt.
 type Input struct {
-	Title   string // of the issue
-	Body    string // of the issue
-	AskedBy string // login of who started the task
-	Author  string // login of who wrote the issue
-	Access  string // what the author may do in the repository, as GitHub calls it
+	Title   string // title of the issue
+	Body    string // body of the issue
+	AskedBy string // login of the user who started the task
+	Author  string // login of the author of the issue
+	Access  string // the author's permission in the repository, in GitHub's terms
 	Repo    string // owner/name
 	Issue   int
 	Attempt int // 1-based
 
 	Brief        sia.Brief
 	Previous     []PreviousAttempt  // earlier attempts, oldest first
-	Instructions []Instruction      // AGENTS.md and the like, from the base branch; the first gives way last
-	LeftOut      []string           // what is missing in all of this, and why: for the transcript
-	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
-	Shown        []string           // files of the test that an earlier attempt wrote to show the fault
-	Past         []locate.Commit    // what the newest commits of the base changed, newest first; nil: that is not known
+	Instructions []Instruction      // AGENTS.md and similar files of the base branch, the most important first
+	LeftOut      []string           // content that is missing from this input, with the reason; added to the transcript
+	Failures     []tool.FailedCheck // failures of the last attempt that was judged, in full
+	Shown        []string           // test files that an earlier attempt wrote to reproduce the fault
+	Past         []locate.Commit    // changes of the newest commits of the base, newest first; nil: unknown
 
-	Dir    string `json:"-"` // work tree; the agent changes files in it and nowhere else
-	OnBase bool   // Dir is the base branch's commit and nothing else: what setup makes of it is kept for others
-	// images of services that its commands need beside those that its workflow files name
+	Dir    string `json:"-"` // work tree; the agent changes files only in it
+	OnBase bool   // Dir is the unchanged commit of the base branch, so the result of setup is kept for other attempts
+	// images of services that its commands need, in addition to those in its workflow files
 	Services []string
 	Setup    []string // shell commands that prepare it, from the base branch's settings; they run in the sandbox
-	Test     string   // shell command that tests it; empty: it is guessed
+	Test     string   // shell command that runs its tests; empty: guessed
 	Limits   Limits
-	CanAsk   bool // a question to a person may be asked before the first change
+	CanAsk   bool // the agent may ask a question before its first change
 
-	// files that hold both sides of a conflict between the branch and its base, which is
-	// being merged into it; empty: there is none
+	// files with conflict markers from merging the base into the branch; empty: no conflicts
 	Merging    []sia.Conflict
-	BaseBranch string // what is being merged
+	BaseBranch string // name of the branch that is merged
 
-	Planning bool      // the attempt makes a plan for a person to approve, and changes nothing
-	Proposed *sia.Plan // the plan that was proposed before, which people want changed; nil: none was
+	Planning bool      // the attempt makes a plan for approval and changes nothing
+	Proposed *sia.Plan // earlier plan that a user asked to revise; nil: none
 
-	// what of the attempt the run has to do; nil: all of it
+	// part of the attempt that this run does; nil: the whole attempt
 	Part *Part
-	// how the task is to be taken apart by a run with Planning; nil: it makes a plan for a person
+	// instructions for a run with Planning that divides the task; nil: it makes a plan for approval
 	Divide *Division
 
-	// Affected runs the tests that the changes in Dir can reach. The builtin agent calls it when the model says that it
-	// is done, and once more when it was told of failures and says so again. An error says nothing about the changes.
-	// Nil: nothing is run. It is nil where Part is not.
+	// Affected runs the tests that the changes in Dir can reach. The builtin agent calls it when the model finishes, and
+	// once more when the model finishes again after it received failures. An error means that the result is unknown. Nil:
+	// no tests are run. It is nil when Part is not.
 	Affected func(ctx context.Context) (TestsRun, error) `json:"-"`
 
-	// Cover runs tests of Dir for the lines that they run. Nil: nothing is run. It is nil where Affected is.
+	// Cover runs tests of Dir and returns the lines that they execute. Nil: unavailable. It is nil when Affected is.
 	Cover locate.Cover `json:"-"`
 
-	// Begins is called with each command of setup, and with that of [Commands.Run], before it starts; it may be nil.
+	// Begins is called before each setup command and before the command of [Commands.Run]. It may be nil.
 	Begins func(command string) `json:"-"`
 
-	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
-	Spare  bool         // the attempt goes on where Hazard says stop, and Result.Risk says so
+	Hazard stuck.Hazard // when to interrupt an attempt that makes no progress; the zero Hazard never interrupts
+	Spare  bool         // the attempt continues where Hazard would interrupt it, and Result.Risk records that
 
-	// Saved are the turns of this very attempt, in order, when it was interrupted: the process that
-	// made it ended, or no model answered for a while. The attempt goes on from them, and what they
-	// cost is spent once. Empty: the attempt begins.
+	// Saved holds the turns of this attempt, in order, if it was interrupted: its process ended, or no model answered for
+	// a while. The attempt continues after them, and their cost is not charged again. Empty: a new attempt.
 	Saved   []Turn
-	Rebuild bool // Dir is not as the saved turns left it: their changes are made again
+	Rebuild bool // Dir lacks the changes of the saved turns, so they are applied again
 }
 
-func (in Input) begins(command string) {
+func (in Input) notifyBegin(command string) {
 	if in.Begins != nil {
 		in.Begins(command)
 	}
@@ -99,25 +93,25 @@ func (in Input) begins(command string) {
 
 // TestsRun are the results of tests.
 type TestsRun struct {
-	Ran    int      // tests
-	Failed []string // as of [sia.AffectedTests]
-	Log    string   // the end of their output, without secrets; at most 6,000 bytes
+	Ran    int      // number of tests
+	Failed []string // as in [sia.AffectedTests]
+	Log    string   // end of their output, secrets masked; at most 6,000 bytes
 }
 
 // PreviousAttempt is an earlier attempt at the same task.
 type PreviousAttempt struct {
 	Number   int
-	Summary  string // the agent's own words then
+	Summary  string // the agent's own summary
 	Failures []sia.CheckFailure
-	Ledger   *sia.AttemptLedger // what it left; nil: nothing
-	Reason   string             // why it ended so; empty: its checks say it
-	Idea     string             // SIA's, that it was to follow; empty: there was none
+	Ledger   *sia.AttemptLedger // nil: it left none
+	Reason   string             // why it ended; empty: its checks are the reason
+	Idea     string             // SIA's idea that it was to follow; empty: none
 	Changed  []string           // paths, at most 50
-	Kept     bool               // the change was pushed
-	Edits    sia.Edits          // its edits that were made and that failed; zero where another coder made it
+	Kept     bool               // its change was pushed
+	Edits    sia.Edits          // numbers of its successful and failed edits; zero if another coder made it
 }
 
-// Instruction is a file of the base branch that tells agents how to work there.
+// Instruction is a file of the base branch with instructions for agents, such as AGENTS.md.
 type Instruction struct {
 	Path string
 	Text string
@@ -127,76 +121,73 @@ type Instruction struct {
 type Limits struct {
 	Turns   int           // model calls; 0: 60
 	Time    time.Duration // 0: 30 minutes
-	Credits sia.Credits   // what the attempt may cost; 0 allows only a model that is free
-	// SoftDeadline is when the agent is told once to bring the work to an end;
-	// 0: after four fifths of Time. It is told too when a tenth of the turns or
-	// a fifth of the credits is left.
+	Credits sia.Credits   // maximum cost of the attempt; 0 allows only free models
+	// SoftDeadline is when the agent is warned, once, to finish; 0: after four fifths of Time. The warning also comes
+	// when a tenth of the turns or a fifth of the credits remains.
 	SoftDeadline time.Duration
 }
 
-// Result is how an attempt ended.
+// Result is the result of an attempt.
 type Result struct {
 	End     sia.AttemptEnd
-	Reason  string // for people; empty when the agent finished
+	Reason  string // for users; empty if the agent finished
 	Turns   int    // model calls that were answered
 	Cost    sia.Credits
 	Usage   llm.Usage
 	Edits   sia.Edits
-	Agent   string        // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none did
-	Summary string        // the agent's own words; decides nothing
-	LeftOut string        // what of its change is not kept and why, in sentences for people; empty: nothing
-	Ask     *sia.Ask      // when End is asked: a question, or the plan of an attempt that makes one
-	Signals []sia.Signal  // when End is stuck
-	Check   *sia.CheckRun // when End is finished: what SIA saw of a part's done-when; nil: it was no part
-	// ids of the brief's lessons about tools that the attempt met with the first call of each
+	Agent   string        // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none answered
+	Summary string        // the agent's own summary; informational only
+	LeftOut string        // changes that were not kept and why, in sentences for users; empty: none
+	Ask     *sia.Ask      // if End is asked: a question, or the plan of an attempt with Planning
+	Signals []sia.Signal  // if End is stuck
+	Check   *sia.CheckRun // if End is finished: the result of a part's check; nil: the run had no part
+	// IDs of the brief's lessons about tools, shown or withheld at the first call of each tool
 	LessonsShown, LessonsWithheld []string
 
 	Affected *sia.AffectedTests // nil: Input.Affected was not called, or failed
-	Ledger   []sia.LedgerEntry  // the agent's own, for [CheckLedger]
+	Ledger   []sia.LedgerEntry  // the agent's own entries, for [CheckLedger]
 
-	Risk *sia.Risk // the greatest chance that it would get nowhere; nil: it was not watched
+	Risk *sia.Risk // highest predicted risk of getting stuck; nil: not predicted
 }
 
-// Recorder saves the transcript as it happens.
+// Recorder saves the transcript while the attempt runs.
 type Recorder interface {
-	// Turn is called for each turn, in order, from one goroutine. A model's turn comes twice with the
-	// same number: as soon as the model has answered, and when its calls were carried out. What is
-	// saved under a number replaces what was saved under it and above it. An error ends the attempt.
-	// ctx is live for a while even when the attempt's is cancelled.
+	// Turn is called for each turn, in order, from one goroutine. A model's turn is saved twice under the same number:
+	// when the model has answered, and again when its calls have been carried out. A turn replaces all saved turns with
+	// its number or a higher one. An error ends the attempt. ctx stays live for a while after the attempt is canceled.
 	Turn(ctx context.Context, t Turn) error
 }
 
-// TurnKind says what a turn of the transcript is.
+// TurnKind is the kind of a turn of the transcript.
 type TurnKind string
 
 // The kinds of turn.
 const (
-	TurnBrief TurnKind = "brief" // what the agent was told, in Text; a command that is started again is told more
+	TurnBrief TurnKind = "brief" // the prompt of the agent, in Text; a restarted command has a second one
 	TurnModel TurnKind = "model" // a model's answer and its tool calls
-	TurnEnd   TurnKind = "end"   // how the attempt ended, in Text
+	TurnEnd   TurnKind = "end"   // the end of the attempt, in Text
 )
 
-// Turn is one entry of the transcript. Known shapes of secrets are masked in it.
+// Turn is one entry of the transcript. Secrets of known formats are masked in it.
 type Turn struct {
-	Run    int         `json:"run,omitempty"` // of the attempt, where several go into it; 0: the only one
-	Number int         `json:"number"`        // the brief is 0, model turns count from 1, the end comes after them
+	Run    int         `json:"run,omitempty"` // run of the attempt, if it has several; 0: the only one
+	Number int         `json:"number"`        // 0: the brief; model turns count from 1; the end comes after them
 	At     time.Time   `json:"at"`
 	Kind   TurnKind    `json:"kind"`
 	Text   string      `json:"text,omitempty"`
 	Calls  []Call      `json:"calls,omitempty"`
 	Usage  llm.Usage   `json:"usage,omitzero"`
 	Cost   sia.Credits `json:"cost,omitempty"`
-	Finish string      `json:"finish,omitempty"`         // why the model stopped, when it was cut or withheld
-	Told   []string    `json:"told,omitempty"`           // what the loop said to the model afterwards
-	Model  string      `json:"model,omitempty" mask:"-"` // the one that answered
-	Opaque *llm.Opaque `json:"opaque,omitempty"`         // of its answer, for the model alone: never shown
-	Note   string      `json:"note,omitempty"`           // what else the loop did, such as a warning
-	// of the attempt's time, until then; 0: that is not known
+	Finish string      `json:"finish,omitempty"`         // why the model stopped, if the answer was cut off or withheld
+	Told   []string    `json:"told,omitempty"`           // messages that the loop sent to the model afterwards
+	Model  string      `json:"model,omitempty" mask:"-"` // model that answered
+	Opaque *llm.Opaque `json:"opaque,omitempty"`         // opaque parts of the answer, for the model only; never shown
+	Note   string      `json:"note,omitempty"`           // other events of the loop, such as a warning
+	// time used by the attempt so far; 0: unknown
 	Used time.Duration `json:"used_ns,omitempty"`
 }
 
-// Masked is the turn with its texts masked. A call says so when its arguments changed.
-// The turn itself is not changed.
+// Masked returns a copy of the turn with masked texts. A call with changed arguments has Masked set.
 func (t Turn) Masked(mask sia.Mask) Turn {
 	was := t.Calls
 	t = sia.Masked(t, mask)
@@ -212,20 +203,20 @@ type Call struct {
 	ID        string   `json:"id,omitempty" mask:"-"`
 	Name      string   `json:"name"`
 	Arguments string   `json:"arguments"`
-	Result    string   `json:"result"` // empty: the process ended before it was carried out
+	Result    string   `json:"result"` // empty: the process ended before the call was carried out
 	IsError   bool     `json:"is_error,omitempty"`
-	Masked    bool     `json:"masked,omitempty"`  // a secret in Arguments is masked: they are not what the model wrote
+	Masked    bool     `json:"masked,omitempty"`  // a secret in Arguments is masked, so they differ from the model's
 	Changed   []string `json:"changed,omitempty"` // paths that it created, changed or deleted
-	// how long it took; 0: that is not known
+	// duration; 0: unknown
 	Took time.Duration `json:"took_ns,omitempty"`
 
-	// lessons about the tool, where this was its first call: what the model read of them after the result, and the
-	// ids of those that it read and of those that were withheld
+	// lessons about the tool, set at its first call: the text that the model read after the result, and the IDs of the
+	// lessons shown and withheld
 	Lessons         string   `json:"lessons,omitempty"`
 	LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
 	LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
 
-	// what SIA had seen of the change when the call that says that it is done was carried out, as of [Result]
+	// verification results when a finish call was carried out, as in [Result]
 	Check    *sia.CheckRun      `json:"check,omitempty"`
 	Affected *sia.AffectedTests `json:"affected,omitempty"`
 }

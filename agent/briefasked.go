@@ -8,10 +8,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// mostSaid bounds what is told of one thread of a review, in bytes.
-const mostSaid = 3000
+// maxThread is the maximum size of one text of a review thread, in bytes.
+const maxThread = 3000
 
-// askedSections are what people ask for on the pull request.
+// askedSections returns the section with the requests of reviewers on the pull request.
 func askedSections(a *sia.Asked) []promptSection {
 	if a == nil || len(a.Words)+len(a.Threads) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func askedSections(a *sia.Asked) []promptSection {
 		intro: "The work tree holds a change for this issue, which stands on a pull request. People with write access " +
 			"reviewed it and ask for what follows, and that is what you do now; keep the rest. In your summary, say about " +
 			"each what you did, or why you did not, on a line that begins with its number, such as [1].",
-		body: middleOut(sanitizeText(b.String()), mostPrompt), give: giveNever}}
+		body: middleOut(sanitizeText(b.String()), maxInstructions), priority: priorityRequired}}
 }
 
 func threadPlace(t sia.Thread) string {
@@ -61,6 +61,6 @@ func threadPlace(t sia.Thread) string {
 }
 
 func indented(s string) string {
-	s = text.Clip(strings.TrimRight(s, "\n"), mostSaid)
+	s = text.Clip(strings.TrimRight(s, "\n"), maxThread)
 	return "    " + strings.ReplaceAll(s, "\n", "\n    ") + "\n"
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// mostPlaces bounds the list of places in the brief, in bytes.
-const mostPlaces = 2500
+// maxPlaces is the maximum size of the list of places in the brief, in bytes.
+const maxPlaces = 2500
 
-// placeSections name the files where the change is likely to belong, where something points to them.
+// placeSections returns the section with the files that the change probably belongs in, if there is evidence for any.
 func placeSections(ctx context.Context, in Input, env tool.Env) (sections []promptSection, notes []string) {
-	if len(in.Brief.OnlyFiles) > 0 || len(in.Merging) > 0 { // it says itself which files matter
+	if len(in.Brief.OnlyFiles) > 0 || len(in.Merging) > 0 { // the input itself names the files
 		return nil, nil
 	}
 	places, whole, left, err := tool.Locate(ctx, env, placeQuery(in))
@@ -34,10 +34,11 @@ func placeSections(ctx context.Context, in Input, env tool.Env) (sections []prom
 		intro += " Not all files were read: others may fit as well."
 	}
 	return []promptSection{{heading: "## Where it may belong", intro: intro, source: "file names",
-		body: tool.PlaceList(places, mostPlaces), give: givePlaces}}, notes
+		body: tool.PlaceList(places, maxPlaces), priority: priorityPlaces}}, notes
 }
 
-// placeQuery is what an attempt knows of the fault: the issue, and of the last attempt that was judged what failed.
+// placeQuery builds the query from what is known about the fault: the issue, and the failures of the last attempt that
+// was judged.
 func placeQuery(in Input) locate.Query {
 	text := []string{in.Title, in.Body, in.Brief.FollowUp}
 	if in.Part != nil {

@@ -12,33 +12,33 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of the credit reckoning.
+// Constants of the credit calculation.
 const (
-	minOutput = 512 // tokens below which an answer is not worth asking for
-	// estimateMargin raises the estimate of a prompt until the endpoint has told a true
-	// count. From then on the ratio of the two holds.
+	minOutput = 512 // tokens; a call with less room for its answer is not made
+	// estimateMargin multiplies the estimate of a prompt until the endpoint has reported a true count. From then on the
+	// ratio of the two is used.
 	estimateMargin = 1.25
 )
 
-// finishAdvice is what the agent is told to do when the end is near.
+// finishAdvice is the agent's instruction when the end is near.
 const finishAdvice = "Bring the work into a state that can be kept, then call finish and say what is not done."
 
-// errTimeUp is the cause with which an attempt's own time limit ends its context.
+// errTimeUp is the cause of a context that ended at the attempt's time limit.
 var errTimeUp = errors.New("the attempt's time is up")
 
-// attemptBudget is what an attempt has left.
+// attemptBudget tracks the remaining budget of an attempt.
 type attemptBudget struct {
 	limits  Limits
 	price   llm.Price
 	now     func() time.Time
 	started time.Time
 
-	closing string // what the agent is told to do when the end is near
+	closing string // instruction to the agent when the end is near
 
 	turns  int
 	spent  sia.Credits
 	usage  llm.Usage
-	ratio  float64 // true prompt tokens per estimated one
+	ratio  float64 // true prompt tokens per estimated token
 	warned bool
 }
 
@@ -50,14 +50,13 @@ func newBudget(l Limits, p llm.Price, now func() time.Time) *attemptBudget {
 	return &attemptBudget{limits: l, price: p, now: now, started: now(), ratio: estimateMargin, closing: finishAdvice}
 }
 
-// withTimeLimit bounds ctx by the time limit.
+// withTimeLimit returns ctx with the time limit as its deadline.
 func (b *attemptBudget) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, b.limits.Time-b.now().Sub(b.started), errTimeUp)
 }
 
-// nextCall says how many tokens another call may produce, at most want, given the
-// estimated tokens of its prompt. When no call may be made, it says how the attempt
-// ends and why.
+// nextCall returns the maximum number of output tokens of the next call, at most want, for a prompt with the given
+// estimated tokens. If no call may be made, it returns how the attempt ends and why.
 func (b *attemptBudget) nextCall(prompt, want int) (maxOutput int, end sia.AttemptEnd, why string) {
 	if b.turns >= b.limits.Turns {
 		return 0, sia.EndTurns, fmt.Sprintf("the limit of %d turns was reached", b.limits.Turns)
@@ -73,8 +72,8 @@ func (b *attemptBudget) nextCall(prompt, want int) (maxOutput int, end sia.Attem
 	return fits, "", ""
 }
 
-// affordable is how many tokens an answer may have, at most want, so that what is left covers it after a prompt of so
-// many tokens; 0: it covers no call.
+// affordable returns the number of output tokens, at most want, that the remaining credits cover after a prompt of the
+// given size; 0: they cover no call.
 func affordable(price llm.Price, left sia.Credits, prompt, want int) int {
 	in := sia.CreditsOf(price.Prompt(prompt))
 	fits := want
@@ -88,7 +87,7 @@ func affordable(price llm.Price, left sia.Credits, prompt, want int) int {
 	return fits
 }
 
-// contextEnd says how an attempt ends when its context is over, and why.
+// contextEnd returns how an attempt ends when its context has ended, and why.
 func (b *attemptBudget) contextEnd(ctx context.Context) (sia.AttemptEnd, string) {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTimeUp):
@@ -106,19 +105,18 @@ func (b *attemptBudget) timeUp() string {
 	return fmt.Sprintf("the time limit of %s was reached", b.limits.Time)
 }
 
-// correctEstimate corrects an estimate by what the endpoint counted so far.
+// correctEstimate scales an estimate by the ratio of the endpoint's counts to earlier estimates.
 func (b *attemptBudget) correctEstimate(estimate int) int {
 	return int(math.Ceil(float64(estimate) * b.ratio))
 }
 
-// bookAnswer books an answer, with what tries before it lost; prompt is the estimate of
-// its prompt in tokens.
+// bookAnswer charges an answer and the failed tries before it. prompt is the estimated size of its prompt, in tokens.
 func (b *attemptBudget) bookAnswer(prompt int, resp llm.Response) sia.Credits {
 	b.turns++
 	return b.bookUsage(prompt, resp)
 }
 
-// bookUsage is bookAnswer for a turn that was counted before.
+// bookUsage is bookAnswer for a turn that is already counted.
 func (b *attemptBudget) bookUsage(prompt int, resp llm.Response) sia.Credits {
 	u := resp.Usage
 	cost := b.bookLoss(resp.Spent())
@@ -128,8 +126,7 @@ func (b *attemptBudget) bookUsage(prompt int, resp llm.Response) sia.Credits {
 	return cost
 }
 
-// usedShare is the share of the budget that is gone, 0–1 and above: the greatest of
-// those of turns, time and credits.
+// usedShare returns the used share of the budget, 0–1 or above: the maximum of the shares of turns, time and credits.
 func (b *attemptBudget) usedShare() float64 {
 	share := max(float64(b.turns)/float64(b.limits.Turns), b.now().Sub(b.started).Seconds()/b.limits.Time.Seconds())
 	if b.limits.Credits > 0 {
@@ -138,7 +135,7 @@ func (b *attemptBudget) usedShare() float64 {
 	return share
 }
 
-// bookLoss books what was used without an answer.
+// bookLoss charges usage that produced no answer.
 func (b *attemptBudget) bookLoss(u llm.Usage) sia.Credits {
 	cost := sia.CreditsOf(u.USD)
 	b.spent += cost
@@ -146,7 +143,7 @@ func (b *attemptBudget) bookLoss(u llm.Usage) sia.Credits {
 	return cost
 }
 
-// warning is said to the agent once, when the end is near: empty before and after.
+// warning returns a warning for the agent, once, when the end is near; otherwise "".
 func (b *attemptBudget) warning() string {
 	if b.warned {
 		return ""

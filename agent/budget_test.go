@@ -12,8 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Whatever a model charges and answers, as long as the prompt was not
-// underestimated an attempt costs no more than its credits, and it ends.
+// An attempt ends, and costs at most its credits unless a prompt was underestimated, for any price and answers.
 func TestBudgetProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		price := llm.Price{

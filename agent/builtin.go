@@ -17,42 +17,41 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Model is what the builtin agent asks: an [llm.Client], or an [llm.Chain] of
-// several. It is safe for concurrent use.
+// Model is the model that the builtin agent calls: an [llm.Client], or an [llm.Chain] of several. It is safe for
+// concurrent use.
 type Model interface {
 	Complete(ctx context.Context, req llm.Request) (llm.Response, error)
-	Model() string    // as the endpoint names it; of several, the one that is asked first
-	Price() llm.Price // what a call costs at most, in USD per million tokens
-	Window() int      // tokens of context, output included
-	MaxOutput() int   // tokens that a call may produce
+	Model() string    // the endpoint's name of the model; for a chain, of the first one
+	Price() llm.Price // maximum cost of a call, in USD per million tokens
+	Window() int      // context window in tokens, output included
+	MaxOutput() int   // maximum output tokens of a call
 }
 
-// BuiltinConfig is what the builtin agent is made of.
+// BuiltinConfig is the configuration of [NewBuiltin].
 type BuiltinConfig struct {
 	Model   Model            // required
-	Tools   []tool.Tool      // nil: those of package tool that fit Edit, and those that run where there is a sandbox
-	Edit    EditFormat       // how the model changes files; "": as its family does
-	Sandbox *sandbox.Sandbox // runs commands; nil: nothing is run
-	Cache   string           // folder for what setup commands fetch, and for caches; "": a temporary one for each attempt
-	Hosts   []string         // hosts that setup commands may connect to, as sandbox.Allowed reads them; none: no network
+	Tools   []tool.Tool      // nil: package tool's that fit Edit, and with Sandbox those that run commands
+	Edit    EditFormat       // how the model changes files; "": by the model's family
+	Sandbox *sandbox.Sandbox // runs commands; nil: none are run
+	Cache   string           // folder for downloads of setup and for caches; "": a temporary one for each attempt
+	Hosts   []string         // hosts that setup may connect to, in the format of sandbox.Allowed; none: no network
 	Now     func() time.Time // nil: time.Now
-	Logger  *slog.Logger     // nil: nothing is logged
+	Logger  *slog.Logger     // nil: no logging
 }
 
-// BuiltinAgent is the agent that ships with SIA: a loop that asks a model, carries out
-// the tool calls it answers with, and asks again.
+// BuiltinAgent is the agent that ships with SIA: a loop that calls a model, carries out the tool calls in its answer,
+// and calls it again.
 type BuiltinAgent struct {
-	model   Model
-	format  EditFormat
-	tools   []tool.Tool
-	every   []tool.Tool    // those of all formats; nil: tools or a format are configured, and hold
-	runners *runnerFactory // nil: nothing is run
-	now     func() time.Time
-	log     *slog.Logger
+	model    Model
+	format   EditFormat
+	tools    []tool.Tool
+	allTools []tool.Tool    // tools of all formats; nil: tools or a format are configured
+	runners  *runnerFactory // nil: no commands are run
+	now      func() time.Time
+	log      *slog.Logger
 }
 
-// NewBuiltin checks cfg and returns the agent. Finish is added to the tools when
-// it is not among them, since an attempt needs a way to end.
+// NewBuiltin checks cfg and returns the agent. It adds the finish tool if missing, since an attempt needs a way to end.
 func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	if cfg.Model == nil {
 		return nil, errors.New("make the builtin agent: no model is configured for it")
@@ -60,12 +59,12 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	b := &BuiltinAgent{model: cfg.Model, format: cmp.Or(cfg.Edit, EditFormatOf(cfg.Model.Model())),
 		tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
 	if b.tools == nil {
-		every := tool.DefaultTools()
+		allTools := tool.DefaultTools()
 		if cfg.Sandbox != nil {
-			every = append(every, tool.SandboxTools()...)
+			allTools = append(allTools, tool.SandboxTools()...)
 		}
-		if b.tools = b.format.editing(every); cfg.Edit == "" {
-			b.every = every
+		if b.tools = b.format.filterTools(allTools); cfg.Edit == "" {
+			b.allTools = allTools
 		}
 	}
 	if b.now == nil {
@@ -91,14 +90,13 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	return b, nil
 }
 
-// builtinPrefix begins the name of every builtin agent.
+// builtinPrefix is the prefix of the names of builtin agents.
 const builtinPrefix = "builtin/"
 
-// Name is "builtin/" and the model's name.
+// Name returns "builtin/" and the model's name.
 func (b *BuiltinAgent) Name() string { return builtinPrefix + b.model.Model() }
 
-// Tools are the names of the tools that attempts have, unless a brief takes some
-// away.
+// Tools returns the names of the tools that attempts have, unless a brief removes some.
 func (b *BuiltinAgent) Tools() []string { return toolNames(b.tools) }
 
 // Run makes one attempt; see [Agent].
@@ -108,16 +106,16 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
 	}
 	defer root.Close()
-	b = b.suited(in.Previous)
+	b = b.withSuitedFormat(in.Previous)
 	if in.Planning {
-		in = in.toPlan()
+		in = in.forPlanning()
 	}
 	r := &builtinRun{
 		BuiltinAgent: b, in: in,
 		turnJournal: turnJournal{rec: rec, budget: newBudget(in.Limits, b.model.Price(), b.now)},
 		env: tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures, Past: in.Past,
 			Cover: in.Cover},
-		loop: loopDetector{hazard: in.Hazard, spare: in.Spare, still: in.Planning},
+		loop: loopDetector{hazard: in.Hazard, spare: in.Spare, ignoreIdle: in.Planning},
 	}
 	if in.Planning {
 		r.budget.closing = planClosing
@@ -130,9 +128,8 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	return res, err
 }
 
-// offerTools chooses the tools that the brief leaves to the agent, in their usual
-// order. Finish always stays. Failure is there only when something failed. A brief
-// that leaves nothing to work with is not followed, and a note says so.
+// offerTools returns the tools that the brief allows, in their usual order. The finish tool is always included; the
+// failure tool only if something failed. A brief that leaves no other tool is ignored, with a note.
 func offerTools(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered []tool.Tool, notes []string) {
 	known := map[string]bool{}
 	for _, t := range all {
@@ -176,13 +173,13 @@ func toolNames(tools []tool.Tool) []string {
 	return list
 }
 
-// ToolSpecs are the tools that an attempt offers a model where commands can be run, for who tries the model out.
+// ToolSpecs returns the tools that an attempt offers to a model if commands can be run, for probing the model.
 func ToolSpecs(model string) []llm.ToolSpec {
-	list, _ := toolSpecs(append(EditFormatOf(model).editing(tool.DefaultTools()), tool.SandboxTools()...))
+	list, _ := toolSpecs(append(EditFormatOf(model).filterTools(tool.DefaultTools()), tool.SandboxTools()...))
 	return list
 }
 
-// toolSpecs describes tools to the model, with the tokens that they take up.
+// toolSpecs returns the tools in the model's format, and their size in tokens.
 func toolSpecs(tools []tool.Tool) (list []llm.ToolSpec, tokens int) {
 	for _, t := range tools {
 		s := llm.ToolSpec{Name: t.Name, Description: strings.TrimSpace(t.Description), Parameters: t.Schema}

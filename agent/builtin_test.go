@@ -25,11 +25,11 @@ import (
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// transcript is a recorder that keeps the turns, as the store does: what is
-// saved under a number replaces what was saved under it and above.
+// transcript is a recorder that keeps the turns as the store does: a turn replaces those with its number or a higher
+// one.
 type transcript struct {
 	turns []agent.Turn
-	after func(agent.Turn) error // called after each turn that is complete; may be nil
+	after func(agent.Turn) error // called after each completed turn; may be nil
 	midst func(agent.Turn) error // called before a turn's calls are carried out; may be nil
 }
 
@@ -123,7 +123,7 @@ func (b *bench) run() agent.Result {
 	return res
 }
 
-// prompt is the first message that the model got.
+// prompt returns the first message to the model.
 func (b *bench) prompt() string {
 	b.t.Helper()
 	q := b.model.Requests()
@@ -319,7 +319,7 @@ func TestStuckIsInterrupted(t *testing.T) {
 			}
 		})
 	}
-	// Reading a lot before the first change ends no attempt by itself. The agent is told, and the hazard decides.
+	// Many reads before the first change don't end an attempt. The agent is reminded, and the hazard decides.
 	t.Run("no new change", func(t *testing.T) {
 		var script []scripted.Answer
 		for n := range 40 {
@@ -364,7 +364,7 @@ func TestCancelInTheMidstOfACall(t *testing.T) {
 	if res, err := b.agent.Run(ctx, b.in, b.rec); err != nil || res.End != sia.EndCancelled {
 		t.Errorf("got %+v, %v", res, err)
 	}
-	b.in.Limits.Time = 30 * time.Millisecond // of the real clock: the model never answers
+	b.in.Limits.Time = 30 * time.Millisecond // on the real clock: the model never answers
 	if res, err := b.agent.Run(t.Context(), b.in, b.rec); err != nil || res.End != sia.EndTime {
 		t.Errorf("got %+v, %v", res, err)
 	}
@@ -465,7 +465,7 @@ func TestRecorderErrorEndsTheAttempt(t *testing.T) {
 	}
 }
 
-// A tree that was discarded is not worked on any more, by whichever tool that was.
+// An attempt ends when its tree was discarded, by any tool.
 func TestDiscardedTreeEndsTheAttempt(t *testing.T) {
 	b := newBench(t, turns(calls(scripted.Call{Name: "lose", Args: args{}}, scripted.Call{Name: "finish",
 		Args: args{"summary": "Done."}})))
@@ -487,7 +487,7 @@ func TestDiscardedTreeEndsTheAttempt(t *testing.T) {
 	}
 }
 
-// loses is a tool that loses the work tree.
+// loses is a tool that discards the work tree.
 var loses = tool.Tool{Name: "lose", Description: "loses it", Schema: json.RawMessage(`{"type":"object"}`),
 	Call: func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
 		return tool.Result{}, fmt.Errorf("run: %w", sandbox.ErrDiscarded)
@@ -526,8 +526,7 @@ func TestNewBuiltinRefuses(t *testing.T) {
 	}
 }
 
-// The model that could not be asked is replaced in the midst of an attempt, and
-// the transcript says by which, and why.
+// A model that fails is replaced during an attempt, and the transcript names the other one and the reason.
 func TestFallbackToAnotherModel(t *testing.T) {
 	b := newBench(t, turns(calls(scripted.Call{Name: "write", Args: args{"path": "a", "content": "x"}}), done))
 	dead, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{

@@ -17,9 +17,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// callTools carries out an answer's tool calls in order and adds their results to
-// the conversation. Every call gets a result, as the protocol wants, even when it is
-// not carried out.
+// callTools carries out an answer's tool calls in order and adds their results to the conversation. Every call gets a
+// result, even if it is not carried out: the protocol requires one.
 func (r *builtinRun) callTools(ctx context.Context, resp llm.Response) []Call {
 	cut := resp.Finish == llm.FinishLength
 	understood := false
@@ -39,10 +38,10 @@ func (r *builtinRun) callTools(ctx context.Context, resp llm.Response) []Call {
 			understood = r.callTool(ctx, &call, cut && i == len(resp.Message.ToolCalls)-1) || understood
 			call.Took = r.budget.now().Sub(began)
 			if ctx.Err() == nil && r.res.End == "" {
-				r.meetLessons(&call)
+				r.addLessons(&call)
 			}
 		}
-		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: call.read()})
+		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: call.modelText()})
 		done = append(done, call)
 	}
 	if s := r.loop.endTurn(understood, len(done)); s != nil {
@@ -56,8 +55,8 @@ func (r *builtinRun) callTools(ctx context.Context, resp llm.Response) []Call {
 	return done
 }
 
-// callTool carries out one call and reports whether it could be understood. cut says
-// that the answer was cut in the midst of it.
+// callTool carries out one call and reports whether its arguments could be parsed. cut means that the answer was cut
+// off within the call.
 func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (understood bool) {
 	t, offered := r.toolNamed(call.Name)
 	var res tool.Result
@@ -82,23 +81,23 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 	}
 	if errors.Is(err, sandbox.ErrDiscarded) {
 		r.lostTree = err
-		r.setEnd(sia.EndError, "") // for the calls behind it
+		r.setEnd(sia.EndError, "") // the remaining calls are not carried out
 	}
 	if ctx.Err() != nil && err != nil {
-		return understood // interrupted: neither an outcome nor a sign
+		return understood // interrupted: neither a result nor a sign of being stuck
 	}
 	if call.Changed = res.Changed; len(res.Changed) > 0 {
 		r.env.Changed = true
 	}
 	r.countEdit(*call)
 	if res.Finish != nil {
-		if told := r.lookAtEnd(ctx, res.Finish.Check); told != "" {
+		if told := r.verifyFinish(ctx, res.Finish.Check); told != "" {
 			res = tool.Result{}
 			call.Result = told
 		}
 		call.Check, call.Affected = r.res.Check, r.res.Affected
 	}
-	if !r.concluded(res) {
+	if !r.endIfFinal(res) {
 		if s := r.loop.addCall(stuck.Action{Tool: call.Name, Args: canonicalArgs(call.Arguments), Result: call.Result,
 			Error: call.IsError}, len(res.Changed) > 0); s != nil {
 			r.endStuck(*s)
@@ -107,8 +106,8 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 	return understood
 }
 
-// concluded ends the attempt when a call's result does so, and reports whether it did.
-func (r *builtinRun) concluded(res tool.Result) bool {
+// endIfFinal ends the attempt if the result of the call ends it, and reports whether it did.
+func (r *builtinRun) endIfFinal(res tool.Result) bool {
 	switch {
 	case res.Finish != nil:
 		r.res.Summary, r.res.Ledger = res.Finish.Summary, res.Finish.Ledger
@@ -125,7 +124,7 @@ func (r *builtinRun) concluded(res tool.Result) bool {
 	return true
 }
 
-// toolNamed is one of those that are offered; ok is false where none is called so.
+// toolNamed returns the offered tool with that name; ok is false if there is none.
 func (r *builtinRun) toolNamed(name string) (t tool.Tool, ok bool) {
 	i := slices.IndexFunc(r.offered, func(t tool.Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -134,7 +133,7 @@ func (r *builtinRun) toolNamed(name string) (t tool.Tool, ok bool) {
 	return r.offered[i], true
 }
 
-// endStuck interrupts the attempt.
+// endStuck ends the attempt because of a stuck signal.
 func (r *builtinRun) endStuck(s sia.Signal) {
 	if r.res.End != "" {
 		return
@@ -144,49 +143,48 @@ func (r *builtinRun) endStuck(s sia.Signal) {
 	r.setEnd(sia.EndStuck, s.Evidence)
 }
 
-// canonicalArgs is arguments in one spelling, whatever their white space and the order
-// of their keys. What is no JSON stays as it is.
+// canonicalArgs returns arguments without differences in white space and key order. Invalid JSON is returned unchanged.
 func canonicalArgs(args string) string {
 	var v any
 	if json.Unmarshal([]byte(args), &v) != nil {
 		return args
 	}
-	b, _ := json.Marshal(v) // it was read from JSON
+	b, _ := json.Marshal(v) // v was read from JSON
 	return string(b)
 }
 
-// lookAtEnd runs what is run when the agent says that it is done. told is what it hears in place of the end; "" when it
-// is done.
-func (r *builtinRun) lookAtEnd(ctx context.Context, command string) (told string) {
+// verifyFinish runs the checks that are due when the agent finishes. If one fails, it returns the message that the
+// agent receives instead of the end; otherwise "".
+func (r *builtinRun) verifyFinish(ctx context.Context, command string) (told string) {
 	if r.in.Part != nil {
-		told = r.look(ctx, command)
+		told = r.verifyPart(ctx, command)
 	}
 	if told == "" {
-		told = r.lookAffected(ctx)
+		told = r.checkAffected(ctx)
 	}
 	return told
 }
 
-// look sees in the sandbox whether the part is done; command is what the agent says that its
-// test is run by. told is what the agent hears the first time that it is not.
-func (r *builtinRun) look(ctx context.Context, command string) (told string) {
-	want := r.in.Part.wanted()
+// verifyPart checks in the sandbox whether the part is done. command is the test command that the agent gave, if any.
+// It returns a message for the agent the first time that the part is not done; otherwise "".
+func (r *builtinRun) verifyPart(ctx context.Context, command string) (told string) {
+	want := r.in.Part.check()
 	if command != "" {
 		want.command = command
 	}
 	first := r.res.Check == nil
-	got := want.look(ctx, r.runner, r.env)
-	if r.contextEnded(ctx) { // nothing was seen
+	got := want.run(ctx, r.runner, r.env)
+	if r.contextEnded(ctx) { // the check was interrupted
 		return ""
 	}
 	r.res.Check = &got
 	if got.Holds || got.Missing != "" || !first || r.res.End != "" {
 		return ""
 	}
-	return toldOf(got, want.fails)
+	return unmetMessage(got, want.fails)
 }
 
-// finishWithTest has the agent name the test that it was to write.
+// finishWithTest replaces the finish tool of a run that writes a test: the agent must name the test.
 func (r *builtinRun) finishWithTest() {
 	if p := r.in.Part; p == nil || p.Kind != sia.PartTest {
 		return

@@ -18,23 +18,22 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Bounds of a check.
+// Limits of a check.
 const (
-	checkWithin  = 10 * time.Minute
-	checkExcerpt = 15 // lines
+	checkTimeout      = 10 * time.Minute
+	checkExcerptLines = 15 // lines
 )
 
-// wantedCheck is what is to be seen of something that is said to be done.
-type wantedCheck struct {
+// expectedCheck is a check to run on a change, with its expected outcome.
+type expectedCheck struct {
 	command string // empty: the repository's tests
-	fails   bool   // a test is to fail, as one does that shows a fault
-	// the result of the repository's tests before anything was changed; nil: not known. What failed
-	// then may fail still.
+	fails   bool   // a test is expected to fail, since it reproduces a fault
+	// result of the repository's tests before any change; nil: unknown. Tests that failed then may still fail.
 	baseline *sia.CheckRun
 }
 
-// look runs the command in the sandbox. A nil runner sees nothing, and the result says so.
-func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.Env) sia.CheckRun {
+// run runs the command in the sandbox. If runner is nil, the result reports the missing sandbox.
+func (c expectedCheck) run(ctx context.Context, runner *attemptRunner, env tool.Env) sia.CheckRun {
 	out := sia.CheckRun{Command: c.command}
 	if out.Command == "" {
 		out.Command = tool.TestCommand(env)
@@ -47,7 +46,7 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 		out.Missing = "no way to test this repository is known: `agent.test` in its settings can say it"
 		return out
 	}
-	rep, res, err := readRun(ctx, runner, out.Command)
+	rep, res, err := runAndRead(ctx, runner, out.Command)
 	if err != nil || ctx.Err() != nil {
 		out.Missing = "it could not be run in the sandbox"
 		return out
@@ -69,7 +68,7 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 	}
 	if out.Excerpt == res.Ending() && strings.TrimSpace(text) != "" {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
-		out.Excerpt = strings.Join(lines[max(0, len(lines)-checkExcerpt):], "\n")
+		out.Excerpt = strings.Join(lines[max(0, len(lines)-checkExcerptLines):], "\n")
 	}
 	if b := c.baseline; c.command == "" && !c.fails && b != nil && !b.Holds && b.Missing == "" {
 		switch {
@@ -82,84 +81,85 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 		out.Holds = !slices.ContainsFunc(out.Tests, func(t string) bool { return !slices.Contains(b.Tests, t) })
 	}
 	if c.fails {
-		out.Holds = shows(rep.Class, len(out.Tests)) && !notBegun.MatchString(text) &&
-			(len(out.Tests) > 0 || !nothingRan.MatchString(text))
+		out.Holds = isTestFailure(rep.Class, len(out.Tests)) && !notStarted.MatchString(text) &&
+			(len(out.Tests) > 0 || !noTestsRan.MatchString(text))
 	}
 	return out
 }
 
-// readRun runs a command and reads all that it prints.
-func readRun(
+// runAndRead runs a command and extracts the failures from its output.
+func runAndRead(
 	ctx context.Context, runner *attemptRunner, command string,
 ) (rep failure.Report, res sandbox.Result, err error) {
 	in, out := io.Pipe()
 	read := make(chan error, 1)
 	go func() {
 		var err error
-		rep, err = failure.Read(ctx, in, failure.Options{MaxLines: checkExcerpt, Name: command})
-		_, _ = io.Copy(io.Discard, in) // where it was not read to its end
+		rep, err = failure.Read(ctx, in, failure.Options{MaxLines: checkExcerptLines, Name: command})
+		_, _ = io.Copy(io.Discard, in) // drain unread output
 		read <- err
 	}()
-	res, err = runner.Run(ctx, command, checkWithin, out)
+	res, err = runner.Run(ctx, command, checkTimeout, out)
 	out.Close()
 	err = errors.Join(err, <-read)
 	return rep, res, err
 }
 
-// notBegun is what usual runners print of tests that could not be built or loaded.
-var notBegun = lazyregexp.New(`(?i)\[(setup|build) failed\]|collected \d+ items? / \d+ errors?|command not found`)
+// notStarted matches the output of common runners for tests that could not be built or loaded.
+var notStarted = lazyregexp.New(`(?i)\[(setup|build) failed\]|collected \d+ items? / \d+ errors?|command not found`)
 
-// nothingRan is what usual runners print when no test was run. They print it of one package of several, too.
-var nothingRan = lazyregexp.New(`(?i)no tests? (files|found|ran|to run|were found)|collected 0 items|\b0 tests?\b`)
+// noTestsRan matches the output of common runners when no test ran. With several packages, it may match one of them.
+var noTestsRan = lazyregexp.New(`(?i)no tests? (files|found|ran|to run|were found)|collected 0 items|\b0 tests?\b`)
 
-// testsRan is what usual runners print of tests that ran and passed: go test (not with "[no tests to run]"), pytest,
-// unittest, node --test, Jest, Vitest, Mocha, Bun, cargo and Maven; RSpec, Minitest, PHPUnit, ExUnit and Swift.
+// testsRan matches the output of common runners for tests that ran and passed: go test (not with "[no tests to run]"),
+// pytest, unittest, node --test, Jest, Vitest, Mocha, Bun, cargo and Maven; RSpec, Minitest, PHPUnit, ExUnit and Swift.
 var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)` +
 	`(\s+coverage: (\[no statements\]|[^\[\n]*))?[ \t\r]*$|^\s*--- PASS: |^ok [1-9]\d* |` +
 	`\b[1-9]\d* (tests? )?pass(ed|ing)?\b|^[#ℹ] pass [1-9]|^Ran [1-9]\d* tests?\b|\bTests run: [1-9]|` +
 	`\b[1-9]\d* (tests?|runs?|examples?), (with )?\d+ (assertions?|failures?)\b`)
 
-// noneFound is what unittest and pytest print when they found no test to run. unittest passes then, before Python 3.12.
-var noneFound = lazyregexp.New(`(?m)^Ran 0 tests\b|^collected 0 items\b`)
+// noTestsFound matches the output of unittest and pytest when they found no test. Before Python 3.12, unittest then
+// exits with 0.
+var noTestsFound = lazyregexp.New(`(?m)^Ran 0 tests\b|^collected 0 items\b`)
 
-// RanNone reports whether a test command that passed says that there was no test to run.
-func RanNone(output []byte) bool { return noneFound.Match(output) && !testsRan.Match(output) }
+// RanNone reports whether the output of a test command that passed shows that it ran no tests.
+func RanNone(output []byte) bool { return noTestsFound.Match(output) && !testsRan.Match(output) }
 
-// shows reports whether a failure is that of a test that ran, rather than of one that
-// could not be built or begun.
-func shows(class failure.Class, tests int) bool {
+// isTestFailure reports whether a failure is that of a test that ran, as opposed to one that could not be built or
+// started.
+func isTestFailure(class failure.Class, tests int) bool {
 	broken := []failure.Class{failure.CompileError, failure.SyntaxError, failure.Dependency, failure.ConfigError,
 		failure.Permission, failure.Timeout, failure.OutOfMemory, failure.Network, failure.Infrastructure}
 	ran := []failure.Class{failure.TestFailure, failure.RuntimeError, failure.Crash, failure.Unknown}
 	return !slices.Contains(broken, class) && (tests > 0 || slices.Contains(ran, class))
 }
 
-// toldOf says to an agent what its part still lacks.
-func toldOf(c sia.CheckRun, fails bool) string {
+// unmetMessage returns the message to an agent about a check that failed.
+func unmetMessage(c sia.CheckRun, fails bool) string {
 	want := "It should end with 0."
 	if fails {
 		want = "A test that runs and fails is wanted, for the reason that the issue tells."
 	}
 	return middleOut(fmt.Sprintf("It is not done yet. SIA ran `%s` in the sandbox. %s\n\n%s\n\nMend it, then call "+
-		"finish again. The next call ends the run whatever comes of it.", clipLine(c.Command, mostStep), want,
+		"finish again. The next call ends the run whatever comes of it.", clipLine(c.Command, maxStep), want,
 		c.Excerpt), 8000)
 }
 
-// Bounds of the tests that are run before a push.
+// Limits of the tests that run before a push.
 const (
-	affectedWithin = 4 * time.Minute
-	affectedShare  = 0.75 // of the budget: an agent that has used more is not asked to go on
-	affectedNamed  = 20
+	affectedTimeout     = 4 * time.Minute
+	affectedBudgetShare = 0.75 // share of the budget; an agent that has used more is not asked to continue
+	maxAffectedNamed    = 20
 )
 
-// lookAffected runs the tests that the changes can reach, and keeps in res their results. It returns them the first
-// time that some fail, for the agent to be told, where it has used no more than affectedShare of its budget.
-func lookAffected(ctx context.Context, in Input, res *Result, used float64, journal *turnJournal) *TestsRun {
+// runAffected runs the tests that the changes can reach and stores their results in res. If tests fail for the first
+// time, and at most affectedBudgetShare of the budget is used, it returns them, to be sent to the agent.
+func runAffected(ctx context.Context, in Input, res *Result, used float64, journal *turnJournal) *TestsRun {
 	before := res.Affected
 	if in.Affected == nil || before != nil && !before.Told {
 		return nil
 	}
-	within, cancel := context.WithTimeout(ctx, affectedWithin)
+	within, cancel := context.WithTimeout(ctx, affectedTimeout)
 	defer cancel()
 	got, err := in.Affected(within)
 	if err != nil {
@@ -167,52 +167,53 @@ func lookAffected(ctx context.Context, in Input, res *Result, used float64, jour
 		return nil
 	}
 	if before != nil {
-		again := *before // which is in the transcript
+		again := *before // before is in the transcript, so it is copied
 		again.Again, again.Ran, again.Left = true, got.Ran, got.Failed
 		res.Affected = &again
 		return nil
 	}
 	res.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
-	if len(got.Failed) == 0 || used > affectedShare || ctx.Err() != nil {
+	if len(got.Failed) == 0 || used > affectedBudgetShare || ctx.Err() != nil {
 		return nil
 	}
 	res.Affected.Told = true
 	return &got
 }
 
-// lookAffected says what the agent is told in place of the end of its attempt; "" when it is done.
-func (r *builtinRun) lookAffected(ctx context.Context) (told string) {
+// checkAffected returns the message that the agent receives instead of the end of its attempt; "": it is done.
+func (r *builtinRun) checkAffected(ctx context.Context) (told string) {
 	if !r.env.Changed || r.res.End != "" {
 		return ""
 	}
-	got := lookAffected(ctx, r.in, &r.res, r.budget.usedShare(), &r.turnJournal)
+	got := runAffected(ctx, r.in, &r.res, r.budget.usedShare(), &r.turnJournal)
 	if got == nil {
 		return ""
 	}
-	return toldOfTests(*got, "then call finish again. The next call ends the attempt in any case.")
+	return failedTestsMessage(*got, "then call finish again. The next call ends the attempt in any case.")
 }
 
-// lookAffected says what the command is told when it is started once more; "" when it is done.
-func (r *commandRun) lookAffected(ctx context.Context) (told string) {
+// checkAffected returns the message for a restart of the command; "": it is done.
+func (r *commandRun) checkAffected(ctx context.Context) (told string) {
 	if r.res.End != sia.EndFinished || r.in.Planning {
 		return ""
 	}
-	got := lookAffected(ctx, r.in, &r.res, r.meter.usedShare(), &r.turnJournal)
+	got := runAffected(ctx, r.in, &r.res, r.meter.usedShare(), &r.turnJournal)
 	if got == nil {
 		return ""
 	}
-	return toldOfTests(*got, "and end. You are not told again.")
+	return failedTestsMessage(*got, "and end. You are not told again.")
 }
 
-// toldOfTests says to an agent which tests fail with its change, and what it does when they are mended.
-func toldOfTests(got TestsRun, then string) string {
+// failedTestsMessage returns the message to an agent about tests that fail with its change. then is its instruction for
+// when they pass.
+func failedTestsMessage(got TestsRun, then string) string {
 	var b strings.Builder
 	b.WriteString("Nothing is pushed yet. SIA ran the tests that your change can reach. These fail with it and do not " +
 		"fail without it:\n\n")
-	for _, name := range got.Failed[:min(len(got.Failed), affectedNamed)] {
-		fmt.Fprintf(&b, "- %s\n", clipLine(sanitizeText(name), mostStep))
+	for _, name := range got.Failed[:min(len(got.Failed), maxAffectedNamed)] {
+		fmt.Fprintf(&b, "- %s\n", clipLine(sanitizeText(name), maxStep))
 	}
-	if more := len(got.Failed) - affectedNamed; more > 0 {
+	if more := len(got.Failed) - maxAffectedNamed; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	fmt.Fprintf(&b, "\n%s\n\nMend the code, or a test where the issue asks for other behaviour, "+
@@ -220,9 +221,8 @@ func toldOfTests(got TestsRun, then string) string {
 	return middleOut(b.String(), 8000)
 }
 
-// Check runs commands on a work tree, one after the other, until ctx ends; "" is the
-// repository's tests, of which a baseline says what failed before. Of in, Dir, Repo, Issue,
-// OnBase, Services, Setup and Test count.
+// Check runs commands on a work tree, one after the other, until ctx ends. "" is the repository's tests; the baseline
+// records which of them failed before. Of in, only Dir, Repo, Issue, OnBase, Services, Setup and Test are used.
 func (c *Commands) Check(
 	ctx context.Context, in Input, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {
@@ -241,7 +241,7 @@ func (c *Commands) Check(
 	env := tool.Env{Root: root, Test: in.Test}
 	var out []sia.CheckRun
 	for _, command := range commands {
-		got := wantedCheck{command: command, baseline: baseline}.look(ctx, runner, env)
+		got := expectedCheck{command: command, baseline: baseline}.run(ctx, runner, env)
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}

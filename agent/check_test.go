@@ -2,7 +2,7 @@ package agent
 
 import "testing"
 
-// What usual runners print of tests that ran and passed, and of runs without any.
+// Output of common runners for tests that ran and passed, and for runs without tests.
 func TestTestsRan(t *testing.T) {
 	for printed, ran := range map[string]bool{
 		"ok  \tx/a\t0.003s": true,
@@ -35,7 +35,7 @@ func TestTestsRan(t *testing.T) {
 	}
 }
 
-// What runners print that pass without a test. Others of the same command may have run some.
+// Output of runners that pass without tests. Other runners of the same command may have run some.
 func TestRanNone(t *testing.T) {
 	const none = "\n----------------------------------------------------------------------\nRan 0 tests in 0.000s\n\nOK\n"
 	for printed, want := range map[string]bool{

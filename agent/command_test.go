@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// realKey is the model's key, which no command may ever see.
+// realKey is the model's key, which must stay invisible to commands.
 const realKey = "real-model-key-2b7d"
 
 // cli is a bench with a command as its agent.
@@ -27,7 +27,7 @@ type cli struct {
 	agent agent.Agent
 }
 
-// newCLI is a command's bench: the scripted model wants the real key.
+// newCLI returns a command's bench. Its scripted model requires the real key.
 func newCLI(t *testing.T, command string, script scripted.Script, change ...func(*agent.CommandAgentsConfig)) *cli {
 	t.Helper()
 	srv, err := scripted.Start(script, scripted.Options{Key: realKey})
@@ -72,7 +72,7 @@ func (c *cli) run() agent.Result {
 	return res
 }
 
-// transcribed is everything that the transcript holds.
+// transcribed returns the rendered transcript.
 func (c *cli) transcribed() string { return agent.Markdown(c.rec.turns, agent.Header{}) }
 
 var says = turns(scripted.Answer{Text: "word", Usage: &scripted.Usage{Input: 1000, Output: 200}})
@@ -116,7 +116,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// What a command prints of an answer, while that still comes, is of that answer's turn.
+// Output of a command during an answer belongs to that answer's turn.
 func TestCommandPrintsBeforeAnAnswerEnds(t *testing.T) {
 	c := newCLI(t, `echo begun; node stream.js; echo over`, turns(scripted.Answer{
 		Text: "one two three", Fault: &scripted.Fault{After: 1, Stall: true}}))
@@ -210,7 +210,7 @@ func TestCommandReachesItsModelOnly(t *testing.T) {
 	}
 }
 
-// A command that hangs up before its answer pays for it, and each call is a turn.
+// A command that hangs up before its answer pays for it, and each call counts as a turn.
 //
 //test:race
 func TestCommandThatHangsUp(t *testing.T) {
@@ -226,14 +226,13 @@ setTimeout(() => { wait.abort(); setTimeout(process.exit, 100) }, 400);
 `)
 	c.in.Limits.Turns = 4
 	res := c.run()
-	// Four answers of 32,000 tokens each, at 5 USD for a million.
+	// Four answers of 32,000 tokens each, at 5 USD per million.
 	if res.End != sia.EndTurns || res.Turns != 4 || res.Usage.Output != 4*32_000 || res.Cost < 64*sia.Credit {
 		t.Errorf("%+v", res)
 	}
 }
 
-// A command can read what configures agents and editors, and leave nothing of its own
-// there, for the next one to obey.
+// A command can read the configuration of agents and editors, but can't leave any for the next command.
 func TestCommandCannotConfigureTheNext(t *testing.T) {
 	c := newCLI(t, `cat CLAUDE.md sub/AGENTS.md .claude/settings.json > seen
 		for f in CLAUDE.md sub/AGENTS.md .claude/settings.json .gitmodules .npmrc; do
@@ -343,8 +342,8 @@ func TestOtherKindsAreNoCommands(t *testing.T) {
 	}
 }
 
-// A process that dies takes its command with it. The next begins anew, on what is
-// left of the budget, and writes on in the transcript.
+// When a process dies, its command dies, too. The next one starts from scratch with the rest of the budget, and
+// continues the transcript.
 func TestCommandBeginsAgain(t *testing.T) {
 	c := newCLI(t, "for i in 1 2; do node ask.js /chat/completions > /dev/null; done; echo done", says)
 	first := c.run()

@@ -19,33 +19,32 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// kindCommand is agent.kind for agents that are commands.
+// kindCommand is the agent.kind of agents that are commands.
 const kindCommand = "command"
 
-// longestAnswer is how many tokens an answer may have when the command does not say.
-const longestAnswer = 32_000
+// defaultMaxAnswer is the maximum size of an answer, in tokens, if the command sets none.
+const defaultMaxAnswer = 32_000
 
 // CommandAgentsConfig is the configuration of [CommandAgents].
 type CommandAgentsConfig struct {
 	Upstream string // base URL of the model's endpoint
-	Key      string // its key; commands never see it
+	Key      string // API key of the endpoint; never visible to commands
 	Model    string
 	Price    llm.Price
 	Timeout  time.Duration // of one answer; 0: as in [gateway.Config]
-	Room     *gateway.Room // that its gateways share with others; nil: one of their own
+	Room     *gateway.Room // shared capacity of its gateways; nil: their own
 
-	Sandbox *sandbox.Sandbox // runs them; nil: none runs
-	Path    []string         // folders with agents that are installed on this server, shown to commands read-only
-	Env     []string         // names of this process's variables that a repository may ask for
-	Environ []string         // of this process; nil: os.Environ
+	Sandbox *sandbox.Sandbox // nil: no command runs
+	Path    []string         // folders with installed agents, mounted read-only for commands
+	Env     []string         // names of variables of this process that a repository may request
+	Environ []string         // environment of this process; nil: os.Environ
 	Cache   string           // as in BuiltinConfig
 	Hosts   []string         // as in BuiltinConfig
 	Now     func() time.Time // nil: time.Now
-	Logger  *slog.Logger     // nil: nothing is logged
+	Logger  *slog.Logger     // nil: no logging
 }
 
-// CommandAgents makes agents of the commands that repositories name in their settings.
-// It is safe for concurrent use.
+// CommandAgents creates agents from the commands in repositories' settings. It is safe for concurrent use.
 type CommandAgents struct {
 	CommandAgentsConfig
 	runners *runnerFactory // nil: no sandbox
@@ -81,7 +80,7 @@ func NewCommandAgents(cfg CommandAgentsConfig) (*CommandAgents, error) {
 	return c, nil
 }
 
-// Agent is the agent that a repository's settings name, when they name a command.
+// Agent returns the agent for a repository's settings; ok is false unless they name a command.
 func (c *CommandAgents) Agent(s sia.AgentSettings) (_ Agent, ok bool) {
 	if s.Kind != kindCommand {
 		return nil, false
@@ -91,8 +90,8 @@ func (c *CommandAgents) Agent(s sia.AgentSettings) (_ Agent, ok bool) {
 	return a, true
 }
 
-// Find is the file of a preset's program on this server; "" when it is not installed
-// where commands can see it.
+// Find returns the path of a preset's program on this server; "" if it is not installed in a folder visible to
+// commands.
 func (c *CommandAgents) Find(p Preset) string {
 	folders := []string{"/usr/local/bin", "/usr/bin", "/bin"}
 	for _, dir := range append(c.bins(), folders...) {
@@ -103,7 +102,7 @@ func (c *CommandAgents) Find(p Preset) string {
 	return ""
 }
 
-// bins are the folders of Path that hold programs.
+// bins returns the folders of Path that may hold programs.
 func (c *CommandAgents) bins() (dirs []string) {
 	for _, dir := range c.Path {
 		dirs = append(dirs, filepath.Join(dir, "bin"), filepath.Join(dir, "node_modules", ".bin"), dir)
@@ -111,18 +110,17 @@ func (c *CommandAgents) bins() (dirs []string) {
 	return dirs
 }
 
-// CommandAgent is an agent that is somebody else's program. It runs in the sandbox,
-// reads the brief from its standard input, and changes the files of the folder that it
-// starts in. It reaches the model through a gateway, and nothing else.
+// CommandAgent is an agent that is an external program. It runs in the sandbox, reads the brief from its standard
+// input, and changes files in its working directory. It can reach only the model, through a gateway.
 type CommandAgent struct {
 	*CommandAgents
-	line   string // what the settings say
+	line   string // command in the settings
 	wanted []string
 	preset Preset
-	known  bool // line names a preset
+	known  bool // line is the name of a preset
 }
 
-// Name is the preset's name or "command", and the model's name.
+// Name returns the preset's name or "command", and the model's name.
 func (a *CommandAgent) Name() string {
 	return cmp.Or(a.preset.Name, kindCommand) + "/" + a.Model
 }
@@ -134,7 +132,7 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 			&sia.Error{Op: fmt.Sprintf("attempt %d on %s#%d", in.Attempt, in.Repo, in.Issue), Permanent: true, Message: why}
 	}
 	if in.Planning {
-		in = in.toPlan()
+		in = in.forPlanning()
 	}
 	root, err := os.OpenRoot(in.Dir)
 	if err != nil {
@@ -148,7 +146,7 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		env: tool.Env{Root: root, Test: in.Test, Past: in.Past, Cover: in.Cover},
 		out: &outputParser{read: a.preset.read, now: a.Now}, calls: make(chan *paidAnswer),
 	}
-	r.meter = &callMeter{longest: longestAnswer, budget: spent, heard: r.passCall, spent: r.endAtLimit}
+	r.meter = &callMeter{defaultMax: defaultMaxAnswer, budget: spent, onCall: r.passCall, spent: r.endAtLimit}
 	res, err := r.attempt(ctx)
 	a.Logger.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt, "agent",
 		a.Name(),
@@ -156,7 +154,7 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	return res, err
 }
 
-// impossible says why the command can't run here and what to do; "" when it can.
+// impossible returns why the command can't run here and how to fix that; "" if it can run.
 func (a *CommandAgent) impossible() string {
 	const orBuiltin = ", or set agent.kind to builtin in .sia/config.yml on the base branch"
 	switch {
@@ -178,8 +176,7 @@ func (a *CommandAgent) impossible() string {
 	return ""
 }
 
-// variables are the environment that the command gets. refused are the variables that
-// the settings ask for and that it does not get.
+// variables returns the environment of the command. refused are the variables in the settings that it does not get.
 func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
 	env = append(to.env(), "PATH="+strings.Join(append(a.bins(), a.Sandbox.Path(), depsAt+"/python/bin"), ":"))
 	if a.preset.env != nil {
@@ -208,7 +205,7 @@ func lookupEnv(environ []string, name string) (string, bool) {
 	return "", false
 }
 
-// gateway opens a gateway to the model for one attempt, and says how to reach it.
+// gateway opens a gateway to the model for one attempt and returns how to reach it.
 func (a *CommandAgent) gateway(m gateway.Meter) (*gateway.Gateway, modelAccess, error) {
 	to := modelAccess{url: sandbox.ServiceURL, token: "sia-attempt-" + rand.Text(), model: a.Model}
 	g, err := gateway.New(gateway.Config{Upstream: a.Upstream, Key: a.Key, Model: a.Model, Token: to.token, Meter: m,

@@ -22,10 +22,10 @@ import (
 //go:embed prompts/command.md
 var commandPrompt string
 
-// maxEnding bounds the last output of a command that failed, in a reason for people.
+// maxEnding is the maximum size of a failed command's output in a reason for users, in bytes.
 const maxEnding = 1500
 
-// commandRun is one attempt of a command under way.
+// commandRun is a running attempt of a command.
 type commandRun struct {
 	*CommandAgent
 	turnJournal
@@ -34,17 +34,17 @@ type commandRun struct {
 	meter   *callMeter
 	out     *outputParser
 	runner  *attemptRunner
-	configs map[string]configFile // in the work tree when the command began
-	removed []string              // configuration that the command made, which is gone again
-	calls   chan *paidAnswer      // from the gateway, one by one; nil: one begins
+	configs map[string]configFile // in the work tree when the command started
+	removed []string              // configuration that the command created and that was removed
+	calls   chan *paidAnswer      // from the gateway, one at a time; nil: a call begins
 	stop    context.CancelCauseFunc
-	ended   <-chan struct{} // closed when nothing takes calls any more
+	ended   <-chan struct{} // closed when calls are no longer received
 
-	turns int // recorded
+	turns int // number of recorded turns
 	res   Result
 }
 
-// limitError is the cause with which a spent budget ends an attempt.
+// limitError is the cancellation cause of an attempt that exhausted its budget.
 type limitError struct {
 	end sia.AttemptEnd
 	why string
@@ -52,7 +52,7 @@ type limitError struct {
 
 func (l limitError) Error() string { return l.why }
 
-// attempt runs the command to its end and records how it ended.
+// attempt runs the command to its end and records the result.
 func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 	ctx, cancel := r.meter.budget.withTimeLimit(ctx)
 	defer cancel()
@@ -69,14 +69,14 @@ func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 	return r.res, err
 }
 
-// run prepares the work tree, tells the command what to do, and lets it.
+// run prepares the work tree and runs the command.
 func (r *commandRun) run(ctx context.Context) error {
 	runner, told, note, err := r.runners.openRunner(ctx, r.in)
 	if err != nil {
 		return err
 	}
 	r.runner = runner
-	r.addNote(runner.lacks)
+	r.addNote(runner.missingServices)
 	r.addNote(note)
 	brief := r.in.Brief
 	if len(brief.Tools)+len(brief.WithoutTools) > 0 {
@@ -96,7 +96,7 @@ func (r *commandRun) run(ctx context.Context) error {
 	}
 	defer gate.Close()
 	if _, answers, ok := resumePoint(r.in.Saved); ok {
-		// It can't be told where the command was. What it spent is spent.
+		// A command can't be resumed. The cost so far is still charged.
 		r.turns = answers[len(answers)-1].Number
 		r.addNote("begun again after the process ended: the command starts anew, in the work tree as it is")
 	} else if err := r.recordTurn(ctx, Turn{Kind: TurnBrief, Text: text}); err != nil {
@@ -108,20 +108,20 @@ func (r *commandRun) run(ctx context.Context) error {
 	if err := r.start(ctx, to, text, gate); err != nil {
 		return err
 	}
-	if told := r.lookAffected(ctx); told != "" {
+	if told := r.checkAffected(ctx); told != "" {
 		if err := r.startAgain(ctx, to, text, told, gate); err != nil {
 			return err
 		}
 	}
 	if p := r.in.Part; p != nil && r.res.End == sia.EndFinished {
-		check := p.wanted().look(ctx, r.runner, r.env)
+		check := p.check().run(ctx, r.runner, r.env)
 		r.res.Check = &check
 	}
 	return nil
 }
 
-// startAgain has the command mend what it was told of. It does not know what it did before, so it gets the brief, too.
-// What it had done stands when it fails this time.
+// startAgain restarts the command with a message. The command has no memory of its first run, so it gets the brief
+// again. If it fails this time, the result of the first run is kept.
 func (r *commandRun) startAgain(
 	ctx context.Context, to modelAccess, brief, told string, gate *gateway.Gateway,
 ) error {
@@ -142,7 +142,7 @@ func (r *commandRun) startAgain(
 		r.addNote("the second time, " + r.res.Reason)
 		r.res.End, r.res.Reason, r.res.Summary, r.res.Ledger = first.End, "", first.Summary, first.Ledger
 	}
-	r.lookAffected(ctx)
+	r.checkAffected(ctx)
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	}
 	c := r.sandboxCommand(to, brief, gate)
 	over := make(chan struct{})
-	r.meter.between(func() { r.ended = over })
+	r.meter.withLock(func() { r.ended = over })
 	type outcome struct {
 		sandbox.Result
 		err error
@@ -168,8 +168,8 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	for {
 		select {
 		case a := <-r.calls:
-			// What was printed until a call begins follows from the answer before. What is printed until the call ends may
-			// follow from its own answer, which the program reads while it comes.
+			// Output before a call belongs to the previous answer. Output during a call may belong to that call's own answer,
+			// which the program reads as a stream.
 			if a == nil || last != nil {
 				if err := r.recordAnswer(ctx, last, false); err != nil && failed == nil {
 					failed = err
@@ -194,7 +194,7 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	}
 }
 
-// sandboxCommand is the command as the sandbox runs it.
+// sandboxCommand returns the command in the sandbox's form.
 func (r *commandRun) sandboxCommand(to modelAccess, brief string, gate *gateway.Gateway) sandbox.Command {
 	c := r.runner.newCommand(false)
 	env, refused := r.variables(to)
@@ -206,7 +206,7 @@ func (r *commandRun) sandboxCommand(to modelAccess, brief string, gate *gateway.
 		c.Shell, c.Argv = "", r.preset.argv(r.Model)
 	}
 	for _, p := range slices.Sorted(maps.Keys(r.configs)) {
-		if p != ".git" { // it is protected in any case
+		if p != ".git" { // always protected
 			c.ReadOnly = append(c.ReadOnly, p)
 		}
 	}
@@ -217,11 +217,11 @@ func (r *commandRun) sandboxCommand(to modelAccess, brief string, gate *gateway.
 	}
 	left := r.meter.budget.limits.Time
 	c.Stdin, c.Output, c.Service = strings.NewReader(brief+"\n"), r.out, gate
-	c.Limits = sandbox.Limits{Time: 2 * left, CPU: left, Output: 8 << 10} // the attempt's own limit comes first
+	c.Limits = sandbox.Limits{Time: 2 * left, CPU: left, Output: 8 << 10} // the attempt's own limit is lower
 	return c
 }
 
-// passCall passes on that a call of the model begins, or its answer. It waits until the turn before is recorded.
+// passCall passes on that a call to the model begins, or its answer. It blocks until the previous turn is recorded.
 func (r *commandRun) passCall(a *paidAnswer) {
 	select {
 	case r.calls <- a:
@@ -229,11 +229,11 @@ func (r *commandRun) passCall(a *paidAnswer) {
 	}
 }
 
-// endAtLimit ends the attempt at a limit of its budget.
+// endAtLimit cancels the attempt at a limit of its budget.
 func (r *commandRun) endAtLimit(end sia.AttemptEnd, why string) { r.stop(limitError{end, why}) }
 
-// recordAnswer records what was printed since the last turn. a is the answer that led to
-// it; nil: none did. ended says that nothing more will be printed.
+// recordAnswer records the output since the last turn. a is the answer that led to it; nil: none. ended means that no
+// more output follows.
 func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool) error {
 	text, calls := r.out.takeTurn(ended)
 	if a == nil && text == "" && len(calls) == 0 {
@@ -248,14 +248,14 @@ func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool
 	return r.recordTurn(ctx, t)
 }
 
-// setEnd says how the attempt ended.
+// setEnd sets the result of the attempt.
 func (r *commandRun) setEnd(ctx context.Context, res sandbox.Result, gate *gateway.Gateway) {
 	last, printed := r.out.lastWords()
 	words := last
 	if r.preset.read == nil {
-		words = printed // its last line is its summary
+		words = printed // its last line is the summary
 	}
-	rest, entries, wrong := takeLedger(words)
+	rest, entries, wrong := extractLedger(words)
 	r.res.Ledger = entries
 	r.addNote(wrong)
 	if r.preset.read != nil {

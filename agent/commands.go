@@ -11,13 +11,13 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// Commands runs a repository's own commands in a work tree as attempts do: in the sandbox, with setup first, and
-// with what setup fetched and what the command built on the base for the same lock files. Safe for concurrent use on
+// Commands runs a repository's own commands in a work tree in the same way as attempts: in the sandbox, after setup,
+// and with the downloads and build results that are cached for the same lock files. It is safe for concurrent use on
 // different trees.
-type Commands struct{ runners *runnerFactory } // nil: nothing can be run
+type Commands struct{ runners *runnerFactory } // nil: no commands can be run
 
-// NewCommands keeps in the folder cache what setup fetches; "" keeps nothing. Setup may fetch from hosts; without any
-// it has no network. Without a sandbox nothing is run.
+// NewCommands returns a Commands. Downloads of setup are kept in the folder cache, unless it is "". Setup may connect
+// to hosts; without any it has no network. If box is nil, no command can be run.
 func NewCommands(
 	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
 ) (*Commands, error) {
@@ -28,15 +28,15 @@ func NewCommands(
 	return &Commands{runners}, nil
 }
 
-// Runs reports whether anything can be run.
+// Runs reports whether commands can be run.
 func (c *Commands) Runs() bool { return c.runners != nil }
 
-// Run prepares the work tree in.Dir with in.Setup and runs one command in it, at most for a time and without a
-// network. out gets what the command prints as it comes; nil: nothing does. failed is what the first setup command
-// printed that failed, and which services can't be had; empty: nothing failed.
+// Run prepares the work tree in.Dir with in.Setup and runs one command in it, without a network and for at most within.
+// It copies the command's output to out as it is printed, unless out is nil. failed is the output of the first setup
+// command that failed, and the services that are unavailable; empty: nothing failed.
 //
-// What the command built is kept where in.OnBase: later runs and attempts begin with a copy of it, so that a compiler
-// does not begin anew for each. What a branch's command builds is never kept, so that it reaches nobody.
+// If in.OnBase, the command's build results are kept: later runs and attempts start with a copy of them instead of
+// compiling from scratch. Build results of a branch are never kept, so that they can't reach other attempts.
 func (c *Commands) Run(
 	ctx context.Context, in Input, command string, within time.Duration, out io.Writer,
 ) (res sandbox.Result, failed string, err error) {
@@ -45,11 +45,11 @@ func (c *Commands) Run(
 		return res, "", err
 	}
 	defer runner.close()
-	in.begins(command)
+	in.notifyBegin(command)
 	if res, err = runner.run(ctx, command, within, out, false); err == nil && in.OnBase && failed == "" {
 		if err = runner.keepBuilt(ctx); err != nil {
-			err = runner.notKept(ctx, err)
+			err = runner.logNotKept(ctx, err)
 		}
 	}
-	return res, strings.TrimSpace(runner.lacks + "\n" + failed), err
+	return res, strings.TrimSpace(runner.missingServices + "\n" + failed), err
 }

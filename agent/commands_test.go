@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 )
 
-// What a command built on the base is there for later ones, with and without setup; what one built on a branch is not.
+// Build results of commands on the base are available to later ones, with and without setup; those of a branch are not.
 //
 //test:thorough
 func TestCommandsKeepWhatTheyBuiltOnTheBase(t *testing.T) {

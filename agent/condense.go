@@ -9,48 +9,47 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of the note that sums up an answer, in characters.
+// Maximum sizes in the note that summarizes an answer, in characters.
 const (
-	mostNote    = 500
-	mostNoteArg = 120
-	mostOutcome = 120
+	maxNote    = 500
+	maxNoteArg = 120
+	maxOutcome = 120
 )
 
-// noteOf sums an answer up in one line of a list: which files were read and changed,
-// which commands ran and how they ended. It is made from the calls alone, so that it
-// is true and always the same.
-func noteOf(number int, said string, calls []Call) string {
+// turnNote summarizes an answer as one list item: files read and changed, commands run, and their results. It uses only
+// the calls, so it is accurate and deterministic.
+func turnNote(number int, said string, calls []Call) string {
 	var did []string
 	for _, c := range calls {
-		if n := c.noteOfCall(); len(did) == 0 || did[len(did)-1] != n {
+		if n := c.note(); len(did) == 0 || did[len(did)-1] != n {
 			did = append(did, n)
 		}
 	}
 	if len(did) == 0 {
-		did = append(did, "said: "+clipLine(Sanitize(said), mostOutcome))
+		did = append(did, "said: "+clipLine(Sanitize(said), maxOutcome))
 	}
-	return text.Clip(fmt.Sprintf("- answer %d: %s", number, strings.Join(did, "; ")), mostNote)
+	return text.Clip(fmt.Sprintf("- answer %d: %s", number, strings.Join(did, "; ")), maxNote)
 }
 
-// noteOfCall sums a call up.
-func (c Call) noteOfCall() string {
+// note summarizes a call.
+func (c Call) note() string {
 	var args struct {
 		Path, Command, Pattern, Match string
 	}
-	_ = json.Unmarshal([]byte(c.Arguments), &args) // arguments that are none name nothing
+	_ = json.Unmarshal([]byte(c.Arguments), &args) // invalid arguments are treated as empty
 	about := ""
 	for _, a := range []string{args.Command, args.Pattern, args.Path, args.Match} {
 		if a != "" && about == "" {
-			about = " " + clipLine(Sanitize(a), mostNoteArg)
+			about = " " + clipLine(Sanitize(a), maxNoteArg)
 		}
 	}
 	if about == "" && len(c.Changed) > 0 {
-		about = " " + clipLine(strings.Join(c.Changed, ", "), mostNoteArg)
+		about = " " + clipLine(strings.Join(c.Changed, ", "), maxNoteArg)
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(c.Result), "\n")
 	outcome := ""
 	if c.IsError || c.Name == tool.NameRun || c.Name == tool.NameTest {
-		outcome = " → " + clipLine(Sanitize(first), mostOutcome)
+		outcome = " → " + clipLine(Sanitize(first), maxOutcome)
 	}
 	return clipLine(Sanitize(c.Name), 60) + about + outcome
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// talker is an endpoint with a model that says a lot in each answer, so that leaving
-// results out can't keep the conversation within its window. It keeps what it was sent.
+// talker serves a model with long answers, so that leaving out results is not enough to fit the window. It records its
+// requests.
 func talker(t *testing.T, answers int) (url string, got *[]scripted.Request) {
 	t.Helper()
 	got = &[]scripted.Request{}
@@ -102,8 +102,8 @@ func tokens(q scripted.Request) (n int) {
 	return n
 }
 
-// An endpoint that finds the conversation too long gets a shorter one, which
-// still has the system prompt and the brief.
+// If an endpoint reports that the conversation is too long, it gets a shorter one, with the system prompt and the
+// brief.
 func TestContextLengthIsRecoveredByPruning(t *testing.T) {
 	finish := done
 	finish.Fault = &scripted.Fault{Status: 400, Code: "context_length_exceeded", Times: 1}

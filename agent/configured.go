@@ -15,42 +15,40 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// steering are the names of files and folders that steer whoever comes next: whoever writes
-// them decides what is run.
+// steering are the names of files and folders that configure agents, editors, package managers or git. A command that
+// could write them could run code later.
 var steering = sia.Steering()
 
-// atRoot are git's own there. What else begins so only says what is ignored, how files are shown or what CI does: the
-// gate reports the lines where that matters, and nothing of the sandbox or of SIA's git obeys it.
-var atRoot = []string{".git", ".gitmodules"}
+// gitRootNames are git's own names at the root. Other names with this prefix only control ignoring, display or CI: the
+// gate reports their lines where that matters, and neither the sandbox nor SIA's git uses them.
+var gitRootNames = []string{".git", ".gitmodules"}
 
-// isConfig reports whether a path ends in one of the names that steer, in any case, or is one of git's at the root.
+// isConfig reports whether the base name of a path is in steering, ignoring case, or the path is one of gitRootNames.
 func isConfig(p string) bool {
 	named := func(n string) bool { return strings.EqualFold(n, path.Base(p)) }
-	return slices.ContainsFunc(steering, named) || path.Dir(p) == "." && slices.ContainsFunc(atRoot, named)
+	return slices.ContainsFunc(steering, named) || path.Dir(p) == "." && slices.ContainsFunc(gitRootNames, named)
 }
 
-// maxConfigs bounds the configuration that a work tree has before an attempt: each file and
-// folder of it is mounted.
+// maxConfigs is the maximum number of configuration files in a work tree before an attempt: each is mounted.
 const maxConfigs = 1000
 
-// undoWithin bounds the look for configuration after an attempt.
-const undoWithin = 20 * time.Second
+// undoTimeout limits the search for configuration after an attempt.
+const undoTimeout = 20 * time.Second
 
 // configFile is a file or folder of configuration.
 type configFile struct {
 	fs.FileInfo
-	target string // of a symbolic link
+	target string // target of a symbolic link
 }
 
-// is reports whether two are the same, and say the same as long as they can only be read.
-// A link can be replaced, and then its number may be that of another.
+// same reports whether two are the same file, and therefore have the same content as long as they are read-only. A
+// symbolic link can be replaced by another with the same inode number, so targets are compared too.
 func (f configFile) is(other configFile) bool {
 	return f.FileInfo != nil && os.SameFile(f.FileInfo, other.FileInfo) && f.Mode().Type() == other.Mode().Type() &&
 		f.target == other.target
 }
 
-// findConfigs finds the configuration in a work tree: what lies where. What package
-// managers installed is not looked at, since git ignores it.
+// findConfigs returns the configuration in a work tree, by path. It skips node_modules, which git ignores.
 func findConfigs(ctx context.Context, root *os.Root) (map[string]configFile, error) {
 	found := map[string]configFile{}
 	err := fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
@@ -87,7 +85,7 @@ func findConfigs(ctx context.Context, root *os.Root) (map[string]configFile, err
 	return found, nil
 }
 
-// protectConfigs finds what a command may only read.
+// protectConfigs finds the files that a command may only read.
 func (r *commandRun) protectConfigs(ctx context.Context) error {
 	var err error
 	if r.configs, err = findConfigs(ctx, r.env.Root); err != nil {
@@ -99,10 +97,9 @@ func (r *commandRun) protectConfigs(ctx context.Context) error {
 	return nil
 }
 
-// undoConfigs removes configuration that the command made, or put in the place of what it
-// could only read, and keeps what.
+// undoConfigs removes configuration that the command created or replaced, and records the paths.
 func (r *commandRun) undoConfigs(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	after, err := findConfigs(ctx, r.env.Root)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// Bounds of what is left out of a conversation that outgrows the window.
+// Limits of shortening a conversation that outgrows the window.
 const (
-	keepLast       = 6    // newest messages that stay whole
-	keepLeast      = 2    // newest messages that stay whole when more would be too much
-	keepTurns      = 2    // newest answers that are not condensed, unless there is no other way
-	minLeftOut     = 200  // bytes of a result; a shorter one is not worth leaving out
-	minCallLeftOut = 1500 // bytes of a call's arguments, likewise
+	keepLast         = 6    // newest messages that stay complete
+	keepLeast        = 2    // newest messages that stay complete if keepLast is too many
+	keepTurns        = 2    // newest answers that are not condensed unless necessary
+	minResultLeftOut = 200  // minimum bytes of a result to leave out
+	minCallLeftOut   = 1500 // minimum bytes of a call's arguments to leave out
 )
 
 const (
@@ -26,41 +26,38 @@ const (
 	condensedSource = "your earlier tool calls"
 )
 
-// conversation is the messages of an attempt with a running estimate of their
-// tokens. The system prompt and the brief always stay. Notes of the oldest answers
-// follow, and then the answers since, each with its results. It is always one that
-// the protocol allows: every call of an answer has its result.
+// conversation holds the messages of an attempt, with a running estimate of their tokens: the system prompt and the
+// brief, which always stay; notes of the oldest answers; and the later answers, each with its results. The protocol's
+// rule that each call has a result always holds.
 //
-// A conversation that outgrows the window is shortened from its oldest end: results
-// first, then arguments, then whole answers. Each answer becomes one note. A note is
-// appended once and never written anew, so that the endpoint's cache of what stands
-// before it stays good.
+// A conversation that outgrows the window is shortened from its oldest end: first results, then arguments, then whole
+// answers. Each answer becomes one note. Notes are appended and never changed, so that the endpoint's prompt cache
+// stays valid for the prefix before them.
 type conversation struct {
 	system, brief llm.Message
-	head          int // tokens of both, with the notes
+	head          int // tokens of both, and of the notes
 
-	notes []string // of answers that were condensed, oldest first
-	gone  int      // notes before them that were left out
+	notes        []string // of condensed answers, oldest first
+	droppedNotes int      // number of older notes that were dropped
 
 	turns []modelExchange
-	total int // tokens of everything
+	total int // tokens of all messages
 }
 
-// modelExchange is an answer of the model, the results of its calls, and what the loop
-// said then.
+// modelExchange is an answer of the model, the results of its calls, and the loop's messages after it.
 type modelExchange struct {
 	messages []llm.Message
 	tokens   []int
-	note     string // sums it up in a line
+	note     string // one-line summary
 }
 
-// beginWith sets what always stays.
+// beginWith sets the messages that always stay.
 func (c *conversation) beginWith(system, brief string) {
 	c.system, c.brief = llm.Message{Role: llm.RoleSystem, Content: system}, llm.Message{Role: llm.RoleUser, Content: brief}
-	c.reckonHead()
+	c.recountHead()
 }
 
-// addMessage appends a message. An answer of the model begins an exchange.
+// addMessage appends a message. An answer of the model starts an exchange.
 func (c *conversation) addMessage(m llm.Message) {
 	if m.Role == llm.RoleAssistant || len(c.turns) == 0 {
 		c.turns = append(c.turns, modelExchange{})
@@ -70,14 +67,14 @@ func (c *conversation) addMessage(m llm.Message) {
 	c.total += n
 }
 
-// noteLast sets the note that the last answer becomes when it is condensed.
+// noteLast sets the note that replaces the last answer when it is condensed.
 func (c *conversation) noteLast(text string) {
 	if len(c.turns) > 0 {
 		c.turns[len(c.turns)-1].note = text
 	}
 }
 
-// messages is the conversation as it is sent.
+// messages returns the conversation in the form that is sent.
 func (c *conversation) messages() []llm.Message {
 	all := []llm.Message{c.system, c.opening()}
 	for _, x := range c.turns {
@@ -86,30 +83,29 @@ func (c *conversation) messages() []llm.Message {
 	return all
 }
 
-// opening is the brief with the notes.
+// opening returns the brief with the notes.
 func (c *conversation) opening() llm.Message {
 	m := c.brief
-	if len(c.notes) > 0 || c.gone > 0 {
+	if len(c.notes) > 0 || c.droppedNotes > 0 {
 		list := strings.Join(c.notes, "\n")
-		if c.gone > 0 {
-			list = fmt.Sprintf("- %d older notes are left out\n", c.gone) + list
+		if c.droppedNotes > 0 {
+			list = fmt.Sprintf("- %d older notes are left out\n", c.droppedNotes) + list
 		}
 		m.Content += "\n\n" + condensedHeading + "\n\n" + wrapUntrusted(condensedSource, list)
 	}
 	return m
 }
 
-func (c *conversation) reckonHead() {
+func (c *conversation) recountHead() {
 	n := c.system.Tokens() + c.opening().Tokens()
 	c.total += n - c.head
 	c.head = n
 }
 
-// shorten brings the conversation down to bound tokens by leaving out results and
-// arguments of old calls. When it has more than most tokens even then, it condenses
-// old answers until bound is reached, as far as the system prompt and the brief allow.
-// It does more at once than is needed, since each change makes the endpoint's cache of
-// the conversation useless. note says what it did; empty: nothing.
+// shorten shortens the conversation to bound tokens by leaving out results and arguments of old calls. If that leaves
+// more than most tokens, it condenses old answers until bound is reached, or only the system prompt and the brief
+// remain. It removes more than is needed at once, since each change invalidates the endpoint's prompt cache. note
+// describes the changes; empty: none.
 func (c *conversation) shorten(bound, most int) (note string) {
 	before := c.total
 	old := -keepLast
@@ -147,8 +143,7 @@ func (c *conversation) shorten(bound, most int) (note string) {
 	return fmt.Sprintf("%s: %d of %d tokens", strings.Join(did, ", "), before-c.total, before)
 }
 
-// leaveOut leaves out results, then arguments, of the first old messages after
-// the brief.
+// leaveOut leaves out results, then arguments, of the first old messages after the brief.
 func (c *conversation) leaveOut(bound, old int) {
 	for _, change := range []func(*llm.Message) bool{dropResult, dropArguments} {
 		at := 0
@@ -169,8 +164,7 @@ func (c *conversation) leaveOut(bound, old int) {
 	}
 }
 
-// condense makes notes of the oldest answers, but for the last keep, and returns
-// how many.
+// condense replaces the oldest answers by notes, except the last keep, and returns how many.
 func (c *conversation) condense(bound, keep int) (n int) {
 	for c.total > bound && len(c.turns) > keep {
 		x := c.turns[0]
@@ -181,34 +175,34 @@ func (c *conversation) condense(bound, keep int) (n int) {
 		if x.note != "" {
 			c.notes = append(c.notes, x.note)
 		}
-		c.reckonHead()
+		c.recountHead()
 		n++
 	}
 	return n
 }
 
-// dropNotes leaves out the oldest notes.
+// dropNotes drops the oldest notes and returns how many.
 func (c *conversation) dropNotes(bound int) (n int) {
 	for c.total > bound && len(c.notes) > 0 {
-		many := max(1, len(c.notes)/4) // each costs a look at all of them
+		many := max(1, len(c.notes)/4) // in batches, since each recount reads all notes
 		c.notes = slices.Delete(c.notes, 0, many)
-		c.gone += many
+		c.droppedNotes += many
 		n += many
-		c.reckonHead()
+		c.recountHead()
 	}
 	return n
 }
 
 func dropResult(m *llm.Message) bool {
-	if m.Role != llm.RoleTool || len(m.Content) < minLeftOut {
+	if m.Role != llm.RoleTool || len(m.Content) < minResultLeftOut {
 		return false
 	}
 	m.Content = leftOutResult
 	return true
 }
 
-// dropArguments leaves out long arguments. Those of an answer with opaque parts stay: the
-// two belong together, and go together.
+// dropArguments leaves out long arguments. Those of an answer with opaque parts stay: the endpoint expects both
+// unchanged.
 func dropArguments(m *llm.Message) bool {
 	if m.Opaque != nil && len(m.Opaque.Parts) > 0 {
 		return false
@@ -216,7 +210,7 @@ func dropArguments(m *llm.Message) bool {
 	dropped := false
 	for i := range m.ToolCalls {
 		if len(m.ToolCalls[i].Arguments) >= minCallLeftOut {
-			if !dropped { // the model's answer is shared with whoever got it
+			if !dropped { // copied, since the caller shares the model's answer
 				m.ToolCalls = slices.Clone(m.ToolCalls)
 			}
 			m.ToolCalls[i].Arguments = leftOutCall

@@ -12,10 +12,8 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// However a conversation grows and is shortened: the system prompt and the brief
-// stay, every call has its result right after the answer that made it, the bound
-// holds where it can, and notes are only ever appended, or left out from the
-// oldest on.
+// While a conversation grows and is shortened, the system prompt and the brief stay, every call has its result right
+// after its answer, the bound holds if possible, and notes are only appended, or dropped from the oldest.
 //
 //test:plain
 func TestConversationProperty(t *testing.T) {
@@ -48,8 +46,8 @@ func TestConversationProperty(t *testing.T) {
 			}
 			notes = slices.Clone(c.notes)
 		}
-		if got := len(c.turns) + len(c.notes) + c.gone; got != answers {
-			t.Fatalf("%d answers are %d turns, %d notes and %d left out", answers, len(c.turns), len(c.notes), c.gone)
+		if got := len(c.turns) + len(c.notes) + c.droppedNotes; got != answers {
+			t.Fatalf("%d answers are %d turns, %d notes and %d left out", answers, len(c.turns), len(c.notes), c.droppedNotes)
 		}
 		list := c.messages()
 		if list[0].Content != system || !strings.HasPrefix(list[1].Content, brief) || list[1].Role != llm.RoleUser {
@@ -68,7 +66,7 @@ func TestConversationProperty(t *testing.T) {
 	})
 }
 
-// exchanged adds an answer with calls and their results, or a text and what the loop says to it.
+// exchanged adds an answer with calls and their results, or a text and the loop's reply.
 func exchanged(t *rapid.T, c *conversation, n int, size *rapid.Generator[int]) {
 	m := llm.Message{Role: llm.RoleAssistant, Content: strings.Repeat("word ", size.Draw(t, "text")/5)}
 	var calls []Call
@@ -85,10 +83,10 @@ func exchanged(t *rapid.T, c *conversation, n int, size *rapid.Generator[int]) {
 	if len(calls) == 0 {
 		c.addMessage(llm.Message{Role: llm.RoleUser, Content: "Go on."})
 	}
-	c.noteLast(noteOf(n, m.Content, calls))
+	c.noteLast(turnNote(n, m.Content, calls))
 }
 
-// allowed checks what the protocol asks of a conversation.
+// allowed checks the protocol's rules for a conversation.
 func allowed(list []llm.Message) error {
 	for i := 0; i < len(list); i++ {
 		switch m := list[i]; m.Role {
@@ -133,7 +131,7 @@ func TestNotes(t *testing.T) {
 		"- answer 3: read":                    {"", []Call{{Name: "read", Arguments: `{not json`}}},
 		"- answer 3: said: I think about it.": {"I think\nabout it.<!-- x -->", nil},
 	} {
-		if got := noteOf(3, tt.text, tt.calls); got != want {
+		if got := turnNote(3, tt.text, tt.calls); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -141,7 +139,7 @@ func TestNotes(t *testing.T) {
 	for i := range 100 {
 		many = append(many, Call{Name: "read", Arguments: fmt.Sprintf(`{"path":"dir/file%d.go"}`, i)})
 	}
-	if n := utf8.RuneCountInString(noteOf(1, "", many)); n > mostNote {
+	if n := utf8.RuneCountInString(turnNote(1, "", many)); n > maxNote {
 		t.Errorf("a note of %d characters", n)
 	}
 }

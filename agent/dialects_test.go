@@ -20,7 +20,7 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// clientOf is a client for a server of a flavour.
+// clientOf returns a client for a server of a flavour.
 func clientOf(t *testing.T, s *flavour.Server, change ...func(*llm.Config)) *llm.Client {
 	t.Helper()
 	cfg := llm.Config{Model: cmp.Or(s.Model, "coder"), Name: s.Name, BaseURL: s.URL,
@@ -38,7 +38,7 @@ func clientOf(t *testing.T, s *flavour.Server, change ...func(*llm.Config)) *llm
 	return c
 }
 
-// attemptOn makes an attempt with a model in a folder of its own; no tools are the usual ones.
+// attemptOn makes an attempt with a model in a new folder; no tools means the usual ones.
 func attemptOn(t *testing.T, m agent.Model, tools ...tool.Tool) (agent.Result, *transcript) {
 	t.Helper()
 	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m, Tools: tools, Now: func() time.Time { return epoch }})
@@ -53,7 +53,7 @@ func attemptOn(t *testing.T, m agent.Model, tools ...tool.Tool) (agent.Result, *
 	return b.run(), b.rec
 }
 
-// working is an attempt of n answers that change something, and then end.
+// working returns an attempt of n answers that change something, and then end.
 func working(n int) (list []flavour.Turn) {
 	for i := range n - 1 {
 		list = append(list, flavour.Turn{Text: fmt.Sprintf("Step %d.", i), Calls: []flavour.Call{{Name: "write",
@@ -62,10 +62,10 @@ func working(n int) (list []flavour.Turn) {
 	return append(list, flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done."}`}}})
 }
 
-// opaqueWords are from what models give for themselves alone.
+// opaqueWords are parts of models' opaque output.
 var opaqueWords = []string{"gAAAAA", "I think", "sig-", "c2ln", "Hm", "So ", "It may be", "ZGF0YQ"}
 
-// shows reports what is shown of an attempt although it is for the model alone.
+// shows returns the opaque words that a transcript shows.
 func shows(rec *transcript) (words []string) {
 	text := agent.Markdown(rec.turns, agent.Header{})
 	for _, w := range opaqueWords {
@@ -76,8 +76,7 @@ func shows(rec *transcript) (words []string) {
 	return words
 }
 
-// An attempt finishes with each server that can answer, whatever is particular about
-// it, and shows nothing that is for the model alone.
+// An attempt finishes with each server that can answer, despite its peculiarities, and shows no opaque parts.
 func TestAttemptWithEachFlavour(t *testing.T) {
 	for _, f := range flavour.All() {
 		if f.Fails != "" {
@@ -98,7 +97,7 @@ func TestAttemptWithEachFlavour(t *testing.T) {
 	}
 }
 
-// openHanded is a meter that lets every call through.
+// openHanded is a meter that allows every call.
 type openHanded struct{}
 
 func (openHanded) Reserve(prompt, want int) (gateway.Call, error) {
@@ -107,7 +106,7 @@ func (openHanded) Reserve(prompt, want int) (gateway.Call, error) {
 
 func (openHanded) Settle(gateway.Call, gateway.Usage) {}
 
-// What can be talked to is talked to through the gateway as well. It finds out once what the endpoint refuses.
+// All flavours work through the gateway as well. It learns only once what the endpoint refuses.
 func TestAttemptThroughTheGateway(t *testing.T) {
 	more := map[string]int{"Mistral: stream_options are forbidden": 1, "vLLM: stream_options are not known": 1,
 		"Mistral: thinking is a block of the content": 0}
@@ -138,9 +137,8 @@ func TestAttemptThroughTheGateway(t *testing.T) {
 	}
 }
 
-// A long attempt finishes with a server of each dialect. At least four fifths of what
-// the model reads after the third turn come from the endpoint's cache, and what SIA books is
-// what the endpoint bills.
+// A long attempt finishes with a server of each dialect. From the third turn on, at least four fifths of the prompts
+// come from the endpoint's cache, and SIA's cost equals the endpoint's invoice.
 func TestLongAttemptInEachDialect(t *testing.T) {
 	for i, f := range slices.Concat(flavour.Stateful(), flavour.Stateful()) {
 		window, shortened := 40_000, false
@@ -148,7 +146,7 @@ func TestLongAttemptInEachDialect(t *testing.T) {
 			window, shortened = 9_000, true
 		}
 		t.Run(fmt.Sprintf("%s, %d", f.Name, window), func(t *testing.T) {
-			n := 0 // a conversation that is condensed carries fewer answers than were given
+			n := 0 // a condensed conversation has fewer answers
 			f.Say = func(flavour.Ask) flavour.Turn { n++; return working(40)[min(n, 40)-1] }
 			s := flavour.Start(f)
 			t.Cleanup(s.Close)
@@ -189,8 +187,8 @@ func TestLongAttemptInEachDialect(t *testing.T) {
 	}
 }
 
-// A coder goes on where another stopped, in another dialect: nothing of the first one's
-// reasoning reaches the second, and each conversation is one that its endpoint takes.
+// One coder continues after another in a different dialect: it gets none of the other's reasoning, and both endpoints
+// accept their conversations.
 func TestAnotherDialectGoesOn(t *testing.T) {
 	all := flavour.Stateful()
 	for i, f := range all {
@@ -232,8 +230,7 @@ func TestAnotherDialectGoesOn(t *testing.T) {
 	}
 }
 
-// An answer that says nothing, is cut off or pauses is no model's last word: it is told to go on,
-// a bounded number of times.
+// After an answer that is empty, cut off or paused, the model is told to continue, a bounded number of times.
 func TestAnswersThatAreNoEnd(t *testing.T) {
 	for _, c := range []struct {
 		name, text, finish string
@@ -274,8 +271,8 @@ func TestAnswersThatAreNoEnd(t *testing.T) {
 	}
 }
 
-// A model that is given all the room there is and still does nothing but think has its attempt ended before it has cost
-// the whole budget; one cut answer that was short is no reason for that.
+// An attempt ends if a model only thinks despite the maximum room for its answers, before it has used up the budget; a
+// short answer that was cut off does not end it.
 func TestThinksForEver(t *testing.T) {
 	var allowed any
 	s := flavour.Start(flavour.Flavour{
@@ -294,8 +291,8 @@ func TestThinksForEver(t *testing.T) {
 	}
 }
 
-// The first request of an attempt is small: what is the same in each, prompt and tools, is
-// paid for with every turn of an endpoint that does not cache. All tools are offered here.
+// The first request of an attempt is small: prompt and tools are part of every turn, and paid for each time without a
+// cache. It includes all tools.
 func TestFirstRequestIsSmall(t *testing.T) {
 	f := flavour.Flavour{Say: flavour.Saying(working(2)...)}
 	s := flavour.Start(f)

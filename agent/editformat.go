@@ -10,18 +10,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// EditFormat is how a model changes files that there are. What suits it makes a difference of
-// several points, and a format that it was not trained for fails often.
+// EditFormat is the format in which a model changes existing files. Models differ by several points between formats,
+// and fail often in a format that they were not trained for.
 type EditFormat string
 
 // The formats.
 const (
-	EditReplace EditFormat = "replace" // a text is put in the place of another
-	EditPatch   EditFormat = "patch"   // a unified diff, or OpenAI's own form of one
-	EditWhole   EditFormat = "whole"   // the file is written anew
+	EditReplace EditFormat = "replace" // one text is replaced by another
+	EditPatch   EditFormat = "patch"   // a unified diff, or OpenAI's variant of one
+	EditWhole   EditFormat = "whole"   // the whole file is rewritten
 )
 
-// ParseEditFormat reads a format; "" leaves it to the model's family.
+// ParseEditFormat parses a format; "" means the default of the model's family.
 func ParseEditFormat(s string) (EditFormat, error) {
 	switch f := EditFormat(s); f {
 	case "", EditReplace, EditPatch, EditWhole:
@@ -30,10 +30,9 @@ func ParseEditFormat(s string) (EditFormat, error) {
 	return "", fmt.Errorf("there is no edit format %q: write replace, patch or whole", s)
 }
 
-// editFamilies are the formats by how models' names begin, whatever vendor stands before
-// them. OpenAI's are trained on patches
+// editFamilies maps prefixes of model names, without the vendor, to formats. OpenAI's models are trained on patches
 // (https://developers.openai.com/cookbook/examples/gpt4-1_prompting_guide#apply-patch); others do better with
-// replacing, and the smallest write whole files (https://aider.chat/docs/leaderboards/).
+// replacement, and the smallest write whole files (https://aider.chat/docs/leaderboards/).
 var editFamilies = []struct {
 	prefix string
 	format EditFormat
@@ -43,7 +42,7 @@ var editFamilies = []struct {
 	{"llama3.2", EditWhole}, {"llama-3.2", EditWhole}, {"gemma", EditWhole}, {"phi", EditWhole},
 }
 
-// EditFormatOf is the format of a model's family.
+// EditFormatOf returns the format of a model's family.
 func EditFormatOf(model string) EditFormat {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	for _, f := range editFamilies {
@@ -54,20 +53,20 @@ func EditFormatOf(model string) EditFormat {
 	return EditReplace
 }
 
-// editing are tools without those of other formats.
-func (f EditFormat) editing(tools []tool.Tool) []tool.Tool {
+// filterTools returns tools without those of other formats.
+func (f EditFormat) filterTools(tools []tool.Tool) []tool.Tool {
 	others := map[EditFormat][]string{EditReplace: {tool.NamePatch}, EditPatch: {tool.NameEdit},
 		EditWhole: {tool.NameEdit, tool.NamePatch}}[f]
 	return slices.DeleteFunc(slices.Clone(tools), func(t tool.Tool) bool { return slices.Contains(others, t.Name) })
 }
 
-// leastFailed are failed edits from which on a format can be called unsuited.
-const leastFailed = 3
+// minFailedEdits is the number of failed edits from which a format can count as unsuitable.
+const minFailedEdits = 3
 
-// suited is the agent with another format where most edits with its own failed in earlier attempts of its coder on the
-// task. Where a format is configured, it holds.
-func (b *BuiltinAgent) suited(earlier []PreviousAttempt) *BuiltinAgent {
-	if b.every == nil {
+// withSuitedFormat returns the agent with another format if most edits with its own failed in earlier attempts of its
+// coder on the task. A configured format is never changed.
+func (b *BuiltinAgent) withSuitedFormat(earlier []PreviousAttempt) *BuiltinAgent {
+	if b.allTools == nil {
 		return b
 	}
 	sums := map[EditFormat]sia.Edits{}
@@ -76,17 +75,17 @@ func (b *BuiltinAgent) suited(earlier []PreviousAttempt) *BuiltinAgent {
 		sums[f] = sums[f].Add(p.Edits)
 	}
 	for _, f := range []EditFormat{b.format, EditReplace, EditWhole, EditPatch} {
-		if e := sums[f]; e.Failed >= leastFailed && e.Failed > e.Made {
+		if e := sums[f]; e.Failed >= minFailedEdits && e.Failed > e.Made {
 			continue
 		}
 		other := *b
-		other.format, other.tools = f, f.editing(b.every)
+		other.format, other.tools = f, f.filterTools(b.allTools)
 		return &other
 	}
 	return b
 }
 
-// countEdit counts a call that was to change files.
+// countEdit counts a call that edits files.
 func (r *builtinRun) countEdit(c Call) {
 	switch c.Name {
 	case tool.NameEdit, tool.NamePatch, tool.NameWrite:
@@ -100,7 +99,7 @@ func (r *builtinRun) countEdit(c Call) {
 	}
 }
 
-// TokensOf are the tokens of what models used.
+// TokensOf converts the usage of models to tokens.
 func TokensOf(u llm.Usage) sia.Tokens {
 	return sia.Tokens{Input: u.Input, Cached: u.CachedInput, Written: u.CacheWrite, Output: u.Output}
 }

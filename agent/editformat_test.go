@@ -27,7 +27,7 @@ func TestEditFormatOf(t *testing.T) {
 	}
 }
 
-// A model is offered the tool of its format, and what it tried with it is counted.
+// A model is offered the tool of its format, and its edits are counted.
 func TestEditFormat(t *testing.T) {
 	for format, want := range map[agent.EditFormat][]string{
 		agent.EditReplace: {"edit", "write"}, agent.EditPatch: {"patch", "write"}, agent.EditWhole: {"write"},
@@ -62,7 +62,7 @@ func TestEditFormat(t *testing.T) {
 	}
 }
 
-// A format with which most edits of an earlier attempt failed gives way to another, unless it is configured.
+// A format with mostly failed edits in an earlier attempt is replaced by another, unless it is configured.
 func TestEditFormatGivesWay(t *testing.T) {
 	for _, c := range []struct {
 		configured agent.EditFormat

@@ -2,11 +2,10 @@ package agent
 
 import "encoding/json"
 
-// Lines of the agents' own event formats. What is not understood is left out of
-// the transcript: these formats change, and nothing depends on them but what
-// people read there.
+// Parsers of the agents' own event formats. Unknown events are left out of the transcript: these formats change, and
+// only the display of transcripts depends on them.
 
-// readClaude reads a line of `claude --output-format stream-json`.
+// readClaude parses a line of `claude --output-format stream-json`.
 func readClaude(line []byte) (s outputEvent) {
 	var v struct {
 		Type, Result string
@@ -43,7 +42,7 @@ func readClaude(line []byte) (s outputEvent) {
 	return s
 }
 
-// readCodex reads a line of `codex exec --json`.
+// readCodex parses a line of `codex exec --json`.
 func readCodex(line []byte) (s outputEvent) {
 	var v struct {
 		Type    string
@@ -78,7 +77,7 @@ func readCodex(line []byte) (s outputEvent) {
 	return s
 }
 
-// readOpenCode reads a line of `opencode run --format json`.
+// readOpenCode parses a line of `opencode run --format json`.
 func readOpenCode(line []byte) (s outputEvent) {
 	var v struct {
 		Type  string

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// lost is a model that looks for file after file that is not there; no call
-// comes twice, so that no rule about repetition sees it.
+// lost returns a model that looks for one missing file after another; no call is repeated, so that rules about
+// repetition don't apply.
 func lost(n int) scripted.Script {
 	var answers []scripted.Answer
 	for i := range n {
@@ -37,8 +37,7 @@ func TestHazardInterrupts(t *testing.T) {
 	}
 }
 
-// The same attempt goes on to its own end when it is one of those that are
-// spared, when a wrong interruption is dear, and when nobody predicts anything.
+// The same attempt continues to its end if it is spared, if wrong interruptions are expensive, or without a hazard.
 func TestHazardLetsGoOn(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -62,8 +61,7 @@ func TestHazardLetsGoOn(t *testing.T) {
 	}
 }
 
-// An attempt that makes a change now and then is not interrupted, whatever else
-// goes wrong.
+// An attempt that makes a change now and then is not interrupted, despite other problems.
 func TestHazardSeesProgress(t *testing.T) {
 	var answers []scripted.Answer
 	for i := range 20 {
@@ -80,7 +78,7 @@ func TestHazardSeesProgress(t *testing.T) {
 	}
 }
 
-// shippedHazard has the weights of the shipped interrupt policy.
+// shippedHazard returns the weights of the shipped interrupt policy.
 func shippedHazard(cost float64) stuck.Hazard {
 	return stuck.Hazard{Bias: -3.8, Streak: 2, Same: 3, Idle: 3, Spent: 1, Cost: cost}
 }

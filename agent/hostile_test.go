@@ -19,10 +19,9 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// TestHostileTests is a repository with tests that are bombs, through whole attempts:
-// the agent is told in words how they ended, the attempt goes on to its end, and
-// nothing of them is left. agent/sandbox has the same for a single command, and
-// gitops for what a repository asks git to run.
+// TestHostileTests runs whole attempts on a repository with tests that are bombs: the agent is told how they ended, the
+// attempt continues to its end, and no process remains. agent/sandbox tests single commands, and gitops what a
+// repository can make git run.
 func TestHostileTests(t *testing.T) {
 	outside := t.TempDir()
 	secret := "host-secret-77a0"
@@ -30,7 +29,7 @@ func TestHostileTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("GITHUB_TOKEN", secret)
-	// The memory lets no fork bomb be large, so that it is the time that ends it.
+	// The memory limit keeps fork bombs small, so that they end by the time limit.
 	limits := sandbox.Limits{Time: 2 * time.Second, Memory: 512 << 20, Processes: 64, Temp: 64 << 20, FileSize: 64 << 20,
 		Disk: 64 << 20, Files: 5000, Printed: 1 << 20}
 	box := sandboxtest.New(t, sandbox.Options{Limits: limits})
@@ -94,8 +93,7 @@ func alive(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// TestSetupFetches: setup commands reach the hosts that the operator allows and no
-// other, and what the agent runs reaches none.
+// TestSetupFetches tests that setup commands reach only the allowed hosts, and the agent's commands none.
 func TestSetupFetches(t *testing.T) {
 	var asked atomic.Int32
 	serve := func() string {

@@ -10,16 +10,16 @@ import (
 )
 
 var (
-	// imagePattern is an image in Markdown or HTML (https://spec.commonmark.org/0.31.2/#images).
-	// It also matches code in a line, so that an image in there is not taken for one.
+	// imagePattern matches an image in Markdown or HTML (https://spec.commonmark.org/0.31.2/#images). It also matches
+	// inline code, so that an image in code is not treated as one.
 	imagePattern = lazyregexp.New("(?is)`+[^`\n]*`+|" +
 		`!\[[^\]\n]*\]\(\s*<?([^)\s>]*)>?(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|<img\b([^>]*)>`)
-	// sourcePattern is the attribute of an img element that matters.
+	// sourcePattern matches the src attribute of an img element.
 	sourcePattern = lazyregexp.New(`(?is)\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
 )
 
-// imagesAsLinks turns the images in a Markdown text into links, and counts them. Their
-// alternative text is left out: people see the image. What stands in code stays as it is.
+// imagesAsLinks replaces the images in a Markdown text by links, and counts them. It drops their alternative text,
+// which readers of the rendered page don't see. Code is unchanged.
 func imagesAsLinks(markdown string) (string, int) {
 	var out, prose strings.Builder
 	n := 0
@@ -33,7 +33,7 @@ func imagesAsLinks(markdown string) (string, int) {
 		}))
 		prose.Reset()
 	}
-	open := "" // the fence of the code block that the line is in
+	open := "" // opening fence of the current code block
 	for line := range strings.Lines(markdown) {
 		switch {
 		case open == "":
@@ -51,7 +51,7 @@ func imagesAsLinks(markdown string) (string, int) {
 	return out.String(), n
 }
 
-// imageLink is the link in an image's place; ok is false when m is code.
+// imageLink returns the link that replaces an image; ok is false if m is code.
 func imageLink(m string) (link string, ok bool) {
 	var src string
 	switch {

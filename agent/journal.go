@@ -9,25 +9,24 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// recordWithin bounds the saving of a turn after the attempt was cancelled.
-const recordWithin = 10 * time.Second
+// recordTimeout limits the saving of a turn after the attempt was canceled.
+const recordTimeout = 10 * time.Second
 
 // turnJournal saves an attempt's turns.
 type turnJournal struct {
-	rec    Recorder // nil: nothing is saved
+	rec    Recorder // nil: turns are not saved
 	budget *attemptBudget
 	notes  []string // for the next turn
 }
 
-// recordTurn saves a turn that is complete.
+// recordTurn saves a completed turn.
 func (j *turnJournal) recordTurn(ctx context.Context, t Turn) error {
 	err := j.saveTurn(ctx, t)
 	j.notes = nil
 	return err
 }
 
-// saveTurn saves a turn with its notes so far, secrets masked. It does so even when
-// the attempt was just cancelled.
+// saveTurn saves a turn with its notes so far, secrets masked, even if the attempt was just canceled.
 func (j *turnJournal) saveTurn(ctx context.Context, t Turn) error {
 	t.At = j.budget.now()
 	t.Used = t.At.Sub(j.budget.started)
@@ -35,7 +34,7 @@ func (j *turnJournal) saveTurn(ctx context.Context, t Turn) error {
 	if j.rec == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	if err := j.rec.Turn(ctx, t.Masked(secret.Mask)); err != nil {
 		return fmt.Errorf("save transcript: %w", err)
@@ -43,7 +42,7 @@ func (j *turnJournal) saveTurn(ctx context.Context, t Turn) error {
 	return nil
 }
 
-// endText says how an attempt ended, as the text of its last turn.
+// endText returns the text of the last turn: how the attempt ended.
 func endText(r Result) string {
 	text := string(r.End)
 	for _, s := range []string{r.Reason, r.Summary} {
@@ -54,7 +53,7 @@ func endText(r Result) string {
 	return text
 }
 
-// addNote adds a note to the next turn; an empty one is none.
+// addNote adds a note to the next turn, unless it is empty.
 func (j *turnJournal) addNote(text string) {
 	if text != "" {
 		j.notes = append(j.notes, text)

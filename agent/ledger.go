@@ -11,18 +11,19 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// leastSaw is how many bytes words have that are looked up among results, or within a command: fewer stand anywhere.
-const leastSaw = 8
+// minSawLength is the minimum size of a text that is searched for in results or commands, in bytes: shorter texts match
+// anywhere.
+const minSawLength = 8
 
-// mostTraced is how many characters are kept of a command that an entry rests on, and of how it ended.
-const mostTraced = 80
+// maxTraced is the maximum length of a command and of its result in a trace, in characters.
+const maxTraced = 80
 
-// CheckLedger is the ledger of a run: the coder's entries as far as the turns and the paths that its diff changes bear
-// them out, and what it ran. An entry is dropped when none of its traces is found. Where the turns show no calls, as
-// those of a command that prints text, it is kept and marked. How a command ended is taken from the transcript: one
-// that failed is no trace of something that works. It is nil where nothing is left.
+// CheckLedger returns the ledger of a run: the coder's entries that the turns and the changed paths confirm, and the
+// commands that ran. An entry is dropped if none of its traces is found. If the turns show no calls, as for a command
+// that prints text, entries are kept and marked as unverified. The results of commands come from the transcript: a
+// command that failed does not confirm that something works. CheckLedger returns nil if nothing is left.
 func CheckLedger(entries []sia.LedgerEntry, turns []Turn, changed []string) *sia.AttemptLedger {
-	seen := newSeen(turns, changed)
+	seen := indexTranscript(turns, changed)
 	l := sia.AttemptLedger{Ran: seen.ran}
 	for _, e := range sia.Masked(entries, secret.Mask) {
 		named := len(e.For) + len(e.Against)
@@ -39,32 +40,32 @@ func CheckLedger(entries []sia.LedgerEntry, turns []Turn, changed []string) *sia
 	return l.Bounded()
 }
 
-// seenCalls is what can be looked up in a transcript.
-type seenCalls struct {
-	calls   bool             // the turns show what tools were called
-	ran     []sia.RanCommand // each once, as it ended last, in the order of that
+// transcriptIndex indexes a transcript for lookups.
+type transcriptIndex struct {
+	calls   bool             // the turns record tool calls
+	ran     []sia.RanCommand // each command once with its last result, in the order of the last runs
 	failed  map[string]bool  // commands of ran that failed
-	results []seenText
-	changed map[string]int // paths, and the turn in which they were last changed; 0: the diff has them
+	results []seenResult
+	changed map[string]int // paths, with the turn that last changed each; 0: only the diff has it
 }
 
-type seenText struct {
+type seenResult struct {
 	text string
 	turn int
 }
 
-func newSeen(turns []Turn, changed []string) seenCalls {
-	s := seenCalls{failed: map[string]bool{}, changed: map[string]int{}}
+func indexTranscript(turns []Turn, changed []string) transcriptIndex {
+	s := transcriptIndex{failed: map[string]bool{}, changed: map[string]int{}}
 	for _, p := range changed {
 		s.changed[p] = 0
 	}
 	for _, t := range turns {
 		for _, c := range t.Calls {
 			if c.Name == tool.NameFinish || c.Result == "" {
-				continue // its words are the claims themselves, or it was not carried out
+				continue // it contains the claims themselves, or was not carried out
 			}
 			s.calls = true
-			s.results = append(s.results, seenText{oneSpaced(c.Result), t.Number})
+			s.results = append(s.results, seenResult{collapseSpace(c.Result), t.Number})
 			for _, p := range c.Changed {
 				s.changed[p] = t.Number
 			}
@@ -78,27 +79,27 @@ func newSeen(turns []Turn, changed []string) seenCalls {
 	return s
 }
 
-// found are the traces that are there. works says that a command which failed is none.
-func (s seenCalls) found(traces []sia.Trace, works bool) (out []sia.Trace) {
+// confirmed returns the traces that are found. If works is set, a command that failed is not one.
+func (s transcriptIndex) found(traces []sia.Trace, works bool) (out []sia.Trace) {
 	for _, t := range traces {
 		switch {
 		case t.Ran != "":
-			ran := oneSpaced(t.Ran)
+			ran := collapseSpace(t.Ran)
 			i := slices.IndexFunc(s.ran, func(r sia.RanCommand) bool {
-				whole := oneSpaced(r.Command)
-				return whole == ran || len(ran) >= leastSaw && strings.Contains(whole, ran)
+				whole := collapseSpace(r.Command)
+				return whole == ran || len(ran) >= minSawLength && strings.Contains(whole, ran)
 			})
 			if i >= 0 && works && s.failed[s.ran[i].Command] || i < 0 && s.calls {
 				continue
 			}
 			if i >= 0 {
-				t = sia.Trace{Ran: clipLine(s.ran[i].Command, mostTraced), Ended: clipLine(s.ran[i].Ended, mostTraced),
+				t = sia.Trace{Ran: clipLine(s.ran[i].Command, maxTraced), Ended: clipLine(s.ran[i].Ended, maxTraced),
 					Turn: s.ran[i].Turn}
 			}
 		case t.Saw != "":
-			words := oneSpaced(t.Saw)
-			i := slices.IndexFunc(s.results, func(r seenText) bool { return strings.Contains(r.text, words) })
-			if len(words) < leastSaw || i < 0 && s.calls {
+			words := collapseSpace(t.Saw)
+			i := slices.IndexFunc(s.results, func(r seenResult) bool { return strings.Contains(r.text, words) })
+			if len(words) < minSawLength || i < 0 && s.calls {
 				continue
 			}
 			if t = (sia.Trace{Saw: t.Saw}); i >= 0 {
@@ -116,7 +117,7 @@ func (s seenCalls) found(traces []sia.Trace, works bool) (out []sia.Trace) {
 	return out
 }
 
-// commandRan is the shell command that a call ran, of the builtin agent or of one that is known, and its result.
+// commandRan returns the shell command that a call of the builtin agent or of a known one ran, and its result.
 func (c Call) commandRan() (command, ended string, failed bool) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(c.Result), "\n")
 	switch name := strings.ToLower(c.Name); {
@@ -139,21 +140,21 @@ func (c Call) commandRan() (command, ended string, failed bool) {
 	if c.Name == tool.NameRun {
 		return command, first, c.IsError || first != "exit status 0"
 	}
-	if rest = strings.TrimSpace(rest); rest != "" { // output alone: its end says most
+	if rest = strings.TrimSpace(rest); rest != "" { // output only: the last line is the most telling
 		first = rest[strings.LastIndexByte(rest, '\n')+1:]
 	}
 	return command, first, c.IsError
 }
 
-// oneSpaced is text with one space where there is white space.
-func oneSpaced(s string) string { return strings.Join(strings.Fields(s), " ") }
+// collapseSpace replaces runs of white space by one space.
+func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// ledgerBlock is the ledger that a command leaves in its last words.
+// ledgerBlock matches the ledger in a command's last output.
 var ledgerBlock = lazyregexp.New("(?s)```(?:sia-)?ledger\\s*\n(.*?)```")
 
-// takeLedger takes the last such block out of a command's words. It is nil where there is none that can be read; then
-// wrong says why.
-func takeLedger(words string) (rest string, entries []sia.LedgerEntry, wrong string) {
+// extractLedger removes the last ledger block from a command's output. entries is nil if there is no valid block; wrong
+// is the reason if it is invalid.
+func extractLedger(words string) (rest string, entries []sia.LedgerEntry, wrong string) {
 	all := ledgerBlock.FindAllStringSubmatchIndex(words, -1)
 	if len(all) == 0 {
 		return words, nil, ""

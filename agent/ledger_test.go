@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What a coder says of an attempt is kept as far as the transcript and the diff bear it out.
+// A coder's entries are kept if the transcript and the diff confirm them.
 func TestCheckLedger(t *testing.T) {
 	turns := []agent.Turn{
 		{Kind: agent.TurnBrief, Text: "go test ./brief"},
@@ -30,7 +30,7 @@ func TestCheckLedger(t *testing.T) {
 	changed := func(s string) []sia.Trace { return []sia.Trace{{Changed: s}} }
 	for name, tt := range map[string]struct {
 		entry sia.LedgerEntry
-		want  string // empty: it is dropped
+		want  string // empty: dropped
 	}{
 		"a command that ran": {sia.LedgerEntry{Kind: "dead_end", Says: "A longer key", For: ran("go test  ./cache")},
 			"Dead end: A longer key (for: ran `go test ./cache -run TestLookup`, exit status 1, turn 1)"},
@@ -72,7 +72,7 @@ func TestCheckLedger(t *testing.T) {
 	}
 }
 
-// A command that prints text alone leaves no calls: its word is kept, and marked.
+// A command that only prints text has no calls: its entries are kept, and marked.
 func TestCheckLedgerWithoutCalls(t *testing.T) {
 	turns := []agent.Turn{{Number: 1, Kind: agent.TurnModel, Text: "I ran npm test."}}
 	l := agent.CheckLedger([]sia.LedgerEntry{

@@ -8,23 +8,23 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// shownLeftOut is how many files and folders are named that were left out.
-const shownLeftOut = 5
+// maxLeftOut is the maximum number of left out paths that are named.
+const maxLeftOut = 5
 
-// Why something is left out.
+// Reasons for leaving something out.
 const (
 	nested = "SIA left out what is a git repository of its own, with a `.git` in it: "
 	undone = "SIA left out what configures agents, editors, package managers or git, which an agent that is a command " +
 		"can only read: "
 )
 
-// leftOut says what is not in a commit; "" where nothing is.
+// leftOut describes the paths that a commit does not contain; "" if there are none.
 func leftOut(why string, paths []string) string {
 	if len(paths) == 0 {
 		return ""
 	}
 	var names []string
-	for _, name := range paths[:min(len(paths), shownLeftOut)] {
+	for _, name := range paths[:min(len(paths), maxLeftOut)] {
 		names = append(names, "`"+text.Clip(text.OneLine(strings.ReplaceAll(name, "`", "'")), 200)+"`")
 	}
 	if more := len(paths) - len(names); more > 0 {
@@ -33,12 +33,12 @@ func leftOut(why string, paths []string) string {
 	return why + text.List(names) + "."
 }
 
-// LeftOutOf is what was left out of a change, together with its new folders that git takes into no commit.
+// LeftOutOf returns before, extended by the change's new folders that git can't commit.
 func LeftOutOf(before string, folders []string) string {
 	return text.Clip(strings.TrimSpace(before+" "+leftOut(nested, folders)), tool.MaxSummary/2)
 }
 
-// WithLeftOut is what an agent said, and what was left out of its change.
+// WithLeftOut returns an agent's summary, followed by what was left out of its change.
 func WithLeftOut(said, leftOut string) string {
 	if leftOut == "" {
 		return said

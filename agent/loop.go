@@ -7,29 +7,28 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// Bounds of a conversation that leads nowhere. Those on calls and their results are
-// package stuck's.
+// Limits for a conversation that makes no progress. Package stuck has those for calls and their results.
 const (
-	maxMalformed = 5  // answers in a row with calls that could not be understood
-	fullIdle     = 24 // turns without a change that was not made before, which are a full sign for the hazard
-	keepCalls    = 64 // calls that are remembered; package stuck looks at fewer
+	maxMalformed = 5  // consecutive answers with malformed calls
+	fullIdle     = 24 // turns without a new change at which the hazard's idle sign is 1
+	keepCalls    = 64 // calls that are kept; package stuck uses fewer
 )
 
-// loopDetector watches an attempt's calls for signs that it is about to get
-// stuck. Results count: the same command with a new result is progress.
+// loopDetector watches an attempt's calls for signs that it is about to get stuck. Results count: the same command with
+// a new result is progress.
 type loopDetector struct {
-	recent  []stuck.Action  // the last calls
+	recent  []stuck.Action  // newest calls
 	changes map[string]bool // calls that changed a file, by name and arguments
 	idle    int             // turns since the last new change
-	broken  int             // malformed answers in a row
+	broken  int             // consecutive malformed answers
 
-	still  bool         // no change is wanted, so turns without one are no sign
-	hazard stuck.Hazard // the zero Hazard predicts nothing
-	spare  bool         // the hazard is read, and interrupts nothing
-	worst  *sia.Risk    // the reading with the greatest chance so far
+	ignoreIdle bool         // no change is expected, so turns without one are no sign
+	hazard     stuck.Hazard // the zero Hazard predicts nothing
+	spare      bool         // the hazard is only recorded
+	worst      *sia.Risk    // the prediction with the highest chance so far
 }
 
-// predict is told at the end of a turn which share of the budget is used.
+// predict evaluates the hazard at the end of a turn. spent is the used share of the budget.
 func (d *loopDetector) predict(spent float64) *sia.Signal {
 	if d.hazard == (stuck.Hazard{}) {
 		return nil
@@ -51,13 +50,13 @@ func (d *loopDetector) predict(spent float64) *sia.Signal {
 	}
 	r.Interrupted = true
 	d.worst = &r
-	return aboutToStick("%s", stuck.Evidence(r, d.idle))
+	return stuckSignal("%s", stuck.Evidence(r, d.idle))
 }
 
-// endTurn is told how a turn ended. understood says whether any of its calls was
-// well formed. An answer of no calls is a text and says nothing.
+// endTurn records the end of a turn. understood reports whether any of its calls was well formed. An answer without
+// calls is a text and is no sign.
 func (d *loopDetector) endTurn(understood bool, calls int) *sia.Signal {
-	if !d.still {
+	if !d.ignoreIdle {
 		d.idle++
 	}
 	switch {
@@ -67,12 +66,12 @@ func (d *loopDetector) endTurn(understood bool, calls int) *sia.Signal {
 		d.broken++
 	}
 	if d.broken >= maxMalformed {
-		return aboutToStick("%d answers in a row held only tool calls that could not be understood", d.broken)
+		return stuckSignal("%d answers in a row held only tool calls that could not be understood", d.broken)
 	}
 	return nil
 }
 
-// addCall is told about one call; changed says that it changed a file.
+// addCall records a call. changed reports whether it changed a file.
 func (d *loopDetector) addCall(a stuck.Action, changed bool) *sia.Signal {
 	if key := a.Tool + "\x00" + a.Args; changed && !d.changes[key] {
 		if d.changes == nil {
@@ -87,11 +86,11 @@ func (d *loopDetector) addCall(a stuck.Action, changed bool) *sia.Signal {
 		d.recent = append(d.recent[:0], d.recent[over:]...)
 	}
 	if yes, evidence := stuck.Predict(d.recent); yes {
-		return aboutToStick("%s", evidence)
+		return stuckSignal("%s", evidence)
 	}
 	return nil
 }
 
-func aboutToStick(format string, args ...any) *sia.Signal {
+func stuckSignal(format string, args ...any) *sia.Signal {
 	return &sia.Signal{Name: sia.AboutToStick, Evidence: fmt.Sprintf(format, args...)}
 }

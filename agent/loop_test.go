@@ -10,9 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// feed gives a detector calls written as "name:result". A result that begins with
-// "!" is an error. It returns the number of calls until the detector signalled; 0: it
-// did not.
+// feed feeds a detector with calls written as "name:result". A result that begins with "!" is an error. It returns the
+// number of calls until the detector signals; 0: it does not.
 func feed(calls []string) (int, *sia.Signal) {
 	var d loopDetector
 	for i, c := range calls {
@@ -51,9 +50,8 @@ func TestCircles(t *testing.T) {
 	}
 }
 
-// Progress, in the sense that no result ever comes twice, is never interrupted;
-// and a conversation that from some point on goes round in circles always is,
-// within as many calls as the rule needs.
+// An attempt in which no result is repeated is never interrupted; one that goes round in circles from some point on
+// always is, within the number of calls that the rule needs.
 func TestCirclesProperty(t *testing.T) {
 	name := rapid.SampledFrom([]string{"a", "b", "c"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +85,7 @@ func TestBroken(t *testing.T) {
 		if s := d.endTurn(false, 2); (s != nil) != (i == maxMalformed-1) {
 			t.Errorf("malformed answer %d: %+v", i+1, s)
 		}
-		if i == 1 { // one good answer starts the count anew
+		if i == 1 { // one good answer resets the count
 			d.endTurn(true, 1)
 			d.broken = 2
 		}

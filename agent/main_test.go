@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// TestMain lets this program be the inside of the way out of a sandbox too, as
-// `sia forward` is.
+// TestMain lets the test binary act as the program inside of a sandbox, as `sia forward` does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forward" {
 		os.Exit(sandbox.Forward(os.Args[2:]))
@@ -18,7 +17,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// forwarding is how this program runs itself as that.
+// forwarding returns the command that runs this binary in that role.
 func forwarding(t testing.TB) []string {
 	t.Helper()
 	self, err := os.Executable()

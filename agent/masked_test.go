@@ -9,16 +9,15 @@ import (
 	"github.com/sia-bot/sia/sia/secret/secrettest"
 )
 
-// Every text of a turn is masked, and a call says whether its arguments are what the
-// model wrote.
+// Every text of a turn is masked, and a call reports whether its arguments were changed.
 func TestTurnMasked(t *testing.T) {
 	stays := []string{
-		"Call.ID",                                   // by which an answer is matched with its call
-		"Call.LessonsShown", "Call.LessonsWithheld", // ids, which SIA makes
-		"CheckRun.Class",                  // one of a few words
-		"Opaque.Maker", "OpaquePart.Name", // the server's names of dialect, endpoint and model, and one of a few words
-		"Turn.Model", // the server names its models
-		"TurnKind",   // one of a few words
+		"Call.ID",                                   // matches an answer with its call
+		"Call.LessonsShown", "Call.LessonsWithheld", // IDs made by SIA
+		"CheckRun.Class",                  // one of a few constants
+		"Opaque.Maker", "OpaquePart.Name", // configured names of dialect, endpoint and model, and one of a few constants
+		"Turn.Model", // configured name
+		"TurnKind",   // one of a few constants
 	}
 	marked := func(turn agent.Turn) agent.Turn {
 		got := turn.Masked(secrettest.Mask)

@@ -10,109 +10,107 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// paidAnswer is one call that the model answered.
+// paidAnswer is the cost of a call that the model answered.
 type paidAnswer struct {
 	usage llm.Usage
 	cost  sia.Credits
 }
 
-// callMeter pays from the attempt's budget for the calls that a command makes. It
-// implements [gateway.Meter].
+// callMeter charges a command's calls to the attempt's budget. It implements [gateway.Meter].
 type callMeter struct {
-	longest int // tokens of an answer, when the command does not say
-	// called for each call when it begins, with nil, and when it was answered; not at the same time
-	heard func(*paidAnswer)
-	spent func(end sia.AttemptEnd, why string)
+	defaultMax int // maximum tokens of an answer if the command sets none
+	// called for each call when it begins, with nil, and when it is answered; calls are serialized
+	onCall func(*paidAnswer)
+	spent  func(end sia.AttemptEnd, why string)
 
-	mu      sync.Mutex
-	budget  *attemptBudget
-	held    sia.Credits // for calls under way
-	calling int
+	mu       sync.Mutex
+	budget   *attemptBudget
+	reserved sia.Credits // for calls in flight
+	inFlight int
 }
 
-// Reserve holds what the call may cost at most, and counts a turn: whatever the call's
-// result, it was made. When nothing is left, and no call under way could give something
-// back, the attempt is at its limit.
+// Reserve reserves the maximum cost of the call and counts a turn, even if the call fails. If the budget is exhausted
+// and no call in flight can return credits, it ends the attempt.
 func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if want <= 0 {
-		want = m.longest
+		want = m.defaultMax
 	}
-	m.budget.spent += m.held
+	m.budget.spent += m.reserved
 	most, end, why := m.budget.nextCall(prompt, want)
-	m.budget.spent -= m.held
+	m.budget.spent -= m.reserved
 	if end != "" {
-		if m.calling == 0 {
+		if m.inFlight == 0 {
 			m.spent(end, why)
 		}
 		return gateway.Call{}, errors.New(why)
 	}
 	c := gateway.Call{Prompt: prompt, Input: m.budget.correctEstimate(prompt), Most: most}
-	c.Held = int64(mostOf(m.budget.price, c))
-	m.held += sia.Credits(c.Held)
-	m.calling++
+	c.Held = int64(maxCost(m.budget.price, c))
+	m.reserved += sia.Credits(c.Held)
+	m.inFlight++
 	m.budget.turns++
-	m.heard(nil)
+	m.onCall(nil)
 	return c, nil
 }
 
-// Settle books what a call took and gives the rest back.
+// Settle charges the actual cost of a call and releases the rest.
 func (m *callMeter) Settle(c gateway.Call, u gateway.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.held -= sia.Credits(c.Held)
-	m.calling--
+	m.reserved -= sia.Credits(c.Held)
+	m.inFlight--
 	if u == (gateway.Usage{}) {
 		return
 	}
 	used := CallUsage(m.budget.price, c, u)
-	m.heard(&paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})
+	m.onCall(&paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})
 }
 
-// usedShare is the share of the budget that is used, as of [attemptBudget].
+// usedShare returns [attemptBudget.usedShare].
 func (m *callMeter) usedShare() float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.budget.usedShare()
 }
 
-// between calls f while nothing of a call is passed on.
-func (m *callMeter) between(f func()) {
+// withLock calls f while no call is passed on.
+func (m *callMeter) withLock(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f()
 }
 
-// ReserveCall says what a call of an attempt elsewhere may take at most, for who pays for it: so that what is left
-// covers it. ok is false when that covers no call. prompt is an estimate in tokens; want is 0 when the agent did not
-// say how long its answer may be.
+// ReserveCall returns the reservation for a call of an attempt on another machine, within the credits that are left. ok
+// is false if they cover no call. prompt is an estimate in tokens; want is 0 if the agent set no maximum size of its
+// answer.
 func ReserveCall(price llm.Price, left sia.Credits, prompt, want int) (c gateway.Call, ok bool) {
 	if want <= 0 {
-		want = longestAnswer
+		want = defaultMaxAnswer
 	}
 	c = gateway.Call{Prompt: prompt, Input: int(math.Ceil(float64(prompt) * estimateMargin))}
 	if c.Most = affordable(price, left, c.Input, want); c.Most == 0 {
 		return c, false
 	}
-	c.Held = int64(mostOf(price, c))
+	c.Held = int64(maxCost(price, c))
 	return c, true
 }
 
-// mostOf is what a call may cost at most.
-func mostOf(price llm.Price, c gateway.Call) sia.Credits {
+// maxCost returns the maximum cost of a call.
+func maxCost(price llm.Price, c gateway.Call) sia.Credits {
 	return sia.CreditsOf(price.Prompt(c.Input) + price.Cost(llm.Usage{Output: c.Most}))
 }
 
-// CallUsage is what a call took that a gateway let through, with its price.
+// CallUsage returns the usage of a call through a gateway, with its cost.
 func CallUsage(price llm.Price, c gateway.Call, u gateway.Usage) llm.Usage {
 	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, CacheWrite: u.Written, Output: u.Output,
-		Estimated: u.Input == c.Input} // what was reserved teaches nothing
+		Estimated: u.Input == c.Input} // a reservation that was charged in full is no true count
 	used.USD = price.Cost(used)
 	return used
 }
 
-// total is what was answered and spent so far.
+// total returns the answered turns and the cost so far.
 func (m *callMeter) total() (turns int, cost sia.Credits, usage llm.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

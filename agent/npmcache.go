@@ -9,27 +9,27 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// npmAt is where commands without a network find npm's cache.
+// npmAt is the path of npm's cache for commands without a network.
 const npmAt = sandbox.CacheDir + "/npm"
 
-// Folders of npm's cache: the index, and what it leads to.
+// Folders of npm's cache: the index, and the content it refers to.
 const (
 	npmIndex   = "npm/_cacache/index-v5"
 	npmContent = "npm/_cacache/content-v2"
 )
 
-// addNPM gives the runner a cache of npm that commands without a network can write. To read what a registry said of a
-// package, npm writes the index of its cache anew, and takes a cache that it can't write for an empty one. So without
-// a lock file, npm install would find no package. The index is a copy for this attempt; the content is not.
+// addNPMCache gives the runner a writable npm cache for commands without a network. When npm reads a package's cached
+// metadata, it rewrites the index, and it treats an index that it can't write as empty. Without a lock file, npm
+// install would then find no package. The index is copied for this attempt; the content is shared.
 // https://github.com/npm/cacache/blob/main/lib/entry-index.js (compact)
-func (w *attemptRunner) addNPM(ctx context.Context) error {
+func (w *attemptRunner) addNPMCache(ctx context.Context) error {
 	deps, err := os.OpenRoot(w.deps)
 	if err != nil {
 		return fmt.Errorf("copy the index of npm's cache: %w", err)
 	}
 	defer deps.Close()
 	index, err := deps.OpenRoot(npmIndex)
-	if err != nil { // npm fetched nothing, or something else is there
+	if err != nil { // npm fetched nothing, or it is no folder
 		return nil
 	}
 	defer index.Close()

@@ -61,7 +61,7 @@ func npmRegistry(t *testing.T) string {
 	return "localhost:" + port
 }
 
-// Without a lock file, npm reads what the registry said of each package from its cache, which it wants to write.
+// Without a lock file, npm reads the metadata of packages from its cache, which must be writable.
 func TestNpmWithoutALockFile(t *testing.T) {
 	registry, cache := npmRegistry(t), t.TempDir()
 	for _, note := range []string{"setup with network to " + registry + ", kept", "setup with what was fetched before"} {

@@ -8,50 +8,50 @@ import (
 	"time"
 )
 
-// Bounds of what is kept of a command's output.
+// Maximum sizes of the kept output of a command.
 const (
-	maxSaid  = 64 << 10 // bytes of text between two answers of the model
-	maxCall  = 16 << 10 // bytes of a call's arguments and of its result
-	maxSteps = 200      // calls between two answers
-	maxLine  = 1 << 20  // bytes of a line that is understood
+	maxTurnText = 64 << 10 // bytes of text between two answers of the model
+	maxCall     = 16 << 10 // bytes of a call's arguments and of its result
+	maxSteps    = 200      // calls between two answers
+	maxLine     = 1 << 20  // bytes of a line that is parsed
 )
 
-// outputEvent is one line of a command's output, understood.
+// outputEvent is one parsed line of a command's output.
 type outputEvent struct {
 	text  string       // for the transcript
-	calls []outputCall // of tools
-	last  string       // what the agent said; the last of all lines is its answer
+	calls []outputCall // tool calls
+	last  string       // text by the agent; the last of all lines is its answer
 }
 
-// outputCall is a tool's call, or its result when the call came before.
+// outputCall is a tool call, or the result of an earlier one.
 type outputCall struct {
 	id   string
 	call Call
-	open bool // its result is still to come
+	open bool // its result is outstanding
 }
 
-// timedCall is a call with when it was heard of.
+// timedCall is a call with the time when its line was read.
 type timedCall struct {
 	outputCall
 	at time.Time
 }
 
-// outputParser gathers what a command prints until it is taken as a turn. It is an
-// io.Writer, and safe for concurrent use.
+// outputParser collects a command's output until it is taken as a turn. It is an io.Writer, and safe for concurrent
+// use.
 type outputParser struct {
-	read func(line []byte) outputEvent // nil: lines are text
+	read func(line []byte) outputEvent // parses a line; nil: lines are text
 	now  func() time.Time
 
 	mu     sync.Mutex
 	line   []byte
 	text   strings.Builder
-	cut    bool // text is full
+	cut    bool // text was left out
 	calls  []timedCall
-	last   string // what the agent said last
-	ending []byte // the last lines as they were printed
+	last   string // last text by the agent
+	ending []byte // last lines, unparsed
 }
 
-// Write takes output as it comes.
+// Write parses the complete lines of p and keeps the rest.
 func (h *outputParser) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,7 +76,7 @@ func (h *outputParser) keepBytes(p []byte) {
 	h.line = append(h.line, p[:min(len(p), max(0, maxLine-len(h.line)))]...)
 }
 
-// parseLine parses the line that is complete.
+// parseLine parses the buffered line.
 func (h *outputParser) parseLine() {
 	line := strings.ToValidUTF8(string(h.line), "\uFFFD")
 	h.line = h.line[:0]
@@ -84,10 +84,10 @@ func (h *outputParser) parseLine() {
 	if h.read != nil && strings.HasPrefix(line, "{") {
 		s = h.read([]byte(line))
 	} else if h.read != nil {
-		s.last = "" // what these agents print beside their events is not their answer
+		s.last = "" // these agents' output other than events is not their answer
 	}
 	if s.text != "" || h.read == nil {
-		if h.text.Len()+len(s.text) > maxSaid {
+		if h.text.Len()+len(s.text) > maxTurnText {
 			h.cut = true
 		} else {
 			h.text.WriteString(s.text + "\n")
@@ -101,7 +101,7 @@ func (h *outputParser) parseLine() {
 	}
 }
 
-// addCall adds a call, or a result to its call.
+// addCall adds a call, or adds a result to its call.
 func (h *outputParser) addCall(s outputCall) {
 	s.call.Arguments, s.call.Result = middleOut(s.call.Arguments, maxCall), middleOut(s.call.Result, maxCall)
 	for i := range h.calls {
@@ -119,9 +119,8 @@ func (h *outputParser) addCall(s outputCall) {
 	}
 }
 
-// takeTurn takes what was gathered since the last time, as a turn's text and calls. A call
-// without its result is left for the next turn, unless this is the last one:
-// an agent may ask its model again before what it printed has arrived here.
+// takeTurn returns the text and the calls since the last time. Unless last is set, it keeps calls without results for
+// the next turn: an agent may call its model again before its output has arrived here.
 func (h *outputParser) takeTurn(last bool) (text string, calls []Call) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,7 +141,7 @@ func (h *outputParser) takeTurn(last bool) (text string, calls []Call) {
 	return text, calls
 }
 
-// lastWords are what the agent said last, and how its output ended.
+// lastWords returns the agent's last text, and the end of its output.
 func (h *outputParser) lastWords() (last, ending string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,7 +151,7 @@ func (h *outputParser) lastWords() (last, ending string) {
 	return strings.TrimSpace(h.last), strings.TrimSpace(strings.ToValidUTF8(string(h.ending), "\uFFFD"))
 }
 
-// compactJSON is JSON as it stands in a transcript.
+// compactJSON returns a JSON string's value, or other JSON as text.
 func compactJSON(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What Claude Code prints can arrive after it has asked its model again: a call without its
-// result belongs to the turn that has the result.
+// Output of Claude Code may arrive after its next request to the model: a call without its result belongs to the turn
+// of the result.
 func TestCallWaitsForItsResult(t *testing.T) {
 	at := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
 	h := &outputParser{read: readClaude, now: func() time.Time { return at }}

@@ -14,28 +14,28 @@ import (
 //go:embed prompts/divide.md
 var dividePrompt string
 
-// Part is what of an attempt a run has to do, where several go into it.
+// Part is the part of an attempt that a run does, if several runs make up the attempt.
 type Part struct {
 	plan.Part
 	Number int // 1-based
 	Kind   sia.PartKind
-	All    []plan.Part    // of the attempt, in order
-	Before []int          // numbers of those that are in the work tree already
-	Left   *sia.CheckRun  // what did not hold when the part was tried before; nil: it was not, or that is not known
-	Why    string         // how the part ended when it was tried before; empty: it was not
-	Open   []sia.Conflict // files that hold both sides of a conflict between other parts
-	// the result of the repository's tests before the attempt changes anything; nil: not known
+	All    []plan.Part    // parts of the attempt, in order
+	Before []int          // numbers of the parts that are in the work tree already
+	Left   *sia.CheckRun  // failed check of an earlier run of the part; nil: no earlier run, or unknown
+	Why    string         // how an earlier run of the part ended; empty: none
+	Open   []sia.Conflict // files with conflict markers from merging other parts
+	// result of the repository's tests before the attempt changes anything; nil: unknown
 	Baseline *sia.CheckRun
 }
 
-// Division is what a run is told that takes a task apart.
+// Division holds the instructions of a run that divides a task into parts.
 type Division struct {
 	Structure plan.Structure
-	Most      int    // parts
-	Prompt    string // of the policy in force; empty: nothing more
+	Most      int    // maximum number of parts
+	Prompt    string // from the policy in force; empty: none
 }
 
-// divisionHints say what a structure wants of a plan.
+// divisionHints are the instructions for each structure of a plan.
 var divisionHints = map[plan.Structure]string{
 	plan.Linear: "The parts are done one after the other, each on top of the one before; a part begins when the command " +
 		"of the one before succeeds.",
@@ -46,29 +46,29 @@ var divisionHints = map[plan.Structure]string{
 		"and merged afterwards: no two of those should change the same lines.",
 }
 
-// wanted is what SIA looks for once the part is finished.
-func (p *Part) wanted() wantedCheck {
-	return wantedCheck{command: p.Check, fails: p.Kind == sia.PartTest, baseline: p.Baseline}
+// check returns the check for a finished part.
+func (p *Part) check() expectedCheck {
+	return expectedCheck{command: p.Check, fails: p.Kind == sia.PartTest, baseline: p.Baseline}
 }
 
-// partSections say what of the task this run has to do.
+// partSections returns the sections about the part of the task that this run does.
 func partSections(p *Part) []promptSection {
 	if p == nil || p.Kind == sia.PartRacer {
 		return nil
 	}
 	var own strings.Builder
-	fmt.Fprintf(&own, "Do this: %s\n", clipLine(Sanitize(p.Do), mostStep))
-	fmt.Fprintf(&own, "Done when: %s\n", clipLine(Sanitize(p.DoneWhen), mostStep))
+	fmt.Fprintf(&own, "Do this: %s\n", clipLine(Sanitize(p.Do), maxStep))
+	fmt.Fprintf(&own, "Done when: %s\n", clipLine(Sanitize(p.DoneWhen), maxStep))
 	if p.Check != "" {
-		fmt.Fprintf(&own, "Checked with: %s\n", clipLine(sanitizeText(p.Check), mostStep))
+		fmt.Fprintf(&own, "Checked with: %s\n", clipLine(sanitizeText(p.Check), maxStep))
 	}
 	if len(p.Paths) > 0 {
-		fmt.Fprintf(&own, "Expected to change: %s\n", clipLine(Sanitize(strings.Join(p.Paths, ", ")), mostStep))
+		fmt.Fprintf(&own, "Expected to change: %s\n", clipLine(Sanitize(strings.Join(p.Paths, ", ")), maxStep))
 	}
 	out := []promptSection{{heading: fmt.Sprintf("## Your part: %d of %d", p.Number, len(p.All)),
 		intro: "The task is taken apart, and this run does one part of it. Do it and nothing of the others. When you call " +
 			"`finish`, SIA checks in the sandbox whether it is done.",
-		body: own.String(), give: giveNever}}
+		body: own.String(), priority: priorityRequired}}
 	var others strings.Builder
 	for i, o := range p.All {
 		if i+1 == p.Number || p.Kind == sia.PartTest {
@@ -78,47 +78,47 @@ func partSections(p *Part) []promptSection {
 		if slices.Contains(p.Before, i+1) {
 			state = "is in the work tree"
 		}
-		fmt.Fprintf(&others, "%d. %s (%s)\n", i+1, clipLine(Sanitize(o.Do), mostStep), state)
+		fmt.Fprintf(&others, "%d. %s (%s)\n", i+1, clipLine(Sanitize(o.Do), maxStep), state)
 	}
 	if others.Len() > 0 {
-		out = append(out, promptSection{heading: "## The other parts", body: others.String(), give: giveExamples})
+		out = append(out, promptSection{heading: "## The other parts", body: others.String(), priority: priorityExamples})
 	}
 	if len(p.Open) > 0 {
 		out = append(out, promptSection{heading: "## Conflicts to resolve", intro: "Parts that were done at the same time " +
 			"changed the same places. They are merged in the work tree; a file holds both sides, between the lines <<<<<<<, " +
 			"======= and >>>>>>>. Keep what each of them is for. No such line may be left.",
-			source: "file names", body: conflictList(p.Open), give: giveNever})
+			source: "file names", body: conflictList(p.Open), priority: priorityRequired})
 	}
 	if p.Why != "" || p.Left != nil {
 		s := promptSection{heading: "## It was tried before", intro: "What that came to is in the work tree.",
-			give: giveQuotes}
+			priority: priorityQuotes}
 		if p.Why != "" {
-			s.intro += " It ended: " + clipLine(Sanitize(p.Why), mostStep)
+			s.intro += " It ended: " + clipLine(Sanitize(p.Why), maxStep)
 		}
 		if c := p.Left; c != nil && !c.Holds && c.Missing == "" {
-			s.intro += fmt.Sprintf(" This did not hold: `%s`. It printed:", clipLine(sanitizeText(c.Command), mostStep))
-			s.source, s.body = "output", middleOut(c.Excerpt, mostQuote)
+			s.intro += fmt.Sprintf(" This did not hold: `%s`. It printed:", clipLine(sanitizeText(c.Command), maxStep))
+			s.source, s.body = "output", middleOut(c.Excerpt, maxQuote)
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// divisionSections say how a task is to be taken apart.
+// divisionSections returns the instructions for dividing a task.
 func divisionSections(d *Division) []promptSection {
 	if d == nil {
 		return nil
 	}
-	out := []promptSection{{heading: "## How to take it apart", give: giveNever,
+	out := []promptSection{{heading: "## How to take it apart", priority: priorityRequired,
 		intro: fmt.Sprintf("Into 2 to %d parts, as few as serve. %s",
 			min(d.Most, plan.MaxParts), divisionHints[d.Structure])}}
 	if d.Prompt != "" {
-		out = append(out, promptSection{body: middleOut(sanitizeText(d.Prompt), mostAnswer), give: giveNever})
+		out = append(out, promptSection{body: middleOut(sanitizeText(d.Prompt), maxAnswer), priority: priorityRequired})
 	}
 	return out
 }
 
-// endTool is how a run of a plan ends in place of a proposal to a person.
+// endTool returns the tool that ends a planning run: a division, or a proposal if d is nil.
 func (d *Division) endTool() tool.Tool {
 	if d == nil {
 		return tool.ProposeTool()

@@ -23,8 +23,7 @@ func writeFile(path, content string) scripted.Answer {
 	return calls(scripted.Call{Name: "write", Args: args{"path": path, "content": content}})
 }
 
-// A run that takes a task apart reads and proposes; a plan that can't be worked by is
-// refused with what is wrong.
+// A run that divides a task reads and proposes; an invalid division is refused with the reasons.
 func TestDivide(t *testing.T) {
 	parts := []args{{"do": "store", "done_when": "its test passes", "check": "go test ./store"},
 		{"do": "page", "done_when": "its test passes", "check": "go test ./page", "paths": []string{"page.go"},
@@ -62,7 +61,7 @@ func part(kind sia.PartKind, check string) *agent.Part {
 	return &agent.Part{Part: p, Number: 2, Kind: kind, All: []plan.Part{{Do: "read"}, p, {Do: "tell"}}, Before: []int{1}}
 }
 
-// What is called finished is looked at in the sandbox. The agent is told once what it lacks.
+// A finished part is checked in the sandbox. If the check fails, the agent is told once.
 func TestPartIsLookedAt(t *testing.T) {
 	check := "cat done.txt"
 	for _, tt := range []struct {
@@ -108,7 +107,7 @@ func TestPartIsLookedAt(t *testing.T) {
 	}
 }
 
-// The first message says which part it is, what it rests on, and what it lacked before.
+// The first message has the part, its dependencies, and the failures of an earlier run.
 func TestPartIsTold(t *testing.T) {
 	b := contained(t, turns(finish(args{"summary": "x"}), finish(args{"summary": "x"})), "")
 	b.in.Part = part(sia.PartOfPlan, "false")
@@ -128,7 +127,7 @@ func TestPartIsTold(t *testing.T) {
 	}
 }
 
-// A test that is to show a fault has to run and fail.
+// A test that reproduces a fault must run and fail.
 func TestPartThatReproduces(t *testing.T) {
 	fails := "echo '--- FAIL: TestSum (0.00s)'; echo '    sum_test.go:3: 2+2 = 5, want 4'; exit 1\n"
 	run := args{"summary": "it shows the fault", "check": "sh sum_test.sh"}
@@ -162,7 +161,7 @@ func TestPartThatReproduces(t *testing.T) {
 	}
 }
 
-// Without a sandbox nothing is looked at, and the result says so.
+// Without a sandbox nothing is checked, and the result reports that.
 func TestPartWithoutASandbox(t *testing.T) {
 	b := newBench(t, turns(finish(args{"summary": "made"})))
 	b.in.Part = part(sia.PartOfPlan, "true")
@@ -171,7 +170,7 @@ func TestPartWithoutASandbox(t *testing.T) {
 	}
 }
 
-// A checker runs the parts' commands and the repository's tests on a tree of its own, and sees whether tests ran.
+// Check runs the parts' commands and the repository's tests on a separate tree, and reports whether tests ran.
 func TestChecker(t *testing.T) {
 	b := newBench(t, turns(done))
 	b.write("here.txt", "x")
@@ -188,7 +187,7 @@ func TestChecker(t *testing.T) {
 	if got, err = c.Check(t.Context(), in, []string{"cat here.txt"}, nil); err != nil || !got[0].Holds || !got[0].Ran {
 		t.Errorf("%+v, %v", got, err)
 	}
-	// Of many tests that fail, with much output, the first is mended. Where not all are known, nothing is said.
+	// Of many failing tests with much output, the first is fixed. If not all failures are known, the result is unknown.
 	fail := func(first, last int) string {
 		return fmt.Sprintf(`for i in $(seq %d %d); do printf '%%02000d\n' 0; echo "--- FAIL: Test$i (0.00s)"; done; exit 1`,
 			first, last)

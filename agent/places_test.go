@@ -19,7 +19,8 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// The brief says where the change may belong, where something points anywhere, and after a failure what failed leads.
+// The brief names the places where the change may belong if there is evidence, and after a failure those of the failure
+// first.
 func TestBriefNamesPlaces(t *testing.T) {
 	b := newBench(t, turns(done))
 	b.write("http/header.go", "package http\n\nfunc ParseHeader() {}\n")
@@ -57,8 +58,8 @@ func TestBriefNamesPlaces(t *testing.T) {
 	}
 }
 
-// Tests that fail, or show the fault, are run before the attempt, and the brief begins with what they cover. What can't
-// be run is noted and holds nothing up.
+// Failing tests, and those that reproduce the fault, are run before the attempt, and the brief starts with the files
+// that they execute. If they can't be run, a note is added.
 func TestBriefNamesWhatTestsCover(t *testing.T) {
 	b := newBench(t, turns(done))
 	b.write("http/header.go", "package http\n\nfunc ParseHeader() {}\n")
@@ -92,8 +93,8 @@ func TestBriefNamesWhatTestsCover(t *testing.T) {
 	}
 }
 
-// In a repository of 5,000 files, a coder that reads what the brief names first is at the right file in fewer turns
-// than one that looks for the words of the issue.
+// In a repository of 5,000 files, a coder that first reads the files in the brief needs fewer turns to find the right
+// file than one that searches for the words of the issue.
 func TestBriefSavesTurns(t *testing.T) {
 	b := newBench(t, turns(done))
 	for i := range 5000 {
@@ -110,11 +111,11 @@ func TestBriefSavesTurns(t *testing.T) {
 	}
 }
 
-// rightFile is where the fault of the test's issue lies.
+// rightFile is the file with the fault of the test's issue.
 const rightFile = "store/p33/retention.go"
 
-// turnsToFile counts the turns of a scripted coder until it reads the right file. Heeding the brief, it reads the files
-// that it names, in order; else, and after them, it searches for each word of the title and reads what it finds.
+// turnsToFile counts the turns of a scripted coder until it reads the right file. If heeding, it first reads the files
+// in the brief, in order. Then it searches for each word of the title and reads the matches.
 func turnsToFile(t *testing.T, b *bench, heeding bool) int {
 	b.rec = &transcript{}
 	var todo []string
@@ -164,7 +165,7 @@ func turnsToFile(t *testing.T, b *bench, heeding bool) int {
 	return len(b.rec.turns)
 }
 
-// firstUser and lastResult are texts of a request in the dialect of chat completions.
+// firstUser and lastResult return texts of a request in chat completions.
 func firstUser(a flavour.Ask) string { return messageText(a, "user", false) }
 
 func lastResult(a flavour.Ask) string { return messageText(a, "tool", true) }

@@ -13,11 +13,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// planTurns bounds the turns of an attempt that makes a plan: reading takes fewer
-// turns than work does.
+// planTurns limits the turns of an attempt that makes a plan. Reading takes fewer turns than changing.
 const planTurns = 40
 
-// planClosing is said when the end of an attempt that makes a plan is near.
+// planClosing is the instruction when the end of an attempt that makes a plan is near.
 const planClosing = "Call propose now, and say in the summary what you could not find out."
 
 //go:embed prompts/plan.md
@@ -29,17 +28,15 @@ var planNudge string
 //go:embed prompts/commandplan.md
 var commandPlanPrompt string
 
-// toPlan is the input of an attempt that makes a plan. It lacks what is for work alone:
-// nothing is set up, since nothing is built, and the hazard is not watched, since
-// nothing is meant to change.
-func (in Input) toPlan() Input {
+// forPlanning returns the input of an attempt that makes a plan: without setup, since nothing is built, and without the
+// hazard, since no changes are expected.
+func (in Input) forPlanning() Input {
 	in.Limits.Turns = min(cmp.Or(in.Limits.Turns, sia.DefaultSettings().Agent.MaxTurns), planTurns)
 	in.Setup, in.Hazard, in.Spare = nil, stuck.Hazard{}, false
 	return in
 }
 
-// planTools are the tools of an attempt that makes a plan: those that read, the
-// question, and the proposal.
+// planTools returns the tools of an attempt that makes a plan: those that read, the question, and the proposal.
 func planTools(all []tool.Tool, canAsk, failed bool, by *Division) (offered []tool.Tool) {
 	reading := []string{tool.NameList, tool.NameRead, tool.NameOutline, tool.NameSearch, tool.NameLocate}
 	if failed {
@@ -56,7 +53,7 @@ func planTools(all []tool.Tool, canAsk, failed bool, by *Division) (offered []to
 	return append(offered, by.endTool())
 }
 
-// planSections are the plan that was approved, and the one that was not.
+// planSections returns the sections with the approved plan and the rejected one.
 func planSections(approved, proposed *sia.Plan) []promptSection {
 	var out []promptSection
 	if approved != nil {
@@ -68,27 +65,28 @@ func planSections(approved, proposed *sia.Plan) []promptSection {
 			intro: "It was made before the work began. Do what it says, in this order; where what people have decided says " +
 				"otherwise, that counts. If something can't be done as planned, do what comes nearest, and say at the end " +
 				"where you left the plan.",
-			body: planText(*approved), give: giveNever})
+			body: planText(*approved), priority: priorityRequired})
 	}
 	if proposed != nil {
 		heading := fmt.Sprintf("## The plan of attempt %d, which was not approved", proposed.Attempt)
 		out = append(out, promptSection{heading: heading, source: "earlier plan",
-			intro: "What people said about it is among what they have decided.", body: planText(*proposed), give: giveQuotes})
+			intro: "What people said about it is among what they have decided.", body: planText(*proposed),
+			priority: priorityQuotes})
 	}
 	return out
 }
 
-// planText is a plan's summary and its steps.
+// planText returns a plan's summary and its steps.
 func planText(p sia.Plan) string {
-	text := middleOut(sanitizeText(p.Summary), mostAnswer)
+	text := middleOut(sanitizeText(p.Summary), maxAnswer)
 	if len(p.Steps) > 0 {
 		text += "\n\n" + numberedSteps(sia.Brief{Steps: p.Steps})
 	}
 	return text
 }
 
-// endWithPlan ends a command's attempt with the plan that it said last. When the
-// command's events are not understood, that is what it printed at the end.
+// endWithPlan ends a command's attempt with its last text as the plan, or with the end of its output if its events are
+// not parsed.
 func (r *commandRun) endWithPlan(last, printed string) {
 	if r.preset.read == nil {
 		last = printed

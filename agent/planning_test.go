@@ -27,8 +27,7 @@ var (
 	}}}
 )
 
-// An attempt that plans has the tools that read and nothing that changes, is told
-// what it is for, and ends with the plan.
+// An attempt that plans has only the tools that read, gets instructions for planning, and ends with the plan.
 func TestPlanning(t *testing.T) {
 	b := newBench(t, turns(
 		calls(scripted.Call{Name: "write", Args: args{"path": "main.go", "content": "gone"}},
@@ -36,7 +35,7 @@ func TestPlanning(t *testing.T) {
 		calls(propose, scripted.Call{Name: "read", Args: args{"path": "main.go"}}),
 	))
 	b.in.Planning = true
-	b.in.Brief.Tools = []string{"write"} // of no consequence here
+	b.in.Brief.Tools = []string{"write"} // has no effect here
 	res := b.run()
 	if d := cmp.Diff(&sia.Ask{Plan: &greeting}, res.Ask); d != "" || res.End != sia.EndAsked ||
 		res.Summary != greeting.Summary || res.Turns != 2 {
@@ -71,10 +70,10 @@ func TestPlanning(t *testing.T) {
 	}
 }
 
-// Nothing is run for a plan, so nothing is made ready for that: no services, and no copy of what was built.
+// An attempt that plans runs no commands, so no services are started, and no build results are copied.
 func TestPlanningNeedsNoSandbox(t *testing.T) {
 	cache := t.TempDir()
-	if err := os.WriteFile(filepath.Join(cache, "builds"), nil, 0o600); err != nil { // where a runner has its folder
+	if err := os.WriteFile(filepath.Join(cache, "builds"), nil, 0o600); err != nil { // the folder of runners
 		t.Fatal(err)
 	}
 	b := contained(t, turns(calls(propose)), cache)
@@ -84,8 +83,7 @@ func TestPlanningNeedsNoSandbox(t *testing.T) {
 	}
 }
 
-// Reading on and on is no sign of being stuck while nothing is to change, but
-// it has an end; the last words before it are about the plan.
+// Reading is no sign of being stuck while no change is expected, but it is limited; the last warning is about the plan.
 func TestPlanningTakesAFewTurns(t *testing.T) {
 	var reading []scripted.Answer
 	for i := range 60 {
@@ -107,7 +105,7 @@ func TestPlanningTakesAFewTurns(t *testing.T) {
 	}
 }
 
-// Words alone are no plan.
+// Text alone is no plan.
 func TestPlanningInWords(t *testing.T) {
 	b := newBench(t, turns(scripted.Answer{Text: "I would print a greeting."}))
 	b.in.Planning = true
@@ -119,7 +117,7 @@ func TestPlanningInWords(t *testing.T) {
 	}
 }
 
-// A process that ended when the plan was there has it still.
+// A plan survives the end of the process.
 func TestPlanningResumes(t *testing.T) {
 	b := newBench(t, turns(calls(propose)))
 	b.in.Planning = true
@@ -133,8 +131,7 @@ func TestPlanningResumes(t *testing.T) {
 	}
 }
 
-// The plan that was approved is told whatever else has to give way, and what a
-// model wrote into it can't pass for more than it is.
+// The approved plan is kept in a prompt that is too long, and the model's text in it can't pass for SIA's.
 func TestApprovedPlanIsTold(t *testing.T) {
 	plan := greeting
 	plan.By = sia.Actor{Login: "anna"}
@@ -168,7 +165,7 @@ func TestApprovedPlanIsTold(t *testing.T) {
 	}
 }
 
-// A command is told to plan, and what it says last is the plan.
+// A command is told to plan, and its last text is the plan.
 func TestCommandPlans(t *testing.T) {
 	c := newCLI(t, `cat > brief; grep -q 'Change nothing' brief && ! grep -q 'Follow the names' brief && echo `+
 		`'Print a greeting.'; echo '1. In main.go.'`, says)

@@ -7,22 +7,22 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// Preset is a coding agent that is known by name.
+// Preset describes a known coding agent.
 type Preset struct {
 	Name    string
-	Program string // in PATH
-	Asks    string // the gateway's protocol that it speaks; the model's endpoint must speak it too
-	Install string // for people
+	Program string // name in PATH
+	Asks    string // gateway path of the protocol that it speaks, which the model's endpoint must support
+	Install string // command for users
 
 	argv func(model string) []string
 	env  func(modelAccess) []string
-	read func(line []byte) outputEvent // understands a line of its output; nil: lines are text
+	read func(line []byte) outputEvent // parses a line of its output; nil: lines are text
 }
 
 // modelAccess is how a command reaches the model.
 type modelAccess struct{ url, token, model string }
 
-// Presets are the agents that are known, by name.
+// Presets returns the known agents.
 func Presets() []Preset {
 	return []Preset{claudePreset, codexPreset, openCodePreset, aiderPreset}
 }
@@ -36,8 +36,7 @@ func presetNamed(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// env is what every command gets: the variables that common programs and libraries
-// look for.
+// env returns the environment variables that every command gets: those that common programs and libraries read.
 func (a modelAccess) env() []string {
 	return []string{
 		"SIA_MODEL_URL=" + a.url + "/v1", "SIA_MODEL_KEY=" + a.token, "SIA_MODEL=" + a.model,
@@ -96,8 +95,8 @@ var openCodePreset = Preset{
 	read: readOpenCode,
 }
 
-// https://aider.chat/docs/config/options.html. It takes no brief from its standard
-// input, so a shell puts that into a file first.
+// https://aider.chat/docs/config/options.html. It reads no brief from its standard input, so a shell writes that to a
+// file first.
 var aiderPreset = Preset{
 	Name: "aider", Program: "aider", Asks: "/v1/chat/completions", Install: "pipx install aider-chat",
 	argv: func(model string) []string {

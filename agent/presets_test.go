@@ -19,10 +19,10 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// agentsDir holds the agents of other people that the tests run, by lock file.
+// agentsDir contains the third party agents that the tests run, by lock file.
 const agentsDir = "testdata/agents"
 
-// installed installs them on first use, a gigabyte of programs.
+// installed installs them on first use; they take a gigabyte.
 var installed = sync.OnceValue(func() error {
 	if _, err := os.Stat(filepath.Join(agentsDir, "node_modules", ".package-lock.json")); err == nil {
 		return nil
@@ -42,10 +42,9 @@ var programs = map[string]string{
 	"opencode":    "opencode-linux-x64",
 }
 
-// TestRealAgents runs the real programs as a repository's settings would, against
-// the scripted model: each speaks its own protocol, is given the brief, calls a
-// tool of its own that changes a file, and is heard. aider is written in Python and
-// comes from no npm package: what it is told is held by TestPresets alone.
+// TestRealAgents runs the real programs with the settings of a repository, against the scripted model: each uses its
+// own protocol, gets the brief, calls a tool of its own that changes a file, and is recorded. aider is a Python program
+// without an npm package, so that only TestPresets covers it.
 func TestRealAgents(t *testing.T) {
 	if err := installed(); err != nil {
 		t.Fatal(err)
@@ -53,7 +52,7 @@ func TestRealAgents(t *testing.T) {
 	look := "env; cat /proc/*/environ | tr '\\0' '\\n'; echo changed > made"
 	for name, tool := range map[string]struct {
 		name, args string
-		shown      string // as the transcript has it
+		shown      string // as in the transcript
 	}{
 		"claude-code": {"Bash", fmt.Sprintf(`{"command":%q,"description":"make it"}`, look), "Bash"},
 		"codex":       {"exec_command", fmt.Sprintf(`{"cmd":%q}`, look), "shell"},
@@ -94,7 +93,7 @@ func TestRealAgents(t *testing.T) {
 	}
 }
 
-// TestRealAgentsFail: what an agent says of a model that refuses is passed on.
+// TestRealAgentsFail tests that an agent's message about a model's refusal is passed on.
 func TestRealAgentsFail(t *testing.T) {
 	if err := installed(); err != nil {
 		t.Fatal(err)
@@ -109,8 +108,7 @@ func TestRealAgentsFail(t *testing.T) {
 	}
 }
 
-// TestPresets holds what each preset is told: a program that says so stands in for
-// the real one.
+// TestPresets tests the arguments and the environment of each preset with a fake program that prints them.
 func TestPresets(t *testing.T) {
 	dir := t.TempDir()
 	var all strings.Builder
@@ -155,7 +153,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestFind: a program counts only where commands can see it.
+// TestFind tests that a program is found only where commands can access it.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "node_modules", ".bin"), 0o755); err != nil {

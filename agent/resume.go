@@ -15,20 +15,19 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// replayedTools are the tools with saved calls that are made again in a new work tree.
-// Commands are not run again: the agent is told what they had changed.
+// replayedTools are the tools with calls that are repeated in a new work tree. Commands are not run again: the agent is
+// told which files they had changed.
 var replayedTools = []string{tool.NameEdit, tool.NameWrite, tool.NamePatch, tool.NameDelete}
 
-// errMasked says why a saved call can't be made again.
+// errMasked is the reason why a saved call can't be repeated.
 const errMasked = "its text was masked in the transcript"
 
-// resumePoint finds the brief and the answers among saved turns; ok is false when
-// there is nothing to go on from.
+// resumePoint returns the brief and the answers of saved turns; ok is false if there is nothing to resume.
 func resumePoint(saved []Turn) (brief Turn, answers []Turn, ok bool) {
 	for _, t := range saved {
 		switch t.Kind {
 		case TurnBrief:
-			if t.Number == 0 { // else it was told more on the way
+			if t.Number == 0 { // others were sent later in the attempt
 				brief = t
 			}
 		case TurnModel:
@@ -38,7 +37,7 @@ func resumePoint(saved []Turn) (brief Turn, answers []Turn, ok bool) {
 	return brief, answers, brief.Kind == TurnBrief && len(answers) > 0
 }
 
-// bookSaved books the turns, the cost and the time of the saved turns.
+// bookSaved charges the turns, the cost and the time of the saved turns.
 func (b *attemptBudget) bookSaved(saved []Turn) {
 	brief, answers, ok := resumePoint(saved)
 	if !ok {
@@ -48,7 +47,7 @@ func (b *attemptBudget) bookSaved(saved []Turn) {
 	for _, t := range saved {
 		b.spent += t.Cost
 		b.usage = b.usage.Add(t.Usage)
-		b.warned = b.warned || strings.Contains(t.Note, toldToFinish)
+		b.warned = b.warned || strings.Contains(t.Note, warnedPrefix)
 	}
 	last := answers[len(answers)-1]
 	if used := cmp.Or(last.Used, last.At.Sub(brief.At)); used > 0 {
@@ -56,8 +55,8 @@ func (b *attemptBudget) bookSaved(saved []Turn) {
 	}
 }
 
-// lostOf is what the last of saved turns says that calls without an answer used. It stays in no turn before the next
-// answer, which takes that one's place.
+// lostOf returns the usage of unanswered calls in the last saved turn, if that is the end. The next answer takes its
+// number, so that usage must be carried over.
 func lostOf(saved []Turn) (sia.Credits, llm.Usage) {
 	if last := saved[len(saved)-1]; last.Kind == TurnEnd {
 		return last.Cost, last.Usage
@@ -65,9 +64,8 @@ func lostOf(saved []Turn) (sia.Credits, llm.Usage) {
 	return 0, llm.Usage{}
 }
 
-// resumeAttempt takes the attempt up where its saved turns end. It puts the conversation
-// together again, rebuilds the work tree if it must, and carries out the calls that
-// were not carried out before.
+// resumeAttempt continues the attempt after its saved turns. It restores the conversation, rebuilds the work tree if
+// needed, and carries out the calls that are outstanding.
 func (r *builtinRun) resumeAttempt(ctx context.Context, brief Turn, answers []Turn) error {
 	r.conv.beginWith(r.systemText(), brief.Text)
 	was := strings.Split(brief.Note, "\n")
@@ -105,11 +103,11 @@ func (r *builtinRun) resumeAttempt(ctx context.Context, brief Turn, answers []Tu
 	return nil
 }
 
-// rebuildTree makes the saved changes again and says which it could not.
+// rebuildTree repeats the saved changes and returns a description of those it could not repeat.
 func (r *builtinRun) rebuildTree(ctx context.Context, answers []Turn) (trouble []string) {
 	for _, t := range answers {
 		for _, c := range t.Calls {
-			what := func(why string) string { return fmt.Sprintf("answer %d, %s: %s", t.Number, c.noteOfCall(), why) }
+			what := func(why string) string { return fmt.Sprintf("answer %d, %s: %s", t.Number, c.note(), why) }
 			switch {
 			case c.Result == "" || c.IsError || len(c.Changed) == 0:
 			case !slices.Contains(replayedTools, c.Name):
@@ -130,7 +128,7 @@ func (r *builtinRun) rebuildTree(ctx context.Context, answers []Turn) (trouble [
 	return trouble
 }
 
-// repeatCall makes a saved call once more.
+// repeatCall repeats a saved call.
 func (r *builtinRun) repeatCall(ctx context.Context, c Call) error {
 	for _, t := range r.tools {
 		if t.Name == c.Name {
@@ -141,14 +139,13 @@ func (r *builtinRun) repeatCall(ctx context.Context, c Call) error {
 	return fmt.Errorf("there is no tool %s here", c.Name)
 }
 
-// restoreTurn puts an answer with its results back into the conversation, and lets it
-// count for everything that watches the attempt. The hazard is read at the next answer,
-// when the attempt is where it was.
+// restoreTurn adds an answer with its results to the conversation and to the state that depends on it. The hazard is
+// evaluated only at the next answer.
 func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 	r.restoreAnswer(t)
 	understood := false
 	for _, c := range t.Calls {
-		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: c.read()})
+		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: c.modelText()})
 		r.countLessons(c)
 		r.env.Changed = r.env.Changed || len(c.Changed) > 0
 		if c.Check != nil {
@@ -173,25 +170,25 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 	if s := r.loop.endTurn(understood, len(t.Calls)); s != nil {
 		r.endStuck(*s)
 	}
-	r.conv.noteLast(noteOf(t.Number, t.Text, t.Calls))
+	r.conv.noteLast(turnNote(t.Number, t.Text, t.Calls))
 	if len(t.Calls) == 0 {
 		r.needsNudge(llm.Response{Message: llm.Message{Content: t.Text}, Finish: t.Finish, Usage: t.Usage})
 	} else {
-		r.nudged, r.wordless, r.inThought = false, 0, 0
+		r.nudged, r.unfinished, r.cutInThought = false, 0, 0
 	}
 	for _, text := range t.Told {
 		r.conv.addMessage(llm.Message{Role: llm.RoleUser, Content: text})
 	}
 }
 
-// restoreEnd ends an attempt that had ended before its process did, and reports whether it had. It calls the tool
-// again: the tools that end an attempt only look at their arguments. Where the saved result is another than the
-// tool's, the agent was told to go on.
+// restoreEnd ends an attempt that had ended before its process did, and reports whether it had. It repeats the call,
+// since the tools that end an attempt only read their arguments. If the saved result differs from the tool's, the agent
+// had been told to continue.
 func (r *builtinRun) restoreEnd(ctx context.Context, used tool.Tool, c Call) bool {
 	env := r.env
-	env.Changed = env.Changed && c.Name != tool.NameAsk // it was allowed then
+	env.Changed = env.Changed && c.Name != tool.NameAsk // it was allowed at that time
 	res, err := used.Call(ctx, env, json.RawMessage(c.Arguments))
-	return err == nil && secret.Mask(res.Text) == c.Result && r.concluded(res)
+	return err == nil && secret.Mask(res.Text) == c.Result && r.endIfFinal(res)
 }
 
 // restoreAnswer adds a saved answer to the conversation.
@@ -205,8 +202,8 @@ func (r *builtinRun) restoreAnswer(t Turn) llm.Response {
 	return llm.Response{Message: m, Finish: t.Finish, Model: t.Model}
 }
 
-// finishTurn carries out the calls of an answer that was saved without results. Some
-// may have been carried out already, and then the tools say so.
+// finishTurn carries out the calls of an answer that was saved without results. If a call was already carried out, the
+// tool's result shows that.
 func (r *builtinRun) finishTurn(ctx context.Context, t Turn) error {
 	resp := r.restoreAnswer(t)
 	masked := slices.ContainsFunc(t.Calls, func(c Call) bool { return c.Masked })

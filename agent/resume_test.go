@@ -20,11 +20,10 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// errDied ends an attempt as the end of its process does.
+// errDied ends an attempt like the end of its process.
 var errDied = errors.New("the process died")
 
-// journey is an attempt with everything in it: edits, an error, a text, calls
-// that can't be understood, several calls at once.
+// journey is an attempt with all kinds of answers: edits, an error, a text, malformed calls, several calls at once.
 func journey() scripted.Script {
 	usage := &scripted.Usage{Input: 1000, Cached: 200, Output: 50}
 	answers := []scripted.Answer{
@@ -55,8 +54,8 @@ func journeyBench(t *testing.T) *bench {
 	return b
 }
 
-// die runs the attempt until its process ends: after the numbered turn, or before
-// its calls are carried out. It returns what was saved.
+// die runs the attempt until its process ends: after the numbered turn, or before its calls are carried out. It returns
+// the saved turns.
 func (b *bench) die(number int, midst bool) []agent.Turn {
 	b.t.Helper()
 	var left []agent.Turn
@@ -85,8 +84,8 @@ func (b *bench) die(number int, midst bool) []agent.Turn {
 	return left
 }
 
-// An attempt that goes on after an outage is paid for with the calls that broke off in it, once, and the outage takes
-// nothing of its time.
+// An attempt that resumes after an outage pays once for the calls that broke off, and the outage does not use up its
+// time.
 func TestResumeAfterAnOutage(t *testing.T) {
 	script := func(fault *scripted.Fault) scripted.Script {
 		usage := &scripted.Usage{Input: 1000, Output: 50}
@@ -117,8 +116,8 @@ func TestResumeAfterAnOutage(t *testing.T) {
 	}
 }
 
-// Wherever the process ends, the attempt that goes on has the same result: no
-// answer is asked for twice, none is paid for twice, the model is told the same.
+// After a resume at any point, the attempt has the same result: no answer is requested or paid for twice, and the model
+// gets the same messages.
 func TestResume(t *testing.T) {
 	whole := journeyBench(t)
 	want := whole.run()
@@ -129,7 +128,7 @@ func TestResume(t *testing.T) {
 	for number := 1; number <= 7; number++ {
 		for _, midst := range []bool{false, true} {
 			for _, rebuild := range []bool{false, true} {
-				if midst && number == 3 { // a text has no calls to be carried out
+				if midst && number == 3 { // a text has no calls
 					continue
 				}
 				t.Run(fmt.Sprintf("turn %d, midst %v, rebuild %v", number, midst, rebuild), func(t *testing.T) {
@@ -175,7 +174,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// An attempt that was told to go on when it wanted to end goes on after a restart, and is not told twice.
+// An attempt that was told to continue when it finished continues after a restart, and is not told twice.
 func TestResumeAfterAnEndThatWasRefused(t *testing.T) {
 	refused := func() *bench {
 		b := newBench(t, turns(writeFile("greet.go", "package main\n"), done, writeFile("mended.go", "package main\n"), done))
@@ -215,7 +214,7 @@ func TestResumeAfterAnEndThatWasRefused(t *testing.T) {
 func TestResumedAttemptHasWhatIsLeft(t *testing.T) {
 	b := journeyBench(t)
 	b.in.Saved = b.die(4, false)
-	b.now = b.now.Add(5 * time.Hour) // nobody worked meanwhile
+	b.now = b.now.Add(5 * time.Hour) // idle time
 	b.in.Limits.Time = 4*time.Minute + time.Second
 	b.rec.after = func(agent.Turn) error {
 		b.now = b.now.Add(time.Minute)
@@ -233,7 +232,7 @@ func TestResumedAttemptHasWhatIsLeft(t *testing.T) {
 	}
 }
 
-// Where the work tree had to be made anew, what can't be made again is said.
+// If the work tree was rebuilt, the changes that could not be repeated are reported.
 func TestRebuildSaysWhatItCantDo(t *testing.T) {
 	b := newBench(t, turns(done))
 	b.in.Rebuild = true
@@ -269,8 +268,7 @@ func TestRebuildSaysWhatItCantDo(t *testing.T) {
 	}
 }
 
-// A call with arguments that were masked on saving is not carried out as it was
-// saved.
+// A call with masked arguments is not carried out after a restart.
 func TestMaskedCallIsNotCarriedOut(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	b := newBench(t, turns(calls(scripted.Call{Name: "write", Args: args{"path": "key.txt", "content": secret}}), done))
@@ -289,8 +287,7 @@ func TestMaskedCallIsNotCarriedOut(t *testing.T) {
 	}
 }
 
-// The attempt had ended when its process did, before anybody heard of it: the
-// end is the same, and nothing is asked.
+// If the attempt had ended when its process did, it has the same end after a restart, without a request.
 func TestResumeOfAnAttemptThatHadEnded(t *testing.T) {
 	question := scripted.Call{Name: "ask",
 		Args: args{"question": "Which?", "why": "Unsaid.", "options": []string{"One", "Two"}}}

@@ -14,46 +14,46 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of a run.
+// Limits of a run.
 const (
 	maxCalls = 16 // calls of one answer that are carried out
-	// answers without a whole word or a call after which the agent is told to go on; some endpoints
-	// give an empty one now and then (https://github.com/BerriAI/litellm/pull/24453)
-	maxWordless = 4
-	idleNudge   = fullIdle * 2 / 3 // turns without a change after which the agent is told
+	// consecutive answers without a complete text or a call before the attempt ends; some endpoints return an empty
+	// answer now and then (https://github.com/BerriAI/litellm/pull/24453)
+	maxUnfinished = 4
+	idleNudge     = fullIdle * 2 / 3 // turns without a change before the agent is reminded
 )
 
-// toldToFinish begins the note that the agent was warned of the end.
-const toldToFinish = "told to finish: "
+// warnedPrefix begins the note that the agent was warned of the end.
+const warnedPrefix = "told to finish: "
 
-// builtinRun is one attempt under way.
+// builtinRun is a running attempt.
 type builtinRun struct {
 	*BuiltinAgent
 	turnJournal
 	in     Input
 	env    tool.Env
 	loop   loopDetector
-	runner *attemptRunner // nil: nothing is run
+	runner *attemptRunner // nil: no commands are run
 
 	conv    conversation
 	offered []tool.Tool
 	specs   []llm.ToolSpec
 	fixed   int // tokens of the tools' descriptions
 
-	models    []string    // that answered, in the order in which they first did
-	by        string      // the model that answered last
-	lost      sia.Credits // spent on calls that were not answered, since the last turn
-	lostUsage llm.Usage
-	edits     sia.Edits
-	told      []string // since the last turn was saved: messages of ours
-	nudged    bool     // the last answer was a text, and the agent was told to go on
-	wordless  int      // answers in a row that neither said anything whole nor called a tool
-	inThought int      // answers in a row that were cut off in thought, near the limit of their length
-	lostTree  error    // with which the work tree was discarded; nil: it was not
-	res       Result
+	models       []string    // models that answered, in order of their first answers
+	by           string      // model that answered last
+	lost         sia.Credits // cost of unanswered calls since the last turn
+	lostUsage    llm.Usage
+	edits        sia.Edits
+	told         []string // messages to the agent since the last turn was saved
+	nudged       bool     // the last answer was a text, and the agent was told to continue
+	unfinished   int      // consecutive answers without a complete text or a call
+	cutInThought int      // consecutive answers that were cut off while thinking, near the maximum length
+	lostTree     error    // error with which the work tree was discarded; nil: it was not
+	res          Result
 }
 
-// attempt runs the loop to its end and records how it ended.
+// attempt runs the loop to its end and records the result.
 func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 	ctx, cancel := r.budget.withTimeLimit(ctx)
 	defer cancel()
@@ -63,7 +63,7 @@ func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 		err = r.takeTurn(ctx)
 	}
 	if err == nil && r.res.End == sia.EndFinished && r.in.Part != nil && r.res.Check == nil {
-		r.look(ctx, "")
+		r.verifyPart(ctx, "")
 	}
 	r.res.Edits = r.edits
 	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.worst
@@ -79,14 +79,14 @@ func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 	return r.res, err
 }
 
-// begin assembles the prompt, or takes up what was saved.
+// begin assembles the prompt, or resumes the saved turns.
 func (r *builtinRun) begin(ctx context.Context) error {
 	if r.in.Planning {
 		r.offered = planTools(r.tools, r.in.CanAsk, len(r.in.Failures) > 0, r.in.Divide)
 	} else {
 		r.offered, r.notes = offerTools(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
 		r.finishWithTest()
-		if family := EditFormatOf(r.model.Model()); r.every != nil && r.format != family {
+		if family := EditFormatOf(r.model.Model()); r.allTools != nil && r.format != family {
 			r.notes = append(r.notes, fmt.Sprintf("files are changed with %s: most edits with %s failed before", r.format,
 				family))
 		}
@@ -107,7 +107,7 @@ func (r *builtinRun) begin(ctx context.Context) error {
 	return r.recordTurn(ctx, Turn{Kind: TurnBrief, Text: text})
 }
 
-// systemText is the first message: what the agent is and how it works.
+// systemText returns the system prompt.
 func (r *builtinRun) systemText() string {
 	switch {
 	case r.in.Divide != nil:
@@ -118,7 +118,7 @@ func (r *builtinRun) systemText() string {
 	return strings.TrimSpace(systemPrompt)
 }
 
-// takeTurn makes one model call and carries out what it answers.
+// takeTurn makes one model call and carries out the tool calls in the answer.
 func (r *builtinRun) takeTurn(ctx context.Context) error {
 	if r.contextEnded(ctx) {
 		return nil
@@ -151,12 +151,11 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 		r.nudge(resp)
 		return r.closeTurn(ctx, turn)
 	}
-	r.nudged, r.wordless, r.inThought = false, 0, 0
+	r.nudged, r.unfinished, r.cutInThought = false, 0, 0
 	for _, c := range resp.Message.ToolCalls {
 		turn.Calls = append(turn.Calls, Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 	}
-	// The answer is paid for: it is saved before its calls, which may take minutes,
-	// are carried out.
+	// The answer is paid for, so it is saved before its calls, which may take minutes.
 	if err := r.saveTurn(ctx, turn); err != nil {
 		return err
 	}
@@ -169,7 +168,7 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 
 // closeTurn ends a turn after its calls were carried out.
 func (r *builtinRun) closeTurn(ctx context.Context, t Turn) error {
-	r.conv.noteLast(noteOf(t.Number, t.Text, t.Calls))
+	r.conv.noteLast(turnNote(t.Number, t.Text, t.Calls))
 	if r.res.End == "" {
 		r.advise()
 	}
@@ -180,9 +179,8 @@ func (r *builtinRun) closeTurn(ctx context.Context, t Turn) error {
 // promptTokens estimates the tokens of the next call's prompt.
 func (r *builtinRun) promptTokens() int { return r.conv.total + r.fixed }
 
-// shorten shortens the conversation until the prompt has about bound tokens as the
-// endpoint counts, or at least no more than most. It reports whether that changed
-// anything.
+// shorten shortens the conversation to about bound tokens by the endpoint's count, or at least to most. It reports
+// whether it changed anything.
 func (r *builtinRun) shorten(bound, most int) bool {
 	estimate := func(tokens int) int { return int(float64(tokens)/r.budget.ratio) - r.fixed }
 	note := r.conv.shorten(estimate(bound), estimate(most))
@@ -192,7 +190,7 @@ func (r *builtinRun) shorten(bound, most int) bool {
 	return note != ""
 }
 
-// answeredBy notes which model answered, when it is another one than before.
+// answeredBy adds a note if a different model answered than before.
 func (r *builtinRun) answeredBy(resp llm.Response) {
 	r.addModel(resp.Model)
 	before := r.by
@@ -207,7 +205,7 @@ func (r *builtinRun) answeredBy(resp llm.Response) {
 	r.by, r.notes = resp.Client, append(r.notes, note)
 }
 
-// addModel adds a model to the attempt's agent.
+// addModel adds a model to the agent's name in the result.
 func (r *builtinRun) addModel(model string) {
 	if model != "" && !slices.Contains(r.models, model) {
 		r.models = append(r.models, model)
@@ -215,7 +213,7 @@ func (r *builtinRun) addModel(model string) {
 	}
 }
 
-// handleError decides what a call without an answer means.
+// handleError handles a call without an answer.
 func (r *builtinRun) handleError(ctx context.Context, resp llm.Response, err error) error {
 	r.lost += r.budget.bookLoss(resp.Lost)
 	r.lostUsage = r.lostUsage.Add(resp.Lost)
@@ -241,15 +239,13 @@ func (r *builtinRun) handleError(ctx context.Context, resp llm.Response, err err
 	}
 }
 
-// neverAnswers reports whether the model has not answered in this attempt at all, and what
-// came instead says that it is no passing trouble: nothing within its time, or no answer of
-// the protocol. A person is told at once.
+// neverAnswers reports whether the model has not answered in this attempt and the error looks permanent: a timeout, or
+// an answer that violates the protocol. Users are notified of such errors immediately.
 func (r *builtinRun) neverAnswers(e *llm.Error) bool {
 	return r.budget.turns == 0 && (e.Kind == llm.KindTimeout || e.Kind == llm.KindMalformed)
 }
 
-// unansweredReason says which models could not be asked, and why. first is the error
-// that decides what is done about it.
+// unansweredReason returns which models could not be called and why. first is the error that decides the handling.
 func unansweredReason(err error, first *llm.Error) string {
 	var all *llm.ChainError
 	if !errors.As(err, &all) {
@@ -262,7 +258,7 @@ func unansweredReason(err error, first *llm.Error) string {
 	return "no model could be asked: " + strings.Join(names, ", ")
 }
 
-// nudge handles an answer that calls no tool: the agent is told once to go on.
+// nudge tells the agent to continue after an answer that calls no tool.
 func (r *builtinRun) nudge(resp llm.Response) {
 	r.loop.endTurn(false, 0)
 	if !r.needsNudge(resp) {
@@ -281,40 +277,40 @@ func (r *builtinRun) nudge(resp llm.Response) {
 	r.tellAgent("told to go on: the answer called no tool", strings.TrimSpace(nudge))
 }
 
-// CallsUnread is how the reason of an attempt begins that ended because the model's calls could not be read.
+// CallsUnread is the prefix of the reason of an attempt that ended because the model's calls could not be parsed.
 const CallsUnread = "the model's tool calls could not be read: "
 
-// AnswersCut is likewise for one that ended because the model's answers were too long.
+// AnswersCut is the prefix of the reason of an attempt that ended because the model's answers were too long.
 const AnswersCut = "the model's answers were cut off after "
 
-// unreadNudge tells what is wrong with a call that stands in an answer as text.
+// unreadNudge returns the message about a tool call in an answer's text that could not be parsed.
 func unreadNudge(resp llm.Response) string {
 	return "Your answer holds a tool call that could not be read: " + text.Clip(resp.Unread, 500) + ". Call the tool " +
 		"through the API, or write `<tool_call>{\"name\": …, \"arguments\": {…}}</tool_call>` with valid JSON."
 }
 
-// needsNudge reports whether the agent is told to go on after an answer that calls no
-// tool. The second such answer in a row ends the attempt.
+// needsNudge reports whether the agent is told to continue after an answer that calls no tool. The second such answer
+// in a row ends the attempt.
 func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 	said := strings.TrimSpace(resp.Message.Content)
 	whole := said != "" && resp.Unread == "" && resp.Finish != llm.FinishLength && resp.Finish != llm.FinishPause
 	if !whole {
-		r.wordless++
+		r.unfinished++
 	}
-	// An answer after which answers may be longer is shorter than that.
+	// A shorter answer makes the client raise its maximum length.
 	if resp.CutInThought() && resp.Usage.Output > r.model.MaxOutput()/2 {
-		r.inThought++
+		r.cutInThought++
 	}
 	switch {
 	case resp.Finish == llm.FinishContentFilter:
 		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
-	case r.wordless > maxWordless && resp.Unread != "":
+	case r.unfinished > maxUnfinished && resp.Unread != "":
 		r.setEnd(sia.EndError, CallsUnread+text.Clip(resp.Unread, 300))
-	case resp.Finish == llm.FinishLength && (r.wordless > maxWordless || r.inThought > 1): // the next costs as much
+	case resp.Finish == llm.FinishLength && (r.unfinished > maxUnfinished || r.cutInThought > 1): // the next costs as much
 		r.setEnd(sia.EndError, fmt.Sprintf("%s%d tokens, before it called a tool; %s", AnswersCut, resp.Usage.Output,
 			llm.CutAdvice(resp, r.model.MaxOutput())))
-	case r.wordless > maxWordless:
-		r.setEnd(sia.EndError, fmt.Sprintf("%d answers in a row neither came to an end nor called a tool", r.wordless))
+	case r.unfinished > maxUnfinished:
+		r.setEnd(sia.EndError, fmt.Sprintf("%d answers in a row neither came to an end nor called a tool", r.unfinished))
 	case whole && r.nudged:
 		r.res.Summary = text.Clip(said, tool.MaxSummary)
 		r.setEnd(sia.EndFinished, "")
@@ -325,10 +321,10 @@ func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 	return false
 }
 
-// advise tells the agent that the end is near, or that nothing changes.
+// advise warns the agent if the end is near or it has made no changes for long.
 func (r *builtinRun) advise() {
 	if w := r.budget.warning(); w != "" {
-		r.tellAgent(toldToFinish+w, w)
+		r.tellAgent(warnedPrefix+w, w)
 	}
 	if r.loop.idle == idleNudge {
 		r.tellAgent("told that nothing changes", fmt.Sprintf("You have not changed anything new for %d turns. Decide on a "+
@@ -336,20 +332,20 @@ func (r *builtinRun) advise() {
 	}
 }
 
-// tellAgent adds a message of ours to the conversation and notes it.
+// tellAgent adds a message of SIA to the conversation and a note to the turn.
 func (r *builtinRun) tellAgent(note, text string) {
 	r.notes, r.told = append(r.notes, note), append(r.told, text)
 	r.conv.addMessage(llm.Message{Role: llm.RoleUser, Content: text})
 }
 
-// setEnd sets how the attempt ends. The first call holds.
+// setEnd sets how the attempt ends. Only the first call has an effect.
 func (r *builtinRun) setEnd(end sia.AttemptEnd, why string) {
 	if r.res.End == "" {
 		r.res.End, r.res.Reason = end, why
 	}
 }
 
-// contextEnded reports whether ctx is over, and then ends the attempt.
+// contextEnded ends the attempt if ctx has ended, and reports whether it has.
 func (r *builtinRun) contextEnded(ctx context.Context) bool {
 	if ctx.Err() == nil {
 		return false

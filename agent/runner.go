@@ -21,29 +21,29 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Bounds of what is kept from setup to setup.
+// Limits of the data that is kept between setups.
 const (
-	setupWithin = 10 * time.Minute // for all setup commands of an attempt
+	setupTimeout = 10 * time.Minute // for all setup commands of an attempt
 
-	servicesWithin = 3 * time.Minute // for all services to start the first time
-	keepSetups     = 32              // results that are kept
-	keepAtLeast    = 24 * time.Hour  // after they were last used
-	keepAtMost     = 30 * 24 * time.Hour
-	buildsWithin   = 48 * time.Hour // for an attempt, and more; what is older was left by a process that was killed
-	maxLockFile    = 32 << 20       // bytes of a lock file
-	maxSeed        = 2 << 30        // bytes of build results that the next attempt begins with
-	readyFile      = "ready"        // marks a complete result
-	depsFolder     = "deps"         // of a result: what was fetched; read-only later
-	seedFolder     = "seed"         // of a result: what setup built; copied for each attempt
-	depsAt         = sandbox.CacheDir + "/deps"
-	builtFolder    = "built" // of a result: that and what Commands built on the base; copied in its place
-	buildAt        = sandbox.BuildDir
-	setupsFolder   = "setups"
-	buildsFolder   = "builds"
+	servicesTimeout = 3 * time.Minute // for the first start of all services
+	maxSetups       = 32              // maximum number of kept results
+	setupMinAge     = 24 * time.Hour  // since their last use
+	setupMaxAge     = 30 * 24 * time.Hour
+	buildMaxAge     = 48 * time.Hour // longer than an attempt; older folders were left by a killed process
+	maxLockFile     = 32 << 20       // bytes of a lock file
+	maxBuildCopy    = 2 << 30        // bytes of build results that are copied
+	readyFile       = "ready"        // marks a complete result
+	depsFolder      = "deps"         // in a result: downloads; read-only after setup
+	seedFolder      = "seed"         // in a result: what setup built; copied for each attempt
+	depsAt          = sandbox.CacheDir + "/deps"
+	builtFolder     = "built" // in a result: that and what Commands built on the base; copied instead
+	buildAt         = sandbox.BuildDir
+	setupsFolder    = "setups"
+	buildsFolder    = "builds"
 )
 
-// lockFiles say exactly what a repository depends on: while they and the commands
-// stay the same, what setup fetched can be used again.
+// lockFiles pin the dependencies of a repository: the downloads of setup can be reused while these files and the setup
+// commands are unchanged.
 var lockFiles = []string{
 	"go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
 	"Cargo.lock", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock",
@@ -51,11 +51,10 @@ var lockFiles = []string{
 	"gradle.lockfile", "pom.xml", "go.mod", "package.json", "pyproject.toml",
 }
 
-// requirements are pip's files, which have no one name.
+// requirements matches pip's requirements files, which have no standard name.
 var requirements = lazyregexp.New(`(?:^|/)requirements(?:[^/]*|/[^/]+)\.(?:txt|in)$`)
 
-// findLockFiles are the lock files of a tree, wherever they lie, in order. What package managers installed is not
-// looked at.
+// findLockFiles returns the paths of the lock files in a tree, in order, except those in installed packages.
 func findLockFiles(root *os.Root) (found []string, err error) {
 	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -73,9 +72,8 @@ func findLockFiles(root *os.Root) (found []string, err error) {
 	return found, err
 }
 
-// runnerFactory makes the runners of attempts. What setup commands fetch is kept for
-// later attempts. Only setup can write it, and only that of a base branch's tree, so that
-// an attempt can't poison another.
+// runnerFactory creates the runners of attempts. It keeps the downloads of setup commands for later attempts. Only
+// setup on a base branch's tree can write them, so that an attempt can't poison another.
 type runnerFactory struct {
 	sandbox  *sandbox.Sandbox
 	cacheDir string // "": nothing is kept
@@ -83,18 +81,18 @@ type runnerFactory struct {
 	now      func() time.Time
 	log      *slog.Logger
 
-	setupWithin time.Duration // for all setup commands of an attempt
+	setupTimeout time.Duration // for all setup commands of an attempt
 }
 
-// newRunnerFactory makes a factory that keeps in cache what setup fetches; "" keeps
-// nothing. Without a sandbox there is none.
+// newRunnerFactory returns a factory that keeps the downloads of setup in cache, unless that is "". Without a sandbox
+// it returns nil.
 func newRunnerFactory(
 	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
 ) (*runnerFactory, error) {
 	if box == nil {
 		return nil, nil
 	}
-	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log, setupWithin: setupWithin}
+	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log, setupTimeout: setupTimeout}
 	if cache != "" {
 		dir, err := filepath.Abs(cache)
 		if err != nil {
@@ -105,23 +103,23 @@ func newRunnerFactory(
 	return s, nil
 }
 
-// attemptRunner runs the commands of one attempt: in the sandbox, on its work tree, with
-// caches of its own. It is a [tool.CommandRunner].
+// attemptRunner runs the commands of one attempt in the sandbox, on its work tree, with caches of its own. It is a
+// [tool.CommandRunner].
 type attemptRunner struct {
 	factory *runnerFactory
 	tree    string
 	home    string // folder of this attempt, removed at the end
 	build   string // in home; writable: build caches
-	stdlib  string // the compiled standard library that build began with a copy of; "": with none
-	deps    string // what setup fetched; "": nothing
-	npm     string // npm's cache for commands without a network, writable; "": that of deps
-	kept    string // folder of the result for the tree's lock files, whether it is there or not; "": nothing is kept
+	stdlib  string // compiled standard library that was copied into build; "": none
+	deps    string // downloads of setup; "": none
+	npm     string // writable npm cache for commands without a network; "": the one in deps
+	kept    string // folder of the result for the tree's lock files, which may not exist yet; "": nothing is kept
 
-	services service.Set // of its tree as it was at the start
-	lacks    string      // which of them are not to be had, and why; empty: none
+	services        service.Set // of its tree at the start
+	missingServices string      // unavailable services, with reasons; empty: none
 }
 
-// newRunner makes the runner for a work tree, with images of services beside those that its workflows name.
+// newRunner returns a runner for a work tree, with images of services in addition to those in its workflow files.
 func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunner, error) {
 	in := ""
 	if s.cacheDir != "" {
@@ -137,8 +135,8 @@ func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunne
 	}
 	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build"),
 		services: service.Find(s.sandbox, tree, services)}
-	w.lacks = strings.Join(w.services.Missing, "\n")
-	for _, dir := range []string{w.build, w.servers()} {
+	w.missingServices = strings.Join(w.services.Missing, "\n")
+	for _, dir := range []string{w.build, w.servicesDir()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, errors.Join(fmt.Errorf("make a folder for builds: %w", err), os.RemoveAll(home))
 		}
@@ -146,17 +144,17 @@ func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunne
 	return w, nil
 }
 
-// servers is the folder of the services' data, which commands of the attempt find as the one before left it.
-func (w *attemptRunner) servers() string { return filepath.Join(w.home, "services") }
+// servicesDir returns the folder of the services' data, which all commands of the attempt share.
+func (w *attemptRunner) servicesDir() string { return filepath.Join(w.home, "services") }
 
-// startServices starts the services once, so that their data is made and what does not start is known. An attempt
-// begins even then. The error is [sandbox.ErrDiscarded].
+// startServices starts the services once, to create their data and to detect those that don't start. The attempt begins
+// even if some don't. The only error is [sandbox.ErrDiscarded].
 func (w *attemptRunner) startServices(ctx context.Context) error {
 	if !w.services.Any() {
 		return nil
 	}
-	c := sandbox.Command{Dir: w.tree, Argv: []string{"/bin/true"}, Limits: sandbox.Limits{Time: servicesWithin}}
-	w.services.Join(&c, w.servers(), true)
+	c := sandbox.Command{Dir: w.tree, Argv: []string{"/bin/true"}, Limits: sandbox.Limits{Time: servicesTimeout}}
+	w.services.Join(&c, w.servicesDir(), true)
 	res, err := w.factory.sandbox.Run(ctx, c)
 	said := string(res.Output)
 	switch {
@@ -167,11 +165,12 @@ func (w *attemptRunner) startServices(ctx context.Context) error {
 	case res.Ended != "":
 		said += "\nThe services did not start: " + res.Why
 	}
-	w.lacks = strings.TrimSpace(w.lacks + "\n" + middleOut(secret.Mask(strings.ToValidUTF8(said, "\uFFFD")), 4000))
+	said = middleOut(secret.Mask(strings.ToValidUTF8(said, "\uFFFD")), 4000)
+	w.missingServices = strings.TrimSpace(w.missingServices + "\n" + said)
 	return nil
 }
 
-// close removes what only this attempt had. A nil runner has nothing.
+// close removes the attempt's folder. It does nothing on a nil runner.
 func (w *attemptRunner) close() {
 	if w == nil {
 		return
@@ -181,8 +180,7 @@ func (w *attemptRunner) close() {
 	}
 }
 
-// Run runs a command of the agent: without a network, with what was fetched
-// read-only.
+// Run runs a command of the agent, without a network and with the downloads read-only.
 func (w *attemptRunner) Run(
 	ctx context.Context, command string, within time.Duration, out io.Writer,
 ) (sandbox.Result, error) {
@@ -200,8 +198,7 @@ func (w *attemptRunner) run(
 	return w.factory.sandbox.Run(ctx, c)
 }
 
-// newCommand is what every command begins with: the work tree and the caches. Only
-// setup may write the caches that it fills.
+// newCommand returns a command with the work tree and the caches mounted. Only setup may write the cached downloads.
 func (w *attemptRunner) newCommand(fetch bool) sandbox.Command {
 	c := sandbox.Command{Dir: w.tree, Env: w.toolEnv(fetch),
 		Mounts: []sandbox.Mount{{From: w.build, To: buildAt, Writable: true}}}
@@ -211,11 +208,11 @@ func (w *attemptRunner) newCommand(fetch bool) sandbox.Command {
 	if w.npm != "" && !fetch {
 		c.Mounts = append(c.Mounts, sandbox.Mount{From: w.npm, To: npmAt, Writable: true})
 	}
-	w.services.Join(&c, w.servers(), false)
+	w.services.Join(&c, w.servicesDir(), false)
 	return c
 }
 
-// toolEnv tells the usual tools where to keep what they fetch and build.
+// toolEnv returns the environment variables that set the cache folders of common tools.
 func (w *attemptRunner) toolEnv(fetch bool) []string {
 	deps := depsAt
 	if w.deps == "" {
@@ -227,10 +224,10 @@ func (w *attemptRunner) toolEnv(fetch bool) []string {
 	}
 	return []string{
 		"XDG_CACHE_HOME=" + buildAt, "GOCACHE=" + buildAt + "/go", "GOFLAGS=-buildvcs=false -modcacherw",
-		"PYTHONDONTWRITEBYTECODE=1", // nothing of it is to be committed
+		"PYTHONDONTWRITEBYTECODE=1", // its files must not be committed
 		"GOMODCACHE=" + deps + "/go", "npm_config_cache=" + npm,
 		"YARN_CACHE_FOLDER=" + deps + "/yarn", "CARGO_HOME=" + deps + "/cargo",
-		// Where a system's Python can't be written, pip installs for the user. Debian's has to be told that it may.
+		// pip installs for the user if the system's Python is read-only. On Debian that requires PIP_BREAK_SYSTEM_PACKAGES.
 		"PIP_CACHE_DIR=" + deps + "/pip", "PYTHONUSERBASE=" + deps + "/python", "PIP_BREAK_SYSTEM_PACKAGES=1",
 		"PATH=" + w.factory.sandbox.Path() + ":" + deps + "/python/bin",
 		"CARGO_TARGET_DIR=" + buildAt + "/cargo",
@@ -239,8 +236,8 @@ func (w *attemptRunner) toolEnv(fetch bool) []string {
 	}
 }
 
-// setupKey identifies a result of setup. It is made of the repository, the commands and
-// every lock file of the work tree.
+// setupKey returns a hash of the repository, the commands and every lock file of the work tree. It identifies a result
+// of setup.
 func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	root, err := os.OpenRoot(w.tree)
 	if err != nil {
@@ -271,29 +268,28 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:32], nil
 }
 
-// Tidy removes what nobody needs any more in the folder that agents keep results of setup and builds in: they hold what
-// was built from a repository's code.
+// Tidy removes outdated results of setup and builds from the cache folder of agents: they contain code of repositories.
 func Tidy(cache string, now func() time.Time, log *slog.Logger) {
 	s := &runnerFactory{cacheDir: cache, now: now, log: log}
 	s.pruneSetups()
 	s.pruneBuilds()
 }
 
-// pruneSetups removes the results of setup that were not used for longest, and those that were not used for 30 days.
+// pruneSetups removes results of setup that are unused for 30 days, and the least recently used beyond maxSetups.
 func (s *runnerFactory) pruneSetups() {
 	dir := filepath.Join(s.cacheDir, setupsFolder)
 	err := sandbox.Prune(dir, "*", s.now(), func(newer int, unused time.Duration) bool {
-		return unused >= keepAtMost || newer >= keepSetups && unused >= keepAtLeast
+		return unused >= setupMaxAge || newer >= maxSetups && unused >= setupMinAge
 	})
 	if err != nil {
 		s.log.Warn("setup left behind", "error", err)
 	}
 }
 
-// pruneBuilds removes the folders of attempts that ended with their process: nobody else does.
+// pruneBuilds removes the folders of attempts with a process that ended early.
 func (s *runnerFactory) pruneBuilds() {
 	err := sandbox.Prune(filepath.Join(s.cacheDir, buildsFolder), "build-*", s.now(),
-		func(_ int, unused time.Duration) bool { return unused >= buildsWithin })
+		func(_ int, unused time.Duration) bool { return unused >= buildMaxAge })
 	if err != nil {
 		s.log.Warn("old build folder left behind", "error", err)
 	}

@@ -42,7 +42,7 @@ func contained(t *testing.T, script scripted.Script, cache string, change ...fun
 	return b
 }
 
-// results are what the tools of a name answered.
+// results returns the results of the tools with a name.
 func (b *bench) results(name string) (all []string) {
 	for _, turn := range b.rec.turns {
 		for _, c := range turn.Calls {
@@ -74,8 +74,8 @@ func TestRunIsOfferedWithASandboxOnly(t *testing.T) {
 	}
 }
 
-// A repository with tests that attack the host: the agent is told that they fail, and
-// the attempt goes on to its end.
+// In a repository with tests that attack the host, the agent is told that they fail, and the attempt continues to its
+// end.
 func TestHostileRepository(t *testing.T) {
 	const secret = "host-secret-5e1c"
 	outside := t.TempDir()
@@ -167,8 +167,7 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 	}
 }
 
-// Lock files count wherever they lie: setup of a folder below fetches what its own say. What package managers installed
-// says nothing.
+// Lock files in all folders count: setup of a subfolder depends on its own. Those of installed packages don't.
 func TestSetupHeedsLockFilesBelow(t *testing.T) {
 	for _, file := range []string{"web/package-lock.json", "services/api/go.sum", "requirements/dev.txt",
 		"tools/requirements-lint.in"} {
@@ -189,8 +188,8 @@ func TestSetupHeedsLockFilesBelow(t *testing.T) {
 	}
 }
 
-// What pip installs is there in every attempt, although it is installed once and Debian has its Python refuse pip. What
-// it installs in the work tree is installed each time.
+// Packages installed by pip are available in every attempt, although they are installed once and Debian's Python
+// refuses pip. Packages installed in the work tree are installed each time.
 func TestSetupWithPip(t *testing.T) {
 	var wheel bytes.Buffer
 	z := zip.NewWriter(&wheel)
@@ -229,8 +228,8 @@ func TestSetupWithPip(t *testing.T) {
 	}
 }
 
-// What a task's branch changed runs in its setup, and reaches no other attempt: neither
-// before the base branch's own setup was kept nor after.
+// Setup runs code of a task's branch, which affects no other attempt: neither before the base branch's own setup was
+// kept nor after.
 func TestSetupOfABranchReachesNobody(t *testing.T) {
 	const good = "mkdir -p $GOMODCACHE && [ -e $GOMODCACHE/tool ] || echo good > $GOMODCACHE/tool; " +
 		"echo good > $GOCACHE.built"
@@ -282,7 +281,7 @@ func TestSetupThatFailsIsTold(t *testing.T) {
 	}
 }
 
-// A program that can't fetch seldom says why its proxy let it reach nothing.
+// Most programs that can't fetch don't show the proxy's message.
 func TestSetupThatWasRefusedIsTold(t *testing.T) {
 	b := contained(t, turns(done), t.TempDir(), func(cfg *agent.BuiltinConfig) {
 		cfg.Sandbox, cfg.Hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{"allowed.example"}
@@ -298,7 +297,7 @@ func TestSetupThatWasRefusedIsTold(t *testing.T) {
 	}
 }
 
-// Where nothing can be kept for other attempts, an attempt and a command have what they made all the same.
+// If nothing can be kept for other attempts, an attempt and a command still have their own results.
 func TestSetupThatCannotBeKept(t *testing.T) {
 	cache := t.TempDir()
 	if err := os.WriteFile(filepath.Join(cache, "setups"), nil, 0o600); err != nil {
@@ -321,10 +320,10 @@ func TestSetupThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// TestStdlibCannotBePoisoned: an attempt begins with a copy of the compiled standard library, in which is nothing that
-// another wrote.
+// TestStdlibCannotBePoisoned tests that an attempt starts with a copy of the compiled standard library without changes
+// by another one.
 func TestStdlibCannotBePoisoned(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "go", "bin") // what stands in for Go compiles by noting that
+	bin := filepath.Join(t.TempDir(), "go", "bin") // a fake go that records its calls
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +356,7 @@ func TestStdlibCannotBePoisoned(t *testing.T) {
 			}
 		}
 	}
-	// Nor does what setup makes of it reach a later attempt of the same repository, which has the rest.
+	// Its changes don't reach a later attempt of the same repository through setup either.
 	for _, want := range []string{"bad\nown\n", "good\nown\n"} {
 		got := try("acme/one", "[ -e $GOCACHE/0f/own-d ] || { echo bad > $GOCACHE/0f/fmt-d; echo own > $GOCACHE/0f/own-d; }")
 		if got != "exit status 0\n"+want {

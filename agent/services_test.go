@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 )
 
-// withServices is a workflow that names PostgreSQL, and what nobody here can start.
+// withServices is a workflow with PostgreSQL, and a service that can't be started here.
 const withServices = `on: push
 jobs:
   test:
@@ -36,7 +36,8 @@ func writeWorkflow(t *testing.T, dir string) {
 	}
 }
 
-// TestServices: setup and the agent's commands meet the same PostgreSQL, and what can't be had is said once.
+// TestServices tests that setup and the agent's commands use the same PostgreSQL, and unavailable services are reported
+// once.
 func TestServices(t *testing.T) {
 	const psql = "psql -XAtq postgres://postgres:pw@localhost/postgres -c "
 	b := contained(t, turns(command(psql+"'SELECT x FROM t'"), command(psql+"'SELECT x + 1 FROM t'"), done), t.TempDir(),
@@ -56,7 +57,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestCommandsHaveServices: `sia run` checks with them too.
+// TestCommandsHaveServices tests that checks of `sia run` have services, too.
 func TestCommandsHaveServices(t *testing.T) {
 	dir := t.TempDir()
 	writeWorkflow(t, dir)

@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// setUp makes the attempt's runner and runs the repository's setup commands with it. An attempt that makes a plan has
-// no tool that runs anything.
+// setUp creates the attempt's runner and runs the repository's setup commands. An attempt that makes a plan has no
+// runner.
 func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 	if r.in.Planning {
 		return "", nil
@@ -33,14 +33,13 @@ func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 		return "", err
 	}
 	r.runner, r.env.Runner = runner, runner
-	r.addNote(runner.lacks)
+	r.addNote(runner.missingServices)
 	r.addNote(note)
 	return runner.told(told), nil
 }
 
-// openRunner makes a runner for an attempt and runs the repository's setup commands with
-// it. told is their result, for the agent. An attempt begins even when they fail, since
-// mending them may be the task.
+// openRunner creates a runner for an attempt and runs the repository's setup commands. told is their result, for the
+// agent. If they fail, the attempt still begins, since the task may be to fix them.
 func (s *runnerFactory) openRunner(
 	ctx context.Context, in Input,
 ) (runner *attemptRunner, told, note string, err error) {
@@ -56,7 +55,7 @@ func (s *runnerFactory) openRunner(
 		err = runner.addStdlib(ctx)
 	}
 	if err == nil && ready && len(in.Setup) == 0 {
-		err = runner.seed(ctx)
+		err = runner.seedBuild(ctx)
 	}
 	if err != nil {
 		runner.close()
@@ -65,7 +64,7 @@ func (s *runnerFactory) openRunner(
 	if len(in.Setup) == 0 {
 		return runner, "", "", nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, s.setupWithin)
+	bounded, cancel := context.WithTimeout(ctx, s.setupTimeout)
 	defer cancel()
 	told, note, err = runner.setUp(bounded, in, ready)
 	switch {
@@ -74,9 +73,9 @@ func (s *runnerFactory) openRunner(
 		return nil, "", "", err
 	case err == nil, ctx.Err() != nil:
 	case bounded.Err() != nil:
-		note = fmt.Sprintf("setup was stopped: it took more than %s", s.setupWithin)
+		note = fmt.Sprintf("setup was stopped: it took more than %s", s.setupTimeout)
 		told = fmt.Sprintf("The setup commands took more than %s and were stopped. What they install may be missing.%s",
-			s.setupWithin, told)
+			s.setupTimeout, told)
 	default:
 		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
 		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
@@ -85,32 +84,31 @@ func (s *runnerFactory) openRunner(
 	return runner, told, note, nil
 }
 
-// told is what an agent is told of the services and of setup.
+// told returns the text for the agent about the services and the setup.
 func (w *attemptRunner) told(setup string) string {
-	return strings.TrimSpace(w.services.Told() + "\n" + w.lacks + "\n\n" + setup)
+	return strings.TrimSpace(w.services.Told() + "\n" + w.missingServices + "\n\n" + setup)
 }
 
-// setUp runs the commands, and adds a cache of npm that commands without a network can write.
+// setUp runs the commands, and adds an npm cache for commands without a network.
 func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, note string, err error) {
 	if !ready {
 		if told, note, err = w.fetchSetup(ctx, in); err != nil {
 			return told, note, err
 		}
-		return told, note, w.addNPM(ctx)
+		return told, note, w.addNPMCache(ctx)
 	}
 	w.deps = filepath.Join(w.kept, depsFolder)
-	if err := errors.Join(w.seed(ctx), w.addNPM(ctx)); err != nil {
+	if err := errors.Join(w.seedBuild(ctx), w.addNPMCache(ctx)); err != nil {
 		return "", "", err
 	}
 	told, err = w.runSetup(ctx, in, false)
 	return told, "setup with what was fetched before" + setupSuffix(told), err
 }
 
-// fetchSetup runs the commands the first time for a state of the lock files. They may fetch
-// from the hosts that the operator allows, into a folder that is kept when the work tree is
-// the base branch's. From then on they do without a network, and that folder is read-only.
-// What a task's branch changed may run here, too, and then fills a folder that only this
-// attempt sees: two trees with the same lock files can still set up otherwise.
+// fetchSetup runs the commands for the first time with these lock files. They may download from the allowed hosts. If
+// the tree is the base branch's, their downloads are kept; later runs have no network and read-only downloads. On a
+// task's branch, the downloads go to a folder of this attempt only, since the branch's code may run here: two trees
+// with the same lock files can have different setups.
 func (w *attemptRunner) fetchSetup(ctx context.Context, in Input) (told, note string, err error) {
 	fresh := filepath.Join(w.home, "setup")
 	w.deps = filepath.Join(fresh, depsFolder)
@@ -126,13 +124,13 @@ func (w *attemptRunner) fetchSetup(ctx context.Context, in Input) (told, note st
 		return told, "setup " + network + setupSuffix(told), err
 	}
 	if err := w.keepSetup(ctx, fresh); err != nil {
-		return "", "setup " + network + ", not kept", w.notKept(ctx, err)
+		return "", "setup " + network + ", not kept", w.logNotKept(ctx, err)
 	}
 	return "", "setup " + network + ", kept", nil
 }
 
-// findKept finds the folder of the result for the work tree's lock files, and reports whether it is there. Nothing may
-// have run in the tree yet.
+// findKept sets the folder of the result for the work tree's lock files, and reports whether it exists. It must be
+// called before any command runs in the tree.
 func (w *attemptRunner) findKept(in Input) (ready bool, err error) {
 	if w.factory.cacheDir == "" {
 		return false, nil
@@ -146,14 +144,14 @@ func (w *attemptRunner) findKept(in Input) (ready bool, err error) {
 		return false, nil //nolint:nilerr // it is made then
 	}
 	now := w.factory.now()
-	_ = os.Chtimes(w.kept, now, now) // one that is pruned too early is made again
+	_ = os.Chtimes(w.kept, now, now) // if it is pruned too early, it is created again
 	return true, nil
 }
 
-// addStdlib gives the runner the compiled standard library of Go, where the tree has a module. It is a copy: nothing
-// that an attempt writes reaches another.
+// addStdlib copies Go's compiled standard library into the runner's cache if the tree has a module. A copy keeps
+// attempts from writing to each other's files.
 func (w *attemptRunner) addStdlib(ctx context.Context) error {
-	tree := os.DirFS(w.tree)              // the folder's own name is no pattern
+	tree := os.DirFS(w.tree)              // not part of the pattern
 	modules, _ := fs.Glob(tree, "go.mod") // the patterns are valid
 	below, _ := fs.Glob(tree, "*/go.mod")
 	if len(modules)+len(below) == 0 {
@@ -165,7 +163,7 @@ func (w *attemptRunner) addStdlib(ctx context.Context) error {
 		return context.Cause(ctx)
 	case err != nil:
 		w.factory.log.WarnContext(ctx, "attempts compile the standard library", "error", err)
-		return nil // it takes longer, no more
+		return nil // only slower
 	case from == "":
 		return nil
 	}
@@ -173,8 +171,8 @@ func (w *attemptRunner) addStdlib(ctx context.Context) error {
 	return w.copyTree(ctx, from, w.build)
 }
 
-// seed gives the runner what was built before. No result is changed while it is there, so this needs no lock.
-func (w *attemptRunner) seed(ctx context.Context) error {
+// seedBuild copies earlier build results into the runner's cache. Results are never changed, so this needs no lock.
+func (w *attemptRunner) seedBuild(ctx context.Context) error {
 	from := filepath.Join(w.kept, builtFolder)
 	if _, err := os.Stat(from); err != nil {
 		from = filepath.Join(w.kept, seedFolder)
@@ -182,8 +180,8 @@ func (w *attemptRunner) seed(ctx context.Context) error {
 	return w.copyTree(ctx, from, w.build)
 }
 
-// notKept logs that what an attempt has can't be kept for others. That ends it only when ctx has ended.
-func (w *attemptRunner) notKept(ctx context.Context, err error) error {
+// logNotKept logs that an attempt's results can't be kept. It returns err only if ctx has ended.
+func (w *attemptRunner) logNotKept(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
@@ -191,7 +189,7 @@ func (w *attemptRunner) notKept(ctx context.Context, err error) error {
 	return nil
 }
 
-// keepBuilt adds to the result what commands on the base built, the first time.
+// keepBuilt adds the build results of commands on the base to the kept result, the first time.
 func (w *attemptRunner) keepBuilt(ctx context.Context) error {
 	if w.kept == "" {
 		return nil
@@ -226,21 +224,21 @@ func setupSuffix(told string) string {
 }
 
 var (
-	// pipAlone is a command that does nothing but have pip install something.
-	pipAlone = lazyregexp.New(`^\s*(?:python3?\s+-m\s+)?pip3?\s+install\s[^\n;&|<>$\x60]*$`)
-	// pipElsewhere is an option of pip that names another place than the user base.
-	pipElsewhere = lazyregexp.New(`\s(?:-t|--target|--prefix|--root)\b`)
+	// pipInstallOnly matches a command that only installs something with pip.
+	pipInstallOnly = lazyregexp.New(`^\s*(?:python3?\s+-m\s+)?pip3?\s+install\s[^\n;&|<>$\x60]*$`)
+	// pipOtherTarget matches an option of pip that sets a target other than the user base.
+	pipOtherTarget = lazyregexp.New(`\s(?:-t|--target|--prefix|--root)\b`)
 )
 
-// runSetup runs the commands until one fails, and tells of that one. What pip installed in the user base is kept;
-// without an index pip could not install it again. With an error it tells of the hosts that a command was refused.
+// runSetup runs the commands until one fails, and returns a description of the failure. It skips pip installs into the
+// user base if that was kept, since pip can't install without an index. With an error, it returns the refused hosts.
 func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (told string, err error) {
 	for _, command := range in.Setup {
-		if !fetch && pipAlone.MatchString(command) && !pipElsewhere.MatchString(command) {
+		if !fetch && pipInstallOnly.MatchString(command) && !pipOtherTarget.MatchString(command) {
 			continue
 		}
-		in.begins(command)
-		res, err := w.run(ctx, command, w.factory.setupWithin, nil, fetch)
+		in.notifyBegin(command)
+		res, err := w.run(ctx, command, w.factory.setupTimeout, nil, fetch)
 		refused := ""
 		for _, r := range res.Refused {
 			refused += "\nSIA refused a connection to " + text.OneLine(r)
@@ -257,8 +255,8 @@ func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (tol
 	return "", nil
 }
 
-// keepSetup makes what setup fetched and built the result for its key. When another
-// attempt was faster, its result stays.
+// keepSetup moves the downloads and build results of setup to the folder for their key. If another attempt was faster,
+// its result is kept.
 func (w *attemptRunner) keepSetup(ctx context.Context, fresh string) error {
 	if err := w.copyTree(ctx, w.build, filepath.Join(fresh, seedFolder)); err != nil {
 		return err
@@ -271,7 +269,7 @@ func (w *attemptRunner) keepSetup(ctx context.Context, fresh string) error {
 	}
 	if err := os.Rename(fresh, w.kept); err != nil {
 		if _, there := os.Stat(filepath.Join(w.kept, readyFile)); there == nil {
-			return nil // this attempt goes on with its own
+			return nil // this attempt uses its own
 		}
 		return fmt.Errorf("keep what setup fetched: %w", err)
 	}
@@ -280,12 +278,11 @@ func (w *attemptRunner) keepSetup(ctx context.Context, fresh string) error {
 	return nil
 }
 
-// errSeed says that a build is too large to be copied for each attempt.
-var errSeed = errors.New("too large")
+// errBuildTooLarge means that a build is too large to copy for each attempt.
+var errBuildTooLarge = errors.New("too large")
 
-// copyTree copies folders and regular files, and nothing else, from a tree that
-// strangers wrote. More than maxSeed bytes are not copied: building again is
-// slower, and right. Files of the standard library come from nowhere else.
+// copyTree copies folders and regular files only, from a tree that untrusted code wrote. It stops after maxBuildCopy
+// bytes: the rest is rebuilt. Files of the standard library are copied only from the trusted copy.
 func (w *attemptRunner) copyTree(ctx context.Context, from, to string) error {
 	src, err := os.OpenRoot(from)
 	if err != nil {
@@ -295,8 +292,7 @@ func (w *attemptRunner) copyTree(ctx context.Context, from, to string) error {
 	return w.copyRoot(ctx, src, from != w.stdlib, to)
 }
 
-// copyRoot is [attemptRunner.copyTree] of an open folder. withoutStdlib leaves out the files of the compiled standard
-// library.
+// copyRoot is [attemptRunner.copyTree] for an open folder. withoutStdlib excludes the files of the standard library.
 func (w *attemptRunner) copyRoot(ctx context.Context, src *os.Root, withoutStdlib bool, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return fmt.Errorf("copy build results: %w", err)
@@ -318,7 +314,7 @@ func (w *attemptRunner) copyRoot(ctx context.Context, src *os.Root, withoutStdli
 				return err
 			}
 			return nil
-		case withoutStdlib && w.ofStdlib(p):
+		case withoutStdlib && w.inStdlib(p):
 			return nil
 		case !d.Type().IsRegular():
 			return nil
@@ -327,19 +323,19 @@ func (w *attemptRunner) copyRoot(ctx context.Context, src *os.Root, withoutStdli
 		if err != nil {
 			return err
 		}
-		if total += info.Size(); total > maxSeed {
-			return errSeed
+		if total += info.Size(); total > maxBuildCopy {
+			return errBuildTooLarge
 		}
 		return copyFile(src, dst, p, info)
 	})
-	if err != nil && !errors.Is(err, errSeed) {
+	if err != nil && !errors.Is(err, errBuildTooLarge) {
 		return fmt.Errorf("copy build results: %w", err)
 	}
 	return nil
 }
 
-// ofStdlib reports whether the compiled standard library has a file of the build caches.
-func (w *attemptRunner) ofStdlib(p string) bool {
+// inStdlib reports whether the compiled standard library contains a file of the build caches.
+func (w *attemptRunner) inStdlib(p string) bool {
 	if w.stdlib == "" {
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 )
 
-// Setup that takes longer than it may is stopped, and the agent is told, as it is of setup that fails.
+// Setup that takes too long is stopped, and the agent is told, as for failed setup.
 //
 //test:thorough
 func TestSetupThatTakesTooLongIsTold(t *testing.T) {
@@ -22,7 +22,7 @@ func TestSetupThatTakesTooLongIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.setupWithin = 100 * time.Millisecond
+	f.setupTimeout = 100 * time.Millisecond
 	in := Input{Repo: "acme/shop", Dir: t.TempDir(), OnBase: true, Setup: []string{"sleep 600"}}
 	runner, told, note, err := f.openRunner(t.Context(), in)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestSetupThatTakesTooLongIsTold(t *testing.T) {
 	}
 }
 
-// Setup that was refused a host and then goes on for too long tells of both: a package manager tries again for minutes.
+// If setup is refused a host and then takes too long, both are reported: package managers retry for minutes.
 //
 //test:thorough
 func TestSetupThatWaitsForARefusedHostIsTold(t *testing.T) {
@@ -55,7 +55,7 @@ func TestSetupThatWaitsForARefusedHostIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.setupWithin = within
+		f.setupTimeout = within
 		var runner *attemptRunner
 		if runner, told, _, err = f.openRunner(t.Context(), in); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestSetupThatWaitsForARefusedHostIsTold(t *testing.T) {
 	t.Errorf("told: %s", told)
 }
 
-// Build folders that processes left behind go with the next attempt, when they are too old for one that is under way.
+// Build folders left by killed processes are removed by the next attempt, once they are too old to be in use.
 func TestOldBuildsGo(t *testing.T) {
 	cache, now := t.TempDir(), time.Now()
 	for name, age := range map[string]time.Duration{"build-old": 49 * time.Hour, "build-new": 47 * time.Hour} {

@@ -16,19 +16,18 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// seen is what of a request depends on no prose: which tools are offered, and
-// which parts the first message has.
+// seen describes a request independent of its prose: the offered tools, and the parts of the first message.
 type seen struct {
-	Tools    []string // taken away from the usual ones
+	Tools    []string // missing from the usual ones
 	Steps    int
-	Files    []string // put into the context in place of the listing
-	Examples []string // each with text that the file really has
+	Files    []string // in the context instead of the listing
+	Examples []string // with text that the file really contains
 	Quotes   int
 	History  bool
 	Listing  bool
 	Fresh    bool
 	Relaxed  bool
-	Restored bool // the last step puts the lifted constraint back
+	Restored bool // the last step restores the lifted constraint
 }
 
 var (
@@ -78,9 +77,8 @@ func look(t *testing.T, dir, prompt string, tools, usual []string) seen {
 	return s
 }
 
-// TestEveryTechniqueReachesTheRequest: from the files of a repository and a
-// failure, each technique changes what the model is really sent, whatever the
-// prose says.
+// TestEveryTechniqueReachesTheRequest tests that each technique, with the files of a repository and a failure, changes
+// the request in more than its prose.
 func TestEveryTechniqueReachesTheRequest(t *testing.T) {
 	plain := seen{History: true, Listing: true}
 	with := func(change func(*seen)) seen { s := plain; change(&s); return s }

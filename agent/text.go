@@ -2,9 +2,8 @@ package agent
 
 import "github.com/sia-bot/sia/sia/text"
 
-// clipLine is s on one line, with at most n characters.
+// clipLine returns s on one line, cut to at most n characters.
 func clipLine(s string, n int) string { return text.Clip(text.OneLine(s), n) }
 
-// middleOut cuts s to about n bytes by leaving out its middle. The end that is kept is a third as long as the
-// beginning.
+// middleOut cuts s to about n bytes by leaving out its middle. The kept end is a third as long as the beginning.
 func middleOut(s string, n int) string { return text.Ends(s, n*3/4, n/4) }

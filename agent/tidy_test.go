@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What setup made for a repository that nobody works in any more goes, also where no other setup follows.
+// Setup results of unused repositories are removed, even if no other setup follows.
 func TestTidyRemovesUnusedSetups(t *testing.T) {
 	t.Parallel()
 	cache, now := t.TempDir(), time.Now()

@@ -2,14 +2,14 @@ package agent
 
 import "slices"
 
-// lessonsAboutTool is what the model reads before lessons about a tool.
+// lessonsAboutTool introduces lessons about a tool.
 const lessonsAboutTool = "What was learned from other tasks here about this tool. " + onlyInform
 
-// meetLessons adds to a tool's first call the brief's lessons about the tool, those that are withheld by their
-// ids alone. A lesson about two tools is met with the one that is called first.
-func (r *builtinRun) meetLessons(c *Call) {
+// addLessons adds the brief's lessons about a tool to its first call, or only their IDs if they are withheld. A lesson
+// about two tools is added to the one that is called first.
+func (r *builtinRun) addLessons(c *Call) {
 	if _, offered := r.toolNamed(c.Name); !offered {
-		return // nothing was called
+		return // no tool was called
 	}
 	var texts []string
 	for _, l := range r.in.Brief.ToolLessons {
@@ -24,19 +24,19 @@ func (r *builtinRun) meetLessons(c *Call) {
 		}
 	}
 	if len(texts) > 0 {
-		c.Lessons = lessonsAboutTool + "\n\n" + wrapUntrusted("lessons", bulletList(texts, mostStep))
+		c.Lessons = lessonsAboutTool + "\n\n" + wrapUntrusted("lessons", bulletList(texts, maxStep))
 	}
 	r.countLessons(*c)
 }
 
-// countLessons counts what a call met as the attempt's, also one that another process made.
+// countLessons adds the lessons of a call, also of a call before a resume, to the attempt's result.
 func (r *builtinRun) countLessons(c Call) {
 	r.res.LessonsShown = append(r.res.LessonsShown, c.LessonsShown...)
 	r.res.LessonsWithheld = append(r.res.LessonsWithheld, c.LessonsWithheld...)
 }
 
-// read is what the model reads of the call's result.
-func (c Call) read() string {
+// modelText returns the text of the result for the model.
+func (c Call) modelText() string {
 	if c.Lessons == "" {
 		return c.Result
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of what a transcript for people shows of one text.
+// Maximum sizes of texts in a rendered transcript, in bytes.
 const (
 	shownText   = 8000
 	shownArgs   = 2000
 	shownResult = 3000
 )
 
-// Header says which attempt a transcript is of.
+// Header describes the attempt of a transcript.
 type Header struct {
 	Repo      string // owner/name
 	Issue     int
@@ -34,14 +34,13 @@ type Header struct {
 	Result    Result // zero while the attempt runs
 }
 
-// HeaderOf says which attempt of a task a transcript is of. It says nothing of the
-// result, which a caller has or has not.
+// HeaderOf returns the header for an attempt of a task, without the result.
 func HeaderOf(t sia.Task, a sia.Attempt) Header {
 	return Header{Repo: t.Repo.String(), Issue: t.Issue, Title: t.Title, Attempt: a.Number, Agent: a.Agent,
 		Technique: a.Technique, Started: a.StartedAt, Tokens: a.Tokens, Edits: a.Edits}
 }
 
-// Turns decodes turns that a [Recorder] encoded as JSON, one a row, in their order.
+// Turns decodes turns that a [Recorder] saved as JSON, one per row, in order.
 func Turns[Row ~[]byte](rows []Row) ([]Turn, error) {
 	turns := make([]Turn, len(rows))
 	for i, row := range rows {
@@ -52,9 +51,8 @@ func Turns[Row ~[]byte](rows []Row) ([]Turn, error) {
 	return turns, nil
 }
 
-// Markdown renders a transcript for people: each turn with what the agent said,
-// which tools it called and their results, long texts cut. Known shapes of
-// secrets are masked, and nothing in it is taken for Markdown or HTML of ours.
+// Markdown renders a transcript: each turn with the agent's text, its tool calls and their results; long texts are cut.
+// Secrets of known formats are masked, and no text in it can act as Markdown or HTML.
 func Markdown(turns []Turn, h Header) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Attempt %d: %s\n\n", h.Attempt, inlineText(Sanitize(h.Title)))
@@ -102,14 +100,14 @@ func (t Turn) markdown() string {
 		b.WriteString("## What the agent was told\n\n<details><summary>The prompt</summary>\n\n" +
 			fencedBlock(t.Text, shownText) + "\n</details>\n")
 	case TurnEnd:
-		b.WriteString("## End\n\n" + wordsBlock(t.Text))
+		b.WriteString("## End\n\n" + quoteBlock(t.Text))
 	default:
 		fmt.Fprintf(&b, "## Turn %d\n", t.Number)
 		if !t.At.IsZero() {
 			fmt.Fprintf(&b, "\n%s · %s credits\n", t.At.UTC().Format("15:04:05"), t.Cost)
 		}
 		if strings.TrimSpace(t.Text) != "" {
-			b.WriteString("\n" + wordsBlock(t.Text))
+			b.WriteString("\n" + quoteBlock(t.Text))
 		}
 		for _, c := range t.Calls {
 			b.WriteString("\n" + c.markdown())
@@ -130,34 +128,33 @@ func (c Call) markdown() string {
 	}
 	s := fmt.Sprintf("**`%s`**%s\n\n%s", strings.ReplaceAll(inlineText(c.Name), "`", ""), outcome,
 		fencedBlock(c.Arguments, shownArgs))
-	return s + "\n<details><summary>Result</summary>\n\n" + fencedBlock(c.read(), shownResult) + "\n</details>\n"
+	return s + "\n<details><summary>Result</summary>\n\n" + fencedBlock(c.modelText(), shownResult) + "\n</details>\n"
 }
 
-// fencedBlock is a text as a code block.
+// fencedBlock returns a text as a code block.
 func fencedBlock(s string, most int) string {
 	return text.Fence(strings.TrimRight(middleOut(secret.Mask(s), most), "\n")) + "\n"
 }
 
-// wordsBlock is what an agent said, as it said it, in a block quote. As Markdown, some of it would not be seen, or be
-// seen as something else: in comments, definitions and titles of links, what stands behind a fence or beyond a table's
-// last column.
-func wordsBlock(text string) string {
+// quoteBlock returns an agent's text verbatim, in a block quote. Rendered as Markdown, parts of it could be hidden or
+// changed: in comments, definitions and titles of links, after a fence, or beyond a table's last column.
+func quoteBlock(text string) string {
 	block := strings.TrimSuffix(fencedBlock(sanitizeText(secret.Mask(text)), shownText), "\n")
 	return "> " + strings.ReplaceAll(block, "\n", "\n> ") + "\n"
 }
 
-// inlineText is text within a line.
+// inlineText returns escaped text for use within a line.
 func inlineText(text string) string {
 	return escapeMarkup(clipLine(sanitizeText(secret.Mask(text)), 500))
 }
 
-// escapeMarkup keeps HTML, mentions, links and images in a stranger's text from taking effect.
+// escapeMarkup keeps HTML, mentions, links and images in untrusted text from taking effect.
 func escapeMarkup(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@\u200b", "](", "]\u200b(", "][", "]\u200b[",
 		"]:", "]\u200b:", "![", "!\u200b[").Replace(text)
 }
 
-// Tests is how the last run of the tests in a turn ended, as the test tool says; empty: there was none.
+// Tests returns the first line of the last test result in a turn; empty: no tests ran.
 func (t Turn) Tests() string {
 	for _, c := range slices.Backward(t.Calls) {
 		if c.Name == tool.NameTest && !c.IsError {

@@ -95,7 +95,7 @@ func TestTranscriptForPeople(t *testing.T) {
 	}))
 }
 
-// The first message of an attempt with everything in its brief, as it is sent.
+// The first message of an attempt with everything in its brief.
 func TestPromptGolden(t *testing.T) {
 	b := newBench(t, turns(done))
 	b.write("mail.go", "package mail\n")
@@ -115,8 +115,7 @@ func TestPromptGolden(t *testing.T) {
 	golden(t, "prompt.md", b.prompt()+"\n")
 }
 
-// All that an agent said stands in a transcript as it was said: nothing of it hides the rest, and nothing of it is
-// taken for what SIA writes.
+// An agent's text is shown verbatim in a transcript: it can neither hide the rest nor pass for SIA's text.
 func TestTranscriptHidesNothing(t *testing.T) {
 	said := "I kept <?php as it is. [1]: https://a.test \"a title\"\n\n```hidden after a fence\n\n## Turn 2\n\n" +
 		"| a |\n|---|\n| b | beyond the table |\n\n<!-- the rest\nis never closed"
@@ -142,8 +141,8 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// FuzzToolCalls runs an attempt with a model that calls tools with whatever it likes:
-// it always ends, without an error, and every call is answered.
+// FuzzToolCalls runs an attempt with a model that calls tools with any arguments: it always ends, without an error, and
+// every call has a result.
 func FuzzToolCalls(f *testing.F) {
 	f.Add("read", `{"path":"main.go"}`)
 	f.Add("write", `{"path":"../x","content":"y"}`)

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// A model is told why its calls can't be read. If that goes on, the attempt ends as an error.
+// A model is told why its calls can't be parsed. If that continues, the attempt ends as an error.
 func TestCallsThatCannotBeRead(t *testing.T) {
 	b := newBench(t, turns(scripted.Answer{Text: `<tool_call>{"name": "read" "arguments": {}}</tool_call>`}))
 	const why = "a comma or } is missing, at byte 16"
@@ -20,7 +20,7 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The model hears of a call that can't be read beside others, and the others are carried out.
+// The model is told about a call that can't be parsed, and the other calls in the answer are carried out.
 func TestACallThatCannotBeReadBesideAnother(t *testing.T) {
 	b := newBench(t, turns(scripted.Answer{Text: `<tool_call>{"name": "list", "arguments": {}}</tool_call>` +
 		`<tool_call>{"name": "read" "arguments": {}}</tool_call>`}, scripted.Answer{Text: "Done."}))

@@ -20,7 +20,7 @@ import (
 	"github.com/sia-bot/sia/agent/gateway"
 )
 
-// settle waits until every call was settled, which is after its answer.
+// settle waits until all calls are settled, which happens after their answers.
 func (p *purse) settle(t *testing.T, calls int) []gateway.Usage {
 	t.Helper()
 	for t.Context().Err() == nil {
@@ -35,10 +35,9 @@ func (p *purse) settle(t *testing.T, calls int) []gateway.Usage {
 	return nil
 }
 
-// Whoever hangs up before the usage was told pays what was reserved, and so does whoever
-// asks an endpoint that does not tell it.
+// A call costs its reservation if the program hangs up before the usage arrives, or if the endpoint reports none.
 func TestCallsThatNobodyCanCount(t *testing.T) {
-	const most = 5000
+	const limit = 5000
 	sse := func(w http.ResponseWriter, lines ...string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, l := range lines {
@@ -55,8 +54,8 @@ func TestCallsThatNobodyCanCount(t *testing.T) {
 	for _, c := range []struct {
 		name, path string
 		answer     func(http.ResponseWriter, *http.Request)
-		hangUp     bool // before the answer's head
-		took       int  // input tokens that were told; 0: none
+		hangUp     bool // before the answer's header
+		took       int  // reported input tokens; 0: none
 	}{
 		{"hung up before the head", "/v1/chat/completions",
 			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, true, 0},
@@ -86,12 +85,12 @@ func TestCallsThatNobodyCanCount(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			asked := make(chan struct{}, 1)
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body) // then it is noticed when the gateway hangs up
+				_, _ = io.Copy(io.Discard, r.Body) // after this, the server notices when the gateway hangs up
 				asked <- struct{}{}
 				c.answer(w, r)
 			}))
 			t.Cleanup(srv.Close)
-			p := &purse{most: most}
+			p := &purse{limit: limit}
 			_, url := open(t, srv.URL, p)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -108,7 +107,7 @@ func TestCallsThatNobodyCanCount(t *testing.T) {
 				_, _ = io.Copy(io.Discard, resp.Body)
 				resp.Body.Close()
 			}
-			want := gateway.Usage{Input: max(len(body)/3, c.took), Output: most}
+			want := gateway.Usage{Input: max(len(body)/3, c.took), Output: limit}
 			if got := p.settle(t, 1); !cmp.Equal(got, []gateway.Usage{want}) {
 				t.Errorf("settled %+v, want %+v", got, want)
 			}
@@ -116,7 +115,7 @@ func TestCallsThatNobodyCanCount(t *testing.T) {
 	}
 }
 
-// A program that reads the beginning of an answer and goes is billed for all of it.
+// A program that reads the start of an answer and then hangs up pays for all of it.
 func TestHangUpInTheMiddle(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -126,7 +125,7 @@ func TestHangUpInTheMiddle(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	p := &purse{most: 700}
+	p := &purse{limit: 700}
 	_, url := open(t, srv.URL, p)
 	body := bodies["/v1/chat/completions"] + `,"stream":true}`
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/chat/completions",
@@ -148,13 +147,13 @@ func TestHangUpInTheMiddle(t *testing.T) {
 	}
 }
 
-// What is not on the list does not reach the endpoint, in whatever way it is written.
+// Requests with content that is not on the list don't reach the endpoint, in any spelling.
 func TestOnlyWhatIsListedGoesThrough(t *testing.T) {
 	upstream, got := endpoint(t, plain)
 	const chat, responses, messages = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 	for _, c := range []struct {
 		name, path, body string
-		want             string // as it is forwarded; empty: it is refused
+		want             string // as it is forwarded; empty: refused
 		says             string
 	}{
 		{"other models and ways", chat, `{"model":"m","messages":[],"models":["dear"],"fallbacks":["dear"],` +
@@ -235,7 +234,7 @@ func TestOnlyWhatIsListedGoesThrough(t *testing.T) {
 			strings.Repeat("]", 100_000) + `}`, "", "depth"},
 	} {
 		got.path, got.body = "", nil
-		p := &purse{most: 100}
+		p := &purse{limit: 100}
 		_, url := open(t, upstream, p)
 		status, text := ask(t, http.MethodPost, url+c.path, c.body, "Anthropic-Beta",
 			"context-1m-2025-08-07, claude-code-20250219,fast-mode-2026-02-01", "OpenAI-Beta", "x=1")
@@ -258,15 +257,14 @@ func TestOnlyWhatIsListedGoesThrough(t *testing.T) {
 	}
 }
 
-// Slow uploads hold no more memory than there is for all of them, and the others are told
-// to come again.
+// Slow uploads can't exceed the common memory limit, and further requests are told to retry.
 func TestSlowUploadsShareTheirRoom(t *testing.T) {
 	upstream, _ := endpoint(t, plain)
 	room := &gateway.Room{}
 	var before, during runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	const servers, uploads, size = 12, 9, 15 << 20 // one of each would be more than there is for all
+	const servers, uploads, size = 12, 9, 15 << 20 // one of each exceeds the common limit
 	urls := make([]string, servers)
 	for i := range urls {
 		g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: fmt.Sprint(token, i), Meter: &purse{},
@@ -292,7 +290,7 @@ func TestSlowUploadsShareTheirRoom(t *testing.T) {
 			fmt.Fprintf(conn, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\nContent-Length: %d\r\n\r\n",
 				fmt.Sprint(token, i%servers), size)
 			piece := []byte(strings.Repeat("x", 64<<10))
-			for sent := 0; sent < size-len(piece); sent += len(piece) { // it never ends
+			for sent := 0; sent < size-len(piece); sent += len(piece) { // never completed
 				_ = conn.SetWriteDeadline(time.Now().Add(10 * time.Second))
 				if _, err := conn.Write(piece); err != nil {
 					break
@@ -320,7 +318,7 @@ func TestSlowUploadsShareTheirRoom(t *testing.T) {
 	for _, c := range held {
 		c.Close()
 	}
-	// The room is free again.
+	// The memory is free again.
 	for i, url := range urls {
 		for t.Context().Err() == nil {
 			if status, _ := ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m","max_tokens":9}`, "X-Api-Key",

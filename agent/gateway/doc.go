@@ -1,29 +1,23 @@
-// Package gateway lets a program that nobody trusts ask one model, for as long and
-// as much as it may.
+// Package gateway lets an untrusted program call one model, within a budget.
 //
 // Concepts:
 //
-//   - [Gateway]: an HTTP handler for one attempt. It accepts three ways of asking
-//     and forwards them to the one endpoint and the one model that it was made for. It
-//     adds the real key, which the program never sees.
-//   - [Meter] pays. Each call is reserved before it is made, and settled with what
-//     the endpoint counted. What the meter refuses is not asked.
-//   - Requests go through by list (protocol.go, shape.go): what an agent needs to ask a
-//     model, by its exact name. Everything else is *dropped* where the request means the
-//     same without it: fields, such as other models, plugins and places to run things,
-//     and tools that are not the program's own. It is *refused* where the model would be
-//     asked something else: a name that an object has twice, another model, an address
-//     in place of an image or a file, a part of a message of a kind that is not known.
-//     Every bound on the answer's length is lowered to what is reserved.
-//   - Usage is read from the answer as it passes (usage.go). It counts when the answer
-//     is complete. Otherwise nobody can tell what the call took, and it costs what
-//     was reserved: an answer that was cut, one without usage, one that the program did
-//     not wait for. A call that the endpoint refused costs nothing.
-//   - A field that the gateway itself adds may be refused. The endpoint is then asked once
-//     more, without it or with its other name, and [Room] remembers that.
-//   - [Room] bounds the memory that requests take, of one attempt and of all together
-//     (room.go).
+//   - [Gateway]: an HTTP handler for one attempt. It accepts three protocols and forwards calls to one endpoint and one
+//     model. It adds the real API key, which the program never sees.
+//   - [Meter] controls the budget. Each call is reserved before it is made, and settled with the endpoint's usage. A
+//     call that the meter refuses is not made.
+//   - Requests are filtered by allow-list (protocol.go, shape.go): what an agent needs to call a model, by exact name.
+//     Everything else is *dropped* if the request has the same meaning without it: fields, such as other models,
+//     plugins and places to run code, and tools that are not the program's own. It is *refused* if the meaning would
+//     change: duplicate names in an object, another model, a URL instead of an image or a file, an unknown kind of
+//     message part. Every limit of the answer's length is lowered to the reservation.
+//   - Usage is read from the answer while it is passed on (usage.go). It counts if the answer is complete. Otherwise
+//     the real usage is unknown, and the call costs its reservation: for an answer that was cut off, that has no usage,
+//     or that the program did not wait for. A call that the endpoint refused costs nothing.
+//   - The endpoint may refuse a field that the gateway adds. The call is then repeated once without it, or with its
+//     other name, and [Room] records that.
+//   - [Room] limits the memory for requests, of one attempt and of all together (room.go).
 //
-// Requests come from inside of a sandbox: everything in them is a stranger's. The
-// package imports nothing of ours. Start reading at gateway.go.
+// Requests come from a sandbox, so their content is untrusted. The package imports no other package of this module.
+// Start reading at gateway.go.
 package gateway

@@ -21,72 +21,70 @@ import (
 	"time"
 )
 
-// Bounds of a call.
+// Limits of a call.
 const (
-	maxRequest    = 16 << 20         // bytes
-	maxAnswer     = 64 << 20         // bytes
-	beginWithin   = 10 * time.Minute // until an answer begins, where Config.Begin does not say
-	takeWithin    = time.Minute      // until the program takes a piece of an answer
-	bytesPerToken = 3                // fewer than there really are, so that estimates are not too low
+	maxRequest          = 16 << 20         // bytes
+	maxAnswer           = 64 << 20         // bytes
+	defaultBeginTimeout = 10 * time.Minute // default of Config.Begin
+	writeTimeout        = time.Minute      // for the program to read a piece of an answer
+	bytesPerToken       = 3                // below the real value, so that estimates are not too low
 )
 
-// Usage is what a call took, in tokens. Cached, which was read from the endpoint's cache,
-// and Written, which was written to it, are parts of Input.
+// Usage is the usage of a call, in tokens. Input includes Cached, tokens read from the endpoint's cache, and Written,
+// tokens written to it.
 type Usage struct{ Input, Cached, Written, Output int }
 
-// Call is one call that a meter let through.
+// Call is a call that a meter allowed.
 type Call struct {
 	Prompt int   // estimated tokens
-	Input  int   // tokens that are reserved for the prompt; below Prompt: so many as that
-	Most   int   // tokens that the answer may have
-	Held   int64 // the meter's own: what it set aside
+	Input  int   // tokens reserved for the prompt; if below Prompt, Prompt is used
+	Most   int   // maximum tokens of the answer
+	Held   int64 // for the meter: its reservation
 }
 
-// errSilent ends a call that the endpoint does not begin to answer.
+// errSilent ends a call to which the endpoint does not respond in time.
 var errSilent = errors.New("the endpoint is silent")
 
-// ErrAskAgain is that nobody could tell whether a call may be made. The program that asks tries again, and the attempt
-// goes on.
+// ErrAskAgain means that the meter is temporarily unavailable. The program retries, and the attempt continues.
 var ErrAskAgain = errors.New("ask again")
 
-// Meter pays. Its methods are called concurrently.
+// Meter controls the budget. Its methods may be called concurrently.
 type Meter interface {
-	// Reserve asks whether a call may be made, and how long its answer may be. prompt
-	// estimates the prompt in tokens. want is how many tokens the program asked for, 0
-	// when it did not say. An error refuses the call, in words for people; one that wraps ErrAskAgain for now.
+	// Reserve decides whether a call may be made, and the maximum length of its answer. prompt is the estimated prompt in
+	// tokens, want the number of tokens that the program requested, or 0. An error refuses the call, with a message for
+	// users; if it wraps ErrAskAgain, only temporarily.
 	Reserve(prompt, want int) (Call, error)
-	// Settle ends a reservation with what the call took. That is nothing when the
-	// endpoint refused it or was never reached, and all that was reserved when nobody
-	// told.
+	// Settle ends a reservation with the usage of the call: zero if the endpoint refused it or was not reached, or the
+	// whole reservation if the usage is unknown.
 	Settle(c Call, u Usage)
 }
 
-// Config is what a gateway is made of.
+// Config is the configuration of a gateway.
 type Config struct {
 	Upstream string       // base URL of the endpoint, such as https://api.openai.com/v1
-	Key      string       // its key; "": none is sent
-	Model    string       // the one model
-	Token    string       // what the program has in place of the key; each attempt has its own
+	Key      string       // API key; "": none
+	Model    string       // the only allowed model
+	Token    string       // the program's API key for the gateway, unique to the attempt
 	Meter    Meter        // required
-	Room     *Room        // that it shares with other gateways; nil: one of its own
+	Room     *Room        // shared capacity; nil: its own
 	Client   *http.Client // nil: [NewClient]
-	// longest wait until an answer begins; an answer that is not streamed begins when it is whole; 0: ten minutes
+	// maximum wait for the start of an answer, which is its end unless it is streamed; 0: ten minutes
 	Begin  time.Duration
-	Logger *slog.Logger // nil: nothing is logged
+	Logger *slog.Logger // nil: no logging
 }
 
-// Gateway forwards calls of one attempt. It is an http.Handler.
+// Gateway forwards the calls of one attempt. It is an http.Handler.
 type Gateway struct {
 	Config
 	upstream *url.URL
 
 	mu     sync.Mutex
 	closed bool
-	status int    // of the endpoint's last answer; 0: it gave none
-	failed string // how the endpoint last failed, for people
+	status int    // of the endpoint's last response; 0: none
+	failed string // how the endpoint last failed, for users
 }
 
-// New checks c.
+// New checks c and returns a gateway.
 func New(c Config) (*Gateway, error) {
 	u, err := url.Parse(strings.TrimRight(c.Upstream, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -101,34 +99,34 @@ func New(c Config) (*Gateway, error) {
 	if c.Room == nil {
 		c.Room = &Room{}
 	}
-	c.Begin = cmp.Or(c.Begin, beginWithin)
+	c.Begin = cmp.Or(c.Begin, defaultBeginTimeout)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Gateway{Config: c, upstream: u}, nil
 }
 
-// NewClient is what gateways ask endpoints with. Several may share one, and its connections.
+// NewClient returns an HTTP client for gateways. Several may share one, with its connections.
 func NewClient() *http.Client {
 	return &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Close refuses every call from now on.
+// Close makes the gateway refuse further calls.
 func (g *Gateway) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
 }
 
-// Failed is how the endpoint last failed; empty when its last answer was one.
+// Failed returns how the endpoint last failed; empty: its last response was a success.
 func (g *Gateway) Failed() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.failed
 }
 
-// Status is the HTTP status of the endpoint's last answer; 0 when it gave none.
+// Status returns the HTTP status of the endpoint's last response; 0: none.
 func (g *Gateway) Status() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -162,7 +160,7 @@ func (g *Gateway) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(g.Token)) == 1
 }
 
-// call reads, rewrites, reserves, forwards and settles.
+// call reads, filters, reserves, forwards and settles a call.
 func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	body, release, err := g.readBody(w, r)
 	if err != nil {
@@ -191,7 +189,7 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 		refuse(w, http.StatusPaymentRequired, err.Error())
 		return
 	}
-	used := Usage{} // for as long as nothing was sent
+	used := Usage{} // until the request is sent
 	defer func() { g.Meter.Settle(call, used) }()
 	resp, sent, err := g.askAdapting(r, q, call.Most)
 	release()
@@ -219,14 +217,14 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	used = g.pass(w, resp, call)
 }
 
-// parse reads a request, one at a time on this server.
+// parse parses a request. Only one is parsed at a time on this server.
 func (g *Gateway) parse(p protocol, body []byte) (request, error) {
 	g.Room.reading.Lock()
 	defer g.Room.reading.Unlock()
 	return p.parse(body)
 }
 
-// refuseBody refuses a request that was not read to its end.
+// refuseBody responds to a request that could not be read.
 func refuseBody(w http.ResponseWriter, err error) {
 	w.Header().Set("Connection", "close")
 	switch {
@@ -236,25 +234,23 @@ func refuseBody(w http.ResponseWriter, err error) {
 	case errors.Is(err, errLarge):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", maxRequest))
 	default:
-		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the request did not come within %s", bodyWithin))
+		refuse(w, http.StatusRequestTimeout, fmt.Sprintf("the request did not come within %s", bodyTimeout))
 	}
 }
 
-// The headers that go through, in either direction. The protocols need them, and none
-// says who asks.
+// Headers that are passed on, in either direction. The protocols need them, and none identifies the caller.
 var (
 	passedAsk    = []string{"Content-Type", "Accept", "Anthropic-Version"}
 	passedAnswer = []string{"Content-Type", "Retry-After", "Request-Id", "X-Request-Id"}
 )
 
-// passedBetas are the previews of Anthropic's protocol that go through, without their
-// dates: those that say how an agent's conversation is written. Others change what a
-// token costs, or where things run.
+// passedBetas are the beta features of Anthropic's protocol that are passed on, without their dates: those for the
+// format of an agent's conversation. Others change the price of tokens, or where code runs.
 var passedBetas = []string{"claude-code", "interleaved-thinking", "fine-grained-tool-streaming", "context-management",
 	"mid-conversation-tool-changes", "thinking-token-count", "thinking-display-updates", "advanced-tool-use", "effort",
 	"prompt-caching", "structured-outputs", "token-efficient-tools"}
 
-// betas are those of the header's values that go through.
+// betas returns the header's values that are passed on.
 func betas(h http.Header) string {
 	var kept []string
 	for _, b := range strings.Split(strings.Join(h.Values("Anthropic-Beta"), ","), ",") {
@@ -266,7 +262,8 @@ func betas(h http.Header) string {
 	return strings.Join(kept, ",")
 }
 
-// address is where the endpoint has a protocol. Anthropic's is always below a version, which its own libraries add.
+// address returns the endpoint's URL for a protocol. Anthropic's always includes a version, which its own libraries
+// add.
 func (g *Gateway) address(p protocol) string {
 	base := g.upstream
 	if n, is := strings.CutPrefix(path.Base(base.Path), "v"); p.path == messagesPath &&
@@ -276,14 +273,14 @@ func (g *Gateway) address(p protocol) string {
 	return base.JoinPath(p.path).String()
 }
 
-// askAdapting forwards a request, and once more where the endpoint refuses a field that the program did not write. It
-// remembers what was right.
-func (g *Gateway) askAdapting(r *http.Request, q request, most int) (_ *http.Response, sent bool, _ error) {
+// askAdapting forwards a request. If the endpoint refuses a field that the gateway added, it repeats the request, and
+// records the field once that works.
+func (g *Gateway) askAdapting(r *http.Request, q request, limit int) (_ *http.Response, sent bool, _ error) {
 	endpoint := g.Upstream + " " + g.Model
 	before := g.Room.refusedBy(endpoint)
 	without := before
 	for {
-		body, added, err := q.rewritten(most, without)
+		body, added, err := q.rewritten(limit, without)
 		if err != nil {
 			return nil, false, err
 		}
@@ -303,10 +300,10 @@ func (g *Gateway) askAdapting(r *http.Request, q request, most int) (_ *http.Res
 	}
 }
 
-// maxRefusal bounds what is read of an endpoint's words about a request, in bytes.
+// maxRefusal is the maximum size of an endpoint's error that is read, in bytes.
 const maxRefusal = 64 << 10
 
-// refusedOf is the one of some fields that an endpoint refuses; empty: none. The answer can be read all the same.
+// refusedOf returns the field that an endpoint refuses; empty: none. The body can still be read afterwards.
 func refusedOf(resp *http.Response, fields []string) string {
 	if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnprocessableEntity {
 		return ""
@@ -324,19 +321,19 @@ func refusedOf(resp *http.Response, fields []string) string {
 	return ""
 }
 
-// readAgain is a body with its beginning, which was read.
+// readAgain is a body with a restored start.
 type readAgain struct {
 	io.Reader
 	io.Closer
 }
 
-// ask forwards a request, once: the program that asks has its own way of trying again.
-// sent says that the endpoint may have it, whether it answered or not.
+// ask forwards a request once, since the program retries on its own. sent reports whether the endpoint may have
+// received it.
 func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Response, sent bool, err error) {
 	var wrote atomic.Bool
 	ctx, giveUp := context.WithCancelCause(r.Context())
 	silent := time.AfterFunc(g.Begin, func() { giveUp(errSilent) })
-	defer silent.Stop() // from then on the answer may take as long as the program waits for it
+	defer silent.Stop() // after that, only the program limits the wait
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	out, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address(p), bytes.NewReader(body))
 	if err != nil {
@@ -352,13 +349,13 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 	}
 	out.Header.Set("User-Agent", "sia")
 	if g.Key != "" {
-		if g.upstream.RawQuery != "" { // Azure's api-version; it wants the key so
+		if g.upstream.RawQuery != "" { // Azure's api-version; it requires this header
 			out.Header.Set("Api-Key", g.Key)
 		}
 		if p.path == messagesPath {
 			out.Header.Set("X-Api-Key", g.Key)
 		}
-		if g.upstream.Hostname() != "api.anthropic.com" || p.path != messagesPath { // which wants it in that header alone
+		if g.upstream.Hostname() != "api.anthropic.com" || p.path != messagesPath { // requires that header only
 			out.Header.Set("Authorization", "Bearer "+g.Key)
 		}
 	}
@@ -368,7 +365,7 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 	return resp, wrote.Load(), err
 }
 
-// pass passes an answer on as it comes and returns what it took.
+// pass passes on an answer as a stream and returns its usage.
 func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Usage {
 	for _, name := range passedAnswer {
 		if v := resp.Header.Get(name); v != "" {
@@ -385,9 +382,9 @@ func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Us
 		passed += n
 		count.add(buf[:n])
 		if n > 0 {
-			_ = control.SetWriteDeadline(time.Now().Add(takeWithin)) // a server's connection has one
+			_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a server's connection has one
 			if _, werr := w.Write(buf[:n]); werr != nil {
-				break // the program is gone; what came so far was made all the same
+				break // the program is gone; the answer so far still counts
 			}
 			_ = control.Flush()
 		}
@@ -411,14 +408,14 @@ func (g *Gateway) note(status int, failed string) {
 	g.status, g.failed = status, failed
 }
 
-// refuse answers with an error as all three protocols understand it.
+// refuse responds with an error that is valid in all three protocols.
 func refuse(w http.ResponseWriter, status int, why string) {
 	send(w, status, map[string]any{"type": "error",
 		"error": map[string]any{"type": "sia_gateway", "code": "sia_gateway", "message": "SIA: " + why}})
 }
 
 func send(w http.ResponseWriter, status int, v any) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeWithin)) // the server's may be over
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // the server's may have passed
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the program may be gone

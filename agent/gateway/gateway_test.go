@@ -20,11 +20,11 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// purse is a meter that lets calls through until it is empty.
+// purse is a meter that allows calls until it is empty.
 type purse struct {
 	mu      sync.Mutex
 	refuse  bool
-	most    int // 0: as wanted
+	limit   int // 0: as requested
 	wanted  []int
 	settled []gateway.Usage
 	open    int
@@ -38,7 +38,7 @@ func (p *purse) Reserve(prompt, want int) (gateway.Call, error) {
 	}
 	p.wanted = append(p.wanted, want)
 	p.open++
-	return gateway.Call{Prompt: prompt, Most: p.most, Held: 7}, nil
+	return gateway.Call{Prompt: prompt, Most: p.limit, Held: 7}, nil
 }
 
 func (p *purse) Settle(c gateway.Call, u gateway.Usage) {
@@ -53,7 +53,7 @@ func (p *purse) Settle(c gateway.Call, u gateway.Usage) {
 
 const token, key = "throw-away", "the-real-key"
 
-// open is a gateway before an endpoint.
+// open starts a gateway to an endpoint.
 func open(t testing.TB, upstream string, p *purse) (*gateway.Gateway, string) {
 	t.Helper()
 	g, err := gateway.New(gateway.Config{Upstream: upstream, Key: key, Model: "m", Token: token, Meter: p})
@@ -87,7 +87,7 @@ func ask(t testing.TB, method, url, body string, header ...string) (int, string)
 	return resp.StatusCode, string(b)
 }
 
-// bodies ask the same in each protocol.
+// bodies are equivalent requests in each protocol.
 var bodies = map[string]string{
 	"/v1/chat/completions": `{"model":"m","messages":[{"role":"user","content":"hello"}]`,
 	"/v1/responses":        `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"hello"}]}]`,
@@ -118,7 +118,7 @@ func TestUsageOfEachProtocol(t *testing.T) {
 	}
 }
 
-// record is an endpoint that keeps what it was asked.
+// record records the requests to an endpoint.
 type record struct {
 	header http.Header
 	path   string
@@ -144,7 +144,7 @@ func TestWhatIsForwarded(t *testing.T) {
 	upstream, got := endpoint(t, plain)
 	for _, c := range []struct {
 		name, path, body string
-		most             int
+		limit            int
 		want             string
 	}{
 		{"a bound that is set", "/v1/chat/completions",
@@ -162,7 +162,7 @@ func TestWhatIsForwarded(t *testing.T) {
 				`"server_url":"https://x"},{"type":"web_search"},{"type":"code_interpreter"}],"tool_choice":"required"}`, 0,
 			`{"model":"m","store":false}`},
 	} {
-		p := &purse{most: c.most}
+		p := &purse{limit: c.limit}
 		_, url := open(t, upstream, p)
 		if status, text := ask(t, http.MethodPost, url+c.path, c.body, "Cookie", "c=1", "X-Api-Key", token,
 			"Anthropic-Version", "2023-06-01"); status != 200 {
@@ -185,8 +185,8 @@ func TestWhatIsForwarded(t *testing.T) {
 	}
 }
 
-// Anthropic's protocol is always below a version. Its libraries add it, and so do bases that end in none
-// (https://api-docs.deepseek.com/guides/anthropic_api).
+// Anthropic's protocol always has a version in its path. Its libraries add it, and so does the gateway if the base has
+// none (https://api-docs.deepseek.com/guides/anthropic_api).
 func TestBaseWithoutAVersion(t *testing.T) {
 	upstream, got := endpoint(t, plain)
 	for base, want := range map[string]string{"/base/v1/": "/base/v1/messages", "/base": "/base/v1/messages",
@@ -203,8 +203,8 @@ func TestBaseWithoutAVersion(t *testing.T) {
 	}
 }
 
-// An endpoint that refuses what the gateway itself adds is asked without it, or by its other name, and that is
-// remembered.
+// If an endpoint refuses a field that the gateway adds, it is called without the field, or with its other name, and the
+// gateway records that.
 func TestWhatIsAddedCanBeRefused(t *testing.T) {
 	var asked []map[string]any
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -224,7 +224,7 @@ func TestWhatIsAddedCanBeRefused(t *testing.T) {
 	t.Cleanup(model.Close)
 	room := &gateway.Room{}
 	for _, tries := range []int{3, 1} {
-		p := &purse{most: 100}
+		p := &purse{limit: 100}
 		g, err := gateway.New(gateway.Config{Upstream: model.URL, Model: "m", Token: token, Meter: p, Room: room})
 		if err != nil {
 			t.Fatal(err)
@@ -321,7 +321,7 @@ func TestEndpointThatFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.Copy(io.Discard, resp.Body); err != nil { // its end is after the call was settled
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil { // ends after the call was settled
 			t.Fatal(err)
 		}
 		resp.Body.Close()
@@ -334,8 +334,8 @@ func TestEndpointThatFails(t *testing.T) {
 	}
 }
 
-// An endpoint that does not begin to answer is given up after the time for that. The program is told, although the
-// server that the gateway is part of would have answered by then.
+// A call ends if the endpoint does not respond in time. The program gets an error, even if the gateway's server has a
+// shorter write timeout.
 func TestEndpointThatIsSilent(t *testing.T) {
 	over := make(chan struct{})
 	upstream, _ := endpoint(t, func(http.ResponseWriter) { <-over })
@@ -356,7 +356,7 @@ func TestEndpointThatIsSilent(t *testing.T) {
 	}
 }
 
-// An answer that breaks off before it says what it took costs what was reserved.
+// An answer that breaks off before its usage costs its reservation.
 func TestAnswerThatBreaksOff(t *testing.T) {
 	upstream, _ := endpoint(t, func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -365,7 +365,7 @@ func TestAnswerThatBreaksOff(t *testing.T) {
 			strings.Repeat("data: {\"delta\":\"some words of the answer\"}\n\n", 50))
 		panic(http.ErrAbortHandler)
 	})
-	p := &purse{most: 5000}
+	p := &purse{limit: 5000}
 	g, url := open(t, upstream, p)
 	ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m","stream":true}`)
 	if len(p.settled) != 1 || p.settled[0].Input != 30 || p.settled[0].Output != 5000 ||
@@ -374,8 +374,7 @@ func TestAnswerThatBreaksOff(t *testing.T) {
 	}
 }
 
-// Whatever comes, in whatever pieces: nothing is left reserved, and what is passed
-// on is what the endpoint said.
+// For any answer in any pieces, no reservation remains, and the answer is passed on unchanged.
 func TestAnyAnswer(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"data: ", "{\"usage\":", "{\"input_tokens\":3}}", "\n", "\n\n",
@@ -415,8 +414,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// What an endpoint counts as read from its cache and written to it is booked as that, in
-// each dialect, streamed or not.
+// Cache reads and writes are counted in each dialect, streamed or not.
 func TestCacheIsBooked(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, kind, body string
@@ -476,7 +474,7 @@ func TestCacheIsBooked(t *testing.T) {
 	}
 }
 
-// usageMeter lets every call through and keeps what the last one took.
+// usageMeter allows every call and records the usage of the last one.
 type usageMeter struct{ used gateway.Usage }
 
 func (m *usageMeter) Reserve(prompt, _ int) (gateway.Call, error) {
@@ -485,7 +483,7 @@ func (m *usageMeter) Reserve(prompt, _ int) (gateway.Call, error) {
 
 func (m *usageMeter) Settle(_ gateway.Call, u gateway.Usage) { m.used = u }
 
-// What a model gave for itself alone goes back to it through the gateway.
+// A model's opaque output is passed back through the gateway.
 func TestOpaqueGoesThrough(t *testing.T) {
 	for path, body := range map[string]string{
 		"/v1/chat/completions": `{"model":"m","max_completion_tokens":9,"messages":[` +

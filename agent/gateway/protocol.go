@@ -8,21 +8,21 @@ import (
 	"slices"
 )
 
-// The ways of asking, as paths below the endpoint's base.
+// Paths of the protocols below the endpoint's base URL.
 const (
 	chatPath      = "/chat/completions"
 	responsesPath = "/responses"
 	messagesPath  = "/messages"
 )
 
-// streamOptions ask that a stream of chat completions tells its usage. Some endpoints refuse them
+// streamOptions request the usage in a stream of chat completions. Some endpoints refuse them
 // (https://github.com/avante-corp/avante.nvim/issues/2347).
 const streamOptions = "stream_options"
 
-// protocol is one way of asking a model.
+// protocol describes a protocol of models.
 type protocol struct {
 	path   string
-	bounds []string // fields that bound the answer's length, the one to set first, and the one where it is refused last
+	bounds []string // fields that limit the answer's length: first the default, last the fallback if that is refused
 	fields shape    // of a request
 }
 
@@ -33,7 +33,7 @@ var protocols = map[string]protocol{
 	messagesPath:  {messagesPath, []string{"max_tokens"}, messagesRequest},
 }
 
-// What the protocols have in common.
+// Common parts of the protocols.
 var (
 	choice = either(text, kinds(map[string]shape{
 		"auto": anyChoice, "any": anyChoice, "none": anyChoice, "required": anyChoice,
@@ -41,16 +41,16 @@ var (
 	}))
 	anyChoice = object(fields{"type": text, "name": text, "disable_parallel_tool_use": anything,
 		"function": object(fields{"name": text}), "custom": object(fields{"name": text})})
-	// the provider's usual time; a longer one costs more
+	// without a TTL, since a longer one costs more
 	cacheControl = object(fields{"type": text})
-	signature    = object(fields{"google": object(fields{"thought_signature": text})}) // what Gemini wants back
-	// the same, as LiteLLM has it (https://docs.litellm.ai/docs/reasoning_content)
+	signature    = object(fields{"google": object(fields{"thought_signature": text})}) // required by Gemini
+	// the same in LiteLLM's form (https://docs.litellm.ai/docs/reasoning_content)
 	litellm = object(fields{"thought_signature": text, "thought_signatures": list(text), "reasoning_content": text,
 		"thinking_blocks": anything})
 )
 
-// chatRequest is https://platform.openai.com/docs/api-reference/chat/create, with what
-// other endpoints of this protocol let a model think.
+// chatRequest is https://platform.openai.com/docs/api-reference/chat/create, with the reasoning fields of other
+// endpoints.
 var chatRequest = object(fields{
 	"model": text, "stream": anything, "max_tokens": anything, "max_completion_tokens": anything,
 	"temperature": anything, "top_p": anything, "stop": anything, "seed": anything, "presence_penalty": anything,
@@ -170,13 +170,13 @@ var (
 		"max_characters": anything, "cache_control": cacheControl})
 )
 
-// request is one that was understood, without what does not go through.
+// request is a parsed and filtered request.
 type request struct {
 	protocol
 	fields map[string]json.RawMessage
 	model  string
 	stream bool
-	want   int // tokens of the answer; 0: not said
+	want   int // requested tokens of the answer; 0: unset
 }
 
 func (p protocol) parse(body []byte) (q request, err error) {
@@ -214,30 +214,29 @@ func (p protocol) parse(body []byte) (q request, err error) {
 	return q, err
 }
 
-// rewritten is the request for an answer of at most so many tokens, 0 for as many as the
-// endpoint likes. It asks that a streamed answer tell its usage. without are names that the
-// endpoint refuses; added are those that the program did not write, and that can be left
-// out or have another name.
-func (q request) rewritten(most int, without []string) (body []byte, added []string, err error) {
+// rewritten returns the request for an answer of at most limit tokens; 0: no limit. It requests the usage of streamed
+// answers. without are fields that the endpoint refuses; added are fields that the gateway added and that can be
+// omitted or renamed.
+func (q request) rewritten(limit int, without []string) (body []byte, added []string, err error) {
 	out := maps.Clone(q.fields)
 	set := func(name string, v any) {
 		b, _ := json.Marshal(v) // numbers, booleans and maps of them
 		out[name] = b
 	}
 	if q.path == responsesPath {
-		set("store", false) // the default keeps what was said with the provider
+		set("store", false) // by default, the provider stores conversations
 	}
 	if q.path == chatPath && q.stream && !slices.Contains(without, streamOptions) {
 		set(streamOptions, map[string]bool{"include_usage": true})
 		added = append(added, streamOptions)
 	}
-	if most > 0 {
+	if limit > 0 {
 		bounded := false
 		for _, name := range q.bounds {
 			if raw, there := out[name]; there {
 				var n int
-				if err := json.Unmarshal(raw, &n); err != nil || n > most {
-					set(name, most)
+				if err := json.Unmarshal(raw, &n); err != nil || n > limit {
+					set(name, limit)
 				}
 				bounded = true
 			}
@@ -247,11 +246,11 @@ func (q request) rewritten(most int, without []string) (body []byte, added []str
 			if slices.Contains(without, name) {
 				name = q.bounds[last]
 			}
-			if set(name, most); name != q.bounds[last] {
+			if set(name, limit); name != q.bounds[last] {
 				added = append(added, name)
 			}
 		}
-		if q.thinksLongerThan(most) {
+		if q.thinksLongerThan(limit) {
 			delete(out, "thinking") // the endpoint would refuse it
 		}
 	}
@@ -267,11 +266,10 @@ func (q request) rewritten(most int, without []string) (body []byte, added []str
 	return body, added, nil
 }
 
-// thinksLongerThan reports whether the tokens that a request gives to thinking leave
-// none of so many for an answer.
-func (q request) thinksLongerThan(most int) bool {
+// thinksLongerThan reports whether a request's thinking budget leaves no tokens of limit for an answer.
+func (q request) thinksLongerThan(limit int) bool {
 	var t struct {
 		Budget int `json:"budget_tokens"`
 	}
-	return json.Unmarshal(q.fields["thinking"], &t) == nil && t.Budget >= most
+	return json.Unmarshal(q.fields["thinking"], &t) == nil && t.Budget >= limit
 }

@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Bounds of what requests may take of this machine.
+// Limits of the memory for requests.
 const (
-	serverBytes  = 96 << 20 // held by the requests of all gateways
-	attemptBytes = 48 << 20 // held by those of one attempt
-	bodyWithin   = time.Minute
-	perByte      = 3 // bytes of memory for one that was read: a buffer that grows is copied
+	serverBytes  = 96 << 20 // for the requests of all gateways
+	attemptBytes = 48 << 20 // for the requests of one attempt
+	bodyTimeout  = time.Minute
+	perByte      = 3 // bytes of memory per byte read: a growing buffer is copied
 )
 
-// Room is what the gateways of one server share: the memory for requests on their way to
-// the model, and what endpoints were found to refuse. It is safe for concurrent use.
+// Room is shared by the gateways of a server: it limits the memory for requests, and records fields that endpoints
+// refuse. It is safe for concurrent use.
 type Room struct {
 	mu      sync.Mutex
 	used    int
-	of      map[string]int      // that each attempt uses, by its token
+	of      map[string]int      // used by each attempt, by its token
 	refused map[string][]string // fields, by endpoint and model
-	// reading is held while a request is read as JSON, which takes several times its size.
+	// reading is locked while a request is parsed, which takes several times its size.
 	reading sync.Mutex
 }
 
-// take takes n bytes for an attempt if there are so many, and gives them back when n is negative.
+// take reserves n bytes for an attempt, or releases them if n is negative. It reports false if they are not available.
 func (r *Room) take(token string, n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,14 +45,14 @@ func (r *Room) take(token string, n int) bool {
 	return true
 }
 
-// refusedBy are the fields that an endpoint was found to refuse.
+// refusedBy returns the fields that an endpoint is known to refuse.
 func (r *Room) refusedBy(endpoint string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.refused[endpoint]
 }
 
-// refuses remembers the fields that an endpoint refuses.
+// refuses records the fields that an endpoint refuses.
 func (r *Room) refuses(endpoint string, names []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +67,7 @@ var (
 	errFull  = errors.New("other requests fill the memory that there is for them")
 )
 
-// readBody reads a request's body, as long as there is room for it. What it holds it
-// holds until release.
+// readBody reads a request's body if there is enough memory, which stays reserved until release.
 func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
 	held := 0
 	release = func() {
@@ -81,7 +80,7 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 		}
 	}()
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyWithin)) // a server's connection has one
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // a server's connection has one
 	chunk := make([]byte, 32<<10)
 	for {
 		n, end := r.Body.Read(chunk)
@@ -93,11 +92,11 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 		}
 		held += perByte * n
 		if len(body)+n > cap(body) {
-			body = slices.Grow(body, len(body)+n) // to twice its length: little is left to be collected
+			body = slices.Grow(body, len(body)+n) // at least double the capacity, to limit garbage
 		}
 		body = append(body, chunk[:n]...)
 		if errors.Is(end, io.EOF) {
-			// From here on reading tells whether the program is still there.
+			// Without a deadline, the server detects a closed connection from now on.
 			return body, release, control.SetReadDeadline(time.Time{})
 		}
 		if end != nil {

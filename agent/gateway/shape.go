@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// shape says what goes through of a JSON value. It gives the value without what does not,
-// or an error when there must not be such a value. null has every shape.
+// shape filters a JSON value. It returns the allowed part of the value, or an error if the value is not allowed. null
+// has every shape.
 type shape func(json.RawMessage) (json.RawMessage, error)
 
 // fields are the fields of an object, by their exact names.
 type fields map[string]shape
 
-// anything goes through as it is. It is for what only the model reads.
+// anything allows any value. It is for values that only the model reads.
 func anything(v json.RawMessage) (json.RawMessage, error) { return v, nil }
 
-// nothing becomes null.
+// nothing replaces any value by null.
 func nothing(json.RawMessage) (json.RawMessage, error) { return json.RawMessage("null"), nil }
 
-// text is a string.
+// text allows a string.
 func text(v json.RawMessage) (json.RawMessage, error) {
 	if v[0] != '"' && !isNull(v) {
 		return nil, errors.New("it is not a string")
@@ -29,8 +29,7 @@ func text(v json.RawMessage) (json.RawMessage, error) {
 	return v, nil
 }
 
-// inline is a string that holds what it is about. A string that names it would make the
-// provider fetch an address of the program's choice.
+// inline allows a data URL. With other URLs, the provider would fetch an address chosen by the program.
 func inline(v json.RawMessage) (json.RawMessage, error) {
 	var s string
 	if json.Unmarshal(v, &s) != nil {
@@ -42,7 +41,7 @@ func inline(v json.RawMessage) (json.RawMessage, error) {
 	return v, nil
 }
 
-// oneOf is one of some strings.
+// oneOf allows one of some strings.
 func oneOf(values ...string) shape {
 	return func(v json.RawMessage) (json.RawMessage, error) {
 		var s string
@@ -53,7 +52,7 @@ func oneOf(values ...string) shape {
 	}
 }
 
-// either is a string of one shape, or anything else of another.
+// either filters strings by one shape, and other values by another.
 func either(str, other shape) shape {
 	return func(v json.RawMessage) (json.RawMessage, error) {
 		if v[0] == '"' {
@@ -63,7 +62,7 @@ func either(str, other shape) shape {
 	}
 }
 
-// object is an object. Fields that are not named are dropped.
+// object allows an object. It drops fields that are not listed.
 func object(f fields) shape {
 	return func(v json.RawMessage) (json.RawMessage, error) {
 		if isNull(v) {
@@ -89,10 +88,10 @@ func object(f fields) shape {
 	}
 }
 
-// list is a list of values of one shape.
+// list allows a list of values of one shape.
 func list(of shape) shape { return filteredList(of, false) }
 
-// known is a list of values of one shape. Those of another kind are dropped.
+// known allows a list of values of one shape. It drops those of an unknown kind.
 func known(of shape) shape { return filteredList(of, true) }
 
 func filteredList(of shape, drop bool) shape {
@@ -121,11 +120,11 @@ func filteredList(of shape, drop bool) shape {
 
 var (
 	errObject = errors.New("it is not an object")
-	errKind   = errors.New("is not passed on") // of a value of a kind that is not named
+	errKind   = errors.New("is not passed on") // for a value of an unlisted kind
 )
 
-// kinds is an object with a type that decides its shape; "" is the one without a type. A type
-// may end in *, for the date of its version.
+// kinds allows an object with a shape that depends on its type; "" is for objects without a type. A type may end in *,
+// which matches the date of its version.
 func kinds(of map[string]shape) shape {
 	return func(v json.RawMessage) (json.RawMessage, error) {
 		if isNull(v) {
@@ -153,11 +152,11 @@ func kinds(of map[string]shape) shape {
 
 func isNull(v json.RawMessage) bool { return string(v) == "null" }
 
-// maxValues bounds the values in a request. Each takes memory beyond its bytes.
+// maxValues is the maximum number of values in a request, since each takes memory in addition to its bytes.
 const maxValues = 250_000
 
-// checkJSON refuses what is no JSON, what has too many values, and an object that has a
-// name twice: two readers of it need not choose the same.
+// checkJSON returns an error for invalid JSON, for too many values, and for duplicate names in an object, which parsers
+// handle differently.
 func checkJSON(b []byte) error {
 	if !json.Valid(b) {
 		var v json.RawMessage
@@ -165,7 +164,7 @@ func checkJSON(b []byte) error {
 	}
 	type container struct {
 		names map[string]bool // nil: a list
-		name  bool            // a name comes next
+		name  bool            // a name is next
 	}
 	var open []container
 	values := 0
@@ -206,7 +205,7 @@ func checkJSON(b []byte) error {
 	return nil
 }
 
-// literalEnd is where the string literal that begins at i ends; the JSON is valid.
+// literalEnd returns the end of the string literal at i; b must be valid JSON.
 func literalEnd(b []byte, i int) int {
 	for i++; b[i] != '"'; i++ {
 		if b[i] == '\\' {

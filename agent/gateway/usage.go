@@ -5,20 +5,19 @@ import (
 	"encoding/json"
 )
 
-// maxEvent bounds what usage is read from, in bytes: one event of a stream, or an answer
-// that came whole.
+// maxEvent is the maximum size of data that usage is read from, in bytes: one event of a stream, or a complete answer.
 const maxEvent = 16 << 20
 
-// counter reads the usage from an answer as it passes.
+// counter reads the usage from an answer while it is passed on.
 type counter struct {
 	stream bool
-	buf    []byte // the line under way, or the whole answer
-	over   bool   // buf was too long and is not read
-	told   bool   // the usage of the whole answer was told, as far as it came
-	ended  bool   // an event said that nothing follows
+	buf    []byte // current line, or the whole answer
+	over   bool   // buf was too long and is ignored
+	told   bool   // the usage of the complete answer was received
+	ended  bool   // an event marked the end
 	u      Usage
 
-	uncached, cacheRead, cacheWrote int // what Anthropic counts beside one another, as far as it was told
+	uncached, cacheRead, cacheWrote int // Anthropic's separate counts so far
 }
 
 func newCounter(stream bool) *counter { return &counter{stream: stream} }
@@ -46,7 +45,7 @@ func (c *counter) keep(b []byte) {
 	}
 }
 
-// readLine reads a line of a stream.
+// readLine parses a line of a stream.
 func (c *counter) readLine() {
 	if data, ok := bytes.CutPrefix(c.buf, []byte("data:")); ok && !c.over {
 		c.read(bytes.TrimSpace(data))
@@ -54,16 +53,16 @@ func (c *counter) readLine() {
 	c.buf, c.over = c.buf[:0], false
 }
 
-// wireUsage is usage as any of the protocols tells it.
+// wireUsage is the usage in any of the protocols.
 type wireUsage struct {
 	Prompt        int `json:"prompt_tokens"`
 	Completion    int `json:"completion_tokens"`
 	Input         int `json:"input_tokens"`
 	Output        int `json:"output_tokens"`
-	CacheRead     int `json:"cache_read_input_tokens"`     // beside Input
-	CacheCreation int `json:"cache_creation_input_tokens"` // likewise
-	CacheHit      int `json:"prompt_cache_hit_tokens"`     // DeepSeek's, within Prompt
-	CachedTokens  int `json:"cached_tokens"`               // Moonshot's, within Prompt
+	CacheRead     int `json:"cache_read_input_tokens"`     // not included in Input
+	CacheCreation int `json:"cache_creation_input_tokens"` // not included in Input
+	CacheHit      int `json:"prompt_cache_hit_tokens"`     // DeepSeek's, included in Prompt
+	CachedTokens  int `json:"cached_tokens"`               // Moonshot's, included in Prompt
 	Total         int `json:"total_tokens"`
 	PromptDetails struct {
 		Cached  int `json:"cached_tokens"`
@@ -75,9 +74,8 @@ type wireUsage struct {
 	} `json:"input_tokens_details"`
 }
 
-// read takes the usage out of an answer, or out of one of its events. Later events say
-// what changed, so the largest of each number holds. The usage with which a message
-// begins, or which a response has while it is made, is not that of the whole.
+// read reads the usage from an answer, or from one of its events. Later events hold only changes, so the maximum of
+// each count is used. The usage at the start of a message, or of an unfinished response, is not final.
 func (c *counter) read(data []byte) {
 	if string(data) == "[DONE]" {
 		c.ended = true
@@ -124,7 +122,7 @@ func (c *counter) count(w *wireUsage) {
 	c.cacheWrote = max(c.cacheWrote, w.CacheCreation)
 	c.uncached = max(c.uncached, w.Input)
 	beside := c.uncached + c.cacheRead + c.cacheWrote
-	if w.Prompt > 0 { // LiteLLM names what is cached as Anthropic does, and counts it within
+	if w.Prompt > 0 { // LiteLLM uses Anthropic's names, but includes cached tokens in the input
 		beside = 0
 	}
 	c.u.Input = max(c.u.Input, w.Prompt, beside)
@@ -134,17 +132,17 @@ func (c *counter) count(w *wireUsage) {
 	c.u.Written = min(max(c.u.Written, c.cacheWrote, w.PromptDetails.Written, w.InputDetails.Written),
 		c.u.Input-c.u.Cached)
 	c.u.Output = max(c.u.Output, w.Completion, w.Output)
-	if w.Prompt > 0 { // xAI and Gemini count reasoning beside the answer
+	if w.Prompt > 0 { // xAI and Gemini don't include reasoning in the output
 		c.u.Output = max(c.u.Output, w.Total-w.Prompt)
 	}
 }
 
-// usage is what the call took. whole says that the answer is complete. When nobody
-// told the usage of the whole, it is what was reserved.
+// usage returns the usage of the call. whole reports whether the answer is complete. If the final usage is unknown, it
+// returns the reservation.
 func (c *counter) usage(call Call, whole bool) Usage {
 	switch {
 	case c.stream && whole:
-		c.readLine() // its last has no newline
+		c.readLine() // the last line has no newline
 	case !c.stream && whole && !c.over:
 		c.read(c.buf)
 	}

@@ -6,49 +6,49 @@ import (
 	"strings"
 )
 
-// Bounds of an answer. What a model writes is a stranger's text.
+// Maximum sizes of an answer, in bytes unless noted. A model's output is untrusted.
 const (
-	maxCallBytes   = 4 << 20 // of one call's arguments
-	maxAnswerCalls = 64      // of one answer; those behind them are left out
+	maxCallBytes   = 4 << 20 // one call's arguments
+	maxAnswerCalls = 64      // calls of one answer; further ones are left out
 	maxBegunCalls  = 4 * maxAnswerCalls
-	maxTextBytes   = 8 << 20  // of its words
-	maxOpaqueBytes = 16 << 20 // of its opaque parts
-	maxCallsBytes  = 16 << 20 // of the arguments of all its calls
+	maxTextBytes   = 8 << 20  // text
+	maxOpaqueBytes = 16 << 20 // opaque parts
+	maxCallsBytes  = 16 << 20 // arguments of all calls
 )
 
-// errTooMuch is an answer that exceeds one of the bounds. Asking again would not help.
-var errTooMuch = errors.New("the answer is more than one may be")
+// errLimitExceeded means that an answer exceeds one of the limits. A retry would not help.
+var errLimitExceeded = errors.New("the answer is more than one may be")
 
-// errMuchReasoning is one with more reasoning than is kept.
-var errMuchReasoning = fmt.Errorf("%w: its reasoning has over %d KiB", errTooMuch, maxOpaqueBytes>>10)
+// errReasoningTooLarge means that an answer has more reasoning than maxOpaqueBytes.
+var errReasoningTooLarge = fmt.Errorf("%w: its reasoning has over %d KiB", errLimitExceeded, maxOpaqueBytes>>10)
 
-// answerReader puts an answer together as it comes in one of the dialects.
+// answerReader assembles an answer from its events in one of the dialects.
 type answerReader interface {
-	// event takes one event of a stream; done says that nothing follows.
+	// event reads one event of a stream; done means that none follows
 	event(data []byte) (done bool, err error)
-	// whole takes an answer that came in one piece.
+	// whole reads an answer that is not streamed
 	whole(body []byte) error
-	// end is called when a stream ended; an error says that the answer did not.
+	// end is called at the end of a stream; it fails if the answer is incomplete
 	end() error
-	// got is what has come so far.
-	got() *answer
+	// partial returns the answer read so far
+	partial() *answer
 }
 
-// answer is a model's answer as far as it has come, in whichever dialect.
+// answer is the part of a model's answer read so far, in any dialect.
 type answer struct {
-	text, refusal strings.Builder
-	calls         []*partialCall
-	opaque        []OpaquePart
-	opaqueBytes   int
-	callBytes     int
-	thought       int    // bytes of reasoning
-	finish        string // as the endpoint calls it
-	usage         *Usage
-	begun         bool      // the model has said anything
-	flowing       bool      // its words are coming; else it may think, or write a call that is held back
-	ended         bool      // the answer is whole, whether or not the stream has an end of its own
-	like          eventForm // the last event that held a piece of a call and nothing else
-	gateway       string    // what the answer says that passes it on, such as a provider's name
+	text, refusal  strings.Builder
+	calls          []*partialCall
+	opaque         []OpaquePart
+	opaqueBytes    int
+	callBytes      int
+	reasoningBytes int    // bytes of reasoning
+	finish         string // in the endpoint's terms
+	usage          *Usage
+	started        bool      // the model has produced output
+	streamingText  bool      // text is being streamed; otherwise the model may think, or buffer a call
+	ended          bool      // the answer is complete, even if the stream has not ended
+	lastForm       eventForm // form of the last event that held only a piece of a call
+	gateway        string    // name of the gateway in the answer, such as a provider's name
 }
 
 // partialCall is a tool call with arguments that arrive in pieces.
@@ -56,14 +56,14 @@ type partialCall struct {
 	of       *answer
 	id, name string
 	args     strings.Builder
-	closed   bool // nothing is added any more
+	closed   bool // complete
 }
 
-// grow adds a piece to b, which may not exceed most bytes. It multiplies what b has room
-// for, so that a long text in short pieces costs little.
-func grow(b *strings.Builder, piece []byte, most int, what string) error {
-	if b.Len()+len(piece) > most {
-		return fmt.Errorf("%w: %s has over %d KiB", errTooMuch, what, most>>10)
+// grow appends a piece to b, up to limit bytes. It multiplies the capacity, so that a long text in short pieces is
+// cheap.
+func grow(b *strings.Builder, piece []byte, limit int, what string) error {
+	if b.Len()+len(piece) > limit {
+		return fmt.Errorf("%w: %s has over %d KiB", errLimitExceeded, what, limit>>10)
 	}
 	if b.Cap()-b.Len() < len(piece) {
 		b.Grow(max(len(piece), min(3*b.Cap(), 1<<20), 64))
@@ -73,22 +73,22 @@ func grow(b *strings.Builder, piece []byte, most int, what string) error {
 }
 
 func (a *answer) addText(piece []byte) error {
-	a.begun, a.flowing = a.begun || len(piece) > 0, a.flowing || len(piece) > 0
+	a.started, a.streamingText = a.started || len(piece) > 0, a.streamingText || len(piece) > 0
 	return grow(&a.text, piece, maxTextBytes, "its text")
 }
 
 func (a *answer) addRefusal(piece []byte) error {
-	a.begun = a.begun || len(piece) > 0
+	a.started = a.started || len(piece) > 0
 	return grow(&a.refusal, piece, maxTextBytes, "its refusal")
 }
 
-// newCall begins a call. Endpoints may hold an argument back until it is complete
+// newCall starts a call. Endpoints may buffer an argument until it is complete
 // (https://github.com/github/copilot-cli/issues/4286).
 func (a *answer) newCall(id, name string) (*partialCall, error) {
-	if len(a.calls) >= maxBegunCalls { // most likely there is no end
-		return nil, fmt.Errorf("%w: it makes over %d tool calls at once", errTooMuch, maxBegunCalls)
+	if len(a.calls) >= maxBegunCalls { // most likely an endless answer
+		return nil, fmt.Errorf("%w: it makes over %d tool calls at once", errLimitExceeded, maxBegunCalls)
 	}
-	a.begun, a.flowing = true, false
+	a.started, a.streamingText = true, false
 	c := &partialCall{of: a, id: id, name: name}
 	a.calls = append(a.calls, c)
 	return c, nil
@@ -96,41 +96,41 @@ func (a *answer) newCall(id, name string) (*partialCall, error) {
 
 func (c *partialCall) add(piece []byte) error {
 	if c.of.callBytes += len(piece); c.of.callBytes > maxCallsBytes {
-		return fmt.Errorf("%w: its tool calls have over %d KiB", errTooMuch, maxCallsBytes>>10)
+		return fmt.Errorf("%w: its tool calls have over %d KiB", errLimitExceeded, maxCallsBytes>>10)
 	}
 	return grow(&c.args, piece, maxCallBytes, "a tool call")
 }
 
-// keep keeps opaque parts; one without content is none.
-func (a *answer) keep(parts ...OpaquePart) error {
+// addOpaque adds opaque parts, except empty ones.
+func (a *answer) addOpaque(parts ...OpaquePart) error {
 	for _, p := range parts {
 		if p.Raw == "" {
 			continue
 		}
 		if a.opaqueBytes += len(p.Raw); a.opaqueBytes > maxOpaqueBytes {
-			return errMuchReasoning
+			return errReasoningTooLarge
 		}
-		a.begun = true
+		a.started = true
 		a.opaque = append(a.opaque, p)
 	}
 	return nil
 }
 
-// count takes over usage. Some servers count in each event, and the last count holds.
-func (a *answer) count(w wireUsage) {
-	if u := w.tokens().sane(); u.Input > 0 {
+// setUsage replaces the usage. Some servers count in each event; the last count is the total.
+func (a *answer) setUsage(w wireUsage) {
+	if u := w.tokens().clamp(); u.Input > 0 {
 		a.usage = &u
 	}
 }
 
-// think adds a piece of what the model thinks to a part of it.
-func (a *answer) think(to *strings.Builder, piece []byte) error {
-	a.begun, a.thought = a.begun || len(piece) > 0, a.thought+len(piece)
+// addReasoning appends a piece of reasoning to one of its parts.
+func (a *answer) addReasoning(to *strings.Builder, piece []byte) error {
+	a.started, a.reasoningBytes = a.started || len(piece) > 0, a.reasoningBytes+len(piece)
 	return grow(to, piece, maxTextBytes, "its reasoning")
 }
 
-// visible is how many parts that are no opaque ones have come.
-func (a *answer) visible() int {
+// visibleParts returns the number of parts that are not opaque.
+func (a *answer) visibleParts() int {
 	n := len(a.calls)
 	if a.text.Len() > 0 {
 		n++
@@ -138,18 +138,18 @@ func (a *answer) visible() int {
 	return n
 }
 
-// usedTokens is what an answer that broke off has used: what the endpoint said, or else
-// an estimate. An answer that never began costs nothing.
+// usedTokens returns the usage of an answer that broke off, as counted by the endpoint or else estimated. An answer
+// that never started costs nothing.
 func (a *answer) usedTokens(req Request) Usage {
 	switch {
 	case a.usage != nil && a.usage.Input > 0:
 		u := *a.usage
-		if u.Output == 0 || !a.ended { // an answer that is under way is not counted yet
+		if u.Output == 0 || !a.ended { // the endpoint has not counted all of it
 			u.Output = max(u.Output, a.estimatedOutput())
 			u.Estimated = true
 		}
 		return u
-	case !a.begun:
+	case !a.started:
 		return Usage{}
 	}
 	return Usage{Input: req.Tokens(), Output: a.estimatedOutput(), Estimated: true}
@@ -160,5 +160,5 @@ func (a *answer) estimatedOutput() int {
 	for _, c := range a.calls {
 		m.ToolCalls = append(m.ToolCalls, ToolCall{Name: c.name, Arguments: c.args.String()})
 	}
-	return m.Tokens() + a.thought/4
+	return m.Tokens() + a.reasoningBytes/4
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// emptyText stands for a text that is empty, which endpoints refuse.
+// emptyText replaces an empty text, which endpoints refuse.
 const emptyText = "(empty)"
 
-// inWords is the messages of a request. Where the endpoint does not hold an answer to the
-// schema that is asked for, the system message asks for it in words.
-func (r Request) inWords(l Learned) []Message {
+// withSchemaPrompt returns the messages of a request. If the endpoint does not enforce the schema, the schema is added
+// to the system message.
+func (r Request) withSchemaPrompt(l Learned) []Message {
 	if r.Schema == nil || l.Schema == modeSchema {
 		return r.Messages
 	}
@@ -18,29 +18,29 @@ func (r Request) inWords(l Learned) []Message {
 	if all[0].Role != RoleSystem {
 		all = append([]Message{{Role: RoleSystem}}, all...)
 	}
-	all[0].Content = strings.TrimSpace(all[0].Content + "\n\n" + askInWords(*r.Schema))
+	all[0].Content = strings.TrimSpace(all[0].Content + "\n\n" + schemaPrompt(*r.Schema))
 	return all
 }
 
-// arranged is a conversation in the order of turns that the chat template of a model takes.
-// The same message always comes out the same, so that caches keep what they have.
-func arranged(messages []Message, l Learned) []Message {
-	if l.wants(formOneCall) {
-		messages = oneCallEach(messages)
+// arrange returns a conversation in the order of turns that a model's chat template accepts. It is deterministic, so
+// that prompt caches stay valid.
+func arrange(messages []Message, l Learned) []Message {
+	if l.uses(formOneCall) {
+		messages = splitCalls(messages)
 	}
-	if l.wants(formSystemAsUser) && len(messages) > 1 && messages[0].Role == RoleSystem {
+	if l.uses(formSystemAsUser) && len(messages) > 1 && messages[0].Role == RoleSystem {
 		first := messages[1]
 		first.Content = messages[0].Content + "\n\n" + first.Content
 		messages = append([]Message{first}, messages[2:]...)
 	}
-	if l.wants(formMergedTurns) {
-		messages = mergedTurns(messages)
+	if l.uses(formMergedTurns) {
+		messages = mergeTurns(messages)
 	}
 	return messages
 }
 
-// mergedTurns puts what a user says after a result, or after another user, to that.
-func mergedTurns(messages []Message) (out []Message) {
+// mergeTurns appends a user message to the result or user message before it.
+func mergeTurns(messages []Message) (out []Message) {
 	for _, m := range messages {
 		if n := len(out); n > 0 && m.Role == RoleUser && (out[n-1].Role == RoleTool || out[n-1].Role == RoleUser) {
 			out[n-1].Content = strings.TrimSpace(out[n-1].Content + "\n\n" + m.Content)
@@ -51,9 +51,8 @@ func mergedTurns(messages []Message) (out []Message) {
 	return out
 }
 
-// oneCallEach makes an answer of each call, with its result. What is opaque stays with the
-// call that it belongs to.
-func oneCallEach(messages []Message) (out []Message) {
+// splitArguments makes a separate answer of each call, followed by its result. Opaque parts stay with their call.
+func splitCalls(messages []Message) (out []Message) {
 	results := map[string]Message{}
 	for _, m := range messages {
 		if m.Role == RoleTool {
@@ -92,7 +91,7 @@ func oneCallEach(messages []Message) (out []Message) {
 	return out
 }
 
-// parameters is a tool's schema as the endpoint takes it.
+// parameters returns a tool's schema without the keywords that the endpoint refuses.
 func (t ToolSpec) parameters(l Learned) json.RawMessage {
 	without := map[string]bool{}
 	for _, form := range l.Forms {
@@ -105,11 +104,10 @@ func (t ToolSpec) parameters(l Learned) json.RawMessage {
 		return t.Parameters
 	}
 	dropKeywords(schema, without)
-	return json.RawMessage(marshaled(schema))
+	return json.RawMessage(marshal(schema))
 }
 
-// dropKeywords takes keywords, in lower case, out of a schema. What stands below properties
-// has the names of arguments, which stay.
+// dropKeywords removes keywords, in lower case, from a schema. The keys of properties are argument names and are kept.
 func dropKeywords(schema any, without map[string]bool) {
 	switch x := schema.(type) {
 	case map[string]any:

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// callBlock is a part of a text that is calls without a mark and nothing else.
+// callBlock is a range of a text that consists of calls without a mark.
 type callBlock struct {
 	from, to int
 	calls    []textCall
@@ -19,20 +19,20 @@ var (
 	bareBegin = lazyregexp.New("^(?:```(?:json|tool_code)?\\s*)?[{\\[]")
 	bareName  = lazyregexp.New("^(?:```(?:json|tool_code)?\\s*)?(?:\\[?\\s*\\{\\s*[\"']?name[\"']?\\s*:\\s*[\"']" +
 		`(\w+)["']|\[\s*(\w+)\()`)
-	amidName = lazyregexp.New(`\{\s*"name"\s*:\s*"(\w+)"\s*,\s*"(?:arguments|parameters)"`)
+	midlineName = lazyregexp.New(`\{\s*"name"\s*:\s*"(\w+)"\s*,\s*"(?:arguments|parameters)"`)
 )
 
-// bare reads calls that stand without a mark, on lines of their own or in a block of code, as smaller models write
-// them (https://github.com/jundot/omlx/issues/2565, https://github.com/vllm-project/vllm/issues/32926). They count
-// at the end of the answer, and elsewhere where they are the only ones: others may be examples.
+// bare reads calls without a mark, on lines of their own or in a code block, as smaller models write them
+// (https://github.com/jundot/omlx/issues/2565, https://github.com/vllm-project/vllm/issues/32926). They count at the
+// end of the answer, and elsewhere only if there is a single block: several may be examples.
 func (r *textReader) bare() (calls []textCall, prose string) {
 	var blocks []callBlock
 	code := codeState{text: r.text}
-	for at, looked := 0, 0; looked < maxLooked && r.left > 0; looked++ {
+	for at, looked := 0, 0; looked < maxCandidates && r.left > 0; looked++ {
 		if at = r.nextBare(&code, at); at == len(r.text) {
 			break
 		}
-		b := r.block(&code, at)
+		b := r.readBlock(&code, at)
 		if at = b.to; b.calls == nil {
 			continue
 		}
@@ -42,7 +42,7 @@ func (r *textReader) bare() (calls []textCall, prose string) {
 		blocks = append(blocks, b)
 	}
 	if len(blocks) == 0 {
-		r.lookAmid()
+		r.findMidlineCall()
 		return nil, r.text
 	}
 	last := blocks[len(blocks)-1]
@@ -53,7 +53,7 @@ func (r *textReader) bare() (calls []textCall, prose string) {
 	return last.calls, r.text[:last.from] + r.text[last.to:]
 }
 
-// nextBare is where a line begins, from at on, that may be a call; the text's length where none does.
+// nextBare returns the start of the next line, at or after at, that may be a call, or the text's length.
 func (r *textReader) nextBare(code *codeState, at int) int {
 	for at < len(r.text) {
 		code.to(at)
@@ -72,8 +72,8 @@ func (r *textReader) nextBare(code *codeState, at int) int {
 	return len(r.text)
 }
 
-// block reads the calls that begin at a place. Where it has none, its end is where to look on.
-func (r *textReader) block(code *codeState, at int) callBlock {
+// readBlock reads the calls at a position. If there are none, the end of the block is where the search continues.
+func (r *textReader) readBlock(code *codeState, at int) callBlock {
 	in := r.text[at:]
 	head := in[:min(len(in), maxHead)]
 	var calls []textCall
@@ -98,11 +98,11 @@ func (r *textReader) block(code *codeState, at int) callBlock {
 	}
 	b := callBlock{from: at, to: at + n}
 	for _, c := range calls {
-		if !strings.HasPrefix(c.args, "{") { // another object that has a name
+		if !strings.HasPrefix(c.args, "{") { // another object with a name
 			return b
 		}
 	}
-	taken, unknown := r.offered(calls)
+	taken, unknown := r.matchTools(calls)
 	if unknown != nil {
 		return b
 	}
@@ -121,10 +121,10 @@ func (r *textReader) block(code *codeState, at int) callBlock {
 	return b
 }
 
-// lookAmid finds a call that stands within a sentence, which is no place for one.
-func (r *textReader) lookAmid() {
+// findMidlineCall records a fault if a call is within a line, where it is not carried out.
+func (r *textReader) findMidlineCall() {
 	code := codeState{text: r.text}
-	for _, m := range amidName.FindAllStringSubmatchIndex(r.text, maxLooked) {
+	for _, m := range midlineName.FindAllStringSubmatchIndex(r.text, maxCandidates) {
 		code.to(m[0])
 		name := r.text[m[2]:m[3]]
 		if _, is := toolNamed(name, r.tools); is && !code.quoted() {
@@ -133,20 +133,20 @@ func (r *textReader) lookAmid() {
 	}
 }
 
-// toolCode is the language of a block of code in which Gemma 3 writes calls as Python.
+// toolCode is the language of code blocks in which Gemma 3 writes calls as Python.
 const toolCode = "tool_code"
 
-// codeState follows a text in Markdown: whether a place stands in a block of code, or between back quotes on its line.
+// codeState tracks whether a position in a Markdown text is in a code block or in inline code.
 type codeState struct {
 	text     string
-	at, line int // how far it is, and where the line there begins
-	ticks    int // back quotes that are open on the line
+	at, line int // current position, and start of its line
+	ticks    int // open back quotes on the line
 
-	fence, language string // of the block of code that is open
-	opened, inside  int    // where it begins, with its fence and without
+	fence, language string // of the open code block
+	opened, inside  int    // start of the block, with and without its fence
 }
 
-// to follows the text up to a place.
+// advance moves to a position.
 func (c *codeState) to(at int) {
 	for c.at < at {
 		n := strings.IndexAny(c.text[c.at:at], "`\n")
@@ -170,7 +170,7 @@ func (c *codeState) to(at int) {
 	}
 }
 
-// endLine takes over the line that ends, which may be a fence.
+// endLine handles the end of a line, which may be a fence.
 func (c *codeState) endLine() {
 	line, from := c.text[c.line:c.at], c.line
 	c.at++
@@ -185,11 +185,11 @@ func (c *codeState) endLine() {
 	}
 }
 
-// skip goes on behind a call, which is no Markdown.
+// skip moves past a call, which is not Markdown.
 func (c *codeState) skip(at int) { c.at, c.line, c.ticks = at, at, 0 }
 
-// quoted reports whether what stands there is only shown: between back quotes, or in a block of code of a language in
-// which no call is written.
+// quoted reports whether the current position is quoted: in inline code, or in a code block of a language in which no
+// calls are written.
 func (c *codeState) quoted() bool {
 	if c.fence == "" {
 		return c.ticks > 0

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// How endpoints say how long an answer may be at most, where 16,000 tokens were asked for. 8000 is half of that, for
-// words without a bound.
+// Messages of endpoints about the maximum length of an answer, after a request for 16,000 tokens. 8000 is half of that,
+// for messages without a limit.
 func TestStatedBound(t *testing.T) {
 	for words, want := range map[string]int{
 		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]": 8192,
@@ -22,7 +22,7 @@ func TestStatedBound(t *testing.T) {
 		"max_tokens is not known":                   0,
 	} {
 		l := trial{asked: 16000}
-		if l.learnMost(strings.ToLower(words)); l.l.MostOutput != want {
+		if l.learnMaxOutput(strings.ToLower(words)); l.l.MostOutput != want {
 			t.Errorf("%q: %d, want %d", words, l.l.MostOutput, want)
 		}
 	}

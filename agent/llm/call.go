@@ -18,58 +18,58 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// errSilent ends a try when its answer does not begin, or does not go on.
-var errSilent = errors.New("the answer fell silent")
+// errStalled ends a try if its answer does not begin or continue in time.
+var errStalled = errors.New("the answer fell silent")
 
-// errBrokenOff says that an answer ended before the model had finished it.
-var errBrokenOff = errors.New("the answer broke off before its end")
+// errTruncated means that an answer ended before the model had finished it.
+var errTruncated = errors.New("the answer broke off before its end")
 
-// maxLessons bounds how often one try adapts.
+// maxLessons is the maximum number of adaptations of one try.
 const maxLessons = 12
 
-// callAdapting makes one try, and makes it again in another form when the endpoint
-// refuses the form. What it learns holds for later calls.
+// callAdapting makes one try. If the endpoint refuses the form of the request, it repeats the try in another form,
+// which is also used for later calls.
 func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Error) {
 	var lost Usage
 	before := c.cfg.Memory.of(c.Key())
 	t := &trial{req: req, tokens: sync.OnceValue(req.Tokens), window: c.cfg.Window, effort: c.cfg.Reasoning,
 		l: before.clone(), auto: c.cfg.Protocol == ProtocolAuto, dialect: c.protocolOf(before)}
 	conversation := conversationKey(req)
-	t.apartness = c.apart.of(conversation)
-	var first *Error // before dialects were guessed
+	t.restrictions = c.restricted.get(conversation)
+	var first *Error // error before any dialect was guessed
 	for n := 0; ; n++ {
 		resp, err := c.callOnce(ctx, t)
 		lost = lost.Add(resp.Lost)
 		resp.Lost = lost
 		if err == nil {
-			// An endpoint's own limit is lower.
-			cut := resp.CutInThought() && (resp.Usage.Estimated || full(resp.Usage.Output, t.asked))
-			if cut && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formLongThoughts, "") {
+			// If the endpoint has a lower limit of its own, raising ours would not help.
+			cut := resp.CutInThought() && (resp.Usage.Estimated || nearLimit(resp.Usage.Output, t.asked))
+			if cut && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formExtendedOutput, "") {
 				c.log.InfoContext(ctx, "model thinks longer than its answers may be; they may be longer from now on",
 					"was", t.asked, "max_output", c.grown)
 			}
-			c.apart.keep(conversation, t.apartness)
+			c.restricted.put(conversation, t.restrictions)
 			c.cfg.Memory.learn(c.Key(), before, t.l)
 			return resp, nil
 		}
 		was := t.l.clone()
 		if n == maxLessons || !t.learn(err) {
-			if t.guessed && err.nothingThere() { // none of the guesses was right: the first error says most
+			if t.guessed && err.nothingThere() { // no guess was right: the first error is the most telling
 				return resp, first
 			}
-			c.keepWindow(before, t.l)
+			c.saveWindow(before, t.l)
 			return resp, err
 		}
 		if t.guessed && first == nil {
 			first = err
 		}
-		c.noteLesson(ctx, err, was, t)
+		c.logLesson(ctx, err, was, t)
 	}
 }
 
-// keepWindow keeps what a request that failed taught of the window: the conversation has to
-// be shortened to it. Its other lessons were not shown to be right.
-func (c *Client) keepWindow(before, l Learned) {
+// saveWindow saves the window learned from a request that failed, since the conversation must be shortened to it. Other
+// lessons of that request are unconfirmed.
+func (c *Client) saveWindow(before, l Learned) {
 	if l.Window != before.Window {
 		next := before.clone()
 		next.Window, next.Weaker = l.Window, l.Weaker
@@ -77,8 +77,8 @@ func (c *Client) keepWindow(before, l Learned) {
 	}
 }
 
-// noteLesson says in the log what was learned. Nothing is weakened silently.
-func (c *Client) noteLesson(ctx context.Context, err *Error, was Learned, t *trial) {
+// logLesson logs a lesson, so that no feature is lost silently.
+func (c *Client) logLesson(ctx context.Context, err *Error, was Learned, t *trial) {
 	switch {
 	case t.l.Protocol != was.Protocol:
 		c.log.WarnContext(ctx, "model is asked in another dialect from now on", "protocol", t.l.Protocol, "message",
@@ -97,7 +97,7 @@ func (c *Client) noteLesson(ctx context.Context, err *Error, was Learned, t *tri
 	}
 }
 
-// protocolOf is the dialect in which the model is asked.
+// protocolOf returns the dialect for the model.
 func (c *Client) protocolOf(l Learned) Protocol {
 	if c.cfg.Protocol != ProtocolAuto {
 		return c.cfg.Protocol
@@ -105,26 +105,25 @@ func (c *Client) protocolOf(l Learned) Protocol {
 	return cmp.Or(l.Protocol, suggestedProtocol(c.cfg.BaseURL))
 }
 
-// callOnce makes one HTTP request and puts the answer together as it comes. The connection
-// is cut as soon as ctx ends, or nothing comes for too long. The Response of an answer that
-// broke off says what it used.
+// callOnce makes one HTTP request and reads the answer as a stream. It closes the connection when ctx ends, or when no
+// data arrives for too long. If an answer breaks off, the Response holds its usage.
 func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
-	most := t.mostOutput(c.maxOutput(t.l))
-	var s seenAnswer
+	limit := t.outputLimit(c.maxOutput(t.l))
+	var s responseMeta
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	d := dialects[t.dialect]
-	req, l := t.shaped()
-	whole, first := l.wants(formNoStream), c.cfg.First
-	if whole { // it is silent until all of it is made
+	req, l := t.adapted()
+	whole, first := l.uses(formNoStream), c.cfg.First
+	if whole { // silent until the answer is complete
 		first = c.cfg.Timeout
 	}
-	silence := time.AfterFunc(first, func() { stop(errSilent) })
+	silence := time.AfterFunc(first, func() { stop(errStalled) })
 	defer silence.Stop()
 
-	b, err := d.encode(c, req, l, most)
+	b, err := d.encode(c, req, l, limit)
 	if err != nil {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request can't be encoded",
 			Err: err}
@@ -135,45 +134,45 @@ func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
 	}
 	defer resp.Body.Close()
 	r := d.reader()
-	in := bufio.NewReaderSize(watchedReader{resp.Body, &s.begun, func() {
-		switch { // what came so far is read by now
-		case whole || !s.begun:
-		case r.got().flowing:
+	in := bufio.NewReaderSize(watchedReader{resp.Body, &s.started, func() {
+		switch { // all received data is read
+		case whole || !s.started:
+		case r.partial().streamingText:
 			silence.Reset(c.cfg.Idle)
 		default:
 			silence.Reset(c.cfg.First)
 		}
 	}}, 64<<10)
-	req.MaxOutput = most
+	req.MaxOutput = limit
 	if err := readAnswer(in, r); err != nil {
-		lost := Response{Lost: r.got().usedTokens(req)}
+		lost := Response{Lost: r.partial().usedTokens(req)}
 		lost.Lost.USD = c.cfg.Price.Cost(lost.Lost)
 		return lost, c.errorOf(ctx, s, err)
 	}
-	if t.dialect == ProtocolChat && (r.got().gateway != "" || s.gateway) {
+	if t.dialect == ProtocolChat && (r.partial().gateway != "" || s.gateway) {
 		t.adopt(formCacheMarks, "")
 	}
-	return c.responseOf(r.got(), s, req, t.dialect, most)
+	return c.newResponse(r.partial(), s, req, t.dialect, limit)
 }
 
-// mostOutput is how many tokens the answer may have.
-func (t *trial) mostOutput(configured int) int {
-	most := configured
+// outputLimit returns the maximum number of tokens of the answer.
+func (t *trial) outputLimit(configured int) int {
+	limit := configured
 	if t.req.MaxOutput > 0 {
-		most = min(most, t.req.MaxOutput)
+		limit = min(limit, t.req.MaxOutput)
 	}
 	if t.l.MostOutput > 0 {
-		most = min(most, t.l.MostOutput)
+		limit = min(limit, t.l.MostOutput)
 	}
-	if t.l.Window > 0 { // what the estimate leaves, with a quarter to spare
-		most = max(min(most, t.l.Window/4, t.l.Window-t.tokens()*5/4), minMostOutput)
+	if t.l.Window > 0 { // the rest of the window after the estimate, with a margin of a quarter
+		limit = max(min(limit, t.l.Window/4, t.l.Window-t.tokens()*5/4), minMaxOutput)
 	}
-	t.asked = most
-	return most
+	t.asked = limit
+	return limit
 }
 
-// shaped is the request with what holds for its conversation alone.
-func (t *trial) shaped() (Request, Learned) {
+// adapted returns the request and the lessons with the restrictions of its conversation.
+func (t *trial) adapted() (Request, Learned) {
 	req, l := t.req, t.l.clone()
 	if t.noThinking {
 		l.Forms = append(l.Forms, "without thinking", "without effort "+t.l.effort(t.effort))
@@ -189,9 +188,9 @@ func (t *trial) shaped() (Request, Learned) {
 	return req, l
 }
 
-// post sends a request, and notes in s what the head of the answer says. An error tells what the endpoint said.
+// post sends a request and records the response's header in s. Its error has the endpoint's message.
 func (c *Client) post(
-	ctx context.Context, p Protocol, body []byte, stream bool, s *seenAnswer,
+	ctx context.Context, p Protocol, body []byte, stream bool, s *responseMeta,
 ) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address(p)+c.query, bytes.NewReader(body))
 	if err != nil {
@@ -204,8 +203,8 @@ func (c *Client) post(
 	}
 	c.authorize(req, p)
 	resp, err := c.http.Do(req)
-	if resp != nil { // there is one beside an error where a redirect is not followed
-		s.see(resp, c.cfg.Now())
+	if resp != nil { // if a redirect is not followed, there is a response as well as an error
+		s.record(resp, c.cfg.Now())
 	}
 	if err != nil {
 		return nil, err
@@ -218,15 +217,15 @@ func (c *Client) post(
 	if err != nil {
 		return nil, err
 	}
-	said := saidIn(text)
+	said := parseErrorBody(text)
 	if !said.any() {
-		said.message = plainWords(text)
+		said.message = bodyText(text)
 	}
-	return nil, &saidError{said}
+	return nil, &endpointError{said}
 }
 
-// authorize adds the key. Anthropic's own endpoint wants it in a header of its own; those
-// that speak its dialect take either.
+// authorize adds the key. Anthropic's own endpoint expects it in a header of its own; others that speak its dialect
+// accept either.
 func (c *Client) authorize(req *http.Request, p Protocol) {
 	if p == ProtocolMessages {
 		req.Header.Set("Anthropic-Version", anthropicVersion)
@@ -234,7 +233,7 @@ func (c *Client) authorize(req *http.Request, p Protocol) {
 	if c.cfg.APIKey == "" {
 		return
 	}
-	if c.query != "" { // Azure's wants it so, but for its newest addresses
+	if c.query != "" { // required by Azure, except at its newest addresses
 		req.Header.Set("Api-Key", c.cfg.APIKey)
 	}
 	if p == ProtocolMessages {
@@ -246,8 +245,7 @@ func (c *Client) authorize(req *http.Request, p Protocol) {
 	req.Header.Set("Authorization", "Bearer "+c.cfg.APIKey)
 }
 
-// readAnswer reads an answer: a stream of events, or one piece where the endpoint does not
-// stream, whatever it was asked.
+// readAnswer reads an answer: a stream of events, or a single object if the endpoint does not stream.
 func readAnswer(in *bufio.Reader, r answerReader) error {
 	first, err := firstByte(in)
 	if err == nil && (first == '{' || first == '[') {
@@ -260,26 +258,26 @@ func readAnswer(in *bufio.Reader, r answerReader) error {
 		}
 		err = r.whole(body)
 		if errors.Is(err, errNoChoices) || errors.Is(err, errNotProtocol) {
-			if said := saidIn(body); said.message != "" { // an error in a form of its own
-				return &saidError{said}
+			if said := parseErrorBody(body); said.message != "" { // an error in another form
+				return &endpointError{said}
 			}
 		}
 		return err
 	}
 	if first == '<' {
-		page, _ := io.ReadAll(io.LimitReader(in, maxErrorBytes)) // what can't be read has no title
-		return fmt.Errorf("%w: it is %s", errPage, plainWords(page))
+		page, _ := io.ReadAll(io.LimitReader(in, maxErrorBytes)) // an unreadable page has no title
+		return fmt.Errorf("%w: it is %s", errPage, bodyText(page))
 	}
 	events := eventReader{in: in}
-	a := r.got()
+	a := r.partial()
 	for {
 		data, err := events.nextData()
 		if err == nil {
 			data, done := bytes.TrimSpace(data), false
-			if string(data) == "[DONE]" { // some end so in each dialect
+			if string(data) == "[DONE]" { // some servers end so in every dialect
 				return r.end()
 			}
-			known, err := a.like.takes(data)
+			known, err := a.lastForm.consume(data)
 			if !known {
 				done, err = r.event(data)
 			}
@@ -290,16 +288,16 @@ func readAnswer(in *bufio.Reader, r answerReader) error {
 		}
 		whole := a.ended || a.finish != "" && (errors.Is(err, io.EOF) || a.usage != nil)
 		switch {
-		case whole: // all that matters is here
+		case whole: // the rest is not needed
 			return r.end()
 		case errors.Is(err, io.EOF):
-			return errBrokenOff
+			return errTruncated
 		}
 		return err
 	}
 }
 
-// firstByte is the first byte that is no white space; it is not read.
+// firstByte peeks at the first byte that is not white space.
 func firstByte(in *bufio.Reader) (byte, error) {
 	for n := 1; n <= 4096; n++ {
 		b, err := in.Peek(n)
@@ -313,55 +311,55 @@ func firstByte(in *bufio.Reader) (byte, error) {
 	return 0, nil
 }
 
-// watchedReader calls wait before it waits for more, and notes in begun that something came.
+// watchedReader calls wait before each read, and sets begun when data arrives.
 type watchedReader struct {
 	io.Reader
-	begun *bool
-	wait  func()
+	started *bool
+	wait    func()
 }
 
 func (w watchedReader) Read(p []byte) (int, error) {
 	w.wait()
 	n, err := w.Reader.Read(p)
-	*w.begun = *w.begun || n > 0
+	*w.started = *w.started || n > 0
 	return n, err
 }
 
-// errorOf turns what went wrong with one request into an error of ours.
-func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
+// errorOf converts the error of one request.
+func (c *Client) errorOf(ctx context.Context, s responseMeta, err error) *Error {
 	e := &Error{Client: c.cfg.Name, Status: s.status, RetryAfter: s.retryAfter}
-	var told *saidError
+	var told *endpointError
 	var redirect redirectError
 	switch {
 	case errors.As(err, &told):
-		e.Code, e.Message, e.said = cmp.Or(told.said.code, told.said.kind), told.said.message, told.said.text()
-		e.Kind = kindOf(e.Status, told.said)
-		if param := told.said.param; param != "" && !strings.Contains(e.Message, param) {
+		e.Code, e.Message, e.said = cmp.Or(told.body.code, told.body.kind), told.body.message, told.body.text()
+		e.Kind = kindOf(e.Status, told.body)
+		if param := told.body.param; param != "" && !strings.Contains(e.Message, param) {
 			e.Message = strings.TrimSpace(e.Message + " (" + param + ")")
 		}
 		if e.Kind == KindRateLimit {
-			e.RetryAfter = max(e.RetryAfter, told.said.wait, waitIn(told.said.message))
-			if reset := told.said.reset; !reset.IsZero() {
-				e.RetryAfter = max(e.RetryAfter, min(reset.Sub(c.cfg.Now()), longestWait))
+			e.RetryAfter = max(e.RetryAfter, told.body.wait, parseWait(told.body.message))
+			if reset := told.body.reset; !reset.IsZero() {
+				e.RetryAfter = max(e.RetryAfter, min(reset.Sub(c.cfg.Now()), maxRetryAfter))
 			}
 		}
 	case errors.As(err, &redirect):
 		e.Kind, e.Message = KindBadRequest, redirect.Error()
-	case errors.Is(context.Cause(ctx), errSilent):
+	case errors.Is(context.Cause(ctx), errStalled):
 		e.Kind, e.Message = KindTimeout, fmt.Sprintf("no answer within %s", c.cfg.First)
-		if s.begun {
-			e.Message = errSilent.Error()
+		if s.started {
+			e.Message = errStalled.Error()
 		}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Kind, e.Message = KindTimeout, fmt.Sprintf("no answer within %s", c.cfg.Timeout)
-		if s.begun {
+		if s.started {
 			e.Message = fmt.Sprintf("no complete answer within %s", c.cfg.Timeout)
 		}
-	case errors.Is(err, errAnswerTooLarge), errors.Is(err, errTooMuch), errors.Is(err, errGarbage),
+	case errors.Is(err, errAnswerTooLarge), errors.Is(err, errLimitExceeded), errors.Is(err, errGarbage),
 		errors.Is(err, errNotProtocol), errors.Is(err, errNoChoices):
 		e.Kind, e.Message, e.Err = KindMalformed, err.Error(), err
-	case errors.Is(err, errBrokenOff), s.streamed && errors.Is(err, io.ErrUnexpectedEOF):
-		e.Kind, e.Message = KindNetwork, errBrokenOff.Error()
+	case errors.Is(err, errTruncated), s.streamed && errors.Is(err, io.ErrUnexpectedEOF):
+		e.Kind, e.Message = KindNetwork, errTruncated.Error()
 	default:
 		e.Kind, e.Message = KindNetwork, err.Error()
 	}
@@ -370,26 +368,26 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 	return e
 }
 
-// waitTold is how endpoints say in words how long to wait: "try again in 20s", "in 1.5
-// seconds", "in 6m0s", "after 30 seconds".
-var waitTold = lazyregexp.New(`(?i)(?:again|retry) (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|h|m|s)\w*\s?)+)`)
+// waitPattern matches how long to wait in an endpoint's message: "try again in 20s", "in 1.5 seconds", "in 6m0s",
+// "after 30 seconds".
+var waitPattern = lazyregexp.New(`(?i)(?:again|retry) (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|h|m|s)\w*\s?)+)`)
 
-// waitPiece is one of its parts.
-var waitPiece = lazyregexp.New(`(\d+(?:\.\d+)?)\s?(ms|h|m|s)`)
+// durationPattern matches one of its parts.
+var durationPattern = lazyregexp.New(`(\d+(?:\.\d+)?)\s?(ms|h|m|s)`)
 
-// waitIn is how long the words ask to wait; 0 when they do not say.
-func waitIn(words string) (wait time.Duration) {
-	m := waitTold.FindStringSubmatch(words)
+// parseWait returns how long a message asks to wait; 0: it does not say.
+func parseWait(words string) (wait time.Duration) {
+	m := waitPattern.FindStringSubmatch(words)
 	if m == nil {
 		return 0
 	}
 	units := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour}
-	for _, p := range waitPiece.FindAllStringSubmatch(strings.ToLower(m[1]), 4) {
+	for _, p := range durationPattern.FindAllStringSubmatch(strings.ToLower(m[1]), 4) {
 		n, err := strconv.ParseFloat(p[1], 64)
 		if err != nil || n > 1e6 {
 			return 0
 		}
 		wait += time.Duration(n * float64(units[p[2]]))
 	}
-	return min(wait, longestWait)
+	return min(wait, maxRetryAfter)
 }

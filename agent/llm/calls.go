@@ -11,26 +11,26 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// takeCalls takes over the calls, each with an id of its own.
-func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
+// addCalls adds the calls of an answer to the response, each with a unique ID.
+func (c *Client) addCalls(a *answer, resp *Response, req Request) {
 	taken := map[string]bool{}
 	for _, m := range req.Messages {
 		for _, call := range m.ToolCalls {
 			taken[call.ID] = true
 		}
 	}
-	a.splitCalls(req.Tools)
+	a.splitArguments(req.Tools)
 	for i, call := range a.calls {
 		id := call.id
-		if id == "" || taken[id] { // some servers leave it out, or begin anew in each answer; results must name one
+		if id == "" || taken[id] { // some servers omit IDs, or number from zero in each answer; results must refer to one
 			id = wireID(fmt.Sprintf("%s_%d_%d", id, len(req.Messages), i))
 		}
 		taken[id] = true
 		resp.Message.ToolCalls = append(resp.Message.ToolCalls,
-			ToolCall{ID: id, Name: call.name, Arguments: wellFormed(call.args.String())})
+			ToolCall{ID: id, Name: call.name, Arguments: joinSurrogates(call.args.String())})
 	}
 	calls := resp.Message.ToolCalls
-	if resp.Finish != FinishLength && a.cutShort(calls, req.MaxOutput) {
+	if resp.Finish != FinishLength && a.isCutShort(calls, req.MaxOutput) {
 		resp.Finish = FinishLength
 	}
 	for i := range calls {
@@ -42,21 +42,21 @@ func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
 	}
 }
 
-// splitCalls makes a call of each object where several stand in the arguments of one, and one
-// call of those between which a name is divided. Gemini's compatible address numbers all calls
-// of an answer alike (https://github.com/NousResearch/hermes-agent/issues/62940). Gateways in
-// front of Anthropic begin with an empty object, and some servers say everything twice.
-func (a *answer) splitCalls(tools []ToolSpec) {
+// splitArguments splits a call with several objects as arguments into calls, and joins calls between which a name is
+// divided. Gemini's compatible endpoint gives all calls of an answer the same index
+// (https://github.com/NousResearch/hermes-agent/issues/62940). Gateways in front of Anthropic begin with an empty
+// object, and some servers repeat everything.
+func (a *answer) splitArguments(tools []ToolSpec) {
 	var all []*partialCall
-	at := map[int]int{} // where a call went, counted from 1
+	at := map[int]int{} // new position of each call, counted from 1
 	for i, call := range a.calls {
 		at[i+1] = len(all) + 1
-		if i+1 < len(a.calls) && call.beginsName(a.calls[i+1].name, tools) {
+		if i+1 < len(a.calls) && call.isNamePrefix(a.calls[i+1].name, tools) {
 			next := a.calls[i+1]
 			next.id, next.name = cmp.Or(call.id, next.id), call.name+next.name
 			continue
 		}
-		for n, args := range objectsIn(call.args.String()) {
+		for n, args := range splitObjects(call.args.String()) {
 			one := &partialCall{of: a, name: call.name}
 			if n == 0 {
 				one.id = call.id
@@ -69,15 +69,15 @@ func (a *answer) splitCalls(tools []ToolSpec) {
 	}
 	a.calls = all
 	for i, p := range a.opaque {
-		if p.Name != "" && p.At > 0 { // of a call of chat completions; other parts count what is visible
+		if p.Name != "" && p.At > 0 { // part of a call of chat completions; other parts count the visible ones
 			a.opaque[i].At = at[p.At]
 		}
 	}
 }
 
-// beginsName reports whether a call is no more than the first piece of a tool's name, and rest goes on
-// with it: a name, too, may come in deltas.
-func (c *partialCall) beginsName(rest string, tools []ToolSpec) (begins bool) {
+// isNamePrefix reports whether a call has only the first piece of a tool's name, which rest continues: names may be
+// streamed in deltas, too.
+func (c *partialCall) isNamePrefix(rest string, tools []ToolSpec) (begins bool) {
 	if c.args.Len() > 0 {
 		return false
 	}
@@ -90,9 +90,9 @@ func (c *partialCall) beginsName(rest string, tools []ToolSpec) (begins bool) {
 	return begins
 }
 
-// objectsIn is the arguments as they are, or the objects that stand in them one after
-// another, without an empty one before others and without the same one again.
-func objectsIn(args string) []string {
+// splitObjects returns the arguments unchanged, or the concatenated objects in them, without an empty first one and
+// without repetitions.
+func splitObjects(args string) []string {
 	if !strings.Contains(args, "}{") || json.Valid([]byte(args)) {
 		return []string{args}
 	}
@@ -115,8 +115,8 @@ func objectsIn(args string) []string {
 	}
 }
 
-// plainArguments is a call's arguments as JSON, taken out of the string or the block of code in which some models
-// wrap the object, where an object can be read; else they are as they came. What was cut off must not look whole.
+// plainArguments returns a call's arguments as JSON. It removes the string or the code block in which some models wrap
+// the object. If no object can be read, it returns them unchanged. Arguments that were cut off are not completed.
 func plainArguments(args string, cut bool) string {
 	body, inner := strings.TrimSpace(args), ""
 	if strings.HasPrefix(body, `"`) && json.Unmarshal([]byte(body), &inner) == nil {
@@ -134,33 +134,33 @@ func plainArguments(args string, cut bool) string {
 		return args
 	}
 	object, n, err := readLoose(body, false)
-	if err != nil || !endOfCall.MatchString(body[n:]) {
+	if err != nil || !trailingMarkup.MatchString(body[n:]) {
 		return args
 	}
 	return object
 }
 
-// typedArguments is a call's arguments, where a number, or true or false, may stand in quotes although the schema wants
-// one without (https://github.com/moltis-org/moltis/pull/1136).
+// typedArguments removes the quotes of numbers and booleans if the schema requires them without
+// (https://github.com/moltis-org/moltis/pull/1136).
 func typedArguments(args string, schema json.RawMessage) string {
 	fields, kinds, changed := map[string]json.RawMessage{}, kindsOf(schema), false
 	if json.Unmarshal([]byte(args), &fields) != nil {
 		return args
 	}
 	for name, raw := range fields {
-		if one := unquoted(string(raw)); isOne(kinds[name], one) {
+		if one := unquote(string(raw)); isUnquotable(kinds[name], one) {
 			fields[name], changed = json.RawMessage(one), true
 		}
 	}
 	if !changed {
 		return args
 	}
-	return marshaled(fields)
+	return marshal(fields)
 }
 
-// isOne reports whether a text is exactly a number, or true or false, and a schema wants that and no text.
-func isOne(kind any, one string) bool {
-	wanted := fmt.Sprint(kind) // a word, or a list of them
+// isUnquotable reports whether a text is a number or a boolean and the schema requires that, not a string.
+func isUnquotable(kind any, one string) bool {
+	wanted := fmt.Sprint(kind) // a type, or a list of types
 	var v any
 	if strings.Contains(wanted, "string") || json.Unmarshal([]byte(one), &v) != nil || strings.TrimSpace(one) != one {
 		return false
@@ -175,14 +175,12 @@ func isOne(kind any, one string) bool {
 	return false
 }
 
-// endOfCall is what models leave behind the arguments of a call: ends of what was closed before.
-var endOfCall = lazyregexp.New("^[\\s}\\])`]*(?:<[/|][^<>]*>\\s*)*$")
+// trailingMarkup matches what models leave after the arguments of a call: closing marks of enclosing forms.
+var trailingMarkup = lazyregexp.New("^[\\s}\\])`]*(?:<[/|][^<>]*>\\s*)*$")
 
-// toolNamed is the tool that a name means, with what models and servers
-// leave around it: "functions.read", "functions.read:0", "read<|channel|>commentary"
-// (https://github.com/vllm-project/vllm/pull/42454), "readjson"
-// (https://github.com/ggml-org/llama.cpp/pull/15158). "Read" is read: models know tools of
-// that name from elsewhere.
+// toolNamed returns the tool with a name, without the additions of models and servers: "functions.read",
+// "functions.read:0", "read<|channel|>commentary" (https://github.com/vllm-project/vllm/pull/42454), "readjson"
+// (https://github.com/ggml-org/llama.cpp/pull/15158). It ignores case: models know tools such as "Read" from elsewhere.
 func toolNamed(name string, tools []ToolSpec) (t ToolSpec, is bool) {
 	bare, _, _ := strings.Cut(strings.TrimSpace(name), "<|")
 	bare, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(bare), "functions."), ":")

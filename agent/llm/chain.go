@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// How long a model that could not be asked is passed over. It is long when a person
-// must act first, but not so long that their action goes unnoticed.
+// Times for which a failed model is skipped. The long one applies if someone must act first; it is short enough to
+// notice that soon.
 const (
-	shortRest = time.Minute
-	longRest  = 10 * time.Minute
+	shortDowntime = time.Minute
+	longDowntime  = 10 * time.Minute
 )
 
-// Chain asks several models in order: the next is asked what the first can't answer.
-// A model that could not be asked is passed over for a while. Then one call without
-// retries finds out whether it is back. The last model to ask always has its retries.
-// Safe for concurrent use.
+// Chain calls several models in order: each is called if those before it can't answer. A model that failed is skipped
+// for a while. After that, one call without retries tests it. The last model to call always has its retries. Chain is
+// safe for concurrent use.
 type Chain struct {
 	clients []*Client
 
@@ -29,15 +28,13 @@ type Chain struct {
 	down []clientDowntime // by client
 }
 
-// clientDowntime is when a model may be asked again. The zero downtime is a model that
-// answered last.
+// clientDowntime is when a model may be called again. It is zero if the model answered last.
 type clientDowntime struct {
 	until time.Time
 	why   ErrorKind
 }
 
-// NewChain returns the chain of clients, in the order in which they are asked.
-// The first client's clock is the chain's.
+// NewChain returns a chain of clients, in the order in which they are called. It uses the first client's clock.
 func NewChain(clients ...*Client) (*Chain, error) {
 	if len(clients) == 0 || slices.Contains(clients, nil) {
 		return nil, errors.New("configure models: the list of models to ask is empty")
@@ -45,11 +42,11 @@ func NewChain(clients ...*Client) (*Chain, error) {
 	return &Chain{clients: slices.Clone(clients), down: make([]clientDowntime, len(clients))}, nil
 }
 
-// Model is the first model's name as its endpoint spells it.
+// Model returns the endpoint's name of the first model.
 func (c *Chain) Model() string { return c.clients[0].Model() }
 
-// Price is the highest of the models' prices in each respect: what a call may cost,
-// whichever model answers. What it did cost is in [Usage].
+// Price returns the highest of the models' prices in each respect: the maximum cost of a call. The actual cost is in
+// [Usage].
 func (c *Chain) Price() (p Price) {
 	for _, m := range c.clients {
 		p = p.Highest(m.cfg.Price)
@@ -57,27 +54,26 @@ func (c *Chain) Price() (p Price) {
 	return p
 }
 
-// Window is the smallest of the models' contexts, so that each can take over.
+// Window returns the smallest of the models' windows, so that each can take over.
 func (c *Chain) Window() int {
 	return slices.MinFunc(c.clients, func(a, b *Client) int { return a.Window() - b.Window() }).Window()
 }
 
-// MaxOutput is the smallest of the models' output limits.
+// MaxOutput returns the smallest of the models' output limits.
 func (c *Chain) MaxOutput() int {
 	return slices.MinFunc(c.clients, func(a, b *Client) int { return a.MaxOutput() - b.MaxOutput() }).MaxOutput()
 }
 
-// Complete asks the models in order until one answers; see [Client.Complete].
-// Response.Client says which one did, Response.Passed why others did not.
+// Complete calls the models in order until one answers; see [Client.Complete]. Response.Client names the one that
+// answered, and Response.Passed the reasons why others did not.
 //
-// A conversation that is too long, an answer that is not the JSON asked for, and
-// the end of ctx are no reason to ask another model. When none answers, the
-// error wraps an [Error] of each: first those that may pass, soonest first.
+// It calls no other model if the conversation is too long, if the answer is not the JSON that was requested, or if ctx
+// ends. If no model answers, the error wraps an [Error] of each: temporary ones first, soonest first.
 func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
 	var lost Usage
 	var failed []*Error
 	kinds := map[int]ErrorKind{}
-	order := c.askingOrder()
+	order := c.callOrder()
 	for n, i := range order {
 		m, retries := c.clients[i], c.clients[i].cfg.Retries
 		if c.downtimeOf(i) != (clientDowntime{}) && n < len(order)-1 {
@@ -85,7 +81,7 @@ func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
 		}
 		resp, err := m.completeWith(ctx, req, retries)
 		lost = lost.Add(resp.Lost)
-		resp.Lost, resp.Passed = lost, c.passedOver(i, kinds)
+		resp.Lost, resp.Passed = lost, c.skipReasons(i, kinds)
 		var e *Error
 		switch {
 		case err == nil:
@@ -95,7 +91,7 @@ func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
 			return resp, err
 		}
 		failed, kinds[i] = append(failed, e), e.Kind
-		if rest := e.restTime(); rest > 0 {
+		if rest := e.downtime(); rest > 0 {
 			c.setDowntime(i, clientDowntime{m.cfg.Now().Add(rest), e.Kind})
 			m.log.WarnContext(ctx, "model is passed over for a while", "kind", e.Kind, "rest", rest)
 		}
@@ -115,24 +111,23 @@ func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
 	return Response{Lost: lost}, &ChainError{failed}
 }
 
-// askingOrder is the order in which the models are asked now. Those that are passed over
-// come last, since they are better than none.
-func (c *Chain) askingOrder() []int {
+// callOrder returns the order in which the models are called now. Skipped ones are last, as a fallback.
+func (c *Chain) callOrder() []int {
 	now := c.clients[0].cfg.Now()
-	var ready, resting []int
+	var ready, skipped []int
 	for i := range c.clients {
 		if c.downtimeOf(i).until.After(now) {
-			resting = append(resting, i)
+			skipped = append(skipped, i)
 		} else {
 			ready = append(ready, i)
 		}
 	}
-	return append(ready, resting...)
+	return append(ready, skipped...)
 }
 
-// passedOver says why models before the one that answered did not answer; failed are
-// those that failed in this call.
-func (c *Chain) passedOver(answered int, failed map[int]ErrorKind) (why []string) {
+// skipReasons returns why models before the one that answered did not answer. failed are those that failed in this
+// call.
+func (c *Chain) skipReasons(answered int, failed map[int]ErrorKind) (why []string) {
 	now := c.clients[0].cfg.Now()
 	for i, m := range c.clients {
 		kind := failed[i]
@@ -158,29 +153,29 @@ func (c *Chain) setDowntime(i int, d clientDowntime) {
 	c.down[i] = d
 }
 
-// othersMayAnswer reports whether another model may answer what this one did not.
+// othersMayAnswer reports whether another model may answer the request.
 func (e *Error) othersMayAnswer(resp Response) bool {
 	return e.Kind != KindContextLength && (e.Kind != KindMalformed || resp.Message.Content == "")
 }
 
-// restTime is how long the model is passed over; 0: the trouble is with the request.
-func (e *Error) restTime() time.Duration {
+// downtime returns how long the model is skipped; 0: the error is caused by the request.
+func (e *Error) downtime() time.Duration {
 	switch {
 	case e.Kind == KindAuth, e.Kind == KindQuota, e.Kind == KindUnknownModel, e.Kind == KindDialect,
 		e.Kind == KindNoTools, e.Status == http.StatusNotFound:
-		return longRest
+		return longDowntime
 	case e.Temporary():
-		return min(max(shortRest, e.RetryAfter), longRest)
+		return min(max(shortDowntime, e.RetryAfter), longDowntime)
 	}
 	return 0
 }
 
 // ChainError is the error of a [Chain] when no model answered.
 type ChainError struct {
-	Errors []*Error // one for each model; first those that may pass
+	Errors []*Error // one for each model; temporary ones first
 }
 
-// Error names every model with its trouble.
+// Error lists every model with its error.
 func (e *ChainError) Error() string {
 	texts := make([]string, len(e.Errors))
 	for i, one := range e.Errors {

@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// pair is a chain of two models, "primary" with the fault and "backup", and how
-// often each was asked.
+// pair returns a chain of two models, "primary" with the fault and "backup", and a function for their numbers of
+// requests.
 func pair(t *testing.T, fault, backup *scripted.Fault) (*llm.Chain, *clock, func() [2]int) {
 	t.Helper()
 	clk := &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
@@ -92,8 +92,7 @@ func TestChainStaysWithOneModelWhereAnotherIsNoHelp(t *testing.T) {
 	}
 }
 
-// A model that could not be asked is passed over for a minute; then one call
-// without retries finds out whether it is back.
+// A model that failed is skipped for a minute; then one call without retries tests it.
 func TestChainRemembersADeadModel(t *testing.T) {
 	chain, clk, asked := pair(t, &scripted.Fault{Status: 503, Times: 3}, nil)
 	for _, step := range []struct {
@@ -103,7 +102,7 @@ func TestChainRemembersADeadModel(t *testing.T) {
 	}{
 		{0, "backup", [2]int{2, 1}},
 		{30 * time.Second, "backup", [2]int{2, 2}},
-		{31 * time.Second, "backup", [2]int{3, 3}}, // one look, and it rests again
+		{31 * time.Second, "backup", [2]int{3, 3}}, // one test, and it is skipped again
 		{10 * time.Second, "backup", [2]int{3, 4}},
 		{time.Minute, "primary", [2]int{4, 4}},
 		{0, "primary", [2]int{5, 4}},

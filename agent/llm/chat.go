@@ -6,23 +6,23 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// chatRequest is the request of chat completions. Its messages are ours: the library's
-// have no place for what other vendors add.
+// chatRequest is a request of chat completions. It has its own messages, since the library's lack the fields of other
+// vendors.
 type chatRequest struct {
 	openai.ChatCompletionRequest
 	Messages []map[string]any `json:"messages"`
 }
 
-// encodeChat is req in chat completions, as far as the endpoint accepts it.
-func encodeChat(c *Client, req Request, l Learned, most int) ([]byte, error) {
+// encodeChat encodes req for chat completions, without what the endpoint refuses.
+func encodeChat(c *Client, req Request, l Learned, limit int) ([]byte, error) {
 	var out chatRequest
 	out.Model = c.cfg.Model
-	if l.wants(formMaxTokens) {
-		out.MaxTokens = most //nolint:staticcheck // deprecated by OpenAI, and all that some servers know
+	if l.uses(formMaxTokens) {
+		out.MaxTokens = limit //nolint:staticcheck // deprecated by OpenAI, and all that some servers know
 	} else {
-		out.MaxCompletionTokens = most
+		out.MaxCompletionTokens = limit
 	}
-	if out.Stream = !l.wants(formNoStream); out.Stream && l.takes("stream_options") {
+	if out.Stream = !l.uses(formNoStream); out.Stream && l.accepts("stream_options") {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
 	out.ReasoningEffort = l.effort(c.cfg.Reasoning)
@@ -38,9 +38,9 @@ func encodeChat(c *Client, req Request, l Learned, most int) ([]byte, error) {
 		}
 	}
 	ids, names := wireIDs(req.Messages, c.maker(ProtocolChat), l), toolNames(req.Messages)
-	for _, m := range arranged(req.inWords(l), l) {
+	for _, m := range arrange(req.withSchemaPrompt(l), l) {
 		one := c.chatMessage(m, l, ids)
-		if m.Role == RoleTool && l.wants(formToolNames) {
+		if m.Role == RoleTool && l.uses(formToolNames) {
 			one["name"] = names[m.ToolCallID]
 		}
 		out.Messages = append(out.Messages, one)
@@ -50,13 +50,13 @@ func encodeChat(c *Client, req Request, l Learned, most int) ([]byte, error) {
 			Name: t.Name, Description: t.Description, Parameters: t.parameters(l),
 		}})
 	}
-	if l.takes("cache_control") && (l.wants(formCacheMarks) || marksByAddress(c.cfg.BaseURL)) {
+	if l.accepts("cache_control") && (l.uses(formCacheMarks) || marksByAddress(c.cfg.BaseURL)) {
 		markChat(out.Messages)
 	}
 	return json.Marshal(out)
 }
 
-// chatMessage is one message on the wire.
+// chatMessage encodes one message.
 func (c *Client) chatMessage(m Message, l Learned, ids func(string) string) map[string]any {
 	content := validText(m.Content)
 	out := map[string]any{"role": m.Role}
@@ -66,7 +66,7 @@ func (c *Client) chatMessage(m Message, l Learned, ids func(string) string) map[
 	var calls []map[string]any
 	for _, call := range m.ToolCalls {
 		var args any = validArguments(call.Arguments)
-		if l.wants(formObjects) {
+		if l.uses(formObjects) {
 			args = json.RawMessage(validArguments(call.Arguments))
 		}
 		calls = append(calls, map[string]any{"id": ids(call.ID), "type": "function",
@@ -75,22 +75,22 @@ func (c *Client) chatMessage(m Message, l Learned, ids func(string) string) map[
 	parts := m.Opaque.of(c.maker(ProtocolChat))
 	for _, p := range parts {
 		if p.Name == opaqueThink {
-			content = unquoted(p.Raw) + content
+			content = unquote(p.Raw) + content
 		}
 	}
 	switch {
 	case content == "" && len(calls) == 0:
-		out["content"] = emptyText // endpoints refuse an empty one
-	case content == "" && l.wants(formSomeContent):
+		out["content"] = emptyText // endpoints refuse empty content
+	case content == "" && l.uses(formSomeContent):
 		out["content"] = emptyText
-	case content == "" && !l.wants(formEmptyContent):
+	case content == "" && !l.uses(formEmptyContent):
 		out["content"] = nil
 	default:
 		out["content"] = content
 	}
 	for _, p := range parts {
 		switch {
-		case p.Name == opaqueThink || !l.takes(p.Name):
+		case p.Name == opaqueThink || !l.accepts(p.Name):
 		case p.At > 0 && p.At <= len(calls):
 			calls[p.At-1][p.Name] = json.RawMessage(p.Raw)
 		case p.Name == opaqueContent:
@@ -104,7 +104,7 @@ func (c *Client) chatMessage(m Message, l Learned, ids func(string) string) map[
 		}
 	}
 	if m.Role == RoleAssistant {
-		l.standIn(out, calls)
+		l.addPlaceholders(out, calls)
 	}
 	if len(calls) > 0 {
 		out["tool_calls"] = calls
@@ -112,18 +112,16 @@ func (c *Client) chatMessage(m Message, l Learned, ids func(string) string) map[
 	return out
 }
 
-// standIn adds what an endpoint wants of every answer and what one of another model does
-// not have.
+// addPlaceholders adds fields that an endpoint requires in every answer and that other models' answers lack.
 //
-// DeepSeek wants reasoning_content of each answer, and an empty one is one
-// (https://github.com/anomalyco/opencode/issues/24722). Gemini wants the signature of the
-// first call of each answer, and documents a value that stands for none
+// DeepSeek requires reasoning_content and accepts an empty one (https://github.com/anomalyco/opencode/issues/24722).
+// Gemini requires the signature of the first call of each answer, and documents a placeholder
 // (https://ai.google.dev/gemini-api/docs/thought-signatures).
-func (l Learned) standIn(m map[string]any, calls []map[string]any) {
-	if _, has := m["reasoning_content"]; l.wants(formReasoning) && !has {
+func (l Learned) addPlaceholders(m map[string]any, calls []map[string]any) {
+	if _, has := m["reasoning_content"]; l.uses(formReasoning) && !has {
 		m["reasoning_content"] = ""
 	}
-	if l.wants(formSignature) && len(calls) > 0 {
+	if l.uses(formSignature) && len(calls) > 0 {
 		if _, has := calls[0]["extra_content"]; !has {
 			calls[0]["extra_content"] = map[string]any{"google": map[string]any{
 				"thought_signature": "skip_thought_signature_validator"}}
@@ -131,7 +129,7 @@ func (l Learned) standIn(m map[string]any, calls []map[string]any) {
 	}
 }
 
-// toolNames are the names of a conversation's calls, by their ids.
+// toolNames returns the tool names of a conversation's calls, by ID.
 func toolNames(messages []Message) map[string]string {
 	names := map[string]string{}
 	for _, m := range messages {
@@ -142,8 +140,8 @@ func toolNames(messages []Message) map[string]string {
 	return names
 }
 
-// validArguments is arguments that an endpoint takes back: some refuse a conversation that
-// holds what their own model wrote, and templates fail over what is no object.
+// validArguments returns arguments that an endpoint accepts: some refuse invalid ones even from their own model, and
+// chat templates fail unless they are an object.
 func validArguments(args string) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(args), &object) != nil || object == nil {

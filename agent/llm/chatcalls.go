@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// chatCall is a piece of a call as it stands in a chunk.
+// chatCall is a piece of a call in a chunk.
 type chatCall struct {
-	Index    *wireNumber // nil: it has none
+	Index    *wireNumber // nil: none
 	ID       string
 	Function chatFunction
 	chatExtra
 }
 
-// chatFunction is what is called.
+// chatFunction is the called function.
 type chatFunction struct {
 	Name      string
 	Arguments wireArguments
 }
 
-// call takes over a piece of a call.
+// call adds a piece of a call.
 func (r *chatReader) call(p chatCall) error {
 	call, err := r.callOf(p)
 	if err != nil {
@@ -32,13 +32,12 @@ func (r *chatReader) call(p chatCall) error {
 			return err
 		}
 	}
-	return r.keep(p.parts(slices.Index(r.calls, call) + 1)...)
+	return r.addOpaque(p.parts(slices.Index(r.calls, call) + 1)...)
 }
 
-// callOf is the call that a piece belongs to: that of its index. Servers that don't number
-// calls, or number all alike, give each an id of its own, or at least a name. A name that
-// comes again for the same call begins none, and neither does an id at another index
-// (https://github.com/mudler/LocalAI/issues/9722).
+// callOf returns the call that a piece belongs to, normally by index. Servers that omit the index, or repeat it, give
+// each call an ID, or at least a name. A repeated name does not start a new call, nor does a repeated ID at another
+// index (https://github.com/mudler/LocalAI/issues/9722).
 func (r *chatReader) callOf(p chatCall) (call *partialCall, err error) {
 	index := len(r.calls) - 1
 	switch {
@@ -66,9 +65,8 @@ func (r *chatReader) callOf(p chatCall) (call *partialCall, err error) {
 	return call, nil
 }
 
-// begins reports whether a piece begins another call although its index is call's: it has
-// another id and a name. Without a name it goes on, since some servers make up an id for
-// each piece.
+// begins reports whether a piece starts a new call despite the index of call: it has another ID and a name. Without a
+// name it continues the call, since some servers generate an ID for each piece.
 func (p chatCall) begins(call *partialCall) bool {
 	name := p.Function.Name
 	switch {
@@ -77,5 +75,5 @@ func (p chatCall) begins(call *partialCall) bool {
 	case p.ID != "" && call.id != "":
 		return p.ID != call.id
 	}
-	return name != call.name // two calls of one tool come apart in splitCalls
+	return name != call.name // splitArguments separates two calls of one tool
 }

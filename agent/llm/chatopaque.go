@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// chatOpaque are the fields of a message that are opaque: DeepSeek's and vLLM's, Ollama's and OpenRouter's, Copilot's,
-// OpenRouter's, and LiteLLM's.
+// chatOpaque holds the opaque fields of a message, of DeepSeek and vLLM, Ollama and OpenRouter, Copilot, OpenRouter,
+// and LiteLLM.
 type chatOpaque struct {
 	ReasoningContent wireText          `json:"reasoning_content"`
 	Reasoning        wireText          `json:"reasoning"`
@@ -18,13 +18,13 @@ type chatOpaque struct {
 	chatExtra
 }
 
-// chatExtra are objects that are opaque, of a message or of a call: Gemini's, and LiteLLM's.
+// chatExtra holds opaque objects of a message or of a call, of Gemini and LiteLLM.
 type chatExtra struct {
 	ExtraContent json.RawMessage `json:"extra_content"`
 	Specific     json.RawMessage `json:"provider_specific_fields"`
 }
 
-// parts are the objects, of the message or, with at, of one of its calls.
+// parts returns the objects as parts: of the message if at is 0, else of its call number at.
 func (e chatExtra) parts(at int) (parts []OpaquePart) {
 	for _, p := range []OpaquePart{{At: at, Name: "extra_content", Raw: string(e.ExtraContent)},
 		{At: at, Name: "provider_specific_fields", Raw: string(e.Specific)}} {
@@ -35,25 +35,25 @@ func (e chatExtra) parts(at int) (parts []OpaquePart) {
 	return parts
 }
 
-// The names of opaque fields that are texts, which come in pieces, and of those that are lists.
+// Names of opaque fields that are streamed texts, and of those that are lists.
 var (
 	opaqueTexts = [...]string{"reasoning", "reasoning_content", "reasoning_text"}
 	opaqueLists = [...]string{"reasoning_details", "thinking_blocks"}
 )
 
-// takeOpaque takes over pieces of the opaque fields of a message.
-func (r *chatReader) takeOpaque(o chatOpaque) error {
+// addOpaqueFields adds pieces of the opaque fields of a message.
+func (r *chatReader) addOpaqueFields(o chatOpaque) error {
 	for i, piece := range [len(opaqueTexts)]wireText{o.Reasoning, o.ReasoningContent, o.ReasoningText} {
-		if err := r.think(&r.texts[i], piece); err != nil {
+		if err := r.addReasoning(&r.texts[i], piece); err != nil {
 			return err
 		}
 	}
 	for i, pieces := range [len(opaqueLists)][]json.RawMessage{o.ReasoningDetails, o.ThinkingBlocks} {
 		for _, p := range pieces {
 			if r.opaqueBytes += len(p); r.opaqueBytes > maxOpaqueBytes {
-				return errMuchReasoning
+				return errReasoningTooLarge
 			}
-			r.begun = true
+			r.started = true
 			r.lists[i] = append(r.lists[i], p)
 		}
 	}
@@ -66,31 +66,30 @@ func (r *chatReader) takeOpaque(o chatOpaque) error {
 	return nil
 }
 
-// finishOpaque puts the opaque fields of the message together.
+// finishOpaque assembles the opaque fields of the message.
 func (r *chatReader) finishOpaque() error {
-	parts := append(r.extra.parts(0), r.takeThink())
+	parts := append(r.extra.parts(0), r.extractThink())
 	for i, name := range opaqueTexts {
 		if text := r.texts[i].String(); text != "" {
-			parts = append(parts, OpaquePart{Name: name, Raw: marshaled(wellFormed(text))})
+			parts = append(parts, OpaquePart{Name: name, Raw: marshal(joinSurrogates(text))})
 		}
 	}
 	for i, name := range opaqueLists {
-		if list := mergedDetails(r.lists[i]); len(list) > 0 {
-			r.opaque = append(r.opaque, OpaquePart{Name: name, Raw: marshaled(list)}) // counted as it came
+		if list := mergeDetails(r.lists[i]); len(list) > 0 {
+			r.opaque = append(r.opaque, OpaquePart{Name: name, Raw: marshal(list)}) // size already counted
 		}
 	}
 	if r.thinking.Len() > 0 {
-		parts = append(parts, OpaquePart{Name: opaqueContent, Raw: marshaled(map[string]any{"type": "thinking",
+		parts = append(parts, OpaquePart{Name: opaqueContent, Raw: marshal(map[string]any{"type": "thinking",
 			"thinking": []any{map[string]any{"type": "text", "text": r.thinking.String()}}})})
 	}
-	return r.keep(parts...)
+	return r.addOpaque(parts...)
 }
 
-// takeThink takes what a model thought out of its words, where the server leaves it there. The
-// beginning may be missing: it stands in the prompt of some models
-// (https://github.com/MiniMax-AI/MiniMax-M2). An object or a block of code is no thought: the mark
-// stands within it.
-func (r *chatReader) takeThink() (p OpaquePart) {
+// extractThink removes the model's reasoning from its text if the server leaves it there. The opening tag may be
+// missing: for some models it is in the prompt (https://github.com/MiniMax-AI/MiniMax-M2). Text that begins with an
+// object or a code block is not reasoning: the tag is part of it.
+func (r *chatReader) extractThink() (p OpaquePart) {
 	const begin, end = "<think>", "</think>"
 	text := r.text.String()
 	at, first := strings.Index(text, end), strings.Index(text, begin)
@@ -99,7 +98,7 @@ func (r *chatReader) takeThink() (p OpaquePart) {
 	case first >= 0 && strings.TrimSpace(text[:first]) != "", at < 0 && first < 0, at >= 0 && first > at,
 		first < 0 && (strings.HasPrefix(said, "{") || strings.HasPrefix(said, "```")):
 		return p
-	case at < 0: // it was cut off in its thought
+	case at < 0: // cut off while thinking
 		at = len(text)
 	default:
 		at += len(end)
@@ -109,20 +108,20 @@ func (r *chatReader) takeThink() (p OpaquePart) {
 	}
 	r.text.Reset()
 	r.text.WriteString(text[at:])
-	r.thought += at
-	return OpaquePart{Name: opaqueThink, Raw: marshaled(wellFormed(text[:at]))}
+	r.reasoningBytes += at
+	return OpaquePart{Name: opaqueThink, Raw: marshal(joinSurrogates(text[:at]))}
 }
 
-// unquoted is the text that marshaled made JSON of.
-func unquoted(raw string) (text string) {
+// unquote returns the text that marshal encoded.
+func unquote(raw string) (text string) {
 	if json.Unmarshal([]byte(raw), &text) != nil {
 		return ""
 	}
 	return text
 }
 
-// marshaled is JSON of a value that has nothing but what JSON has, with its characters as they are.
-func marshaled(v any) string {
+// marshal returns v as JSON, without escaping HTML characters. It panics on values that JSON can't represent.
+func marshal(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -132,11 +131,10 @@ func marshaled(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// mergedDetails joins the pieces of details that were streamed: those that follow one
-// another with the same kind and index are one
+// mergeDetails joins the streamed pieces of details: consecutive pieces of the same type and index are one detail
 // (https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks).
-func mergedDetails(pieces []json.RawMessage) (list []map[string]any) {
-	texts := map[string]*strings.Builder{} // of the last detail
+func mergeDetails(pieces []json.RawMessage) (list []map[string]any) {
+	texts := map[string]*strings.Builder{} // texts of the last detail
 	closeLast := func() {
 		for k, b := range texts {
 			list[len(list)-1][k] = b.String()

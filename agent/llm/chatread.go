@@ -6,29 +6,28 @@ import (
 	"strings"
 )
 
-// chatChunk is a chunk of a stream, or a whole answer.
+// chatChunk is a chunk of a stream, or a complete answer.
 type chatChunk struct {
 	Choices  []chatChoice
 	Usage    wireUsage
 	Provider string
-	Object   string // "error" of one
+	Object   string // "error" for an error
 	Error    json.RawMessage
 	Errors   json.RawMessage
-	Message  json.RawMessage // of an error, where there are no choices
-	BaseResp struct {        // MiniMax's, also of answers that are none of errors
+	Message  json.RawMessage // error message, if there are no choices
+	BaseResp struct {        // MiniMax's, also in successful answers
 		Status wireNumber `json:"status_code"`
 	} `json:"base_resp"`
 }
 
-// chatChoice is a choice of a chunk, or of a whole answer. More than one is never asked for,
-// but Copilot puts each call into one of its own
-// (https://github.com/karthink/gptel/pull/1284). Moonshot's usage stands in it. Perplexity
-// sends the message so far beside each piece
-// (https://github.com/open-webui/open-webui/issues/9927), and some servers end with it.
+// chatChoice is a choice of a chunk or of a complete answer. SIA requests only one, but Copilot puts each call into a
+// choice of its own (https://github.com/karthink/gptel/pull/1284). Moonshot's includes the usage. Perplexity sends the
+// message so far with each piece (https://github.com/open-webui/open-webui/issues/9927), and some servers do so at the
+// end.
 type chatChoice struct {
 	Index  wireNumber
 	Finish string `json:"finish_reason"`
-	// OpenRouter's; it alone may say of a failure (https://github.com/OleksandrChekhovskyi/hax/pull/15)
+	// OpenRouter's; may be the only sign of a failure (https://github.com/OleksandrChekhovskyi/hax/pull/15)
 	NativeFinish   string `json:"native_finish_reason"`
 	Delta, Message *chatMessage
 	Usage          wireUsage
@@ -39,22 +38,21 @@ type chatMessage struct {
 	Content  wireContent
 	Refusal  wireText
 	Calls    []chatCall    `json:"tool_calls"`
-	Function *chatFunction `json:"function_call"` // of before there were tools
+	Function *chatFunction `json:"function_call"` // predecessor of tool calls
 	chatOpaque
 }
 
-// wireContent is words, which some servers send as a list of blocks
-// (https://github.com/HKUDS/nanobot/issues/2494). Mistral's thinking blocks are opaque
-// (https://docs.mistral.ai/capabilities/reasoning/).
+// wireContent is a text, which some servers send as a list of blocks (https://github.com/HKUDS/nanobot/issues/2494).
+// Mistral's thinking blocks are opaque (https://docs.mistral.ai/capabilities/reasoning/).
 type wireContent struct{ text, thinking []byte }
 
-// UnmarshalJSON passes over what is neither.
+// UnmarshalJSON ignores values of other types.
 func (c *wireContent) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return (*wireText)(&c.text).UnmarshalJSON(b)
 	}
 	var blocks []any
-	_ = json.Unmarshal(b, &blocks) // it is valid
+	_ = json.Unmarshal(b, &blocks) // b is valid
 	for _, one := range blocks {
 		block, _ := one.(map[string]any)
 		c.text = append(append(c.text, textOf(one)...), textOf(block["text"])...)
@@ -73,45 +71,44 @@ func textOf(v any) string {
 	return s
 }
 
-// chatReader reads answers of chat completions, also those that keep to the protocol
-// loosely.
+// chatReader reads answers of chat completions, including those that deviate from the protocol.
 type chatReader struct {
 	answer
 	byIndex  map[int]*partialCall
 	texts    [len(opaqueTexts)]strings.Builder
 	lists    [len(opaqueLists)][]json.RawMessage
 	extra    chatExtra
-	thinking strings.Builder // of content blocks
-	grown    []*partialCall  // whose arguments the chunk that is read goes on with
+	thinking strings.Builder // from content blocks
+	grown    []*partialCall  // calls with arguments in the current chunk
 }
 
-// volume grows with everything that a chunk adds but arguments.
+// volume returns the size of everything read except arguments.
 func (r *chatReader) volume() int {
-	return r.text.Len() + r.refusal.Len() + r.thought + r.opaqueBytes + len(r.calls) + r.thinking.Len()
+	return r.text.Len() + r.refusal.Len() + r.reasoningBytes + r.opaqueBytes + len(r.calls) + r.thinking.Len()
 }
 
-func (r *chatReader) got() *answer { return &r.answer }
+func (r *chatReader) partial() *answer { return &r.answer }
 
 // event reads one chunk.
 func (r *chatReader) event(data []byte) (done bool, err error) {
 	before := r.volume()
-	r.grown, r.like.call = r.grown[:0], nil
+	r.grown, r.lastForm.call = r.grown[:0], nil
 	if err := r.read(data); err != nil {
 		return false, err
 	}
 	if len(r.grown) == 1 && r.volume() == before {
-		r.like.remember(data, "arguments", r.grown[0])
+		r.lastForm.remember(data, "arguments", r.grown[0])
 	}
 	return false, nil
 }
 
-// whole reads an answer that came in one piece.
+// whole reads an answer that is not streamed.
 func (r *chatReader) whole(body []byte) error {
 	if err := r.read(body); err != nil {
 		return err
 	}
 	r.ended = true
-	if r.finish == "" && !r.begun {
+	if r.finish == "" && !r.started {
 		return errNoChoices
 	}
 	return r.finishOpaque()
@@ -119,23 +116,23 @@ func (r *chatReader) whole(body []byte) error {
 
 // end ends the answer.
 func (r *chatReader) end() error {
-	if r.finish == "" && !r.begun {
-		return errBrokenOff
+	if r.finish == "" && !r.started {
+		return errTruncated
 	}
 	return r.finishOpaque()
 }
 
-// read reads a chunk, or a whole answer.
+// read reads a chunk, or a complete answer.
 func (r *chatReader) read(data []byte) error {
 	var c chatChunk
 	if err := decodeWire(data, &c); err != nil {
-		if said := saidIn(data); said.any() { // Gemini wraps an error in a list
-			return &saidError{said}
+		if said := parseErrorBody(data); said.any() { // Gemini wraps an error in a list
+			return &endpointError{said}
 		}
 		return err
 	}
 	r.gateway = cmp.Or(c.Provider, r.gateway)
-	r.count(c.Usage)
+	r.setUsage(c.Usage)
 	for _, one := range c.Choices {
 		if err := r.choice(one); err != nil {
 			return err
@@ -143,7 +140,7 @@ func (r *chatReader) read(data []byte) error {
 	}
 	if isSet(c.Error) || isSet(c.Errors) || c.Object == "error" || c.BaseResp.Status != 0 ||
 		isSet(c.Message) && c.Choices == nil {
-		return &saidError{saidIn(data)}
+		return &endpointError{parseErrorBody(data)}
 	}
 	return nil
 }
@@ -156,23 +153,23 @@ func (r *chatReader) choice(c chatChoice) error {
 	if f := strings.ToLower(c.NativeFinish); failures[f] != "" {
 		r.finish = f
 	}
-	r.count(c.Usage)
+	r.setUsage(c.Usage)
 	switch first := c.Index == 0; {
 	case c.Delta != nil:
 		return r.message(c.Delta, first)
-	case c.Message != nil && (!r.begun || !first):
+	case c.Message != nil && (!r.started || !first):
 		return r.message(c.Message, first)
 	}
 	return nil
 }
 
-// message reads a delta or a message; only the first of an answer has its words.
+// message reads a delta or a message. Only the first choice has the text.
 func (r *chatReader) message(m *chatMessage, first bool) error {
 	if first {
 		if err := r.addText(m.Content.text); err != nil {
 			return err
 		}
-		if err := r.think(&r.thinking, m.Content.thinking); err != nil {
+		if err := r.addReasoning(&r.thinking, m.Content.thinking); err != nil {
 			return err
 		}
 	}
@@ -189,5 +186,5 @@ func (r *chatReader) message(m *chatMessage, first bool) error {
 			return err
 		}
 	}
-	return r.takeOpaque(m.chatOpaque)
+	return r.addOpaqueFields(m.chatOpaque)
 }

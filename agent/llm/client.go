@@ -26,70 +26,69 @@ const (
 	DefaultRetries   = 4
 )
 
-// longThoughts are the tokens that an answer may have once one was cut off while the model thought, where none are
-// configured.
-const longThoughts = 4 * DefaultMaxOutput
+// extendedMaxOutput is the maximum number of tokens of an answer, unless configured, once an answer was cut off while
+// the model was thinking.
+const extendedMaxOutput = 4 * DefaultMaxOutput
 
 // Config describes one model at one endpoint.
 type Config struct {
-	Name string // for people and logs, such as "coder"; empty: Model
-	// up to, not including, /chat/completions, /responses or /messages; empty: OpenAI's. It may end in
-	// Azure's ?api-version=….
+	Name string // for users and logs, such as "coder"; empty: Model
+	// base URL, without /chat/completions, /responses or /messages; empty: OpenAI's. It may end in Azure's
+	// ?api-version=….
 	BaseURL string
-	APIKey  string // may be empty for an endpoint that needs none
-	Model   string // as the endpoint names it; required
+	APIKey  string // may be empty for an endpoint without authentication
+	Model   string // the endpoint's name of the model; required
 
-	Protocol  Protocol // the dialect; empty: ProtocolAuto
-	Reasoning string   // how much it reasons, such as "high", in the endpoint's words; empty: as it does by itself
-	Memory    *Memory  // what was learned of endpoints; nil: one of its own
+	Protocol  Protocol // dialect; empty: ProtocolAuto
+	Reasoning string   // reasoning effort, such as "high", in the endpoint's terms; empty: the model's default
+	Memory    *Memory  // lessons about endpoints; nil: a new one
 
 	Price     Price
-	Window    int           // tokens of context, output included; 0: DefaultWindow
-	MaxOutput int           // tokens; 0: DefaultMaxOutput, and longThoughts where the model thinks longer
-	Timeout   time.Duration // of one try, in all; 0: DefaultTimeout
-	// longest silence before the model's words, in which it may think, and within a call; 0: DefaultFirst, or three
-	// tenths of a Timeout that is longer than usual
+	Window    int           // context window in tokens, output included; 0: DefaultWindow
+	MaxOutput int           // tokens; 0: DefaultMaxOutput, or extendedMaxOutput if the model thinks longer
+	Timeout   time.Duration // of one try; 0: DefaultTimeout
+	// maximum silence before the text, while the model may think, and within a call; 0: DefaultFirst, or three tenths of
+	// Timeout if that is longer
 	First   time.Duration
-	Idle    time.Duration // longest silence in the midst of its words; 0: DefaultIdle
-	Retries int           // tries after the first; 0: DefaultRetries; negative: none
+	Idle    time.Duration // maximum silence within the text; 0: DefaultIdle
+	Retries int           // retries after the first try; 0: DefaultRetries; negative: none
 
-	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
-	Logger     *slog.Logger // nil: nothing is logged
-	// Observe is told of every call that has ended, with its retries; nil: nobody is. It must be safe for
-	// concurrent use. The context is that of who asked.
+	HTTPClient *http.Client // only its Transport and Jar are used; nil: http.DefaultTransport
+	Logger     *slog.Logger // nil: no logging
+	// Observe, if not nil, is called after every call, including its retries, with the caller's context. It must be safe
+	// for concurrent use.
 	Observe func(context.Context, Call)
 
 	Now   func() time.Time                           // nil: time.Now
-	Sleep func(context.Context, time.Duration) error // nil: a timer; must return the context's error when it ends first
-	Rand  func() float64                             // in [0, 1), for jitter; nil: math/rand
+	Sleep func(context.Context, time.Duration) error // nil: a timer; must return the context's error if that ends first
+	Rand  func() float64                             // random number in [0, 1), for jitter; nil: math/rand
 }
 
-// Call is a call that has ended, for those who count.
+// Call describes a call that has ended, for metrics.
 type Call struct {
 	Client string    // Config.Name
-	Failed ErrorKind // empty: it was answered, or what asked no longer waits
-	Ended  bool      // what asked no longer waits: the context ended
-	Usage  Usage     // of the answer and of tries that broke off
+	Failed ErrorKind // empty: it was answered or canceled
+	Ended  bool      // canceled: the caller's context ended
+	Usage  Usage     // of the answer and of failed tries
 	Took   time.Duration
 
 	Model    string // Config.Model
-	Provider string // who made the dialect that was spoken: openai or anthropic
+	Provider string // vendor of the dialect: openai or anthropic
 	Host     string // of the endpoint
 	Finish   string // Response.Finish
 }
 
 // Client calls one model. It is safe for concurrent use.
 type Client struct {
-	cfg   Config
-	grown int    // tokens of an answer where the model thinks longer than Config.MaxOutput
-	query string // that each address ends in, with its ?: Azure's api-version
-	http  *http.Client
-	log   *slog.Logger
-	apart conversationsApart
+	cfg        Config
+	grown      int    // maximum tokens of an answer if the model thinks longer than Config.MaxOutput
+	query      string // query of each URL, with its ?: Azure's api-version
+	http       *http.Client
+	log        *slog.Logger
+	restricted conversationRestrictions
 }
 
-// apiVersion is the query that Azure's addresses end in
-// (https://learn.microsoft.com/azure/ai-foundry/openai/reference).
+// apiVersion matches the query of Azure's URLs (https://learn.microsoft.com/azure/ai-foundry/openai/reference).
 var apiVersion = lazyregexp.New(`^\?api-version=[\w.-]{1,40}$`)
 
 // New checks cfg and returns a client. It makes no call.
@@ -104,7 +103,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	u, err := url.Parse(cfg.BaseURL + query)
 	switch {
-	case err != nil: // its text may hold a password: leave it out
+	case err != nil: // its text may contain a password, so it is left out
 		return nil, fmt.Errorf("configure model %s: the endpoint's address is not a URL", cfg.Name)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return nil, fmt.Errorf("configure model %s: the endpoint's address must begin with https:// or http:// and name a "+
@@ -123,7 +122,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Memory = &Memory{}
 	}
 	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
-	grown := min(cmp.Or(cfg.MaxOutput, longThoughts), cfg.Window/2)
+	grown := min(cmp.Or(cfg.MaxOutput, extendedMaxOutput), cfg.Window/2)
 	cfg.MaxOutput = min(cmp.Or(cfg.MaxOutput, DefaultMaxOutput), cfg.Window/2)
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.First = min(cmp.Or(cfg.First, max(DefaultFirst, cfg.Timeout*3/10)), cfg.Timeout)
@@ -146,13 +145,14 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Key names the model at its endpoint, for [NewMemory].
+// Key identifies the model at its endpoint, for [NewMemory].
 func (c *Client) Key() string { return c.cfg.BaseURL + " " + c.cfg.Model }
 
-// Learned is what the endpoint was found to want or to refuse.
+// Learned returns the lessons about the endpoint.
 func (c *Client) Learned() Learned { return c.cfg.Memory.of(c.Key()) }
 
-// Weaker is what the model works without, for people: as learned, and the effort that it is configured with.
+// Weaker returns the features that the model works without, for users: those in Learned, and a refused reasoning
+// effort.
 func (c *Client) Weaker() []string {
 	l := c.Learned()
 	if less := l.lessEffort(c.cfg.Reasoning); less != "" {
@@ -161,17 +161,17 @@ func (c *Client) Weaker() []string {
 	return l.Weaker
 }
 
-// Protocol is the dialect in which the model is asked as things stand.
+// Protocol returns the current dialect for the model.
 func (c *Client) Protocol() Protocol { return c.protocolOf(c.Learned()) }
 
-// Model is the model's name as the endpoint spells it.
+// Model returns the endpoint's name of the model.
 func (c *Client) Model() string { return c.cfg.Model }
 
-// Price is what the model costs.
+// Price returns the price of the model.
 func (c *Client) Price() Price { return c.cfg.Price }
 
-// Window is the model's context in tokens, output included: as configured, or fewer where
-// the endpoint was found to have fewer.
+// Window returns the model's context window in tokens, output included: as configured, or as learned if that is
+// smaller.
 func (c *Client) Window() int {
 	if n := c.Learned().Window; n > 0 {
 		return min(c.cfg.Window, n)
@@ -179,8 +179,7 @@ func (c *Client) Window() int {
 	return c.cfg.Window
 }
 
-// MaxOutput is the greatest number of tokens that a call may produce, at most
-// half of Window.
+// MaxOutput returns the maximum number of output tokens of a call, at most half of Window.
 func (c *Client) MaxOutput() int {
 	l := c.Learned()
 	if l.Window > 0 {
@@ -189,28 +188,24 @@ func (c *Client) MaxOutput() int {
 	return c.maxOutput(l)
 }
 
-// maxOutput is how many tokens SIA allows an answer.
+// maxOutput returns the configured or extended maximum number of output tokens.
 func (c *Client) maxOutput(l Learned) int {
-	if l.wants(formLongThoughts) {
+	if l.uses(formExtendedOutput) {
 		return c.grown
 	}
 	return c.cfg.MaxOutput
 }
 
-// Complete makes one call and waits for the whole answer. The answer comes as a
-// stream where the endpoint can do that. So a dead connection is noticed within
-// Config.First, and a call that ctx ends stops costing at once.
+// Complete makes one call and waits for the complete answer. It streams the answer if the endpoint supports that, so
+// that a dead connection is noticed within Config.First and a canceled call stops costing money at once.
 //
-// It tries again what may succeed, at most Config.Retries times. It gives up at
-// once when the endpoint asks to wait longer than a minute, or longer than the
-// context's deadline allows; [Error.RetryAfter] then says how long. When ctx
-// ends, the error wraps its cause and is no [Error]. Every other error is one.
+// It retries temporary errors, at most Config.Retries times. It gives up if the endpoint asks to wait longer than a
+// minute, or longer than the context's deadline; [Error.RetryAfter] then holds the time. If ctx ends, the error wraps
+// its cause. All other errors are of type [Error].
 //
-// With a Schema the answer's object stands in Response.JSON, whichever way the
-// endpoint was asked. The caller checks whether it satisfies the schema. When no
-// object can be found, the error is of [KindMalformed], and the Response still says
-// what came and what it cost. With every error, Response.Lost says what was used by
-// tries that broke off.
+// With a Schema, Response.JSON holds the answer's object, regardless of how the endpoint was asked. The caller must
+// validate it. If the answer has no object, the error is of [KindMalformed], and the Response holds the answer and its
+// cost. On any error, Response.Lost is the usage of tries that broke off.
 func (c *Client) Complete(ctx context.Context, req Request) (Response, error) {
 	return c.completeWith(ctx, req, c.cfg.Retries)
 }
@@ -239,7 +234,7 @@ func (c *Client) completeWith(ctx context.Context, req Request, retries int) (re
 	return resp, nil
 }
 
-// observe tells who counts of a call.
+// observe calls Config.Observe.
 func (c *Client) observe(ctx context.Context, started time.Time, resp Response, err error) {
 	if c.cfg.Observe == nil {
 		return

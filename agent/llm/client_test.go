@@ -23,7 +23,7 @@ import (
 
 const key = "sk-test-0123456789abcdef0123"
 
-// clock is an injected clock. Its sleeps only move it.
+// clock is a fake clock. Its sleeps only advance it.
 type clock struct {
 	at    time.Time
 	slept []time.Duration
@@ -245,7 +245,7 @@ func TestDeadlineIsNotSleptThrough(t *testing.T) {
 	}
 }
 
-// picky is an endpoint that refuses parts of the protocol, as compatible servers do.
+// picky serves an endpoint that refuses parts of the protocol, as compatible servers do.
 func picky(t *testing.T, refuse map[string]string, answer string) (*llm.Client, *[]map[string]any) {
 	t.Helper()
 	var got []map[string]any
@@ -390,7 +390,7 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
-// What can be done about a refused request is what the endpoint says of it.
+// The advice about a refused request quotes the endpoint.
 func TestAdviceQuotesTheEndpoint(t *testing.T) {
 	for _, c := range []struct {
 		err  llm.Error
@@ -416,7 +416,7 @@ func TestAdviceQuotesTheEndpoint(t *testing.T) {
 	}
 }
 
-// An answer that is too large is no wrong address, and asking again would not help.
+// The advice for an answer that is too large does not blame the address, and the call is not retried.
 func TestAnswerThatIsTooLarge(t *testing.T) {
 	asked := 0
 	srv := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -437,7 +437,7 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// An endpoint may redirect within itself, and nowhere else: the key would go there too.
+// Redirects are followed only within an endpoint, since others would get the key.
 func TestRedirects(t *testing.T) {
 	moved := 0
 	here := newServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -468,7 +468,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// newServer serves f; connections are cut at the end.
+// newServer serves f; connections are closed at the end.
 func newServer(t *testing.T, f http.HandlerFunc) string {
 	t.Helper()
 	srv := httptest.NewServer(f)

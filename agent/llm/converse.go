@@ -9,28 +9,28 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Completer makes one call to a model. [Client] and [Chain] are.
+// Completer makes one call to a model. [Client] and [Chain] implement it.
 type Completer interface {
 	Complete(ctx context.Context, req Request) (Response, error)
 }
 
-// Question is a call for an answer in JSON, and what is done when the answer can't be used.
+// Question is a request for an answer in JSON, with its retries.
 type Question struct {
 	Messages []Message
 	Schema   *Schema
-	Within   time.Duration // that one call may take, the client's own retries included
-	Tries    int           // answers that are asked for before an unusable one is final; at least two
+	Within   time.Duration // limit for one call, including the client's own retries
+	Tries    int           // maximum number of answers; at least two
 }
 
-// maxShown are characters of an unusable answer that are shown with what is wrong with it.
+// maxShown is the maximum size of an unusable answer that is repeated in the next request, in characters.
 const maxShown = 8000
 
-// errCut is an answer that ended at the output limit.
+// errCut means that an answer ended at the output limit.
 var errCut = errors.New("the answer was cut off at the output limit; make it shorter")
 
-// Converse asks a question until accept takes the answer, each time naming the fault of the one
-// before. It returns what all calls used. The error says in words for people why there is no usable
-// answer; it wraps the call's [Error] where the model could not be asked.
+// Converse asks a question until accept returns nil for the answer. Each new request names the fault of the answer
+// before. Converse returns the usage of all calls. Its error explains in words for users why there is no usable answer;
+// it wraps the [Error] of a failed call.
 func Converse(ctx context.Context, m Completer, q Question, accept func([]byte) error) (used Usage, err error) {
 	messages := q.Messages[:len(q.Messages):len(q.Messages)]
 	var fault error
@@ -39,7 +39,7 @@ func Converse(ctx context.Context, m Completer, q Question, accept func([]byte) 
 		used = used.Add(resp.Spent())
 		var call *Error
 		switch {
-		case resp.CutInThought(): // it may think longer from now on
+		case resp.CutInThought(): // the limit is higher from now on
 			err = errCut
 		case err == nil && resp.Finish == FinishLength:
 			err = errCut
@@ -55,7 +55,7 @@ func Converse(ctx context.Context, m Completer, q Question, accept func([]byte) 
 				return used, nil
 			}
 		case errors.As(err, &call) && call.Kind == KindMalformed && resp.Message.Content != "":
-			// It answered, but not with JSON: worth a repair.
+			// An answer without JSON: ask for a correction.
 		default:
 			return used, &unanswered{"the model could not be asked: ", err}
 		}
@@ -67,7 +67,7 @@ func Converse(ctx context.Context, m Completer, q Question, accept func([]byte) 
 	return used, &unanswered{"the model's answer was unusable, also after it was told why: ", fault}
 }
 
-// unanswered is why there is no usable answer.
+// unanswered is the error if there is no usable answer.
 type unanswered struct {
 	what string
 	err  error

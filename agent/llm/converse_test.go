@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// A model that thinks longer than answers usually may be is asked again, with the room that it was found to need.
+// After an answer that was cut off while thinking, the question is repeated with the raised limit.
 func TestConverseAfterALongThought(t *testing.T) {
 	cut := 0
 	s := flavour.Start(flavour.Flavour{

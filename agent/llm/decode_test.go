@@ -16,10 +16,10 @@ import (
 // longCall is a call with arguments of 512 KiB.
 var longCall = `{"path":"a.go","content":"` + strings.Repeat("x", 512<<10) + `"}`
 
-// longCalls is that call as each dialect streams it, in pieces of four bytes.
+// longCalls are streams of that call in each dialect, in pieces of four bytes.
 var longCalls = []struct {
 	name               string
-	before, piece, end string // piece holds a place for its number and its text
+	before, piece, end string // piece has verbs for its number and its text
 	reader             func() answerReader
 }{
 	{"chat", `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":` +
@@ -50,7 +50,7 @@ var longCalls = []struct {
 		func() answerReader { return &messagesReader{} }},
 }
 
-// streamOf is the stream of one of longCalls.
+// streamOf returns the stream of one of longCalls.
 func streamOf(before, piece, end string) []byte {
 	var b bytes.Buffer
 	b.WriteString(before)
@@ -61,8 +61,7 @@ func streamOf(before, piece, end string) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkArguments reads a call of 512 KiB in pieces of four bytes: 50 ms and 4 MiB are
-// the most that it may take.
+// BenchmarkArguments reads a call of 512 KiB in pieces of four bytes; the limits are 50 ms and 4 MiB.
 func BenchmarkArguments(b *testing.B) {
 	for _, c := range longCalls {
 		stream := streamOf(c.before, c.piece, c.end)
@@ -78,7 +77,7 @@ func BenchmarkArguments(b *testing.B) {
 	}
 }
 
-// What a call in small pieces allocates is linear in its size, and bounded.
+// Allocations for a call in small pieces are linear in its size, and bounded.
 func TestArgumentsAllocateLittle(t *testing.T) {
 	for _, c := range longCalls {
 		stream := streamOf(c.before, c.piece, c.end)
@@ -91,14 +90,13 @@ func TestArgumentsAllocateLittle(t *testing.T) {
 		if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 4<<20 {
 			t.Errorf("%s: %d bytes are allocated, want at most 4 MiB: %v", c.name, got, err)
 		}
-		if got := r.got().calls[0].args.String(); got != longCall {
+		if got := r.partial().calls[0].args.String(); got != longCall {
 			t.Errorf("%s: %d bytes of arguments, want %d", c.name, len(got), len(longCall))
 		}
 	}
 }
 
-// What a model thinks is opaque also where it is cut off, and goes back as it came: a block without
-// a signature gets none.
+// Reasoning is kept even if it was cut off, and is sent back unchanged: a block without a signature gets none.
 func TestThoughtsAsTheyCame(t *testing.T) {
 	for name, c := range map[string]struct {
 		r            answerReader
@@ -113,14 +111,14 @@ func TestThoughtsAsTheyCame(t *testing.T) {
 			"\n\n", `{"thinking":"Hm.","type":"thinking"}`},
 	} {
 		err := readAnswer(bufio.NewReader(strings.NewReader(c.events)), c.r)
-		a := c.r.got()
+		a := c.r.partial()
 		if err != nil || a.text.Len() > 0 || len(a.opaque) != 1 || a.opaque[0].Raw != c.want {
 			t.Errorf("%s: %v, text %q, opaque %+v", name, err, a.text.String(), a.opaque)
 		}
 	}
 }
 
-// The details of reasoning are a stranger's JSON: what tells them apart may be of any kind.
+// The details of reasoning are untrusted JSON: their index may have any type.
 func TestDetailsOfAnyKind(t *testing.T) {
 	for _, which := range []string{`"type":"t","index":[1]`, `"type":{"a":1},"index":{"b":2}`} {
 		r := &chatReader{}
@@ -132,7 +130,7 @@ func TestDetailsOfAnyKind(t *testing.T) {
 	}
 }
 
-// The arguments of a call that comes whole are what stands between their quotes, quotes at their ends included.
+// The arguments of a call that is not streamed are the content of the string, including quotes at its ends.
 func TestArgumentsThatComeWhole(t *testing.T) {
 	for wire, want := range map[string]string{
 		`"{\"p\":1}"`: `{"p":1}`, `{"p":1}`: `{"p":1}`, `"\"{\\\"p\\\":1}\""`: `"{\"p\":1}"`, `"{\"p\":\""`: `{"p":"`,
@@ -147,7 +145,7 @@ func TestArgumentsThatComeWhole(t *testing.T) {
 	}
 }
 
-// Who gives a model more time gives it more time to begin, too.
+// A longer timeout includes a longer time until the start of the answer.
 func TestTimeToBegin(t *testing.T) {
 	for timeout, want := range map[time.Duration]time.Duration{0: DefaultFirst, time.Minute: time.Minute,
 		5 * time.Minute: DefaultFirst, 30 * time.Minute: 9 * time.Minute} {
@@ -158,7 +156,7 @@ func TestTimeToBegin(t *testing.T) {
 	}
 }
 
-// Answers that are too much are refused, and reading them stops there.
+// Answers beyond the limits are refused, and reading stops there.
 func TestBounds(t *testing.T) {
 	chunk := func(calls string) string {
 		return `data: {"choices":[{"index":0,"delta":{"tool_calls":[` + calls + "]}}]}\n\n"
@@ -179,10 +177,10 @@ func TestBounds(t *testing.T) {
 		r    answerReader
 		want error
 	}{
-		"100,000 calls":      {many.String(), &chatReader{}, errTooMuch},
-		"a call of 40 MiB":   {long.String(), &chatReader{}, errTooMuch},
-		"text of 80 MiB":     {words, &chatReader{}, errTooMuch},
-		"thoughts of 80 MiB": {thoughts, &chatReader{}, errTooMuch},
+		"100,000 calls":      {many.String(), &chatReader{}, errLimitExceeded},
+		"a call of 40 MiB":   {long.String(), &chatReader{}, errLimitExceeded},
+		"text of 80 MiB":     {words, &chatReader{}, errLimitExceeded},
+		"thoughts of 80 MiB": {thoughts, &chatReader{}, errLimitExceeded},
 		"a line of 160 MiB": {"data: {" + strings.Repeat(" ", 10*maxEventBytes), &chatReader{},
 			errAnswerTooLarge},
 		"garbage of 640 KiB":  {strings.Repeat("lorem ipsum\n", 10*maxGarbageBytes/12), &chatReader{}, errGarbage},
@@ -190,22 +188,22 @@ func TestBounds(t *testing.T) {
 		"deeper than it may be": {`{"choices":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
 			&chatReader{}, errNotProtocol},
 		"an answer of 64 MiB":    {`{"choices":[` + strings.Repeat(" ", 2*maxAnswerBytes), &chatReader{}, errAnswerTooLarge},
-		"640 calls of Responses": {responsesCalls(10 * maxAnswerCalls), &responsesReader{}, errTooMuch},
-		"640 calls of Messages":  {messagesCalls(10 * maxAnswerCalls), &messagesReader{}, errTooMuch},
+		"640 calls of Responses": {responsesCalls(10 * maxAnswerCalls), &responsesReader{}, errLimitExceeded},
+		"640 calls of Messages":  {messagesCalls(10 * maxAnswerCalls), &messagesReader{}, errLimitExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := readAnswer(bufio.NewReader(strings.NewReader(c.body)), c.r)
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
-			if n := len(c.r.got().calls); n > maxBegunCalls {
+			if n := len(c.r.partial().calls); n > maxBegunCalls {
 				t.Errorf("%d calls were kept", n)
 			}
 		})
 	}
 }
 
-// Of more calls than are taken of an answer, the first are.
+// Of too many calls in an answer, the first ones are used.
 func TestTooManyCalls(t *testing.T) {
 	const n = 2 * maxAnswerCalls
 	var chat strings.Builder
@@ -225,8 +223,8 @@ func TestTooManyCalls(t *testing.T) {
 		if err := readAnswer(bufio.NewReader(strings.NewReader(c.body)), c.r); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		a := c.r.got()
-		a.splitCalls(nil)
+		a := c.r.partial()
+		a.splitArguments(nil)
 		if len(a.calls) != maxAnswerCalls {
 			t.Errorf("%s: %d calls", name, len(a.calls))
 		}
@@ -251,7 +249,7 @@ func messagesCalls(n int) string {
 	return b.String()
 }
 
-// Texts are read as encoding/json reads them, and no event makes a reader panic.
+// Strings are decoded as by encoding/json, and no event makes a reader panic.
 func FuzzReaders(f *testing.F) {
 	for _, s := range []string{
 		`{"a":"b\"\\\n\u00e9\ud83d\ude00","c":[1,{"d":null}]}`, `{"a":`, `[[[`, `"\u12`, `{"a" "b"}`,
@@ -264,7 +262,7 @@ func FuzzReaders(f *testing.F) {
 		var got wireText
 		var want string
 		if utf8.Valid(b) && json.Unmarshal(b, &want) == nil && json.Unmarshal(b, &got) == nil &&
-			wellFormed(string(got)) != want {
+			joinSurrogates(string(got)) != want {
 			t.Errorf("%q is %q, want %q", b, got, want)
 		}
 		for _, r := range []answerReader{&chatReader{}, &responsesReader{}, &messagesReader{}} {

@@ -9,41 +9,41 @@ import (
 	"time"
 )
 
-// ErrorKind sorts errors by what can be done about them.
+// ErrorKind classifies errors by how they can be handled.
 type ErrorKind string
 
 // The kinds of error.
 const (
-	KindAuth          ErrorKind = "auth"           // the key is missing, wrong, or lacks access: a person must act
-	KindQuota         ErrorKind = "quota"          // the account is out of money: a person must act
+	KindAuth          ErrorKind = "auth"           // the key is missing, wrong, or lacks access: requires action
+	KindQuota         ErrorKind = "quota"          // the account is out of money: requires action
 	KindRateLimit     ErrorKind = "rate_limit"     // too many requests or tokens: wait
-	KindOverloaded    ErrorKind = "overloaded"     // the endpoint has trouble (5xx): wait
+	KindOverloaded    ErrorKind = "overloaded"     // the endpoint fails (5xx): wait
 	KindContextLength ErrorKind = "context_length" // the conversation does not fit the model's window: shorten it
-	KindModeration    ErrorKind = "moderation"     // the provider refuses the conversation's subject: a person must act
-	KindUnknownModel  ErrorKind = "unknown_model"  // the endpoint knows no such model: a person must act
-	KindDialect       ErrorKind = "dialect"        // the model wants to be asked in another dialect: a person must act
-	KindNoTools       ErrorKind = "no_tools"       // the model, as it is served, can't call tools: a person must act
+	KindModeration    ErrorKind = "moderation"     // the provider refuses the subject: requires action
+	KindUnknownModel  ErrorKind = "unknown_model"  // the endpoint does not have the model: requires action
+	KindDialect       ErrorKind = "dialect"        // the model requires another dialect: requires action
+	KindNoTools       ErrorKind = "no_tools"       // the model, as it is served, can't call tools: requires action
 	KindBadRequest    ErrorKind = "bad_request"    // the endpoint refuses the request
-	KindNetwork       ErrorKind = "network"        // no connection, or a broken one
+	KindNetwork       ErrorKind = "network"        // no connection, or a lost one
 	KindTimeout       ErrorKind = "timeout"        // no answer within Config.Timeout
-	KindMalformed     ErrorKind = "malformed"      // an answer that can't be read, or not the JSON asked for
+	KindMalformed     ErrorKind = "malformed"      // an invalid answer, or not the JSON that was requested
 )
 
-// Error is a call that did not succeed. Its text never holds the API key.
+// Error is the error of a call. Its text never contains the API key.
 type Error struct {
 	Client     string // Config.Name
 	Kind       ErrorKind
-	Status     int           // HTTP status; 0 when there was no answer
+	Status     int           // HTTP status; 0: no response
 	Code       string        // the endpoint's own code, such as "insufficient_quota"
-	Message    string        // the endpoint's words, at most 500 bytes
-	RetryAfter time.Duration // how long the endpoint asked to wait; 0 when it did not say
-	Tries      int           // how many times the call was made
-	Err        error         // the cause, when there was no answer
+	Message    string        // the endpoint's message, at most 500 bytes
+	RetryAfter time.Duration // how long the endpoint asks to wait; 0: unknown
+	Tries      int           // number of tries
+	Err        error         // cause, if there was no response
 
-	said string // all that the endpoint says, as said.text has it, for what learns from it; it may hold the API key
+	said string // all text of the error, as returned by errorBody.text, for lessons; it may contain the API key
 }
 
-// Error names the model, the kind and the endpoint's words.
+// Error returns the model, the kind and the endpoint's message.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "call model %s: %s", e.Client, e.Kind)
@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause, if there is one.
+// Unwrap returns the cause, if any.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Temporary reports whether the same call may succeed later.
@@ -68,13 +68,13 @@ func (e *Error) Temporary() bool {
 	case KindRateLimit, KindOverloaded, KindNetwork, KindTimeout:
 		return true
 	}
-	return e.Kind == KindMalformed && !errors.Is(e.Err, errTooMuch)
+	return e.Kind == KindMalformed && !errors.Is(e.Err, errLimitExceeded)
 }
 
-// Reason is why there was no answer, in a few words.
+// Reason returns in a few words why there was no answer.
 func (e *Error) Reason() string {
 	switch e.Kind {
-	case KindTimeout, KindMalformed, KindNetwork: // the kind alone says little
+	case KindTimeout, KindMalformed, KindNetwork: // the kind alone is vague
 		if e.Message != "" {
 			return e.Message
 		}
@@ -86,7 +86,7 @@ func (e *Error) Reason() string {
 	return words
 }
 
-// reasons are kinds of error in words.
+// reasons describes the kinds of error.
 var reasons = map[ErrorKind]string{
 	KindAuth: "its key is refused", KindQuota: "its account is out of money", KindRateLimit: "it is asked too often",
 	KindOverloaded: "its endpoint has trouble", KindModeration: "its provider refuses the subject",
@@ -94,12 +94,12 @@ var reasons = map[ErrorKind]string{
 	KindNoTools: "it can't call tools", KindBadRequest: "its endpoint refuses the request",
 }
 
-// Advice tells a person what to do about the error.
+// Advice returns how to fix the error.
 func (e *Error) Advice() string {
 	switch e.Kind {
 	case KindAuth:
 		const check = "Check the API key of the model in the server's configuration, and that it may use this model"
-		if e.Status == http.StatusForbidden { // which has many reasons
+		if e.Status == http.StatusForbidden { // 403 has many causes
 			return check + e.words() + "."
 		}
 		return check + "."
@@ -125,7 +125,7 @@ func (e *Error) Advice() string {
 		switch {
 		case said == "":
 			return check
-		case e.Status == http.StatusBadRequest: // it knows the model, and says what is wrong
+		case e.Status == http.StatusBadRequest: // the endpoint has the model and describes the error
 			return "The endpoint says: " + said + "."
 		}
 		return check + " The endpoint says: " + said + "."
@@ -136,7 +136,7 @@ func (e *Error) Advice() string {
 	case KindNetwork:
 		return "Check that the model's endpoint is up and can be reached from this machine."
 	}
-	if errors.Is(e.Err, errTooMuch) {
+	if errors.Is(e.Err, errLimitExceeded) {
 		return "The model does not come to an end, and its endpoint does not bound its answers. Use another model, or set " +
 			"a bound on its server."
 	}
@@ -144,11 +144,11 @@ func (e *Error) Advice() string {
 		"Responses or Messages."
 }
 
-// useTools is the advice for a model that calls none.
+// useTools is the advice for a model that calls no tools.
 const useTools = "Use a model that can call tools, or switch on its server's parser for tool calls " +
 	"(vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)."
 
-// words are the endpoint's, to be put into a sentence.
+// words returns the endpoint's message in parentheses, for use in a sentence.
 func (e *Error) words() string {
 	said := strings.TrimRight(strings.TrimSpace(e.Message), ".")
 	if said == "" {

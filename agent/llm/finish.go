@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// finishes are the reasons to stop in the words of those endpoints that have others, in
-// lower case: Anthropic's, Gemini's, Mistral's, z.ai's, Bedrock's and Cohere's.
+// finishes maps the finish reasons of Anthropic, Gemini, Mistral, z.ai, Bedrock and Cohere, in lower case, to OpenAI's.
 var finishes = map[string]string{
 	"end_turn": FinishStop, "stop_sequence": FinishStop, "eos": FinishStop, "end": FinishStop, "completed": FinishStop,
 	"complete": FinishStop, "tool_use": FinishToolCalls, "function_call": FinishToolCalls, "tool_call": FinishToolCalls,
@@ -18,10 +17,9 @@ var finishes = map[string]string{
 	"content_filtered": FinishContentFilter, "error_toxic": FinishContentFilter, "pause_turn": FinishPause,
 }
 
-// failures are reasons to stop that are no end of an answer, in lower case, and what they mean:
-// OpenRouter's (https://openrouter.ai/docs/api-reference/errors), z.ai's
-// (https://docs.z.ai/api-reference/llm/chat-completion), DeepSeek's
-// (https://api-docs.deepseek.com/api/create-chat-completion), vLLM's and Gemini's
+// failures maps finish reasons that report an error, in lower case, to error kinds: OpenRouter's
+// (https://openrouter.ai/docs/api-reference/errors), z.ai's (https://docs.z.ai/api-reference/llm/chat-completion),
+// DeepSeek's (https://api-docs.deepseek.com/api/create-chat-completion), vLLM's and Gemini's
 // (https://ai.google.dev/api/generate-content#FinishReason).
 var failures = map[string]ErrorKind{
 	"error": KindOverloaded, "network_error": KindOverloaded, "insufficient_system_resource": KindOverloaded,
@@ -29,10 +27,10 @@ var failures = map[string]ErrorKind{
 	"function_call_filter: malformed_function_call": KindMalformed,
 }
 
-// responseOf turns an answer to req into ours; most is how many tokens it might have.
-func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, most int) (Response, *Error) {
+// newResponse converts an answer to req; limit is the maximum number of tokens that it could have.
+func (c *Client) newResponse(a *answer, s responseMeta, req Request, d Protocol, limit int) (Response, *Error) {
 	resp := Response{
-		Message: Message{Role: RoleAssistant, Content: wellFormed(a.text.String())},
+		Message: Message{Role: RoleAssistant, Content: joinSurrogates(a.text.String())},
 		Finish:  a.finish,
 		Model:   c.cfg.Model,
 		Client:  c.cfg.Name,
@@ -42,26 +40,26 @@ func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, mo
 		resp.Finish = known
 	}
 	if a.refusal.Len() > 0 && resp.Message.Content == "" && len(a.calls) == 0 {
-		resp.Message.Content, resp.Finish = wellFormed(a.refusal.String()), FinishContentFilter
+		resp.Message.Content, resp.Finish = joinSurrogates(a.refusal.String()), FinishContentFilter
 	}
 	if len(a.calls) == 0 {
-		cut := resp.Finish == FinishLength || a.usage != nil && most > 0 && a.usage.Output >= most
+		cut := resp.Finish == FinishLength || a.usage != nil && limit > 0 && a.usage.Output >= limit
 		resp.Unread = a.readTextCalls(&resp.Message, req.Tools, cut)
 	}
-	if len(a.calls) == 0 && resp.Message.Content == "" && a.inThought(req.Tools) {
+	if len(a.calls) == 0 && resp.Message.Content == "" && a.callsInReasoning(req.Tools) {
 		resp.Unread = "it stands in your reasoning, where no call is carried out"
 	}
-	c.takeCalls(a, &resp, req)
+	c.addCalls(a, &resp, req)
 	if a.usage != nil {
 		resp.Usage = *a.usage
 	}
-	// An endpoint that does not count must not look free.
+	// An endpoint that does not report usage must not appear free.
 	if u := &resp.Usage; u.Input == 0 {
 		*u = Usage{Input: req.Tokens(), Output: a.estimatedOutput(), Estimated: true}
-	} else if u.Output == 0 && a.begun {
+	} else if u.Output == 0 && a.started {
 		u.Output, u.Estimated = a.estimatedOutput(), true
 	}
-	if resp.Finish == FinishStop && resp.unsaid() && full(resp.Usage.Output, most) {
+	if resp.Finish == FinishStop && resp.isEmpty() && nearLimit(resp.Usage.Output, limit) {
 		resp.Finish = FinishLength // https://github.com/vllm-project/vllm/issues/24184
 	}
 	resp.Usage.USD = c.cfg.Price.Cost(resp.Usage)
@@ -75,7 +73,7 @@ func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, mo
 	case resp.Finish == FinishToolCalls && len(resp.Message.ToolCalls) == 0 && resp.Message.Content == "":
 		// https://github.com/earendil-works/pi/issues/9681
 		failed.Kind, failed.Message = KindMalformed, "the answer says that it calls a tool, and calls none"
-	case c.fullWindow(resp, a, most):
+	case c.isWindowFull(resp, a, limit):
 		failed.Kind, failed.Message = KindContextLength, "the window is full: the model had no room for an answer"
 	default:
 		return resp, nil
@@ -83,11 +81,10 @@ func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, mo
 	return Response{Lost: resp.Usage}, failed
 }
 
-// fullWindow reports whether an answer ended because the conversation leaves it no room:
-// at its length without any output, or before the length asked for with the window full.
-// Xiaomi's and others answer so, where most refuse.
+// isWindowFull reports whether an answer ended because the conversation fills the window: it has the finish reason
+// length without any output, or fewer tokens than limit. Xiaomi and others answer so, while most return an error.
 // https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts
-func (c *Client) fullWindow(resp Response, a *answer, most int) bool {
+func (c *Client) isWindowFull(resp Response, a *answer, limit int) bool {
 	if resp.Finish != FinishLength {
 		return false
 	}
@@ -95,20 +92,20 @@ func (c *Client) fullWindow(resp Response, a *answer, most int) bool {
 		return true
 	}
 	if a.usage == nil {
-		return resp.unsaid() && !a.begun
+		return resp.isEmpty() && !a.started
 	}
 	u := resp.Usage
-	return u.Output == 0 && resp.unsaid() || u.Output < most && u.Input+u.Output >= c.Window()*99/100
+	return u.Output == 0 && resp.isEmpty() || u.Output < limit && u.Input+u.Output >= c.Window()*99/100
 }
 
-// full reports whether an answer has as many tokens as it might, or nearly: some count a little less
+// nearLimit reports whether an answer has as many tokens as allowed, or nearly: some endpoints count slightly less
 // (https://github.com/BerriAI/litellm-docs/pull/559).
-func full(output, most int) bool { return most > 0 && output >= most*9/10 }
+func nearLimit(output, limit int) bool { return limit > 0 && output >= limit*9/10 }
 
-// cutShort reports whether an answer has as many tokens as it might, and ends in the midst
-// of a call. Ollama and others call that "stop" or "tool_calls".
-func (a *answer) cutShort(calls []ToolCall, most int) bool {
-	if len(calls) == 0 || a.usage == nil || most <= 0 || a.usage.Output < most {
+// isCutShort reports whether an answer has reached its limit and ends within a call. Ollama and others report "stop" or
+// "tool_calls" for that.
+func (a *answer) isCutShort(calls []ToolCall, limit int) bool {
+	if len(calls) == 0 || a.usage == nil || limit <= 0 || a.usage.Output < limit {
 		return false
 	}
 	last := calls[len(calls)-1].Arguments

@@ -2,23 +2,22 @@ package llm
 
 import "bytes"
 
-// eventForm is an event without the piece of arguments that it holds. Most of a long call comes
-// in thousands of events that differ in that piece alone, and in their number: what has the
-// same form is not read again.
+// eventForm is an event without the piece of arguments in it. Most of a long call arrives in thousands of events that
+// differ only in that piece and in their number; events of the same form are not decoded again.
 type eventForm struct {
 	call       *partialCall
 	head, tail []byte
-	after      []byte // in the head: what follows the event's number; nil where it has none
+	after      []byte // part of the head after the event's number; nil: no number
 	buf        []byte
 }
 
-// What numbers OpenAI's events, and what pads them to hide how long their pieces are.
+// The number of OpenAI's events, and the padding that hides the length of their pieces.
 var (
 	sequenceNumber = []byte(`"sequence_number":`)
 	obfuscation    = []byte(`"obfuscation":"`)
 )
 
-// remember keeps the form of an event. A field of it holds a piece of call's arguments, and nothing else of it counts.
+// remember stores the form of an event in which only field is significant: a piece of call's arguments.
 func (f *eventForm) remember(data []byte, field string, call *partialCall) {
 	f.call = nil
 	_, rest, _ := bytes.Cut(data, []byte(`"`+field+`"`))
@@ -39,8 +38,8 @@ func (f *eventForm) remember(data []byte, field string, call *partialCall) {
 	}
 }
 
-// takes takes the piece of arguments of an event of this form; it reports false for another.
-func (f *eventForm) takes(data []byte) (bool, error) {
+// consume adds the piece of arguments if the event has this form; it reports false if not.
+func (f *eventForm) consume(data []byte) (bool, error) {
 	lit, ok := f.piece(data)
 	if !ok {
 		return false, nil
@@ -52,7 +51,7 @@ func (f *eventForm) takes(data []byte) (bool, error) {
 	return true, f.call.add(f.buf)
 }
 
-// withoutPadding is a chunk's end up to its padding.
+// withoutPadding returns the end of a chunk up to its padding.
 func withoutPadding(tail []byte) []byte {
 	if i := bytes.Index(tail, obfuscation); i >= 0 {
 		if rest := tail[i+len(obfuscation):]; bytes.IndexByte(rest, '"') == len(rest)-2 {
@@ -62,7 +61,7 @@ func withoutPadding(tail []byte) []byte {
 	return tail
 }
 
-// piece is the piece of arguments in an event of this form.
+// piece returns the piece of arguments in an event of this form.
 func (f *eventForm) piece(data []byte) ([]byte, bool) {
 	if f.call == nil || f.call.closed || !bytes.HasPrefix(data, f.head) {
 		return nil, false
@@ -91,13 +90,13 @@ func (f *eventForm) piece(data []byte) ([]byte, bool) {
 	return lit, true
 }
 
-// isPadding reports whether a chunk ends with the rest of a padding and nothing else.
+// isPadding reports whether rest is the remaining padding at the end of a chunk.
 func isPadding(rest []byte) bool {
 	return bytes.HasSuffix(rest, []byte(`"}`)) && bytes.IndexByte(rest, '"') == len(rest)-2 &&
 		bytes.IndexByte(rest, '\\') < 0
 }
 
-// literalLength is how long a string literal is that has begun, up to its closing quote; -1 where there is none.
+// literalLength returns the length of a string literal after its opening quote, up to the closing quote; -1: unclosed.
 func literalLength(b []byte) int {
 	if n := bytes.IndexByte(b, '"'); n < 0 || bytes.IndexByte(b[:n], '\\') < 0 {
 		return n

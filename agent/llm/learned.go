@@ -8,69 +8,68 @@ import (
 	"sync"
 )
 
-// schemaMode is how structured output is asked for.
+// schemaMode is a way of requesting structured output.
 type schemaMode int
 
-// The modes, from the strictest to one that every endpoint knows.
+// The modes, from the strictest to one that every endpoint supports.
 const (
-	modeSchema schemaMode = iota // the endpoint holds the answer to the schema
-	modeObject                   // the endpoint holds it to JSON, the schema stands in the prompt
-	modePlain                    // the schema stands in the prompt
+	modeSchema schemaMode = iota // the endpoint enforces the schema
+	modeObject                   // the endpoint enforces JSON; the schema is in the prompt
+	modePlain                    // the schema is in the prompt
 )
 
-// The forms in which a request can be written besides the usual one. A parameter or field
-// that is left out is a form too, "without" and its name.
+// Forms of a request other than the default. Leaving out a parameter or field is a form too: "without" and its name.
 const (
-	formMaxTokens     = "max_tokens"              // instead of max_completion_tokens, which older servers don't know
-	formLongThoughts  = "room for long thoughts"  // answers may be longer than usual: one was cut off in thought
-	formNoStream      = "no stream"               // the answer comes in one piece
-	formNineIDs       = "nine-letter ids"         // also for the ids of calls that the model made itself
-	formReasoning     = "reasoning_content"       // of every answer, also where there was none
-	formSignature     = "thought signatures"      // likewise
-	formCacheMarks    = "cache marks"             // in chat completions, which a gateway passes on
-	formEmptyContent  = "empty content"           // instead of null, of an answer that only makes calls
-	formSomeContent   = "stand-in for no content" // likewise
-	formObjects       = "arguments as objects"    // of earlier calls, not as the text of one
-	formToolNames     = "names of tools"          // beside their results
-	formMergedTurns   = "merged turns"            // what a user says after a result or another user stands with that
-	formOneCall       = "one call a turn"         // each call is an answer of its own, with its result
-	formSystemAsUser  = "system as user"          // the first user message begins with the instructions
-	formEffort        = "effort "                 // and an effort, formAs and the one that is asked for instead
-	formAs            = " as "
-	formSchemaWithout = "schemas without " // and a keyword, of tools
+	formMaxTokens      = "max_tokens"              // instead of max_completion_tokens, which older servers don't support
+	formExtendedOutput = "room for long thoughts"  // longer answers than usual, since one was cut off while thinking
+	formNoStream       = "no stream"               // the answer is not streamed
+	formNineIDs        = "nine-letter ids"         // also for call IDs that the model made itself
+	formReasoning      = "reasoning_content"       // in every answer, even if empty
+	formSignature      = "thought signatures"      // in every answer, even if there was none
+	formCacheMarks     = "cache marks"             // in chat completions, through a gateway
+	formEmptyContent   = "empty content"           // instead of null, in an answer with calls only
+	formSomeContent    = "stand-in for no content" // placeholder instead of null, in an answer with calls only
+	formObjects        = "arguments as objects"    // arguments of earlier calls as objects, not as strings
+	formToolNames      = "names of tools"          // in tool results
+	formMergedTurns    = "merged turns"            // user messages are merged into the result or user message before
+	formOneCall        = "one call a turn"         // each call is a separate answer, followed by its result
+	formSystemAsUser   = "system as user"          // the system message is prepended to the first user message
+	formEffort         = "effort "                 // followed by an effort, formAs and the effort that replaces it
+	formAs             = " as "
+	formSchemaWithout  = "schemas without " // followed by a keyword that tools' schemas must not have
 )
 
-// Learned is what a model at an endpoint was found to want or to refuse, in its own words.
-// It is data, so that it can be kept.
+// Learned holds the requirements and restrictions of a model at an endpoint, learned from its error messages. It can be
+// stored.
 type Learned struct {
-	Protocol   Protocol   `json:"protocol,omitempty"` // that was found to be the right one; "": the one suggested
+	Protocol   Protocol   `json:"protocol,omitempty"` // dialect that worked; "": the suggested one
 	Schema     schemaMode `json:"schema,omitempty"`
-	MostOutput int        `json:"most_output,omitempty"` // tokens of an answer that it allows; 0: as configured
-	Window     int        `json:"window,omitempty"`      // tokens of its context, where it has fewer than configured
-	Forms      []string   `json:"forms,omitempty"`       // in which it is asked
-	Weaker     []string   `json:"weaker,omitempty"`      // what the model works without however it is asked, for people
+	MostOutput int        `json:"most_output,omitempty"` // the endpoint's maximum output tokens; 0: as configured
+	Window     int        `json:"window,omitempty"`      // context window in tokens, if smaller than configured
+	Forms      []string   `json:"forms,omitempty"`       // forms of its requests
+	Weaker     []string   `json:"weaker,omitempty"`      // features that the model works without, for users
 }
 
-// wants reports whether the endpoint is asked in a form.
-func (l Learned) wants(form string) bool { return slices.Contains(l.Forms, form) }
+// uses reports whether requests use a form.
+func (l Learned) uses(form string) bool { return slices.Contains(l.Forms, form) }
 
-// takes reports whether the endpoint was not found to refuse a parameter or field.
-func (l Learned) takes(name string) bool { return !l.wants("without " + name) }
+// accepts reports whether the endpoint is not known to refuse a parameter or field.
+func (l Learned) accepts(name string) bool { return !l.uses("without " + name) }
 
-// effort is the reasoning effort that is asked for where so much is wanted; "": none.
+// effort returns the reasoning effort to request instead of wanted; "": none.
 func (l Learned) effort(wanted string) string {
 	for _, form := range l.Forms {
 		if lower, ok := strings.CutPrefix(form, formEffort+wanted+formAs); ok {
 			wanted = lower
 		}
 	}
-	if !l.takes(formEffort + wanted) {
+	if !l.accepts(formEffort + wanted) {
 		return ""
 	}
 	return wanted
 }
 
-// lessEffort says which effort is asked for where another is wanted; "": the one that is wanted.
+// lessEffort describes the effort that is requested instead of wanted; "": wanted itself is.
 func (l Learned) lessEffort(wanted string) string {
 	switch got := l.effort(wanted); got {
 	case wanted:
@@ -87,16 +86,16 @@ func (l Learned) clone() Learned {
 	return l
 }
 
-// Memory is what was learned of models, shared by their clients. It is safe for concurrent
-// use. The zero Memory knows nothing and forgets with the process.
+// Memory stores the lessons about models, shared by their clients. It is safe for concurrent use. The zero Memory is
+// empty and is not saved.
 type Memory struct {
 	mu    sync.Mutex
 	known map[string]Learned
 	save  func(map[string]Learned)
 }
 
-// NewMemory begins with what is known and calls save, one call at a time, with all that is
-// known whenever something was learned. Keys are of [Client.Key].
+// NewMemory returns a Memory with the given lessons, by [Client.Key]. It calls save, one call at a time, with all
+// lessons whenever one is added.
 func NewMemory(known map[string]Learned, save func(map[string]Learned)) *Memory {
 	return &Memory{known: maps.Clone(known), save: save}
 }
@@ -107,7 +106,7 @@ func (m *Memory) of(key string) Learned {
 	return m.known[key].clone()
 }
 
-// learn puts next in the place of what was known before, unless that has changed meanwhile.
+// learn replaces before by next, unless the lessons have changed since.
 func (m *Memory) learn(key string, before, next Learned) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,31 +9,30 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// lesson is one thing that an endpoint's words teach.
+// lesson maps an error message of endpoints to a change of the request.
 type lesson struct {
-	in      []Protocol // dialects in which it can be learned; none: each
-	pattern string     // of the words, in lower case
-	form    string     // that is learned, or
+	in      []Protocol // dialects in which it applies; none: all
+	pattern string     // of the message, in lower case
+	form    string     // form to use, or
 	learn   func(t *trial, words string) bool
-	weaker  string // what the model works without then; "": nothing
+	weaker  string // feature that the model then works without; "": none
 }
 
-// The dialects in which most lessons can be learned.
+// The dialects of most lessons.
 var (
 	inChat      = []Protocol{ProtocolChat}
 	inResponses = []Protocol{ProtocolResponses}
 	inMessages  = []Protocol{ProtocolMessages}
 )
 
-// lessons are looked through in this order; the first that teaches something new holds. Above each is where the words
-// can be read.
+// lessons are tried in this order; the first that changes something is used. The URL above each shows its message.
 var lessons = []lesson{
 	// https://github.com/openai/openai-openapi/issues/541
-	{in: inChat, pattern: `v1/responses|responses api|not a chat model`, learn: changesTo(ProtocolResponses)},
+	{in: inChat, pattern: `v1/responses|responses api|not a chat model`, learn: learnProtocol(ProtocolResponses)},
 	// https://docs.anthropic.com/en/api/openai-sdk
-	{in: []Protocol{ProtocolChat, ProtocolResponses}, pattern: `v1/messages`, learn: changesTo(ProtocolMessages)},
+	{in: []Protocol{ProtocolChat, ProtocolResponses}, pattern: `v1/messages`, learn: learnProtocol(ProtocolMessages)},
 	// https://github.com/openai/openai-openapi/issues/541
-	{in: []Protocol{ProtocolResponses, ProtocolMessages}, pattern: `chat/completions`, learn: changesTo(ProtocolChat)},
+	{in: []Protocol{ProtocolResponses, ProtocolMessages}, pattern: `chat/completions`, learn: learnProtocol(ProtocolChat)},
 
 	// https://github.com/anomalyco/opencode/issues/1680
 	{pattern: `must be a-z, a-z, 0-9, with a length of 9|tool.?call.?id.{0,40}(?:length|pattern|invalid|match)`,
@@ -46,14 +45,14 @@ var lessons = []lesson{
 	{in: inChat, pattern: `function_response.{0,4}name|name.{0,40}(?:tool message|role .?tool)`, form: formToolNames},
 	// https://github.com/QuantumNous/new-api/issues/5982
 	{in: inChat, pattern: `expected a string, but got an array`, form: "without cache_control",
-		weaker: notMarked},
+		weaker: noCacheMarks},
 	// https://github.com/pydantic/pydantic-ai/issues/5206
 	{in: inChat, pattern: `content type: <nil>|content.{0,4} to be a string|` +
 		`content.{0,40}(?:must be a string|got null|none is not|null)|at least one content element|` +
 		`content is empty|should be a valid string`,
 		learn: func(t *trial, _ string) bool {
 			return t.adopt(formEmptyContent, "") || t.adopt(formSomeContent, "") ||
-				t.adopt("without cache_control", notMarked)
+				t.adopt("without cache_control", noCacheMarks)
 		},
 	},
 	// https://github.com/aaif-goose/goose/issues/5998
@@ -72,17 +71,17 @@ var lessons = []lesson{
 
 	// https://github.com/pydantic/pydantic-ai/issues/2075
 	{in: inMessages, pattern: `expected .?thinking.? or .?redacted_thinking|content\[\]\.thinking`,
-		learn: func(t *trial, _ string) bool { return t.part(&t.noThinking) }},
+		learn: func(t *trial, _ string) bool { return t.restrict(&t.noThinking) }},
 	// https://github.com/openai/openai-agents-js/issues/546
 	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
 		`without its required|items are not persisted|item_id.{0,20}mismatch|` +
 		`corrupted thought signature|blocks .{0,40}cannot be modified`,
-		learn: func(t *trial, _ string) bool { return t.part(&t.noOpaque) }},
+		learn: func(t *trial, _ string) bool { return t.restrict(&t.noOpaque) }},
 
 	// https://github.com/avante-corp/avante.nvim/issues/2347
 	{in: inChat, pattern: `stream_options|include_usage`, form: "without stream_options"},
 	// https://github.com/BerriAI/litellm/issues/4433
-	{pattern: `max_(?:completion_|output_)?tokens`, learn: (*trial).learnMost},
+	{pattern: `max_(?:completion_|output_)?tokens`, learn: (*trial).learnMaxOutput},
 	// https://github.com/editor-code-assistant/eca/issues/231
 	{in: inChat, pattern: `max_completion_tokens`, form: formMaxTokens},
 	// https://github.com/RayBytes/ChatMock/issues/103
@@ -116,13 +115,13 @@ var lessons = []lesson{
 	// https://github.com/DotHarness/dotcraft/pull/282
 	{in: inMessages, pattern: `eager_input_streaming`, form: "without eager_input_streaming"},
 	// https://github.com/BerriAI/litellm/issues/7790
-	{pattern: `cache_control`, form: "without cache_control", weaker: notMarked},
+	{pattern: `cache_control`, form: "without cache_control", weaker: noCacheMarks},
 	// https://github.com/charmbracelet/crush/issues/1590
-	{in: inChat, pattern: `reasoning_content`, form: "without reasoning_content", weaker: notGivenBack},
+	{in: inChat, pattern: `reasoning_content`, form: "without reasoning_content", weaker: reasoningNotReturned},
 	// https://openrouter.ai/docs/use-cases/reasoning-tokens
-	{in: inChat, pattern: `reasoning_details`, form: "without reasoning_details", weaker: notGivenBack},
+	{in: inChat, pattern: `reasoning_details`, form: "without reasoning_details", weaker: reasoningNotReturned},
 	// https://docs.litellm.ai/docs/reasoning_content
-	{in: inChat, pattern: `thinking_blocks`, form: "without thinking_blocks", weaker: notGivenBack},
+	{in: inChat, pattern: `thinking_blocks`, form: "without thinking_blocks", weaker: reasoningNotReturned},
 	// https://ai.google.dev/gemini-api/docs/thought-signatures
 	{in: inChat, pattern: `extra_content`, form: "without extra_content",
 		weaker: "thought signatures are not given back"},
@@ -136,7 +135,7 @@ var lessons = []lesson{
 	{in: inResponses, pattern: `reasoning`, learn: (*trial).learnEffort},
 	// https://console.groq.com/docs/reasoning
 	{in: inChat, pattern: `property .?reasoning.? is unsupported|\breasoning\b.{0,60}(?:extra|not permitted|unsupported)`,
-		form: "without reasoning", weaker: notGivenBack},
+		form: "without reasoning", weaker: reasoningNotReturned},
 	// https://docs.litellm.ai/docs/completion/stream
 	{pattern: `stream\w*.{0,60}(?:not (?:be )?(?:support|allow|available|enabled|permitted)|` +
 		`unsupported|disabled|must be false)|` +
@@ -144,37 +143,36 @@ var lessons = []lesson{
 }
 
 const (
-	notGivenBack = "reasoning is not given back: the endpoint refuses it"
-	notMarked    = "nothing is marked for the endpoint's cache"
+	reasoningNotReturned = "reasoning is not given back: the endpoint refuses it"
+	noCacheMarks         = "nothing is marked for the endpoint's cache"
 )
 
-// lessonPatterns are the patterns of lessons, in their order.
+// lessonPatterns are the patterns of lessons, in the same order.
 var lessonPatterns = patternsOf(lessons, func(l lesson) string { return l.pattern })
 
-// trial is a request on its way to a form that the endpoint accepts.
+// trial is a request while it is adapted to an endpoint.
 type trial struct {
 	req     Request
-	asked   int        // tokens that the answer may have
-	tokens  func() int // that the prompt has, as estimated; counting them takes long, and is seldom needed
-	window  int        // tokens, as configured
+	asked   int        // maximum tokens of the answer
+	tokens  func() int // estimated tokens of the prompt; a function, since counting is slow and rarely needed
+	window  int        // configured tokens
 	effort  string
 	dialect Protocol
-	auto    bool       // another dialect may be tried
-	tried   []Protocol // that were given up for another
-	guessed bool       // the dialect is a guess, because nothing is at the address of the one before
+	auto    bool       // other dialects may be tried
+	tried   []Protocol // dialects that were given up
+	guessed bool       // the dialect is a guess, since the previous one has no endpoint
 	l       Learned
-	apartness
+	restrictions
 }
 
-// learn takes from an error what it teaches about the form of the request. It reports
-// false when err is about something else.
+// learn changes the form of the request according to an error. It reports false if err has another cause.
 func (t *trial) learn(err *Error) bool {
 	words := err.said
 	switch err.Kind {
 	case KindBadRequest, KindDialect, KindUnknownModel, KindNoTools:
 	case KindContextLength:
 		return t.learnWindow(words)
-	case KindOverloaded: // servers that fail over the form of a request
+	case KindOverloaded: // some servers fail with 5xx because of the form of a request
 		if err.Status != http.StatusInternalServerError && err.Status != http.StatusNotImplemented {
 			return false
 		}
@@ -189,10 +187,10 @@ func (t *trial) learn(err *Error) bool {
 			return true
 		}
 	}
-	// There is nothing at the address of this dialect.
+	// The endpoint does not serve this dialect.
 	if t.auto && err.nothingThere() {
 		for _, p := range []Protocol{ProtocolChat, ProtocolResponses, ProtocolMessages} {
-			if t.use(p) {
+			if t.switchTo(p) {
 				t.guessed = true
 				return true
 			}
@@ -201,14 +199,14 @@ func (t *trial) learn(err *Error) bool {
 	return false
 }
 
-// nothingThere reports whether an endpoint has nothing at the address that was asked.
+// nothingThere reports whether the endpoint serves nothing at the requested path.
 func (e *Error) nothingThere() bool {
 	return e.Kind == KindBadRequest && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed)
 }
 
-// adopt asks in a form from now on; it reports false when that was so already.
+// adopt uses a form from now on; it reports false if it was used already.
 func (t *trial) adopt(form, weaker string) bool {
-	if t.l.wants(form) {
+	if t.l.uses(form) {
 		return false
 	}
 	t.l.Forms = append(t.l.Forms, form)
@@ -218,15 +216,15 @@ func (t *trial) adopt(form, weaker string) bool {
 	return true
 }
 
-// part takes something away from this conversation alone; it reports false when that was so already.
-func (t *trial) part(from *bool) bool {
+// restrict sets a restriction of this conversation; it reports false if it was set already.
+func (t *trial) restrict(from *bool) bool {
 	was := *from
 	*from = true
 	return !was
 }
 
-// use changes to another dialect.
-func (t *trial) use(p Protocol) bool {
+// switchTo changes the dialect, and reports whether it did.
+func (t *trial) switchTo(p Protocol) bool {
 	if !t.auto || t.dialect == p || slices.Contains(t.tried, p) {
 		return false
 	}
@@ -235,53 +233,52 @@ func (t *trial) use(p Protocol) bool {
 	return true
 }
 
-// changesTo makes a lesson's learn of another dialect.
-func changesTo(p Protocol) func(*trial, string) bool {
-	return func(t *trial, _ string) bool { return t.use(p) }
+// learnProtocol returns a lesson that changes the dialect.
+func learnProtocol(p Protocol) func(*trial, string) bool {
+	return func(t *trial, _ string) bool { return t.switchTo(p) }
 }
 
-// statedBound is how endpoints say how long an answer may be at most.
-var statedBound = lazyregexp.New(
+// statedMaxOutput matches the maximum length of an answer in an endpoint's message.
+var statedMaxOutput = lazyregexp.New(
 	`(?:at most|up to|maximum\D{0,60}|less than or equal to|lower than|<=|≤|> |limit\D{0,20}|` +
 		`between 1 and|\[1,|exceeds?) ?\W?(\d{1,3}(?:,\d{3})+\b|\d{3,})`)
 
-// tooLong is how they say that what was asked for is too long.
+// tooLong matches a message that the requested length is too long.
 var tooLong = lazyregexp.New(`too (?:large|big|high|long|many)|less than|at most|exceed|maximum|<=`)
 
-// learnMost learns how long an answer may be, where the endpoint says that what was asked
-// for is too long. Some don't say how long it may be
-// (https://github.com/gpustack/gpustack/issues/3685): half is tried.
-func (t *trial) learnMost(words string) bool {
-	most := 0
-	for _, m := range statedBound.FindAllStringSubmatch(words, 16) {
-		if n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", "")); err == nil && n < t.asked && n >= minMostOutput {
-			most = max(most, n)
+// learnMaxOutput learns the maximum length of an answer if the endpoint refuses the requested one. If the message does
+// not state it (https://github.com/gpustack/gpustack/issues/3685), half is tried.
+func (t *trial) learnMaxOutput(words string) bool {
+	limit := 0
+	for _, m := range statedMaxOutput.FindAllStringSubmatch(words, 16) {
+		if n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", "")); err == nil && n < t.asked && n >= minMaxOutput {
+			limit = max(limit, n)
 		}
 	}
-	if most == 0 && t.asked >= 4*minMostOutput && tooLong.MatchString(words) {
-		most = t.asked / 2
+	if limit == 0 && t.asked >= 4*minMaxOutput && tooLong.MatchString(words) {
+		limit = t.asked / 2
 	}
-	if most == 0 || t.l.MostOutput != 0 && t.l.MostOutput <= most {
+	if limit == 0 || t.l.MostOutput != 0 && t.l.MostOutput <= limit {
 		return false
 	}
-	t.l.MostOutput = most
-	t.l.Weaker = append(t.l.Weaker, "answers have at most "+strconv.Itoa(most)+" tokens: the endpoint allows no more")
+	t.l.MostOutput = limit
+	t.l.Weaker = append(t.l.Weaker, "answers have at most "+strconv.Itoa(limit)+" tokens: the endpoint allows no more")
 	return true
 }
 
-// minMostOutput is the smallest number of tokens that is taken for a bound of answers.
-const minMostOutput = 256
+// minMaxOutput is the smallest number of tokens that is accepted as a maximum length of answers.
+const minMaxOutput = 256
 
-// statedWindow is how endpoints say how long a conversation may be: vLLM and OpenRouter,
-// llama.cpp, Anthropic, Mistral, xAI, Gemini, Copilot, TensorRT-LLM, Kimi, Qwen, TGI, GitHub Models.
+// statedWindow matches the size of the window in the messages of vLLM and OpenRouter, llama.cpp, Anthropic, Mistral,
+// xAI, Gemini, Copilot, TensorRT-LLM, Kimi, Qwen, TGI and GitHub Models.
 var statedWindow = lazyregexp.New(
 	`(?:context (?:length|size|window|limit)(?: is| of|:| \()?(?: only)? ?(?:\d+ \+ \d+ > )?|` +
 		`n_ctx\D{1,4}|tokens > |for model with |allowed input length of |prompt length is |tokens allowed \(|` +
 		`limit of |maximum model length of |maximum (?:sequence|input) length \(|max_(?:seq_len|num_tokens) \(|` +
 		`token limit: |input length should be \[1,? ?|must be <= |max size: )(\d{4,})`)
 
-// learnWindow learns how large the model's window is, where the endpoint says so. It reports
-// whether the request fits it when a shorter answer is asked for.
+// learnWindow learns the size of the model's window if the message states it. It reports whether the request fits with
+// a shorter answer.
 func (t *trial) learnWindow(words string) bool {
 	m := statedWindow.FindStringSubmatch(strings.ReplaceAll(words, ",", ""))
 	if m == nil {
@@ -293,11 +290,11 @@ func (t *trial) learnWindow(words string) bool {
 	}
 	t.l.Window = n
 	t.l.Weaker = append(t.l.Weaker, "its window has "+m[1]+" tokens, as the endpoint says: set context to that")
-	return t.tokens()*5/4+minMostOutput < n
+	return t.tokens()*5/4+minMaxOutput < n
 }
 
-// refusedKeyword is how endpoints name a keyword of a schema that they don't know: Gemini,
-// and who takes tools for it (https://github.com/adolfousier/opencrabs/issues/99).
+// refusedKeyword matches the unknown keyword of a schema in the messages of Gemini and of gateways in front of it
+// (https://github.com/adolfousier/opencrabs/issues/99).
 var refusedKeyword = lazyregexp.New(
 	`unknown name [^\w$]{0,3}([\w$]+)\W{1,3}at \W?[^ ]*(?:tools|function_declarations)|` +
 		`(additional_?properties)`)
@@ -312,7 +309,7 @@ func (t *trial) learnKeywords(words string) (new bool) {
 	return new
 }
 
-// learnSchema asks for structured output in a simpler way.
+// learnSchema uses a simpler way to request structured output.
 func (t *trial) learnSchema(words string) bool {
 	if t.req.Schema == nil || t.l.Schema >= modePlain || strings.Contains(words, "effort") {
 		return false
@@ -324,11 +321,11 @@ func (t *trial) learnSchema(words string) bool {
 	return true
 }
 
-// efforts are what endpoints call them, from the lowest.
+// efforts are the names of reasoning efforts, lowest first.
 var efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
 
-// listBegins is what endpoints write before the efforts that there are, which not all of them quote.
-var listBegins = lazyregexp.New(
+// effortList matches the text before a list of valid efforts, which not all endpoints quote.
+var effortList = lazyregexp.New(
 	`\b(?:valid|supported|allowed) (?:\w+ )?(?:levels?|values?|efforts?|options?|types?)\b|\bone of\b|\bmust be\b`)
 
 var (
@@ -336,8 +333,8 @@ var (
 	plainWord  = lazyregexp.New(`\w+`)
 )
 
-// learnEffort asks for the highest effort that the words name and that is lower than the one refused, or else for the
-// next higher one, or else leaves it to the model's default. It says nothing of other efforts.
+// learnEffort requests the highest named effort below the refused one, or else the next higher one, or else the model's
+// default. It changes only the refused effort.
 func (t *trial) learnEffort(words string) bool {
 	refused := t.l.effort(t.effort)
 	if refused == "" {
@@ -347,10 +344,10 @@ func (t *trial) learnEffort(words string) bool {
 	for _, m := range quotedWord.FindAllStringSubmatch(words, 64) {
 		named = append(named, m[1])
 	}
-	if at := listBegins.FindStringIndex(words); at != nil {
+	if at := effortList.FindStringIndex(words); at != nil {
 		named = append(named, plainWord.FindAllString(words[at[1]:], 64)...)
 	}
-	at := slices.Index(efforts, refused) // -1: none
+	at := slices.Index(efforts, refused) // -1: unknown
 	instead := slices.Clone(efforts[:max(at, 0)])
 	slices.Reverse(instead)
 	for _, e := range append(instead, efforts[at+1:]...) {

@@ -8,33 +8,33 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// looseReader reads one value of JSON as models write it, to its end and no further, and writes it as JSON. It
-// takes what can be meant in one way only:
+// looseReader reads one value of JSON as models write it, up to its end, and writes it as valid JSON. It accepts
+// deviations with only one possible meaning:
 //
-//   - a control character in a string, mostly the end of a line (https://github.com/jundot/omlx/issues/1672),
-//     and a backslash there that escapes nothing;
+//   - a control character in a string, usually a newline (https://github.com/jundot/omlx/issues/1672), and a backslash
+//     in a string that escapes nothing;
 //   - a comma before the end of an object or a list;
-//   - one brace or bracket too few, at the end (https://github.com/NousResearch/hermes-agent/issues/5315);
+//   - one missing brace or bracket, at the end (https://github.com/NousResearch/hermes-agent/issues/5315);
 //   - Python's strings, True, False and None, and keys without quotes;
-//   - Gemma's token in the place of quotes.
+//   - Gemma's token instead of quotes.
 type looseReader struct {
-	text   string
-	at     int
-	out    []byte
-	ends   []byte // of the objects and lists that are open
-	cut    bool   // the text may have been cut off at its end: nothing is added there
-	mended bool   // an end was added; more than one is too much to guess
-	err    error
+	text     string
+	at       int
+	out      []byte
+	ends     []byte // closing bytes of the open objects and lists
+	cut      bool   // the text may be cut off, so no end is added
+	repaired bool   // an end was added; more than one would be a guess
+	err      error
 }
 
-// readLoose reads the value that a text begins with; n is where it ends.
+// readLoose reads the value at the start of a text; n is its end.
 func readLoose(body string, cut bool) (value string, n int, err error) {
 	r := looseReader{text: body, cut: cut}
 	r.value()
 	return string(r.out), r.at, r.err
 }
 
-// fail says where the text stops being JSON, and why.
+// fail records where and why the text is invalid.
 func (r *looseReader) fail(why string) {
 	if r.err != nil {
 		return
@@ -46,7 +46,7 @@ func (r *looseReader) fail(why string) {
 	r.err = fmt.Errorf("%s, at byte %d, %s", why, r.at, near)
 }
 
-// peek is the next byte that is no white space; 0 at the end.
+// peek returns the next byte that is not white space; 0: the end.
 func (r *looseReader) peek() byte {
 	for ; r.at < len(r.text); r.at++ {
 		if c := r.text[r.at]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
@@ -64,10 +64,10 @@ func (r *looseReader) take(c byte) bool {
 	return true
 }
 
-// maxDepth bounds how deep JSON is nested that a model writes.
+// maxDepth is the maximum nesting depth.
 const maxDepth = 64
 
-// quoteToken is what Gemma has for a quote.
+// quoteToken is Gemma's token for a quote.
 const quoteToken = `<|"|>`
 
 func (r *looseReader) value() {
@@ -85,7 +85,7 @@ func (r *looseReader) value() {
 	}
 }
 
-// object reads the fields of an object, or the named arguments of a call, up to their end.
+// object reads the fields of an object, or the named arguments of a call, up to the end.
 func (r *looseReader) object(end byte) {
 	r.container('{', end, '}', func() {
 		if r.quote() != "" {
@@ -105,7 +105,7 @@ func (r *looseReader) object(end byte) {
 
 func (r *looseReader) list() { r.container('[', ']', ']', r.value) }
 
-// container reads items up to the end; begin and close are what is written around them.
+// container reads items up to end. It writes begin and written around them.
 func (r *looseReader) container(begin, end, written byte, item func()) {
 	if len(r.ends) >= maxDepth {
 		r.fail(fmt.Sprintf("it is nested over %d deep", maxDepth))
@@ -118,7 +118,7 @@ func (r *looseReader) container(begin, end, written byte, item func()) {
 		item()
 		if r.err == nil && !r.take(',') && !r.take(end) {
 			if r.endMissing() {
-				r.mended = true
+				r.repaired = true
 				break
 			}
 			r.fail(fmt.Sprintf("a comma or %c is missing", end))
@@ -129,12 +129,11 @@ func (r *looseReader) container(begin, end, written byte, item func()) {
 	r.ends, r.out = r.ends[:len(r.ends)-1], append(r.out, written)
 }
 
-// endMissing reports whether an object or a list is complete but for its end: all is over, or what stands around
-// it ends.
+// endMissing reports whether an object or a list lacks only its end: the text ends, or the enclosing value does.
 func (r *looseReader) endMissing() bool {
 	c := r.peek()
 	switch n := len(r.ends); {
-	case r.mended:
+	case r.repaired:
 		return false
 	case n > 1:
 		return c == r.ends[n-2]
@@ -153,12 +152,12 @@ func (r *looseReader) word() string {
 	return r.text[from:r.at]
 }
 
-// isLiteralByte reports whether c can stand in a number or in true, false and null.
+// isLiteralByte reports whether c may be part of a number, true, false or null.
 func isLiteralByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// literal reads a number, or true, false and null.
+// literal reads a number, true, false or null.
 func (r *looseReader) literal() {
 	from := r.at
 	word := r.word()
@@ -175,8 +174,8 @@ func (r *looseReader) literal() {
 	r.out = append(r.out, word...)
 }
 
-// quote is what a string begins with, and ends with: quotes of either kind, three of them, as Python has it, or a
-// token. It is empty where none begins.
+// quote returns the delimiter of the string that starts here: a quote of either kind, three of them, as in Python, or a
+// token; "": no string.
 func (r *looseReader) quote() string {
 	r.peek()
 	for _, q := range []string{`"""`, "'''", `"`, "'", quoteToken} {
@@ -187,7 +186,7 @@ func (r *looseReader) quote() string {
 	return ""
 }
 
-// str reads a string. Between tokens nothing is escaped.
+// str reads a string. Strings in tokens have no escapes.
 func (r *looseReader) str() {
 	from, quote := r.at, r.quote()
 	r.at += len(quote)
@@ -210,7 +209,7 @@ func (r *looseReader) str() {
 	r.fail("a string has no end")
 }
 
-// char passes over a character of a string.
+// char copies a character of a string.
 func (r *looseReader) char(c byte) {
 	r.at++
 	switch {
@@ -228,7 +227,7 @@ func (r *looseReader) char(c byte) {
 	}
 }
 
-// escape passes over a backslash and what it escapes.
+// escape copies an escape sequence.
 func (r *looseReader) escape() {
 	rest := r.text[r.at+1:]
 	hex := func(digits int) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What can be meant in one way only is read, to its end and no further; anything else says where it is wrong.
+// Unambiguous text is read up to its end; for other text the error has the position.
 func TestLooseJSON(t *testing.T) {
 	const slash = `\`
 	for loose, want := range map[string]string{
@@ -52,7 +52,7 @@ func TestLooseJSON(t *testing.T) {
 	}
 }
 
-// What is read is JSON; JSON is read as it stands.
+// The result is valid JSON; valid JSON is unchanged.
 func FuzzLooseJSON(f *testing.F) {
 	for _, s := range []string{`{"a":[1,"x\u00e9\n",null]}`, `{'a':"""x""",}`, "{a:<|\"|>\\\n<|\"|>", `[{"a":{}]`,
 		`{"a":"\`} {

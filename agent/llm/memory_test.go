@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// One effort that is refused says nothing of another.
+// The refusal of one effort does not affect another.
 func TestAnotherEffort(t *testing.T) {
 	s := flavour.Start(flavour.Flavour{Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
 		if a.Body["reasoning_effort"] == "minimal" {
@@ -43,8 +43,8 @@ func TestAnotherEffort(t *testing.T) {
 	}
 }
 
-// What endpoints really say of an effort that they refuse, and which is asked for then. Where none is as low as the one
-// that is wanted, it is the next one, for what a model does by itself may be much more.
+// Real messages of endpoints that refuse an effort, and the effort that is requested next. If no lower one exists, it
+// is the next higher one, since a model's default may be much higher.
 func TestRefusedEfforts(t *testing.T) {
 	for _, c := range []struct {
 		source, wanted, words string
@@ -97,7 +97,7 @@ func TestRefusedEfforts(t *testing.T) {
 	}
 }
 
-// What was learned is remembered: a client that is made later begins with it.
+// Lessons are remembered: a client that is created later uses them.
 func TestMemory(t *testing.T) {
 	s := flavour.Start(flavour.Stateful()[0])
 	t.Cleanup(s.Close)

@@ -13,27 +13,25 @@ const (
 	RoleTool      = "tool"
 )
 
-// The reasons for which a model stops, as OpenAI spells them. What other endpoints
-// call them is told in these words; a reason that is not known stays as it is.
+// Finish reasons, in OpenAI's terms. Those of other endpoints are converted; unknown ones are kept unchanged.
 const (
 	FinishStop          = "stop"
-	FinishLength        = "length" // the output limit was reached: the text or arguments are cut
+	FinishLength        = "length" // the output limit was reached: the text or arguments are cut off
 	FinishToolCalls     = "tool_calls"
 	FinishContentFilter = "content_filter"
-	FinishPause         = "pause" // it goes on when it is asked again
+	FinishPause         = "pause" // the model continues when called again
 )
 
 // Message is one message of a conversation.
 type Message struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content,omitempty"`
-	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of the assistant
-	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool's message: the call that it answers
-	Opaque     *Opaque    `json:"opaque,omitempty"`       // of the assistant; see [Opaque]
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of an assistant message
+	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool message: the call that it answers
+	Opaque     *Opaque    `json:"opaque,omitempty"`       // of an assistant message; see [Opaque]
 }
 
-// ToolCall is a model's wish to call a tool. Arguments is what the model wrote,
-// which need not be valid JSON.
+// ToolCall is a tool call by a model. Arguments is the model's text, which may be invalid JSON.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -47,11 +45,11 @@ type ToolSpec struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// Schema asks for an answer that is one JSON object of this shape.
+// Schema requests an answer that is one JSON object of this form.
 type Schema struct {
 	Name   string // letters, digits, - and _; at most 64
 	JSON   json.RawMessage
-	Strict bool // the endpoint enforces it; every property must then be required
+	Strict bool // the endpoint enforces it; all properties must then be required
 }
 
 // Request is one call to the model.
@@ -59,45 +57,44 @@ type Request struct {
 	Messages  []Message
 	Tools     []ToolSpec
 	Schema    *Schema // nil: free text
-	MaxOutput int     // tokens, reasoning included; 0: the client's
+	MaxOutput int     // tokens, reasoning included; 0: the client's limit
 }
 
 // Response is the model's answer.
 type Response struct {
 	Message Message
-	JSON    json.RawMessage // the object in Message.Content, when Request.Schema asked for one
+	JSON    json.RawMessage // the object in Message.Content, if Request.Schema is set
 	Finish  string
-	Unread  string // what is wrong with a call in the text that can't be read, in words for the model; "": there is none
+	Unread  string // error of a call in the text that could not be parsed, in words for the model; "": none
 	Usage   Usage  // of the answer
-	Lost    Usage  // of tries before it that broke off in the midst of an answer; they are paid for too
+	Lost    Usage  // of failed tries before it, which are charged too
 	Client  string // Config.Name of the client that answered
 	Model   string // its Config.Model
-	// Passed says which models of a Chain did not answer before, and why, such as
-	// "primary: quota".
+	// Passed lists the models of a Chain that did not answer before, with the reason, such as "primary: quota".
 	Passed []string
 }
 
-// Spent is all that the call used, lost tries included.
+// Spent returns the usage of all tries.
 func (r Response) Spent() Usage { return r.Usage.Add(r.Lost) }
 
-// CutInThought reports whether the answer was cut off at its length before the model said or called anything.
+// CutInThought reports whether the answer was cut off at its maximum length before any text or call.
 func (r Response) CutInThought() bool {
-	return r.Finish == FinishLength && r.unsaid()
+	return r.Finish == FinishLength && r.isEmpty()
 }
 
-// unsaid reports whether the answer neither says nor calls anything.
-func (r Response) unsaid() bool {
+// isEmpty reports whether the answer has neither text nor calls.
+func (r Response) isEmpty() bool {
 	return len(r.Message.ToolCalls) == 0 && strings.TrimSpace(r.Message.Content) == ""
 }
 
 // Usage counts the tokens of one call, or of several.
 type Usage struct {
-	Input       int     `json:"input"`                 // of the prompt, CachedInput and CacheWrite included
-	CachedInput int     `json:"cached,omitempty"`      // of the prompt, read from the endpoint's cache
-	CacheWrite  int     `json:"cache_write,omitempty"` // of the prompt, written to the endpoint's cache at its own price
+	Input       int     `json:"input"`                 // prompt tokens, including CachedInput and CacheWrite
+	CachedInput int     `json:"cached,omitempty"`      // prompt tokens read from the endpoint's cache
+	CacheWrite  int     `json:"cache_write,omitempty"` // prompt tokens written to the endpoint's cache, priced separately
 	Output      int     `json:"output"`                // reasoning included
 	Estimated   bool    `json:"estimated,omitempty"`
-	USD         float64 `json:"usd,omitempty"` // by the prices of the models that were asked
+	USD         float64 `json:"usd,omitempty"` // by the prices of the models that were called
 }
 
 // Add returns the sum of u and v.

@@ -8,34 +8,32 @@ import (
 	"strings"
 )
 
-// anthropicVersion is the one version of the dialect that there is.
-// https://docs.anthropic.com/en/api/versioning
+// anthropicVersion is the only version of the dialect. https://docs.anthropic.com/en/api/versioning
 const anthropicVersion = "2023-06-01"
 
-// cacheMark asks that everything up to it is kept in the endpoint's cache
-// (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching). A request may
-// have four.
+// cacheMark asks the endpoint to cache everything up to it
+// (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching). A request may have four.
 var cacheMark = map[string]any{"type": "ephemeral"}
 
-// markedTurns is how many of the last user turns have a mark: the last, so that it is
-// there for the next request, and the one before, where this request finds it.
+// markedTurns is the number of last user turns with a mark: the last one writes the cache for the next request, and the
+// one before is where this request reads it.
 const markedTurns = 2
 
-// encodeMessages is req in the dialect of Messages. Arguments of calls are to come as they are written
+// encodeMessages encodes req for the Messages dialect. It requests that arguments of calls are streamed as written
 // (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
-func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error) {
-	out := map[string]any{"model": c.cfg.Model, "max_tokens": most}
-	if !l.wants(formNoStream) {
+func encodeMessages(c *Client, req Request, l Learned, limit int) ([]byte, error) {
+	out := map[string]any{"model": c.cfg.Model, "max_tokens": limit}
+	if !l.uses(formNoStream) {
 		out["stream"] = true
 	}
 	if c.cfg.Reasoning != "" {
-		c.askToThink(out, l, most)
+		c.setThinking(out, l, limit)
 	}
 	maker := c.maker(ProtocolMessages)
 	ids := wireIDs(req.Messages, maker, l)
 	system := ""
 	var turns []map[string]any
-	for i, m := range arranged(req.inWords(l), l) {
+	for i, m := range arrange(req.withSchemaPrompt(l), l) {
 		if i == 0 && m.Role == RoleSystem {
 			system = m.Content
 			continue
@@ -53,12 +51,12 @@ func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error)
 	var tools []any
 	for _, t := range req.Tools {
 		one := map[string]any{"name": t.Name, "description": t.Description, "input_schema": t.parameters(l)}
-		if l.takes("eager_input_streaming") { // else an argument comes when it is complete
+		if l.accepts("eager_input_streaming") { // otherwise the endpoint buffers each argument
 			one["eager_input_streaming"] = true
 		}
 		tools = append(tools, one)
 	}
-	marks := l.takes("cache_control")
+	marks := l.accepts("cache_control")
 	if len(tools) > 0 {
 		if marks {
 			tools[len(tools)-1].(map[string]any)["cache_control"] = cacheMark
@@ -79,27 +77,26 @@ func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error)
 	return json.Marshal(out)
 }
 
-// askToThink asks for reasoning. Models of today decide themselves how long they think, and
-// take a level; older ones want a number of tokens.
-// https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking
-func (c *Client) askToThink(out map[string]any, l Learned, most int) {
+// setThinking requests reasoning. Current models decide themselves how long they think, and accept an effort; older
+// ones require a number of tokens. https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking
+func (c *Client) setThinking(out map[string]any, l Learned, limit int) {
 	if c.cfg.Reasoning == "none" {
-		return // it is off unless it is asked for
+		return // the default is no thinking
 	}
 	if effort := l.effort(c.cfg.Reasoning); effort != "" {
 		set(out, "output_config", "effort", effort)
 	}
-	const least = 1024 // tokens that a budget has to have
+	const least = 1024 // smallest allowed budget, in tokens
 	switch {
-	case !l.takes("thinking"):
-	case l.takes("adaptive"):
+	case !l.accepts("thinking"):
+	case l.accepts("adaptive"):
 		out["thinking"] = map[string]any{"type": "adaptive"}
-	case most > 2*least:
-		out["thinking"] = map[string]any{"type": "enabled", "budget_tokens": max(least, most/2)}
+	case limit > 2*least:
+		out["thinking"] = map[string]any{"type": "enabled", "budget_tokens": max(least, limit/2)}
 	}
 }
 
-// set sets a field of an object within an object.
+// set sets a field of a nested object.
 func set(out map[string]any, name, field string, v any) {
 	in, _ := out[name].(map[string]any)
 	if in == nil {
@@ -109,10 +106,10 @@ func set(out map[string]any, name, field string, v any) {
 	in[field] = v
 }
 
-// messagesBlocks are the role and the blocks of one message.
+// messagesBlocks returns the role and the blocks of one message.
 func messagesBlocks(m Message, maker string, ids func(string) string, l Learned) (role string, blocks []any) {
 	text := validText(m.Content)
-	if strings.TrimSpace(text) == "" { // the endpoint refuses such a text
+	if strings.TrimSpace(text) == "" { // the endpoint refuses blank text
 		text = emptyText
 	}
 	block := map[string]any{"type": "text", "text": text}
@@ -124,8 +121,8 @@ func messagesBlocks(m Message, maker string, ids func(string) string, l Learned)
 		return RoleUser, []any{block}
 	}
 	opaque, visible := m.Opaque.of(maker), 0
-	if !l.takes("thinking") && len(opaque) > 0 {
-		opaque = nil // the endpoint refuses what it thought
+	if !l.accepts("thinking") && len(opaque) > 0 {
+		opaque = nil // the endpoint refuses its own reasoning
 	}
 	flush := func() {
 		for len(opaque) > 0 && opaque[0].At <= visible {
@@ -163,16 +160,15 @@ func markTurns(turns []map[string]any) {
 	}
 }
 
-// marksByAddress reports whether an endpoint that speaks chat completions is known to pass
-// cache marks on.
+// marksByAddress reports whether an endpoint that speaks chat completions is known to pass on cache marks.
 // https://openrouter.ai/docs/features/prompt-caching
 func marksByAddress(base string) bool {
 	u, err := url.Parse(base)
 	return err == nil && (u.Hostname() == "openrouter.ai" || strings.HasSuffix(u.Hostname(), ".openrouter.ai"))
 }
 
-// markChat marks the system message and the last user turns of chat completions. A mark
-// stands on a block, so their texts become lists of one.
+// markChat marks the system message and the last user turns of chat completions. A mark belongs to a block, so their
+// texts become lists of one block.
 func markChat(messages []map[string]any) {
 	mark := func(m map[string]any) {
 		if text, ok := m["content"].(string); ok {
@@ -184,7 +180,7 @@ func markChat(messages []map[string]any) {
 	}
 	left := markedTurns
 	for i := len(messages) - 1; i > 0 && left > 0; i-- {
-		// Results of one answer are one turn: the last of them has the mark.
+		// Results of one answer are one turn; the last one is marked.
 		next := ""
 		if i+1 < len(messages) {
 			next, _ = messages[i+1]["role"].(string)
@@ -211,7 +207,7 @@ type messagesEvent struct {
 	Usage   wireUsage
 }
 
-// wholeMessage is an answer that came in one piece.
+// wholeMessage is an answer that is not streamed.
 type wholeMessage struct {
 	Type    string
 	Error   json.RawMessage
@@ -220,23 +216,23 @@ type wholeMessage struct {
 	Usage   wireUsage
 }
 
-// messageBlock is a block of an answer, which may come in pieces.
+// messageBlock is a block of an answer, possibly streamed.
 type messageBlock struct {
 	Type, ID, Name string
 	Text           wireText
 	Input          wireArguments
 
-	whole     json.RawMessage // of a thought, as it began
-	at        int             // how many visible parts stand before it
+	whole     json.RawMessage // JSON of a thinking block at its start
+	at        int             // number of visible parts before it
 	call      *partialCall
 	thinking  strings.Builder
 	signature strings.Builder
 }
 
-// UnmarshalJSON keeps what goes back word for word.
+// UnmarshalJSON keeps the JSON of blocks that are sent back unchanged.
 func (m *messageBlock) UnmarshalJSON(b []byte) error {
 	type plain messageBlock
-	_ = decodeWire(b, (*plain)(m)) // what is no object has no type
+	_ = decodeWire(b, (*plain)(m)) // a value other than an object has no type
 	if m.Type == "thinking" || m.Type == "redacted_thinking" {
 		m.whole = bytes.Clone(b)
 	}
@@ -250,7 +246,7 @@ type messagesReader struct {
 	said   Usage
 }
 
-func (r *messagesReader) got() *answer { return &r.answer }
+func (r *messagesReader) partial() *answer { return &r.answer }
 
 // event reads one event.
 func (r *messagesReader) event(data []byte) (done bool, err error) {
@@ -260,7 +256,7 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 	}
 	switch e.Type {
 	case "message_start":
-		r.countBeside(e.Message.Usage)
+		r.addUsage(e.Message.Usage)
 	case "content_block_start":
 		return false, r.start(&e.Block, int(e.Index))
 	case "content_block_delta":
@@ -268,15 +264,15 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 	case "content_block_stop":
 		return false, r.stop(int(e.Index))
 	case "message_delta":
-		r.countBeside(e.Usage)
+		r.addUsage(e.Usage)
 		r.finish = cmp.Or(e.Delta.Finish, r.finish)
 	case "message_stop":
 		return true, r.end()
 	case "error":
-		return true, &saidError{saidIn(data)}
+		return true, &endpointError{parseErrorBody(data)}
 	case "":
-		if said := saidIn(data); said.any() {
-			return true, &saidError{said}
+		if said := parseErrorBody(data); said.any() {
+			return true, &endpointError{said}
 		}
 	}
 	return false, nil
@@ -285,13 +281,13 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 // end ends the answer.
 func (r *messagesReader) end() error {
 	if r.finish == "" && len(r.calls) == 0 {
-		return errBrokenOff
+		return errTruncated
 	}
 	r.ended = true
 	return nil
 }
 
-// whole reads an answer that came in one piece.
+// whole reads an answer that is not streamed.
 func (r *messagesReader) whole(body []byte) error {
 	var m wholeMessage
 	if err := decodeWire(body, &m); err != nil {
@@ -299,12 +295,12 @@ func (r *messagesReader) whole(body []byte) error {
 	}
 	switch {
 	case isSet(m.Error), m.Type == "error":
-		return &saidError{saidIn(body)}
+		return &endpointError{parseErrorBody(body)}
 	case m.Content == nil:
 		return errNotProtocol
 	}
 	r.finish, r.ended = m.Finish, true
-	r.countBeside(m.Usage)
+	r.addUsage(m.Usage)
 	for n := range m.Content {
 		err := r.start(&m.Content[n], n)
 		if err == nil {
@@ -317,27 +313,26 @@ func (r *messagesReader) whole(body []byte) error {
 	return nil
 }
 
-// countBeside takes over usage. Later events say what changed, and leave out what did not. What was
-// read from the cache and written to it is counted beside the input
-// (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
-func (r *messagesReader) countBeside(w wireUsage) {
+// addUsage updates the usage. Later events hold only the changes. Cache reads and writes are not part of the input
+// tokens (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
+func (r *messagesReader) addUsage(w wireUsage) {
 	u := w.tokens()
 	r.said.Input, r.said.Output = max(r.said.Input, u.Input), max(r.said.Output, u.Output)
 	r.said.CachedInput, r.said.CacheWrite = max(r.said.CachedInput, u.CachedInput), max(r.said.CacheWrite, u.CacheWrite)
 	all := r.said
 	all.Input += all.CachedInput + all.CacheWrite
-	if all = all.sane(); all.Input > 0 {
+	if all = all.clamp(); all.Input > 0 {
 		r.usage = &all
 	}
 }
 
-// start begins a block; one of a whole answer is complete with that.
+// start starts a block. A block of a complete answer needs no more than that and stop.
 func (r *messagesReader) start(b *messageBlock, index int) (err error) {
 	if r.blocks == nil {
 		r.blocks = map[int]*messageBlock{}
 	}
 	if len(r.blocks) >= 2*maxBegunCalls {
-		return errTooMuch
+		return errLimitExceeded
 	}
 	r.blocks[index] = b
 	switch b.Type {
@@ -349,7 +344,7 @@ func (r *messagesReader) start(b *messageBlock, index int) (err error) {
 		}
 		return err
 	case "thinking", "redacted_thinking":
-		b.at, r.begun = r.visible(), true
+		b.at, r.started = r.visibleParts(), true
 	}
 	return nil
 }
@@ -362,19 +357,19 @@ func (r *messagesReader) delta(data []byte, e messagesEvent) error {
 	case d.Text != nil:
 		return r.addText(d.Text)
 	case d.Arguments != nil && b.call != nil:
-		r.like.remember(data, "partial_json", b.call)
+		r.lastForm.remember(data, "partial_json", b.call)
 		return b.call.add(d.Arguments)
 	case d.Thinking != nil:
-		return r.think(&b.thinking, d.Thinking)
+		return r.addReasoning(&b.thinking, d.Thinking)
 	case d.Signature != nil:
 		return grow(&b.signature, d.Signature, maxTextBytes, "its reasoning")
 	}
 	return nil
 }
 
-// stop ends a block. A thinking block is put together as it would have come in one piece.
+// stop ends a block. It assembles a thinking block into its form in an answer that is not streamed.
 func (r *messagesReader) stop(index int) error {
-	r.flowing, r.like.call = false, nil
+	r.streamingText, r.lastForm.call = false, nil
 	b := r.blocks[index]
 	if b == nil || b.whole == nil {
 		return nil
@@ -384,12 +379,12 @@ func (r *messagesReader) stop(index int) error {
 		block := map[string]json.RawMessage{}
 		_ = json.Unmarshal(b.whole, &block) // it is an object
 		for name, text := range map[string]string{"thinking": b.thinking.String(), "signature": b.signature.String()} {
-			if text != "" { // else it came with the block, or there is none
-				block[name] = json.RawMessage(marshaled(wellFormed(text)))
+			if text != "" { // otherwise it was in the block's start, or is absent
+				block[name] = json.RawMessage(marshal(joinSurrogates(text)))
 			}
 		}
-		raw = marshaled(block)
+		raw = marshal(block)
 	}
 	b.whole = nil
-	return r.keep(OpaquePart{At: b.at, Raw: raw})
+	return r.addOpaque(OpaquePart{At: b.at, Raw: raw})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// Who counts is told of each call once, with its retries: of an answer, of an error and its kind, and of
-// one that nobody waits for any more.
+// Observe is called once for each call, including its retries: for an answer, for an error with its kind, and for a
+// canceled call.
 func TestObserve(t *testing.T) {
 	var calls []llm.Call
 	observed := func(c *llm.Config) {
@@ -45,7 +45,7 @@ func TestObserve(t *testing.T) {
 	if c := calls[0]; c.Client != "coder" || c.Failed != "" || c.Ended || c.Usage.Output == 0 {
 		t.Errorf("answered: %+v", c)
 	}
-	if c := calls[1]; c.Failed != llm.KindOverloaded || c.Ended || c.Took < time.Second { // it waited between tries
+	if c := calls[1]; c.Failed != llm.KindOverloaded || c.Ended || c.Took < time.Second { // with its waits
 		t.Errorf("failed: %+v", c)
 	}
 	if c := calls[2]; c.Failed != "" || !c.Ended {

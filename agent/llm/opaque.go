@@ -9,12 +9,11 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Opaque is what an answer holds for the model that made it and for nobody else:
-// reasoning items, reasoning_content, thinking blocks with their signatures, thought
-// signatures. It is kept word for word, goes back to its maker with the message that it
-// came with, and to no other model. It is never shown.
+// Opaque holds the parts of an answer that only the model that made it can read: reasoning items, reasoning_content,
+// thinking blocks with their signatures, thought signatures. They are stored unchanged and sent back, with their
+// message, to that model only. They are never shown.
 //
-// Some endpoints refuse a conversation without it, and others answer worse:
+// Without them, some endpoints refuse a conversation, and others give worse answers:
 //   - OpenAI: https://developers.openai.com/api/docs/guides/reasoning
 //   - DeepSeek: https://api-docs.deepseek.com/guides/thinking_mode
 //   - Anthropic: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
@@ -24,26 +23,25 @@ type Opaque struct {
 	Parts []OpaquePart `json:"parts,omitempty"`
 }
 
-// OpaquePart is one piece. Where it stands depends on the dialect of its maker.
+// OpaquePart is one part. Its position depends on the dialect.
 type OpaquePart struct {
-	// In the dialects of items and blocks: how many visible ones, the text and each call,
-	// stand before it. In chat completions: 0 for a field of the message, n for one of its
-	// nth call.
+	// In dialects with items or blocks: the number of visible ones, the text and each call, before it. In chat
+	// completions: 0 for a field of the message, n for one of its nth call.
 	At   int    `json:"at,omitempty"`
-	Name string `json:"name,omitempty" mask:"-"` // of the field, in chat completions; see also opaqueThink and the like
-	// JSON; a string, so that nothing rewrites it on its way to a database and back. A part that a mask changed may
-	// be refused by its maker, and then goes on without.
+	Name string `json:"name,omitempty" mask:"-"` // of the field, in chat completions; or opaqueThink and so on
+	// JSON; a string, so that no database changes it. If a secret was masked in it, the model may refuse it, and then
+	// continues without it.
 	Raw string `json:"raw"`
 }
 
-// What is opaque and no field or item of its own.
+// Names of opaque parts that are not fields or items.
 const (
-	opaqueThink   = "<think>" // that the words of a message begin with
-	opaqueContent = "content" // a block that stands before the words of a message
-	opaquePhase   = "phase"   // of the words of a message, in Responses
+	opaqueThink   = "<think>" // at the start of a message's text
+	opaqueContent = "content" // block before a message's text
+	opaquePhase   = "phase"   // of a message's text, in Responses
 )
 
-// bytes is how long the parts are.
+// bytes returns the total size of the parts.
 func (o *Opaque) bytes() (n int) {
 	if o == nil {
 		return 0
@@ -54,7 +52,7 @@ func (o *Opaque) bytes() (n int) {
 	return n
 }
 
-// of is the parts, if maker made them. What a mask made unreadable is left out.
+// of returns the parts if maker made them, except those that a mask made invalid.
 func (o *Opaque) of(maker string) (parts []OpaquePart) {
 	if o == nil || o.Maker != maker {
 		return nil
@@ -67,11 +65,11 @@ func (o *Opaque) of(maker string) (parts []OpaquePart) {
 	return parts
 }
 
-// isWireID is an id of a tool call that every endpoint takes: Mistral's wants nine letters or digits
+// isWireID matches call IDs that every endpoint accepts: Mistral's requires nine letters or digits
 // (https://github.com/anomalyco/opencode/issues/1680).
 var isWireID = lazyregexp.New(`^[0-9A-Za-z]{9}$`)
 
-// wireID is an id that every endpoint takes, the same for the same id.
+// wireID derives from id an ID that every endpoint accepts.
 func wireID(id string) string {
 	if isWireID.MatchString(id) {
 		return id
@@ -85,20 +83,19 @@ func wireID(id string) string {
 	return b.String()
 }
 
-// notInNames is what names of tools may not have.
-var notInNames = lazyregexp.New(`[^a-zA-Z0-9_-]+`)
+// invalidNameChars matches characters that tool names must not have.
+var invalidNameChars = lazyregexp.New(`[^a-zA-Z0-9_-]+`)
 
-// wireName is the name of a called tool that every endpoint takes back, also where the model
-// made up a name that none would have (https://github.com/docker/docker-agent/pull/3974).
+// wireName returns a tool name that every endpoint accepts, even if the model made up an invalid one
+// (https://github.com/docker/docker-agent/pull/3974).
 func wireName(name string) string {
-	const most = 64
-	name = notInNames.ReplaceAllString(name, "_")
-	return cmp.Or(name[:min(most, len(name))], "unknown")
+	const limit = 64
+	name = invalidNameChars.ReplaceAllString(name, "_")
+	return cmp.Or(name[:min(limit, len(name))], "unknown")
 }
 
-// wireIDs gives the ids of a conversation's calls on the wire to one model. Its own ids
-// go back to it as they are, unless it was found to refuse them; those of others become
-// nine letters or digits.
+// wireIDs returns the mapping of a conversation's call IDs for one model. Its own IDs stay unchanged, unless it refuses
+// them; those of others become nine letters or digits.
 func wireIDs(messages []Message, maker string, l Learned) func(id string) string {
 	own := map[string]bool{}
 	for _, m := range messages {
@@ -110,7 +107,7 @@ func wireIDs(messages []Message, maker string, l Learned) func(id string) string
 		}
 	}
 	return func(id string) string {
-		if own[id] && !l.wants(formNineIDs) {
+		if own[id] && !l.uses(formNineIDs) {
 			return id
 		}
 		return wireID(id)

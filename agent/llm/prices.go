@@ -6,23 +6,22 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// PricesDate is when the shipped prices were last compared with their sources.
+// PricesDate is the date when the prices were last compared with their sources.
 const PricesDate = "2026-09-07"
 
-// knownPrices are list prices in USD per million tokens, by the names of models, for who
-// configures none. They are for estimates and budgets: what an account really pays is on
-// its bill, and configuration overrides them. A model is left out when sources don't agree
-// on its price, when it changes with the hour or is to change soon (DeepSeek's, gpt-5.6-sol,
-// gemini-3.6-flash), and when it depends on who runs the model (Groq's and other open weights).
+// knownPrices are list prices in USD per million tokens, by model name, for users that configure none. They are for
+// estimates and budgets; the invoice shows the real cost. Configured prices override them. The list omits models if
+// sources disagree on the price, if it changes with the hour or soon (DeepSeek's, gpt-5.6-sol, gemini-3.6-flash), or if
+// it depends on the host (Groq's and other open weights).
 //
-// Sources: https://platform.claude.com/docs/en/about-claude/pricing (cache reads are a tenth of
-// the input or less, writes five quarters; where reads are not known, they are as input),
-// https://developers.openai.com/api/docs/pricing, https://ai.google.dev/gemini-api/docs/pricing
-// (prompts up to 200,000 tokens; what a cache saves is left out), https://mistral.ai/pricing/api,
-// all as tabulated in https://github.com/SergeevDmitry/llm-kit/tree/main/docs/provider-data and its
-// releases up to 2026-09-07. Later ones are from https://github.com/kurofune/claudit/releases/tag/v1.9.2
-// (read at Anthropic on 2026-10-24) and https://developers.openai.com/api/docs/models/gpt-6.1-sol (2026-09-30).
-// xAI's are from https://docs.x.ai/docs/models, 2026-06-01.
+// Sources: https://platform.claude.com/docs/en/about-claude/pricing (cache reads are a tenth of the input or less,
+// writes five quarters; unknown cache reads are priced as input), https://developers.openai.com/api/docs/pricing,
+// https://ai.google.dev/gemini-api/docs/pricing (prompts up to 200,000 tokens; cache discounts are omitted),
+// https://mistral.ai/pricing/api, all as tabulated in
+// https://github.com/SergeevDmitry/llm-kit/tree/main/docs/provider-data and its releases up to 2026-09-07. Later ones
+// are from https://github.com/kurofune/claudit/releases/tag/v1.9.2 (read at Anthropic on 2026-10-24) and
+// https://developers.openai.com/api/docs/models/gpt-6.1-sol (2026-09-30). xAI's are from https://docs.x.ai/docs/models,
+// 2026-06-01.
 var knownPrices = map[string]Price{
 	"claude-fable-5-1":  {10, 0.25, 12.5, 50},
 	"claude-fable-5":    {10, 1, 12.5, 50},
@@ -87,25 +86,24 @@ var knownPrices = map[string]Price{
 	"grok-4-fast-reasoning":  {0.2, 0, 0, 0.5},
 }
 
-// vendorOf is what Amazon's names begin with: a region, and who made the model.
-var vendorOf = lazyregexp.New(`^(?:[a-z-]+\.)?anthropic\.`)
+// vendorPrefix matches the prefix of Amazon's names: a region, and the vendor of the model.
+var vendorPrefix = lazyregexp.New(`^(?:[a-z-]+\.)?anthropic\.`)
 
-// versionOf is the date or the version that ends a model's name.
-var versionOf = lazyregexp.New(`(?:[-@:](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|v\d+(?:-\d+)?))+$`)
+// versionSuffix matches the date or the version at the end of a model's name.
+var versionSuffix = lazyregexp.New(`(?:[-@:](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|v\d+(?:-\d+)?))+$`)
 
-// KnownPrice is the list price of a model by its name, whatever vendor or version stands
-// around it; ok is false when it is not known.
+// KnownPrice returns the list price of a model by its name, without vendor and version; ok is false if it is unknown.
 func KnownPrice(model string) (p Price, ok bool) {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
-	name = strings.NewReplacer(".", "-", ":", "-").Replace(vendorOf.ReplaceAllString(name, ""))
+	name = strings.NewReplacer(".", "-", ":", "-").Replace(vendorPrefix.ReplaceAllString(name, ""))
 	if p, ok = knownPrices[name]; ok {
 		return p, true
 	}
-	p, ok = knownPrices[versionOf.ReplaceAllString(name, "")]
+	p, ok = knownPrices[versionSuffix.ReplaceAllString(name, "")]
 	return p, ok
 }
 
-// PriceSource is where a model's price is from, for people.
+// PriceSource returns the source of a model's price, for users.
 func PriceSource(model string, p Price) string {
 	known, ok := KnownPrice(model)
 	switch {

@@ -23,7 +23,7 @@ func TestKnownPrice(t *testing.T) {
 	}
 }
 
-// The three ways in which a token of the prompt is paid for, and reasoning as output.
+// The three prices of prompt tokens, and reasoning as output.
 func TestPriceOfCacheWrites(t *testing.T) {
 	p := llm.Price{Input: 3, CachedInput: 0.3, CacheWrite: 3.75, Output: 15}
 	u := llm.Usage{Input: 1_000_000, CachedInput: 800_000, CacheWrite: 150_000, Output: 10_000}

@@ -13,29 +13,29 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Probed is what one short conversation with a model showed.
+// Probed is the result of a short test conversation with a model.
 type Probed struct {
 	Name          string    `json:"name"`  // Config.Name
-	Model         string    `json:"model"` // as the endpoint names it
+	Model         string    `json:"model"` // the endpoint's name of the model
 	Protocol      Protocol  `json:"protocol"`
-	Tools         bool      `json:"tools"`          // it calls a tool, and takes the result
-	Parallel      bool      `json:"parallel"`       // it calls several at once
-	Strict        bool      `json:"strict_schemas"` // its endpoint holds answers to a schema
-	ReasoningKept bool      `json:"reasoning_kept"` // it reasons, and its reasoning goes back to it
-	Cached        bool      `json:"cached"`         // its second answer read the first prompt from a cache
-	Usable        bool      `json:"usable"`         // it can work on attempts
+	Tools         bool      `json:"tools"`          // it calls a tool, and accepts the result
+	Parallel      bool      `json:"parallel"`       // it makes several calls at once
+	Strict        bool      `json:"strict_schemas"` // its endpoint enforces schemas
+	ReasoningKept bool      `json:"reasoning_kept"` // it reasons, and its endpoint accepts its reasoning back
+	Cached        bool      `json:"cached"`         // its second answer used a cache for the first prompt
+	Usable        bool      `json:"usable"`         // it can be used for attempts
 	Weaker        []string  `json:"weaker,omitempty"`
 	Advice        string    `json:"advice"` // what to change; empty: nothing
-	Usage         Usage     `json:"usage"`  // of the whole conversation
-	Price         string    `json:"price"`  // where the model's price is from, for people
-	Priced        bool      `json:"priced"` // it is known, and Usage has what the conversation cost
+	Usage         Usage     `json:"usage"`  // of all calls
+	Price         string    `json:"price"`  // source of the model's price, for users
+	Priced        bool      `json:"priced"` // its price is known, and Usage includes the cost
 	At            time.Time `json:"at"`
 }
 
-// Seen are the names of what was seen to work, for people.
+// Seen returns the names of the features that worked, for users.
 func (p Probed) Seen() []string { return p.abilities(true) }
 
-// Told is what to change, and what the model works without, for people; "": nothing.
+// Told returns what to change, and the features that the model works without, for users; "": nothing.
 func (p Probed) Told() string {
 	if !p.Usable || len(p.Weaker) == 0 {
 		return p.Advice
@@ -43,7 +43,7 @@ func (p Probed) Told() string {
 	return strings.TrimSpace(p.Advice + " It works, with less: " + strings.Join(p.Weaker, "; ") + ".")
 }
 
-// Unseen are the names of what was not.
+// Unseen returns the names of the features that did not work.
 func (p Probed) Unseen() []string { return p.abilities(false) }
 
 func (p Probed) abilities(seen bool) (names []string) {
@@ -59,16 +59,16 @@ func (p Probed) abilities(seen bool) (names []string) {
 	return names
 }
 
-// probeTool is the tool that a probed model is to call.
+// probeTool is the tool that a probed model must call.
 var probeTool = ToolSpec{Name: "look_up", Description: "Looks up the value of one key.",
 	Parameters: json.RawMessage(`{"type":"object","properties":{"key":{"type":"string","description":"the key"}},` +
 		`"required":["key"],"additionalProperties":false}`)}
 
-// probeSystem is long enough, with tools, for endpoints to cache both: some of Anthropic's models
-// begin at 4,096 tokens. Endpoints that cut prompts, as Ollama does at 4,096, are found out by it
-// too. A window of 8,192, in which attempts can be made, has room for it.
+// probeSystem returns a system prompt that, with the tools, is long enough for caching: some of Anthropic's models
+// require 4,096 tokens. It also detects endpoints that truncate prompts, as Ollama does at 4,096. It fits into a window
+// of 8,192, which is enough for attempts.
 func probeSystem(tools []ToolSpec) string {
-	const line = "one two three four five six seven eight nine ten\n" // a token a word
+	const line = "one two three four five six seven eight nine ten\n" // one token per word
 	lines := 450
 	for _, t := range tools {
 		lines -= t.Tokens() / 10
@@ -77,10 +77,9 @@ func probeSystem(tools []ToolSpec) string {
 		strings.Repeat(line, max(lines, 1))
 }
 
-// Probe holds one conversation of two turns with a tool call, and asks one question with a
-// schema. The model may write as much as is configured, and is offered tools, which are those
-// of attempts: what an endpoint refuses of either is found before the first attempt. An error
-// of the model is no error of Probe: it stands in Advice.
+// Probe has one conversation of two turns with a tool call, and asks one question with a schema. It uses the configured
+// output limit and the tools of attempts, so that refusals of either are found before the first attempt. Errors of the
+// model are reported in Advice.
 func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	p = Probed{Name: c.cfg.Name, Model: c.cfg.Model, Price: PriceSource(c.cfg.Model, c.cfg.Price),
 		Priced: c.cfg.Price.Known(),
@@ -98,15 +97,15 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	}
 	allowed := c.MaxOutput()
 	first, err := ask(req)
-	if first.CutInThought() && c.MaxOutput() > allowed { // it may be longer from now on
+	if first.CutInThought() && c.MaxOutput() > allowed { // the limit was raised
 		first, err = ask(req)
 	}
 	if err != nil {
-		p.Advice = c.adviceOf(ctx, err)
+		p.Advice = c.errorAdvice(ctx, err)
 		return p
 	}
 	if len(first.Message.ToolCalls) == 0 {
-		p.Advice = uncalled(first, c.MaxOutput())
+		p.Advice = noCallAdvice(first, c.MaxOutput())
 		return p
 	}
 	p.Parallel = len(first.Message.ToolCalls) > 1
@@ -121,37 +120,37 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	}
 	second, err := ask(req)
 	if err != nil {
-		p.Advice = c.adviceOf(ctx, err)
+		p.Advice = c.errorAdvice(ctx, err)
 		return p
 	}
 	p.Tools, p.Usable = true, true
-	if a, b := first.Usage, second.Usage; !a.Estimated && a.Input == b.Input && a.Input >= leastCut {
+	if a, b := first.Usage, second.Usage; !a.Estimated && a.Input == b.Input && a.Input >= minCutPrompt {
 		p.Usable = false
 		p.Advice = fmt.Sprintf("Its endpoint cuts prompts short at %d tokens and does not say so. Give it a larger context "+
 			"(Ollama: OLLAMA_CONTEXT_LENGTH).", a.Input)
 	}
 	p.Cached = second.Usage.CachedInput > 0
-	if !p.Cached && second.Usage.CacheWrite > 0 { // the endpoint was found to take cache marks only now
+	if !p.Cached && second.Usage.CacheWrite > 0 { // the endpoint was only now found to accept cache marks
 		again, err := ask(req)
 		p.Cached = err == nil && again.Usage.CachedInput > 0
 	}
-	forgetful := c.forgetful(req)
-	p.ReasoningKept = first.Message.Opaque != nil && len(first.Message.Opaque.of(c.maker(c.Protocol()))) > 0 && !forgetful
+	dropped := c.dropsReasoning(req)
+	p.ReasoningKept = len(first.Message.Opaque.of(c.maker(c.Protocol()))) > 0 && !dropped
 	third, err := ask(Request{Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
 		{Role: RoleUser, Content: `Answer with {"ok": "yes"}, unless your answer is held to another form.`}},
 		Schema: &probeSchema})
-	p.Strict = c.held(third, err)
-	p.Advice = strings.TrimSpace(p.Advice + " " + c.unseenAdvice(p, forgetful))
+	p.Strict = c.followsSchema(third, err)
+	p.Advice = strings.TrimSpace(p.Advice + " " + c.unseenAdvice(p, dropped))
 	return p
 }
 
-// probeSchema is one that nobody would answer by, who is not held to it.
+// probeSchema is a schema that an answer matches only if the endpoint enforces it.
 var probeSchema = Schema{Name: "probe", Strict: true, JSON: json.RawMessage(`{"type":"object","properties":{"well":` +
 	`{"type":"boolean"}},"required":["well"],"additionalProperties":false}`)}
 
-// held reports whether an answer was held to probeSchema. An endpoint that takes a schema and holds answers to none is
-// told schemas in the prompt from now on. An answer that is empty, cut off or withheld says nothing of that.
-func (c *Client) held(r Response, err error) bool {
+// followsSchema reports whether an answer matches probeSchema. If an endpoint accepts a schema without enforcing it,
+// schemas are part of the prompt from now on. An empty, truncated or withheld answer is inconclusive.
+func (c *Client) followsSchema(r Response, err error) bool {
 	l := c.Learned()
 	if l.Schema != modeSchema {
 		return false
@@ -172,8 +171,8 @@ func (c *Client) held(r Response, err error) bool {
 	return false
 }
 
-// unseenAdvice says of each ability that was not seen what it means, and what to change.
-func (c *Client) unseenAdvice(p Probed, forgetful bool) string {
+// unseenAdvice describes each feature that did not work, and what to change.
+func (c *Client) unseenAdvice(p Probed, dropsReasoning bool) string {
 	l := c.Learned()
 	var all []string
 	say := func(seen bool, what string) {
@@ -190,10 +189,10 @@ func (c *Client) unseenAdvice(p Probed, forgetful bool) string {
 			"is nothing to change.")
 	}
 	switch {
-	case forgetful:
+	case dropsReasoning:
 		say(p.ReasoningKept, "Its endpoint does not take the model's reasoning back, so it thinks anew in each turn: set "+
 			"another protocol or endpoint of the model, or let it reason less.")
-	case c.cfg.Reasoning == "none" || c.cfg.Reasoning != l.effort(c.cfg.Reasoning): // it is not wanted, or not to be had
+	case c.cfg.Reasoning == "none" || c.cfg.Reasoning != l.effort(c.cfg.Reasoning): // not requested, or refused
 	default:
 		say(p.ReasoningKept, "No reasoning came with its answers: if the model can reason, set its reasoning, such as high.")
 	}
@@ -202,33 +201,32 @@ func (c *Client) unseenAdvice(p Probed, forgetful bool) string {
 	return strings.Join(all, " ")
 }
 
-// forgetful reports whether the endpoint did not take the model's reasoning back.
-func (c *Client) forgetful(req Request) bool {
+// dropsReasoning reports whether the endpoint refuses the model's reasoning.
+func (c *Client) dropsReasoning(req Request) bool {
 	l := c.Learned()
 	for _, name := range []string{"reasoning_content", "reasoning", "reasoning_details", "thinking", "include"} {
-		if !l.takes(name) {
+		if !l.accepts(name) {
 			return true
 		}
 	}
-	return c.apart.of(conversationKey(req)).noOpaque
+	return c.restricted.get(conversationKey(req)).noOpaque
 }
 
-// leastCut is the smallest prompt, in tokens, that is taken for one that was cut where a longer
-// one counts as many: Ollama cuts to its window, or to half of it
-// (https://github.com/esengine/DeepSeek-Reasonix/pull/10245).
-const leastCut = 2000
+// minCutPrompt is the smallest prompt, in tokens, that counts as truncated if a longer one has the same count: Ollama
+// truncates to its window, or to half of it (https://github.com/esengine/DeepSeek-Reasonix/pull/10245).
+const minCutPrompt = 2000
 
-// CutAdvice says what to do about an answer that was cut off, where SIA allowed so many tokens.
+// CutAdvice returns how to fix an answer that was cut off; allowed is SIA's limit in tokens.
 func CutAdvice(r Response, allowed int) string {
-	if r.Usage.Estimated || full(r.Usage.Output, allowed) {
+	if r.Usage.Estimated || nearLimit(r.Usage.Output, allowed) {
 		return fmt.Sprintf("SIA allows it %d tokens: set max_output of the model higher in the file of --config, "+
 			"or let it reason less", allowed)
 	}
 	return "let it reason less, or raise the limit of its endpoint"
 }
 
-// uncalled says why an answer that calls no tool is of no use, and what to do. It was allowed so many tokens.
-func uncalled(r Response, allowed int) string {
+// noCallAdvice describes an answer without a tool call and how to fix it; allowed is SIA's limit in tokens.
+func noCallAdvice(r Response, allowed int) string {
 	said := ""
 	if words := strings.Join(strings.Fields(text.Clip(r.Message.Content, 200)), " "); words != "" {
 		said = " It said: " + words
@@ -243,8 +241,8 @@ func uncalled(r Response, allowed int) string {
 	return "It answered without calling the tool that it was asked to call. " + useTools + said
 }
 
-// adviceOf says in one sentence or two why the model can't be used, and what to do.
-func (c *Client) adviceOf(ctx context.Context, err error) string {
+// errorAdvice returns in one or two sentences why the model can't be used and how to fix that.
+func (c *Client) errorAdvice(ctx context.Context, err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
 		if ctx.Err() != nil {

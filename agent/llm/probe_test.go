@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// Probe says of each flavour what works, and why where something does not.
+// Probe reports what works with each flavour, and the reasons for what does not.
 func TestProbe(t *testing.T) {
 	for _, f := range flavour.All() {
 		t.Run(f.Name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A model that does not answer is called unusable, and why, within its timeout.
+// A model that does not answer is reported as unusable, with the reason, within its timeout.
 func TestProbeOfOneThatDoesNotAnswer(t *testing.T) {
 	for name, reply := range map[string]func(http.ResponseWriter, *http.Request){
 		"garbage": func(w http.ResponseWriter, _ *http.Request) {
@@ -53,7 +53,7 @@ func TestProbeOfOneThatDoesNotAnswer(t *testing.T) {
 			}
 		},
 		"silent": func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
+			_, _ = io.Copy(io.Discard, r.Body) // after this, the server notices that the client is gone
 			<-r.Context().Done()
 		},
 	} {
@@ -67,9 +67,9 @@ func TestProbeOfOneThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// An endpoint that cuts prompts short says nothing of it, but counts as many tokens for a longer
-// conversation (https://github.com/esengine/DeepSeek-Reasonix/pull/10245). A provider that
-// withholds its answer is no model without tools.
+// An endpoint that truncates prompts is detected by equal token counts for a longer conversation
+// (https://github.com/esengine/DeepSeek-Reasonix/pull/10245). A provider that withholds its answer is not reported as a
+// model without tools.
 func TestProbeSaysWhy(t *testing.T) {
 	for want, f := range map[string]flavour.Flavour{
 		"cuts prompts short at 2051 tokens": {Say: flavour.Probed, Usage: func(b flavour.Bill) map[string]any {
@@ -89,8 +89,7 @@ func TestProbeSaysWhy(t *testing.T) {
 	}
 }
 
-// A model is tried out with as long an answer as is configured, and whatever else can be said of it, what it works
-// without is said too.
+// A model is probed with the configured maximum length of answers, and missing features are listed in any case.
 func TestProbeAsksForWhatIsConfigured(t *testing.T) {
 	s := flavour.Start(flavour.Flavour{Say: flavour.Probed, Usage: func(b flavour.Bill) map[string]any {
 		return map[string]any{"prompt_tokens": b.Input / 4, "completion_tokens": b.Output}
@@ -108,7 +107,7 @@ func TestProbeAsksForWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// An answer to the schema that is empty, cut off or withheld teaches nothing, and neither does a call that failed.
+// An answer to the schema that is empty, cut off or withheld teaches nothing, nor does a failed call.
 func TestProbeLearnsNothingFromNoAnswer(t *testing.T) {
 	for _, finish := range []string{"stop", "length", "content_filter", "fails"} {
 		schema := false
@@ -140,8 +139,8 @@ func TestProbeLearnsNothingFromNoAnswer(t *testing.T) {
 	}
 }
 
-// A model that thinks longer than answers usually may be is given more room by itself, once. Where that is not enough,
-// or another limit was configured, the advice names the setting.
+// The limit is raised automatically, once, for a model that thinks longer. If that is not enough, or a limit was
+// configured, the advice names the setting.
 func TestLongThoughts(t *testing.T) {
 	for _, c := range []struct {
 		thinks, configured int
@@ -152,7 +151,7 @@ func TestLongThoughts(t *testing.T) {
 		{12_000, 9_000, false, "SIA allows it 9000 tokens: set max_output of the model higher in the file of --config"},
 		{90_000, 0, false, "SIA allows it 32768 tokens: set max_output"},
 	} {
-		cut := 0 // tokens after which the answer on its way ends; 0: it does not end early
+		cut := 0 // tokens at which the current answer is cut off; 0: never
 		s := flavour.Start(flavour.Flavour{
 			Say: func(a flavour.Ask) flavour.Turn {
 				if cut = int(a.Body["max_completion_tokens"].(float64)); cut < c.thinks {
@@ -178,14 +177,14 @@ func TestLongThoughts(t *testing.T) {
 	}
 }
 
-// Endpoints say in several ways that an answer was cut while the model thought: some count a little less than the
-// limit, only the reasoning or nothing, some call it "stop". Each gives it more room; none is a window that is full. An
-// answer that the endpoint cuts at a limit of its own, or that is just empty, gives none.
+// Endpoints report in several ways that an answer was cut off while the model was thinking: some count slightly less
+// than the limit, only the reasoning or nothing, some report "stop". Each raises the limit; none counts as a full
+// window. An answer that is cut off at the endpoint's own limit, or that is empty, does not raise it.
 func TestCutInThought(t *testing.T) {
 	for _, c := range []struct {
 		what, finish  string
-		output, hides int // tokens that are counted as output, and as reasoning; -1: nothing is counted
-		thinks        int // tokens that are seen
+		output, hides int // tokens counted as output, and as reasoning; -1: not counted
+		thinks        int // visible tokens
 		full, fails   bool
 	}{
 		{"the whole limit", "length", 8192, 8192, 0, true, false},
@@ -221,8 +220,8 @@ func TestCutInThought(t *testing.T) {
 	}
 }
 
-// An endpoint that takes a schema has not held an answer to it for that. Schemas are said in the prompt then. Of each
-// ability that was not seen, it is said what to do.
+// An endpoint may accept a schema without enforcing it. Schemas are then part of the prompt. For each feature that was
+// not seen, the advice names a fix.
 func TestProbeSeesWhoHoldsToSchemas(t *testing.T) {
 	for _, answer := range []string{`{"ok": "yes"}`, "Sure!\n```json\n{\"well\": true}\n```", `{"well": "yes"}`, "Well."} {
 		s := flavour.Start(flavour.Flavour{Uncached: true, Say: func(a flavour.Ask) flavour.Turn {

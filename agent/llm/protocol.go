@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// Protocol is one of the dialects in which models are spoken to.
+// Protocol is a dialect of chat models.
 type Protocol string
 
 // The dialects.
 const (
-	// ProtocolAuto begins with what the endpoint's address suggests, and learns from what
-	// the endpoint says.
+	// ProtocolAuto starts with the dialect that the endpoint's URL suggests, and learns from its errors.
 	ProtocolAuto Protocol = "auto"
 	// ProtocolChat is chat completions: https://platform.openai.com/docs/api-reference/chat
 	ProtocolChat Protocol = "chat"
@@ -23,7 +22,7 @@ const (
 	ProtocolMessages Protocol = "messages"
 )
 
-// ParseProtocol reads a dialect; "" is auto.
+// ParseProtocol parses a dialect; "" is auto.
 func ParseProtocol(s string) (Protocol, error) {
 	switch p := cmp.Or(Protocol(s), ProtocolAuto); p {
 	case ProtocolAuto, ProtocolChat, ProtocolResponses, ProtocolMessages:
@@ -32,10 +31,9 @@ func ParseProtocol(s string) (Protocol, error) {
 	return "", fmt.Errorf("there is no protocol %q: write auto, chat, responses or messages", s)
 }
 
-// suggestedProtocol is the dialect that an address suggests. OpenAI's own endpoint speaks
-// two, and only in Responses do its reasoning models keep their reasoning
-// (https://developers.openai.com/api/docs/guides/migrate-to-responses). Several vendors
-// offer Anthropic's dialect at an address that ends in its name.
+// suggestedProtocol returns the dialect that a URL suggests. OpenAI's endpoint supports two, but its reasoning models
+// keep their reasoning only in Responses (https://developers.openai.com/api/docs/guides/migrate-to-responses). Several
+// vendors offer Anthropic's dialect at a URL that ends in its name.
 func suggestedProtocol(base string) Protocol {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -51,22 +49,21 @@ func suggestedProtocol(base string) Protocol {
 	return ProtocolChat
 }
 
-// dialect is how one of the protocols is spoken.
+// dialect implements one of the protocols.
 type dialect struct {
 	path   string
-	encode func(c *Client, req Request, l Learned, most int) ([]byte, error)
+	encode func(c *Client, req Request, l Learned, limit int) ([]byte, error)
 	reader func() answerReader
 }
 
-// dialects are the three by name.
+// dialects are the implementations by protocol.
 var dialects = map[Protocol]dialect{
 	ProtocolChat:      {"/chat/completions", encodeChat, func() answerReader { return &chatReader{} }},
 	ProtocolResponses: {"/responses", encodeResponses, func() answerReader { return &responsesReader{} }},
 	ProtocolMessages:  {"/messages", encodeMessages, func() answerReader { return &messagesReader{} }},
 }
 
-// address is where a dialect is spoken. Anthropic's is always below a version, which its
-// own libraries add.
+// address returns the URL of a dialect. Anthropic's always includes a version, which its own libraries add.
 func (c *Client) address(p Protocol) string {
 	base := c.cfg.BaseURL
 	if p == ProtocolMessages {
@@ -78,7 +75,7 @@ func (c *Client) address(p Protocol) string {
 	return base + dialects[p].path
 }
 
-// maker names who makes opaque parts: a dialect of a model at an endpoint.
+// maker identifies the maker of opaque parts: a dialect of a model at an endpoint.
 func (c *Client) maker(p Protocol) string {
 	return fmt.Sprintf("%s %s %s", p, c.cfg.BaseURL, c.cfg.Model)
 }

@@ -18,8 +18,7 @@ var readTool = llm.ToolSpec{Name: "read", Description: "Reads a file.", Paramete
 		`"properties":{"path":{"type":"string"},"lines":` +
 		`{"type":"integer","minimum":1}},"required":["path"],"additionalProperties":false}`)}
 
-// fromAnother is an answer of another model, with an id that Mistral refuses and reasoning
-// that is not this model's.
+// fromAnother is an answer of another model, with an ID that Mistral refuses and reasoning of that model.
 var fromAnother = []llm.Message{
 	{Role: llm.RoleAssistant, Content: "", ToolCalls: []llm.ToolCall{{ID: "toolu_01_very-long", Name: `read" path="x`,
 		Arguments: `{"path":"x.go"}`}}, Opaque: &llm.Opaque{Maker: "chat http://elsewhere/v1 other",
@@ -27,7 +26,7 @@ var fromAnother = []llm.Message{
 	{Role: llm.RoleTool, ToolCallID: "toolu_01_very-long", Content: "package x"},
 }
 
-// dialTo is a client for a server, as its flavour wants it configured.
+// dialTo returns a client for a server, configured for its flavour.
 func dialTo(t *testing.T, s *flavour.Server, change ...func(*llm.Config)) *llm.Client {
 	t.Helper()
 	c, _ := dial(t, s.URL, append([]func(*llm.Config){func(c *llm.Config) {
@@ -39,10 +38,8 @@ func dialTo(t *testing.T, s *flavour.Server, change ...func(*llm.Config)) *llm.C
 	return c
 }
 
-// Each flavour is a conversation with a server that has it: with a tool's results and with
-// what a user says in between, to its end. What it is said to have used is what the server
-// bills, nothing that is for the model alone is shown, and what was learned holds for the
-// next conversation.
+// Each flavour completes a conversation with tool results and a user message. The usage equals the server's, opaque
+// parts are not shown, and lessons are used in the next conversation.
 func TestQuirks(t *testing.T) {
 	all := flavour.All()
 	if len(all) < 40 {
@@ -101,8 +98,7 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// converse talks to a model until it calls no tool, and returns what it said: the words and
-// calls of each answer.
+// converse talks to a model until it calls no tool, and returns the text and the calls of each answer.
 func converse(t *testing.T, c *llm.Client, earlier []llm.Message) (said []string, used llm.Usage, err error) {
 	t.Helper()
 	req := llm.Request{Tools: []llm.ToolSpec{readTool}, Messages: append([]llm.Message{

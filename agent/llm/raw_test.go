@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// What an endpoint says teaches the same whatever the key is and however late it says so: keys of local servers are
-// words, and gateways put much before the words of who is behind them.
+// Lessons from an endpoint's message don't depend on the key or on its position: keys of local servers are words, and
+// gateways add text before the provider's message.
 func TestWhatIsSaidTeachesBeforeItIsMasked(t *testing.T) {
 	const refusal = "Unrecognized request argument supplied: max_completion_tokens"
 	for name, c := range map[string]struct{ key, before string }{
@@ -43,7 +43,7 @@ func TestWhatIsSaidTeachesBeforeItIsMasked(t *testing.T) {
 	}
 }
 
-// A key is masked in what people see; one that is a word of a few letters is no secret, and words stay readable.
+// A key is masked in messages for users, unless it is a word of a few letters; other words stay readable.
 func TestKeysInWhatIsShown(t *testing.T) {
 	for key, want := range map[string]string{
 		"x":         "the key x is expired; max_tokens too",

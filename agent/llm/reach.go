@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Reach asks the endpoint for its list of models, which costs nothing. The error is an
-// [Error]: the endpoint can't be reached, fails, or does not accept the key. An endpoint
-// that has no such list is there, and that is all that can be told.
+// Reach requests the endpoint's list of models, which is free. Its error is an [Error]: the endpoint is unreachable,
+// fails, or does not accept the key. An endpoint without such a list counts as reachable.
 func (c *Client) Reach(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		strings.TrimSuffix(c.address(c.Protocol()), dialects[c.Protocol()].path)+"/models"+c.query, nil)
@@ -26,8 +25,8 @@ func (c *Client) Reach(ctx context.Context) error {
 		return e
 	}
 	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // an unreadable reason leaves the status
-	said := saidIn(body)
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // if the body is unreadable, the status is used
+	said := parseErrorBody(body)
 	kind := kindOf(resp.StatusCode, said)
 	if resp.StatusCode < 300 || kind == KindBadRequest || kind == KindUnknownModel || kind == KindDialect {
 		return nil

@@ -14,7 +14,7 @@ func TestReach(t *testing.T) {
 		name   string
 		status int
 		body   string
-		want   llm.ErrorKind // "": it is there
+		want   llm.ErrorKind // "": reachable
 	}{
 		{"there", 200, `{"data": []}`, ""},
 		{"no list of models", 404, "no such page", ""},

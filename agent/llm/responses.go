@@ -14,22 +14,22 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// encodeResponses is req in the dialect of Responses. Nothing is kept at the endpoint: the
-// reasoning comes back to us encrypted, and goes there again with the next request
+// encodeResponses encodes req for the Responses dialect. The endpoint stores nothing: the reasoning is returned
+// encrypted and sent back with the next request
 // (https://developers.openai.com/api/docs/guides/reasoning#encrypted-reasoning-items).
-func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error) {
+func encodeResponses(c *Client, req Request, l Learned, limit int) ([]byte, error) {
 	store := false
-	out := openai.CreateResponseRequest{Model: c.cfg.Model, Stream: !l.wants(formNoStream)}
-	if l.takes("max_output_tokens") {
-		out.MaxOutputTokens = most
+	out := openai.CreateResponseRequest{Model: c.cfg.Model, Stream: !l.uses(formNoStream)}
+	if l.accepts("max_output_tokens") {
+		out.MaxOutputTokens = limit
 	}
-	if l.takes("store") {
+	if l.accepts("store") {
 		out.Store = &store
 	}
-	if l.takes("include") {
+	if l.accepts("include") {
 		out.Include = []openai.ResponseInclude{"reasoning.encrypted_content"}
 	}
-	if l.takes("prompt_cache_key") {
+	if l.accepts("prompt_cache_key") {
 		out.PromptCacheKey = conversationKey(req)
 	}
 	if effort := l.effort(c.cfg.Reasoning); effort != "" {
@@ -38,7 +38,7 @@ func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error
 	maker := c.maker(ProtocolResponses)
 	ids := wireIDs(req.Messages, maker, l)
 	input := []any{}
-	for i, m := range req.inWords(l) {
+	for i, m := range req.withSchemaPrompt(l) {
 		if i == 0 && m.Role == RoleSystem {
 			out.Instructions = validText(m.Content)
 			continue
@@ -52,8 +52,8 @@ func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error
 		for _, t := range req.Tools {
 			tool := map[string]any{"type": "function", "name": t.Name, "description": t.Description,
 				"parameters": t.parameters(l)}
-			if l.takes("strict") {
-				tool["strict"] = false // it is true where nothing is said
+			if l.accepts("strict") {
+				tool["strict"] = false // the default is true
 			}
 			tools = append(tools, tool)
 		}
@@ -71,9 +71,9 @@ func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error
 	return json.Marshal(out)
 }
 
-// conversationKey brings the requests of a conversation to the same cache
-// (https://developers.openai.com/api/docs/guides/prompt-caching). It is made of how the
-// conversation begins, without what is added there when it is condensed.
+// conversationKey returns a key by which endpoints route the requests of a conversation to the same cache
+// (https://developers.openai.com/api/docs/guides/prompt-caching). It is a hash of the start of the conversation,
+// without the notes that are added there later.
 func conversationKey(req Request) string {
 	const begins = 1024 // bytes of a message
 	h := sha256.New()
@@ -85,10 +85,9 @@ func conversationKey(req Request) string {
 
 func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// responsesItems are the items of one message: its opaque ones word for word, and where
-// they stood. Items have no ids of the endpoint's, which keeps nothing that they could
-// name. Reasoning that nothing followed, because the answer was cut, is left out: OpenAI's
-// endpoint refuses it (https://github.com/openai/openai-agents-js/issues/546).
+// responsesItems returns the items of one message, with its opaque ones unchanged and in their positions. Items have no
+// IDs, since the endpoint stores nothing that they could refer to. Reasoning without a following item, from an answer
+// that was cut off, is left out: OpenAI's endpoint refuses it (https://github.com/openai/openai-agents-js/issues/546).
 func responsesItems(m Message, maker string, ids func(string) string, l Learned) (items []any) {
 	text := validText(m.Content)
 	if text == "" && len(m.ToolCalls) == 0 {
@@ -107,7 +106,7 @@ func responsesItems(m Message, maker string, ids func(string) string, l Learned)
 			switch p := opaque[0]; {
 			case p.Name != opaquePhase:
 				items = append(items, json.RawMessage(p.Raw))
-			case item["role"] != nil && l.takes("phase"):
+			case item["role"] != nil && l.accepts("phase"):
 				item["phase"] = json.RawMessage(p.Raw)
 			}
 		}
@@ -135,7 +134,7 @@ type responsesEvent struct {
 	Arguments wireText
 }
 
-// wholeResponse is an answer that came in one piece, or what the last event says of it.
+// wholeResponse is an answer that is not streamed, or the response in the last event.
 type wholeResponse struct {
 	Status     string
 	Error      json.RawMessage
@@ -147,44 +146,42 @@ type wholeResponse struct {
 // outputItem is an item of an answer.
 type outputItem struct {
 	Type      string
-	ID        string // of the item
-	CallID    string `json:"call_id"` // some servers leave it out
+	ID        string // item ID
+	CallID    string `json:"call_id"` // omitted by some servers
 	Name      string
 	Arguments wireArguments
 	Phase     json.RawMessage // of a message
-	Content   []struct {      // likewise; that of reasoning is no output_text
+	Content   []struct {      // of a message; reasoning has no output_text
 		Type    string
 		Text    wireText
 		Refusal wireText
 	}
-	whole []byte // of reasoning, as it stands
+	whole []byte // JSON of reasoning
 }
 
-// UnmarshalJSON keeps what goes back word for word.
+// UnmarshalJSON keeps the JSON of reasoning, which is sent back unchanged.
 func (o *outputItem) UnmarshalJSON(b []byte) error {
 	type plain outputItem
-	if _ = decodeWire(b, (*plain)(o)); o.Type == "reasoning" { // what is no object has no type
+	if _ = decodeWire(b, (*plain)(o)); o.Type == "reasoning" { // a value other than an object has no type
 		o.whole = bytes.Clone(b)
 	}
 	return nil
 }
 
-// responsesReader reads answers of the Responses dialect. What belongs together is told by the
-// index of the item; where a server leaves it out, or gives it to several
-// (https://github.com/lemonade-sdk/lemonade/issues/3607,
-// https://github.com/BerriAI/litellm/pull/36375), by the ids of items and calls.
+// responsesReader reads answers of the Responses dialect. It assigns events to items by index, or, if a server omits or
+// repeats that (https://github.com/lemonade-sdk/lemonade/issues/3607, https://github.com/BerriAI/litellm/pull/36375),
+// by the IDs of items and calls.
 type responsesReader struct {
 	answer
 	byOutput map[int]*partialCall    // calls by the index of their item
-	byItem   map[string]*partialCall // and by its id
-	texts    map[int]bool            // items with words that arrive in pieces
-	done     map[string]int          // how many items of each kind came whole
+	byItem   map[string]*partialCall // calls by the ID of their item
+	texts    map[int]bool            // items with streamed text
+	done     map[string]int          // number of complete items by type
 }
 
-func (r *responsesReader) got() *answer { return &r.answer }
+func (r *responsesReader) partial() *answer { return &r.answer }
 
-// event reads one event. The last holds the usage, and with most endpoints the whole
-// answer once more.
+// event reads one event. The last one has the usage, and from most endpoints the complete answer again.
 func (r *responsesReader) event(data []byte) (done bool, err error) {
 	var e responsesEvent
 	if err := decodeWire(data, &e); err != nil {
@@ -192,7 +189,7 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	}
 	index := int(e.Index)
 	switch e.Type {
-	case "response.output_item.added": // the arguments of a call follow in pieces
+	case "response.output_item.added": // the arguments of a call follow
 		if e.Item.Type == "function_call" {
 			_, err = r.callFor(e.Item, index)
 		}
@@ -206,15 +203,15 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	case "response.refusal.delta":
 		return false, r.addRefusal(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		r.begun, r.thought = true, r.thought+len(e.Delta)
+		r.started, r.reasoningBytes = true, r.reasoningBytes+len(e.Delta)
 		return false, nil
 	case "response.function_call_arguments.delta":
 		if call := r.callOf(e.ItemID, index); call != nil && !call.closed {
-			r.like.remember(data, "delta", call)
+			r.lastForm.remember(data, "delta", call)
 			return false, call.add(e.Delta)
 		}
 		return false, nil
-	case "response.function_call_arguments.done": // some send nothing else of them
+	case "response.function_call_arguments.done": // the only event with arguments from some servers
 		if call := r.callOf(e.ItemID, index); call != nil && call.args.Len() == 0 {
 			return false, call.add(e.Arguments)
 		}
@@ -224,16 +221,16 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	case "response.completed", "response.done", "response.incomplete", "response.failed", "response.cancelled":
 		return true, r.response(e.Response, data)
 	case "error":
-		return true, &saidError{saidIn(data)}
+		return true, &endpointError{parseErrorBody(data)}
 	case "":
-		if said := saidIn(data); said.any() {
-			return true, &saidError{said}
+		if said := parseErrorBody(data); said.any() {
+			return true, &endpointError{said}
 		}
 	}
 	return false, nil
 }
 
-// callOf is the call of an item.
+// callOf returns the call of an item.
 func (r *responsesReader) callOf(id string, index int) *partialCall {
 	if call := r.byItem[id]; call != nil {
 		return call
@@ -244,12 +241,12 @@ func (r *responsesReader) callOf(id string, index int) *partialCall {
 // end ends the answer.
 func (r *responsesReader) end() error {
 	if !r.ended {
-		return errBrokenOff
+		return errTruncated
 	}
 	return nil
 }
 
-// whole reads an answer that came in one piece.
+// whole reads an answer that is not streamed.
 func (r *responsesReader) whole(body []byte) error {
 	var all wholeResponse
 	if err := decodeWire(body, &all); err != nil {
@@ -258,15 +255,15 @@ func (r *responsesReader) whole(body []byte) error {
 	return r.response(all, body)
 }
 
-// response takes over a whole response, which stands in data.
+// response reads a complete response, encoded in data.
 func (r *responsesReader) response(all wholeResponse, data []byte) error {
 	switch {
 	case isSet(all.Error), all.Status == "failed":
-		return &saidError{saidIn(data)}
+		return &endpointError{parseErrorBody(data)}
 	case all.Output == nil && all.Status == "":
 		return errNotProtocol
 	}
-	r.count(all.Usage)
+	r.setUsage(all.Usage)
 	if err := r.output(all.Output); err != nil {
 		return err
 	}
@@ -284,12 +281,12 @@ func (r *responsesReader) response(all wholeResponse, data []byte) error {
 	return nil
 }
 
-// output reads the items that the last event lists, without those that came before.
+// output reads the items in the last event, except those received before.
 func (r *responsesReader) output(items []outputItem) error {
 	came, listed := maps.Clone(r.done), map[string]int{}
 	for n, o := range items {
 		if listed[o.Type]++; o.Type != "function_call" && listed[o.Type] <= came[o.Type] ||
-			o.Type == "message" && came[o.Type] == 0 && r.text.Len()+r.refusal.Len() > 0 { // it came in pieces
+			o.Type == "message" && came[o.Type] == 0 && r.text.Len()+r.refusal.Len() > 0 { // streamed before
 			continue
 		}
 		if err := r.item(o, n); err != nil {
@@ -299,7 +296,7 @@ func (r *responsesReader) output(items []outputItem) error {
 	return nil
 }
 
-// callFor is the call of an item, which begins with it unless it has begun.
+// callFor returns the call of an item, and starts it if needed.
 func (r *responsesReader) callFor(o outputItem, index int) (*partialCall, error) {
 	id := cmp.Or(o.CallID, o.ID)
 	for _, call := range r.calls {
@@ -324,7 +321,7 @@ func (r *responsesReader) callFor(o outputItem, index int) (*partialCall, error)
 	return call, nil
 }
 
-// item reads an item that is whole. Its pieces that came before are replaced or passed over.
+// item reads a complete item. It replaces or ignores streamed pieces.
 func (r *responsesReader) item(o outputItem, index int) error {
 	if r.done == nil {
 		r.done = map[string]int{}
@@ -338,28 +335,28 @@ func (r *responsesReader) item(o outputItem, index int) error {
 		if err != nil {
 			return err
 		}
-		call.closed, r.flowing = true, false
-		if n := len(o.Arguments); n > 0 && n != call.args.Len() { // else they came in pieces
+		call.closed, r.streamingText = true, false
+		if n := len(o.Arguments); n > 0 && n != call.args.Len() { // otherwise they were streamed
 			call.args.Reset()
 			return call.add(o.Arguments)
 		}
 	case "reasoning":
-		r.thought += len(o.whole)
-		return r.keep(OpaquePart{At: r.visible(), Raw: string(o.whole)})
+		r.reasoningBytes += len(o.whole)
+		return r.addOpaque(OpaquePart{At: r.visibleParts(), Raw: string(o.whole)})
 	}
 	return nil
 }
 
-// message reads a message that is whole. Its words may be here already.
+// message reads a complete message, unless its text was streamed before.
 func (r *responsesReader) message(o outputItem, index int) error {
 	inPieces := r.texts[index]
 	delete(r.texts, index)
 	if isSet(o.Phase) {
-		at := r.visible()
+		at := r.visibleParts()
 		if inPieces {
 			at--
 		}
-		if err := r.keep(OpaquePart{At: max(0, at), Name: opaquePhase, Raw: string(o.Phase)}); err != nil {
+		if err := r.addOpaque(OpaquePart{At: max(0, at), Name: opaquePhase, Raw: string(o.Phase)}); err != nil {
 			return err
 		}
 	}
@@ -378,14 +375,14 @@ func (r *responsesReader) message(o outputItem, index int) error {
 			return err
 		}
 	}
-	r.flowing = false
+	r.streamingText = false
 	return nil
 }
 
-// errNoChoices is an answer that holds none.
+// errNoChoices means that an answer has no choices.
 var errNoChoices = errors.New("the answer holds no choices")
 
-// saidError is an endpoint's error in the midst of an answer, or in its place.
-type saidError struct{ said said }
+// endpointError is an error that the endpoint sends within an answer, or instead of one.
+type endpointError struct{ body errorBody }
 
-func (e *saidError) Error() string { return fmt.Sprintf("the endpoint says: %s", e.said.message) }
+func (e *endpointError) Error() string { return fmt.Sprintf("the endpoint says: %s", e.body.message) }

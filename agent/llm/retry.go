@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// Bounds of the wait between two tries. The wait doubles from firstWait. It is drawn
-// from its upper half, so that clients that failed together do not return together. It
-// never ends before the time that the endpoint asked for.
+// Limits of the backoff between two tries. It doubles from initialBackoff. The wait is random in its upper half, so
+// that clients that failed together do not retry together, and at least the time that the endpoint asks for.
 const (
-	firstWait = time.Second
-	mostWait  = time.Minute
+	initialBackoff = time.Second
+	maxBackoff     = time.Minute
 )
 
-// maxTimeouts is how many timeouts end a call: each has cost minutes. No try begins later than
-// Config.Timeout after the call began; after a timeout, none that might end later than that.
+// maxTimeouts is the number of timeouts that end a call, since each takes minutes. No try starts later than
+// Config.Timeout after the call started, nor, after a timeout, if it could time out later than that.
 const maxTimeouts = 2
 
-// callRetrying calls the model until it answers, can't answer, or the tries are used up.
+// callRetrying calls the model until it answers, fails permanently, or the retries are used up.
 func (c *Client) callRetrying(ctx context.Context, req Request, retries int,
 	started time.Time) (Response, int, error) {
 	var lost Usage
@@ -39,7 +38,7 @@ func (c *Client) callRetrying(ctx context.Context, req Request, retries int,
 		if err.Kind == KindTimeout {
 			timeouts++
 		}
-		wait := c.retryWait(tries, err.RetryAfter)
+		wait := c.backoff(tries, err.RetryAfter)
 		late := c.cfg.Now().Sub(started) + wait
 		if timeouts > 0 {
 			late += c.cfg.First
@@ -48,7 +47,7 @@ func (c *Client) callRetrying(ctx context.Context, req Request, retries int,
 			tries > 1 && errors.Is(err.Err, errPage) {
 			return failed, tries, err
 		}
-		if deadline, ok := ctx.Deadline(); wait > mostWait || ok && c.cfg.Now().Add(wait).After(deadline) {
+		if deadline, ok := ctx.Deadline(); wait > maxBackoff || ok && c.cfg.Now().Add(wait).After(deadline) {
 			return failed, tries, err
 		}
 		c.log.WarnContext(ctx, "model call will be tried again", "kind", err.Kind, "status", err.Status, "try", tries, "wait",
@@ -59,9 +58,9 @@ func (c *Client) callRetrying(ctx context.Context, req Request, retries int,
 	}
 }
 
-// retryWait is how long to wait after the given number of tries.
-func (c *Client) retryWait(tries int, asked time.Duration) time.Duration {
-	d := min(firstWait<<min(tries-1, 10), mostWait)
+// backoff returns the wait after the given number of tries.
+func (c *Client) backoff(tries int, asked time.Duration) time.Duration {
+	d := min(initialBackoff<<min(tries-1, 10), maxBackoff)
 	d = d/2 + time.Duration(c.cfg.Rand()*float64(d/2))
 	return max(d, asked)
 }

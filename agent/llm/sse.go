@@ -8,35 +8,33 @@ import (
 	"io"
 )
 
-// Bounds of a stream.
+// Limits of a stream, in bytes.
 const (
-	maxEventBytes   = 16 << 20 // of one event
-	maxStreamBytes  = 1 << 30  // of all of them; what is kept of an answer has bounds of its own
-	maxGarbageBytes = 64 << 10 // that are no events
+	maxEventBytes   = 16 << 20 // one event
+	maxStreamBytes  = 1 << 30  // all events; the parts of an answer have limits of their own
+	maxGarbageBytes = 64 << 10 // lines that are not events
 )
 
-// errGarbage is a stream that is none of events.
+// errGarbage means that a stream has no events.
 var errGarbage = errors.New("what comes is not the protocol's: no events")
 
-// eventReader reads the data of server-sent events
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html). Event names,
-// ids and comments, with which gateways keep a connection alive, are passed over.
+// eventReader reads the data of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). It
+// ignores event names, IDs and comments, which gateways use as keep-alives.
 type eventReader struct {
 	in      *bufio.Reader
-	end     byte   // of lines: '\n', which a '\r' may precede, or '\r' alone
-	line    []byte // a line that is longer than the reader's buffer
+	end     byte   // line end: '\n', with an optional '\r' before it, or '\r'
+	line    []byte // line longer than the reader's buffer
 	data    []byte
-	ahead   []byte // the first line of the next event, where no empty line stood before it; nil: there is none
+	ahead   []byte // first line of the next event, if no empty line preceded it; nil: none
 	read    int
 	garbage int
 }
 
-// nextData returns the data of the next event, without its lines' ends, valid until the
-// next call. It returns io.EOF when the stream ends.
+// nextData returns the data of the next event without line ends. It is valid until the next call. At the end of the
+// stream, the error is io.EOF.
 //
-// llama.cpp sends an error in a field of that name
-// (https://github.com/ggml-org/llama.cpp/pull/16109), Gemini in none
-// (https://github.com/googleapis/js-genai/issues/1973).
+// llama.cpp sends an error in a field of that name (https://github.com/ggml-org/llama.cpp/pull/16109), Gemini without a
+// field (https://github.com/googleapis/js-genai/issues/1973).
 func (e *eventReader) nextData() ([]byte, error) {
 	e.data = append(e.data[:0], e.ahead...)
 	has, looked := e.ahead != nil, false
@@ -44,7 +42,7 @@ func (e *eventReader) nextData() ([]byte, error) {
 	for {
 		line, err := e.nextLine()
 		text := bytes.TrimRight(line, "\r\n")
-		if e.read == len(line) { // the first line may begin with a byte order mark
+		if e.read == len(line) { // the first line may start with a byte order mark
 			text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 		}
 		value, is := bytes.CutPrefix(text, []byte("data:"))
@@ -78,7 +76,7 @@ func (e *eventReader) nextData() ([]byte, error) {
 			}
 		}
 		if err != nil {
-			if has && errors.Is(err, io.EOF) && len(bytes.TrimSpace(e.data)) > 0 { // some servers leave the last empty line out
+			if has && errors.Is(err, io.EOF) && len(bytes.TrimSpace(e.data)) > 0 { // some servers omit the last empty line
 				return e.data, nil
 			}
 			if errors.Is(err, io.EOF) && e.garbage > 0 {
@@ -89,15 +87,14 @@ func (e *eventReader) nextData() ([]byte, error) {
 	}
 }
 
-// begins reports whether a line looks like the first of an event after a whole one: some servers leave the empty lines
-// between them out.
+// begins reports whether a line looks like the start of an event after a complete one: some servers omit the empty
+// lines between events.
 func (e *eventReader) begins(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return bytes.HasSuffix(e.data, []byte("}")) && (bytes.HasPrefix(line, []byte("{")) || string(line) == "[DONE]")
 }
 
-// endsHere reports whether what was read last is an event of one line, as most are: an
-// empty line follows, and is here already.
+// endsHere reports whether an empty line follows in the buffer, so that the event has a single line, as most have.
 func (e *eventReader) endsHere() bool {
 	if e.in.Buffered() == 0 {
 		return false
@@ -116,12 +113,12 @@ func isEventField(line []byte) bool {
 	return false
 }
 
-// nextLine is the next line with its end, valid until the next call.
+// nextLine returns the next line with its end, valid until the next call.
 func (e *eventReader) nextLine() ([]byte, error) {
 	e.line = e.line[:0]
-	if e.end == 0 { // some end lines with '\r' alone (https://github.com/caidaoli/ccLoad/pull/81)
+	if e.end == 0 { // some servers end lines with '\r' only (https://github.com/caidaoli/ccLoad/pull/81)
 		e.end = '\n'
-		begin, _ := e.in.Peek(max(1, e.in.Buffered())) // what can't be read is an error below
+		begin, _ := e.in.Peek(max(1, e.in.Buffered())) // a read error is returned below
 		if i := bytes.IndexByte(begin, '\r'); i >= 0 && i+1 < len(begin) && bytes.IndexByte(begin, '\n') < 0 {
 			e.end = '\r'
 		}

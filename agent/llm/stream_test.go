@@ -46,13 +46,12 @@ func TestStreamIsAskedForWithItsUsage(t *testing.T) {
 	}
 }
 
-// An answer that breaks off is asked for again, a bounded number of times, and
-// what it used is counted.
+// An answer that breaks off is retried a bounded number of times, and its usage is counted.
 func TestBrokenStream(t *testing.T) {
 	price := func(c *llm.Config) { c.Price = llm.Price{Input: 1, Output: 10} }
 	for name, tt := range map[string]struct {
 		fault scripted.Fault
-		kind  llm.ErrorKind // when it never ends
+		kind  llm.ErrorKind // if it never completes
 		tries int
 		free  bool
 	}{
@@ -92,8 +91,8 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
-// A stream that begins and then is silent, because the model reads the prompt or thinks, is
-// waited for as long as one that does not begin.
+// A stream that pauses after its start, because the model reads the prompt or thinks, has the same timeout as one that
+// has not started.
 func TestThinkingInSilence(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
@@ -105,7 +104,7 @@ func TestThinkingInSilence(t *testing.T) {
 				"data: [DONE]\n\n"} {
 			io.WriteString(w, sent)
 			http.NewResponseController(w).Flush()
-			for range 10 { // takes far longer than Idle
+			for range 10 { // takes much longer than Idle
 				if resp, err := http.Get(other.URL); err == nil {
 					resp.Body.Close()
 				}
@@ -119,7 +118,7 @@ func TestThinkingInSilence(t *testing.T) {
 	}
 }
 
-// An endpoint that holds an argument back until it is complete is waited for as long as one that does not begin.
+// An endpoint that buffers an argument has the same timeout as one that has not started to answer.
 func TestCallInSilence(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
@@ -158,7 +157,7 @@ data: [DONE]
 			for _, piece := range sent {
 				io.WriteString(w, piece)
 				http.NewResponseController(w).Flush()
-				for range 10 { // takes far longer than Idle
+				for range 10 { // takes much longer than Idle
 					if resp, err := http.Get(other.URL); err == nil {
 						resp.Body.Close()
 					}
@@ -175,13 +174,13 @@ data: [DONE]
 	}
 }
 
-// An answer that comes in one piece is silent until all of it is made.
+// An answer that is not streamed arrives only when it is complete.
 func TestWholeAnswersTakeTheirTime(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
-		for range 10 { // takes far longer than First
+		for range 10 { // takes much longer than First
 			if resp, err := http.Get(other.URL); err == nil {
 				resp.Body.Close()
 			}
@@ -217,7 +216,7 @@ func TestCancelCutsTheStream(t *testing.T) {
 	if !errors.Is(err, stop) || errors.As(err, &e) || len(clk.slept) > 0 {
 		t.Errorf("error = %v after %v, want the cause and no *llm.Error", err, clk.slept)
 	}
-	<-gone // the endpoint is told at once, so that it stops working
+	<-gone // the endpoint notices immediately, so that it stops working
 }
 
 // streams serves raw bodies as streams.
@@ -233,7 +232,7 @@ func streams(t *testing.T, body string) *llm.Client {
 	return c
 }
 
-// What compatible servers and gateways send.
+// Streams of compatible servers and gateways.
 func TestStreamDialects(t *testing.T) {
 	call := func(id, name, args string) llm.ToolCall { return llm.ToolCall{ID: id, Name: name, Arguments: args} }
 	for name, tt := range map[string]struct {
@@ -324,7 +323,7 @@ data: [DONE]
 func TestEndpointsThatDoNotStream(t *testing.T) {
 	for name, tt := range map[string]struct {
 		refuse map[string]string
-		calls  int // until it answers the first time
+		calls  int // requests until the first answer
 		stream any
 	}{
 		"understood as one piece": {nil, 1, true},
@@ -348,8 +347,7 @@ func TestEndpointsThatDoNotStream(t *testing.T) {
 	}
 }
 
-// A tool is called although its name comes in pieces, or in another case; a call that is
-// begun before another one is no piece of it.
+// Tool names may be streamed in pieces, or differ in case; a call that starts before another one is not a piece of it.
 func TestNamesOfTools(t *testing.T) {
 	piece := func(id, name, args string) string {
 		return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":%q,"function":`+
@@ -377,7 +375,7 @@ func TestNamesOfTools(t *testing.T) {
 	}
 }
 
-// Arguments that are not quite JSON are taken as what they can only mean, but not where the answer was cut off.
+// Arguments that are almost JSON are repaired if unambiguous, but not if the answer was cut off.
 func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
 	for _, tt := range []struct{ args, finish, want string }{
 		{"{\"path\": \"a\", \"old\": \"x\n\"}", "tool_calls", `{"path":"a","old":"x\n"}`},
@@ -400,7 +398,7 @@ func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
 	}
 }
 
-// A refusal in the field that the protocol has for it is an answer that was withheld, and no text of the model's.
+// A refusal in the protocol's field is a withheld answer, not text of the model.
 func TestRefusal(t *testing.T) {
 	for protocol, body := range map[llm.Protocol]string{
 		llm.ProtocolChat: `{"choices":[{"message":{"role":"assistant","content":null,"refusal":"I can't."},` +

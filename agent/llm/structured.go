@@ -6,26 +6,25 @@ import (
 	"strings"
 )
 
-// errNoJSON says that a model did not answer with the object that was asked for.
+// errNoJSON means that a model's answer does not contain an object.
 var errNoJSON = errors.New("the model's answer holds no complete JSON object")
 
-// askInWords asks for the object in the prompt.
-func askInWords(s Schema) string {
+// schemaPrompt returns the request for the object in the prompt.
+func schemaPrompt(s Schema) string {
 	return "Answer with exactly one JSON object and nothing else: no prose, no code fence. It must satisfy this JSON " +
 		"Schema:\n" + string(s.JSON)
 }
 
-// ExtractJSON finds the JSON object in a model's answer: the whole text, or the
-// longest object in it, such as one in a code fence or amid prose. The result is
-// valid JSON and begins with a brace.
+// ExtractJSON returns the JSON object in a model's answer: the whole text, or the longest object in it, such as one in
+// a code fence or within prose. The result is valid JSON and starts with a brace.
 func ExtractJSON(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
 		return json.RawMessage(text), nil
 	}
-	const most = 64 // starts that are looked at, so that the time is linear
+	const limit = 64 // maximum number of braces to try, so that the time is linear
 	var best string
-	for i, looked := 0, 0; i < len(text) && looked < most; looked++ {
+	for i, looked := 0, 0; i < len(text) && looked < limit; looked++ {
 		open := strings.IndexByte(text[i:], '{')
 		if open < 0 {
 			break

@@ -11,19 +11,18 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// textForm is a form in which open models write a call as text, and in which servers
-// without a parser for it pass it through.
+// textForm is a form in which open models write a call as text. Servers without a parser for it pass the text through.
 type textForm struct {
-	// what stands around a call; its end may be missing
+	// marks around a call; the end may be missing
 	begin, end string
-	// read reads the calls that follow begin; n is where they end. That may be beyond an end that stands in a string.
+	// read reads the calls after begin; n is their end, which may be after an end mark that is part of a string.
 	read func(r *textReader, body string) (calls []textCall, n int, err error)
 }
 
 // textCall is a call that was written as text.
 type textCall struct{ name, args string }
 
-// textForms are the forms; textcalls_test.go has a call in each of them, and where that can be seen.
+// textForms are the known forms. textcalls_test.go has an example of each, with its source.
 var textForms = []textForm{
 	{"<tool_call>", "</tool_call>", (*textReader).tagged},
 	{"<tools>", "</tools>", (*textReader).objects},
@@ -42,10 +41,10 @@ var textForms = []textForm{
 	{"<|python_start|>", "<|python_end|>", (*textReader).objects},
 }
 
-// toFunctions is the one mark that could be the end of a word.
+// toFunctions is the only mark that could be the end of a word.
 const toFunctions = "to=functions."
 
-// aroundCalls is what else such text holds.
+// aroundCalls matches other marks around calls.
 var aroundCalls = lazyregexp.New(
 	`(?s)<\|channel\|>analysis<\|message\|>.*?<\|end\|>|` +
 		`<\|(?:tool_calls_section_(?:begin|end)|end|start)\|>(?:assistant)?|` +
@@ -53,21 +52,21 @@ var aroundCalls = lazyregexp.New(
 		`</?(?:minimax:tool_call|tool_calls|function_calls|tool_call)>|` +
 		"```(?:json|tool_code)?\\s*```")
 
-// maxLooked is at how many places of a text a call is looked for, and maxPasses how often, on average, each of its
-// bytes is gone through, so that the time is linear.
+// maxCandidates is the maximum number of positions at which a call is tried, and maxPasses how often, on average, each
+// byte may be read, so that the time is linear.
 const (
-	maxLooked = 256
-	maxPasses = 16
+	maxCandidates = 256
+	maxPasses     = 16
 )
 
 // textReader reads the calls in the text of an answer.
 type textReader struct {
 	text   string
 	tools  []ToolSpec
-	cut    bool   // the answer was cut off: what has no end is not whole
-	left   int    // bytes that may still be gone through
-	next   []int  // where each form begins next; its length is that of the text where it does not
-	unread string // what is wrong with the first call that can't be read
+	cut    bool   // the answer was cut off: a call without an end is incomplete
+	left   int    // bytes that may still be read
+	next   []int  // next position of each form, or the length of the text
+	unread string // error of the first invalid call
 }
 
 func newTextReader(said string, tools []ToolSpec, cut bool) *textReader {
@@ -75,9 +74,8 @@ func newTextReader(said string, tools []ToolSpec, cut bool) *textReader {
 		next: slices.Repeat([]int{-1}, len(textForms))}
 }
 
-// readTextCalls takes the calls that a model wrote as text. Only a call of a tool that was
-// offered counts; anything else stays prose. unread says what is wrong with a call that can't
-// be read; it is empty where there is none.
+// readTextCalls parses the calls that a model wrote as text. Only calls of offered tools count; anything else stays
+// prose. unread is the error of an invalid call; "": none.
 func (a *answer) readTextCalls(m *Message, tools []ToolSpec, cut bool) (unread string) {
 	if len(tools) == 0 {
 		return ""
@@ -104,23 +102,23 @@ func (a *answer) readTextCalls(m *Message, tools []ToolSpec, cut bool) (unread s
 	return r.unread
 }
 
-// inThought reports whether an answer makes a call only where the model thinks: a server takes a thought without an
-// end for all there is.
-func (a *answer) inThought(tools []ToolSpec) bool {
+// callsInReasoning reports whether an answer has a call within its reasoning: a server takes unclosed reasoning for the
+// whole answer.
+func (a *answer) callsInReasoning(tools []ToolSpec) bool {
 	for _, p := range a.opaque {
-		if calls, _ := newTextReader(unquoted(p.Raw), tools, false).marked(); len(calls) > 0 {
+		if calls, _ := newTextReader(unquote(p.Raw), tools, false).marked(); len(calls) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// marked reads the calls between marks, and the prose around them.
+// marked reads the calls between marks, and returns the prose around them.
 func (r *textReader) marked() (calls []textCall, prose string) {
 	var b strings.Builder
 	code := codeState{text: r.text}
 	at, written := 0, 0
-	for looked := 0; looked < maxLooked && len(calls) < maxAnswerCalls && r.left > 0; looked++ {
+	for looked := 0; looked < maxCandidates && len(calls) < maxAnswerCalls && r.left > 0; looked++ {
 		from, form := r.nextMark(at)
 		if form == nil {
 			break
@@ -131,8 +129,9 @@ func (r *textReader) marked() (calls []textCall, prose string) {
 			continue
 		}
 		got, n, err := form.read(r, r.text[at:])
-		got, unknown := r.offered(got)
-		if err = cmp.Or(err, unknown); err != nil && r.meant(r.text[at:], strings.TrimSpace(r.text[code.line:from]) == "") {
+		got, unknown := r.matchTools(got)
+		beginsLine := strings.TrimSpace(r.text[code.line:from]) == ""
+		if err = cmp.Or(err, unknown); err != nil && r.isIntended(r.text[at:], beginsLine) {
 			r.fault(fmt.Errorf("what follows %s is no call: %w", strings.TrimSpace(form.begin), err))
 		}
 		if len(got) == 0 {
@@ -140,14 +139,14 @@ func (r *textReader) marked() (calls []textCall, prose string) {
 		}
 		calls = append(calls, got...)
 		b.WriteString(r.text[written:from])
-		at = r.past(at+n, form.end)
+		at = r.skipEnd(at+n, form.end)
 		written = at
 		code.skip(at)
 	}
 	return calls, b.String() + r.text[written:]
 }
 
-// nextMark is where the next form begins, from at on; form is nil where none does.
+// nextMark returns the position of the next mark at or after at; form is nil if there is none.
 func (r *textReader) nextMark(at int) (from int, form *textForm) {
 	from = len(r.text)
 	for i := range textForms {
@@ -164,8 +163,8 @@ func (r *textReader) nextMark(at int) (from int, form *textForm) {
 	return from, form
 }
 
-// meant reports whether a mark was meant to begin a call, and is not only spoken of.
-func (r *textReader) meant(body string, beginsLine bool) bool {
+// isIntended reports whether a mark starts a call, as opposed to being mentioned in prose.
+func (r *textReader) isIntended(body string, beginsLine bool) bool {
 	body = strings.TrimLeft(body, " \t\r\n\"'`")
 	if beginsLine || body == "" || strings.IndexByte("{[<", body[0]) >= 0 {
 		return true
@@ -178,15 +177,15 @@ func (r *textReader) meant(body string, beginsLine bool) bool {
 	return false
 }
 
-// fault notes what is wrong with the first call that can't be read.
+// fault records the error of the first invalid call.
 func (r *textReader) fault(err error) {
 	if r.unread == "" {
 		r.unread = err.Error()
 	}
 }
 
-// offered are the calls of tools that are offered, by their names there.
-func (r *textReader) offered(calls []textCall) (taken []textCall, err error) {
+// matchTools returns the calls of offered tools, with the tools' names.
+func (r *textReader) matchTools(calls []textCall) (taken []textCall, err error) {
 	for _, c := range calls {
 		if t, is := toolNamed(c.name, r.tools); is {
 			taken = append(taken, textCall{t.Name, c.args})
@@ -202,9 +201,9 @@ func (r *textReader) offered(calls []textCall) (taken []textCall, err error) {
 
 var errNoName = errors.New("it names no tool")
 
-// past is the place behind an end that comes next, closed braces, brackets and blocks of code aside; at where
-// another thing comes next.
-func (r *textReader) past(at int, end string) int {
+// skipEnd returns the position after the end mark if that comes next, ignoring closing braces, brackets and fences;
+// otherwise at.
+func (r *textReader) skipEnd(at int, end string) int {
 	rest := strings.TrimLeft(r.text[at:], " \t\r\n}]`")
 	if in, is := strings.CutPrefix(rest, end); is || rest == "" {
 		return len(r.text) - len(in)

@@ -18,7 +18,7 @@ func readText(said string, cut bool) (a *answer, left, unread string) {
 	return a, m.Content, unread
 }
 
-// A call in each of the forms in which models were seen to write one as text is taken for a call, and is no prose.
+// A call in each of the observed text forms is parsed as a call, and is not part of the prose.
 func TestTextForms(t *testing.T) {
 	const object = `{"name": "read", "arguments": {"path": "a.go"}}`
 	for _, c := range []struct{ source, said string }{
@@ -81,7 +81,7 @@ func TestTextForms(t *testing.T) {
 	}
 }
 
-// calledIn tells calls in a line.
+// calledIn returns the calls on one line.
 func calledIn(a *answer) string {
 	var b strings.Builder
 	for _, c := range a.calls {
@@ -90,7 +90,7 @@ func calledIn(a *answer) string {
 	return b.String()
 }
 
-// Which calls a text holds, and what is left of it.
+// The calls in a text, and the remaining prose.
 func TestTextCalls(t *testing.T) {
 	const object = `{"name": "read", "arguments": {"path": "a"}}`
 	const fence = "```json\n" + object + "\n```"
@@ -135,7 +135,7 @@ func TestTextCalls(t *testing.T) {
 	}
 }
 
-// A call that can't be read is no call, and what is wrong with it is said. Words about calls are none.
+// A call that can't be parsed is not carried out, and its error is returned. Text about calls is not a call.
 func TestUnreadTextCalls(t *testing.T) {
 	for _, c := range []struct {
 		said   string
@@ -191,7 +191,7 @@ func TestUnreadTextCalls(t *testing.T) {
 	}
 }
 
-// A number, or true or false, in quotes is one where the schema wants one, and stays a text anywhere else.
+// A number or a boolean in quotes is converted if the schema requires that, and stays a string otherwise.
 func TestTypedArguments(t *testing.T) {
 	const schema = `{"properties": {"n": {"type": "integer"}, "f": {"type": "number"}, "all": {"type": "boolean"},
 		"or": {"type": ["integer", "null"]}, "text": {"type": "string"}, "either": {"type": ["string", "integer"]},
@@ -218,7 +218,7 @@ func TestTypedArguments(t *testing.T) {
 	}
 }
 
-// Texts full of what could be calls take time in proportion to their length.
+// Texts full of possible calls take time linear in their length.
 func TestTextCallsAreLinear(t *testing.T) {
 	for _, said := range []string{
 		"<tool_call>x</tool_call><function=", `<tool_call>{"name": "read", "arguments": {"path": "`, "<function=read>",
@@ -234,7 +234,7 @@ func TestTextCallsAreLinear(t *testing.T) {
 	}
 }
 
-// A call that was read is of a tool that is offered, and has JSON for arguments; what is no call stays as it was.
+// A parsed call is of an offered tool, and has JSON arguments; other text is unchanged.
 func FuzzTextCalls(f *testing.F) {
 	for _, form := range textForms {
 		f.Add(form.begin+`{"name": "read", "arguments": {"path": "a"}}`+form.end+" x", false)

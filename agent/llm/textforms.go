@@ -13,8 +13,8 @@ const space = " \t\r\n"
 
 var errNoObject = errors.New("no object of a call is there")
 
-// tagged reads what stands between the tags of Hermes and Qwen: an object, a function,
-// or, with GLM, a name and a tag for each key and value.
+// tagged reads the content of the tags of Hermes and Qwen: an object, a function, or, with GLM, a name and a tag for
+// each key and value.
 func (r *textReader) tagged(body string) (calls []textCall, n int, err error) {
 	in := strings.TrimLeft(body, space)
 	n = len(body) - len(in)
@@ -36,7 +36,7 @@ func (r *textReader) tagged(body string) (calls []textCall, n int, err error) {
 	return oneCall(m[1], args, n+m2, err)
 }
 
-// oneCall is a call that was read; none where it could not be.
+// oneCall returns a list of one call, or none on error.
 func oneCall(name, args string, n int, err error) ([]textCall, int, error) {
 	if err != nil {
 		return nil, n, err
@@ -44,29 +44,29 @@ func oneCall(name, args string, n int, err error) ([]textCall, int, error) {
 	return []textCall{{name, args}}, n, nil
 }
 
-// maxHead are bytes in which the head of a call is looked for.
+// maxHead is the number of bytes in which the start of a call is matched.
 const maxHead = 300
 
 var (
 	glmCall = lazyregexp.New(`^([\w.-]+)\s*(?:<arg_key>|</tool_call>)`)
-	// namedCall is a name and what stands between it and its arguments
+	// namedCall matches a name and the text before its arguments
 	namedCall = lazyregexp.New(`^\s*(?:function\s*<｜tool▁sep｜>)?((?:functions\.)?[\w.-]+(?::\d+)?)[^{]{0,80}`)
-	// pythonCall is one as Python has it, Gemma 3's (https://ai.google.dev/gemma/docs/capabilities/function-calling) among
-	// them
+	// pythonCall matches Python calls, including Gemma 3's
+	// (https://ai.google.dev/gemma/docs/capabilities/function-calling)
 	pythonCall = lazyregexp.New(`^(print\(\s*)?(?:default_api\.)?([A-Za-z_]\w*)\(`)
 	gemmaCall  = lazyregexp.New(`^\s*(?:call:)?([\w.-]+)\s*([{(])`)
 	beginFence = lazyregexp.New("^```(?:json|tool_code)?\\s*")
 )
 
-// objects reads objects of calls, lists of them, and lists of calls as Python has them, as many as follow one
-// another. Beside an error are those that could be read before it.
+// objects reads consecutive call objects, lists of them, and lists of Python calls. On error, it returns the calls
+// before it.
 func (r *textReader) objects(body string) (calls []textCall, n int, err error) {
 	for len(calls) < maxAnswerCalls {
 		in := strings.TrimLeft(body[n:], space)
 		if len(calls) == 0 {
 			in = in[len(beginFence.FindString(in[:min(len(in), maxHead)])):]
 		} else {
-			in = strings.TrimLeft(in, space+"};,") // one brace too many, and what Llama has between calls
+			in = strings.TrimLeft(in, space+"};,") // an extra brace, and Llama's separators
 		}
 		if in == "" || in[0] != '{' && in[0] != '[' {
 			break
@@ -85,7 +85,7 @@ func (r *textReader) objects(body string) (calls []textCall, n int, err error) {
 	return calls, n, err
 }
 
-// object reads one object of a call, or one list.
+// object reads one call object, or one list.
 func (r *textReader) object(body string) (calls []textCall, n int, err error) {
 	if in := strings.TrimLeft(body[1:], space); body[0] == '[' && pythonCall.MatchString(in[:min(len(in), maxHead)]) {
 		return r.pythonList(body)
@@ -106,8 +106,8 @@ func (r *textReader) object(body string) (calls []textCall, n int, err error) {
 	return calls, n, nil
 }
 
-// callObject reads {"name": …, "arguments": {…}}; the name is empty where it is none. What has a
-// description is a tool and no call.
+// callObject parses {"name": …, "arguments": {…}}. On error the name is empty. An object with a description is a tool,
+// not a call.
 func callObject(raw []byte) textCall {
 	var v struct {
 		Name        string          `json:"name"`
@@ -124,7 +124,7 @@ func callObject(raw []byte) textCall {
 	return textCall{v.Name, plainArguments(string(v.Arguments), false)}
 }
 
-// inTags reads a name, > and arguments: an object, or each between tags of its own.
+// inTags returns a function that reads a name, > and arguments: an object, or each in tags of its own.
 func inTags(marks argumentMarks, end string) func(r *textReader, body string) ([]textCall, int, error) {
 	return func(r *textReader, body string) (calls []textCall, n int, err error) {
 		name, in, is := strings.Cut(body[:min(len(body), maxHead)], ">")
@@ -142,15 +142,14 @@ func inTags(marks argumentMarks, end string) func(r *textReader, body string) ([
 	}
 }
 
-// loose reads the value that a text begins with, as readLoose does.
+// loose reads the value at the start of a text; see readLoose.
 func (r *textReader) loose(body string) (value string, n int, err error) {
 	value, n, err = readLoose(body, r.cut)
 	r.left -= n
 	return value, n, err
 }
 
-// called reads call:name{key:value,…}, as Gemma writes it; a text stands between quotes or
-// between tokens for them.
+// called reads call:name{key:value,…}, Gemma's form; strings are in quotes or in tokens for them.
 func (r *textReader) called(body string) (calls []textCall, n int, err error) {
 	m := gemmaCall.FindStringSubmatch(body[:min(len(body), maxHead)])
 	if m == nil {
@@ -160,7 +159,7 @@ func (r *textReader) called(body string) (calls []textCall, n int, err error) {
 	return oneCall(m[1], args, n, err)
 }
 
-// namedArguments reads key: value or key=value up to the end.
+// namedArguments reads key: value or key=value up to end.
 func (r *textReader) namedArguments(body string, from int, end byte) (args string, n int, err error) {
 	loose := looseReader{text: body, at: from, cut: r.cut}
 	loose.object(end)
@@ -168,7 +167,7 @@ func (r *textReader) namedArguments(body string, from int, end byte) (args strin
 	return string(loose.out), loose.at, loose.err
 }
 
-// python reads name(key=value, …), also print(default_api.name(…)).
+// python reads name(key=value, …), or print(default_api.name(…)).
 func (r *textReader) python(body string) (call textCall, n int, err error) {
 	m := pythonCall.FindStringSubmatch(body[:min(len(body), maxHead)])
 	if m == nil {
@@ -206,7 +205,7 @@ func (r *textReader) pythonList(body string) (calls []textCall, n int, err error
 	return calls, n, nil
 }
 
-// named reads a name that an object follows, or objects of both.
+// named reads a name followed by an object, or objects with both.
 func (r *textReader) named(body string) (calls []textCall, n int, err error) {
 	m := namedCall.FindStringSubmatch(body[:min(len(body), maxHead)])
 	if m == nil {
@@ -220,10 +219,10 @@ func (r *textReader) named(body string) (calls []textCall, n int, err error) {
 	return oneCall(m[1], args, n+k, err)
 }
 
-// argumentMarks are how arguments are written one by one.
+// argumentMarks are the tags of single arguments.
 type argumentMarks struct {
 	begin, end string
-	head       *lazyregexp.Regexp // begin, the key, and what stands before the value
+	head       *lazyregexp.Regexp // begin, the key, and the text before the value
 }
 
 var (
@@ -234,10 +233,10 @@ var (
 		lazyregexp.New(`^<arg_key>([^<>]*)</arg_key>\s*<arg_value>`)}
 )
 
-// arguments makes an object of arguments that are written one by one. A value ends at its mark, or, where models
-// drop that (https://github.com/vllm-project/vllm/issues/23099), at the next argument or the end of the call.
+// arguments converts single arguments to an object. A value ends at its mark, or, if the model omits that
+// (https://github.com/vllm-project/vllm/issues/23099), at the next argument or the end of the call.
 func (r *textReader) arguments(
-	tool, body string, marks argumentMarks, endOfCall string,
+	tool, body string, marks argumentMarks, trailingMarkup string,
 ) (object string, n int, err error) {
 	args := map[string]json.RawMessage{}
 	t, _ := toolNamed(tool, r.tools)
@@ -248,7 +247,7 @@ func (r *textReader) arguments(
 			switch {
 			case r.cut && in == "":
 				return "", n, fmt.Errorf("the call of %s breaks off", tool)
-			case len(args) == 0 && in != "" && !strings.HasPrefix(in, endOfCall):
+			case len(args) == 0 && in != "" && !strings.HasPrefix(in, trailingMarkup):
 				return "", n, fmt.Errorf("neither an argument nor the end of the call follows the name %s", tool)
 			}
 			break
@@ -263,11 +262,11 @@ func (r *textReader) arguments(
 			value = in[:next]
 		}
 		if r.left -= len(m[0]) + len(value); r.left < 0 {
-			return "", n, errTooMuch
+			return "", n, errLimitExceeded
 		}
 		if end := strings.Index(value, marks.end); end >= 0 {
 			value, more = value[:end], len(marks.end)
-		} else if end := strings.Index(value, endOfCall); end >= 0 {
+		} else if end := strings.Index(value, trailingMarkup); end >= 0 {
 			value = value[:end]
 		} else if r.cut && len(value) == len(in) {
 			return "", n, fmt.Errorf("the argument %s of %s has no end", m[1], tool)
@@ -276,10 +275,10 @@ func (r *textReader) arguments(
 		args[key] = asKind(strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n"), kinds[key])
 		n = len(body) - len(in) + len(value) + more
 	}
-	return marshaled(args), n, nil
+	return marshal(args), n, nil
 }
 
-// kindsOf are the types of a schema's properties; a schema that says nothing wants texts.
+// kindsOf returns the types of a schema's properties. Properties without a type are strings.
 func kindsOf(schema json.RawMessage) map[string]any {
 	var want struct {
 		Properties map[string]struct {
@@ -296,12 +295,12 @@ func kindsOf(schema json.RawMessage) map[string]any {
 	return kinds
 }
 
-// asKind is a value that came as text: JSON, where that is wanted and it is some.
+// asKind converts a value from text: to JSON if the type requires it and it is valid, otherwise to a string.
 func asKind(value string, kind any) json.RawMessage {
 	if kind != nil && kind != "string" {
 		if raw, n, err := readLoose(value, true); err == nil && strings.TrimLeft(value[n:], space) == "" {
 			return json.RawMessage(raw)
 		}
 	}
-	return json.RawMessage(marshaled(value))
+	return json.RawMessage(marshal(value))
 }

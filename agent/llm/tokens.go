@@ -6,8 +6,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// Overheads of the chat format in tokens, rounded up from what OpenAI documents
-// for its models
+// Overheads of the chat format in tokens, rounded up from OpenAI's documentation
 // (https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken).
 const (
 	tokensPerMessage = 4
@@ -16,19 +15,18 @@ const (
 	tokensPerRequest = 3
 )
 
-// pieceBytes bounds what is tokenised at once, so that a hostile text can't make
-// the tokeniser's pattern walk far; a cut costs at most a token or two.
+// pieceBytes is the size of the pieces in which texts are tokenized, so that hostile text can't make the tokenizer's
+// pattern slow; a cut adds at most a token or two.
 const pieceBytes = 8 << 10
 
-// o200kCodec is the vocabulary of OpenAI's present models; it is loaded at first use
-// (6 ms, 6 MB).
+// o200kCodec returns the vocabulary of OpenAI's current models, loaded on first use (6 ms, 6 MB).
 var o200kCodec = sync.OnceValue(func() tokenizer.Codec {
-	c, _ := tokenizer.Get(tokenizer.O200kBase) // it is part of the library
+	c, _ := tokenizer.Get(tokenizer.O200kBase) // part of the library
 	return c
 })
 
-// CountTokens estimates how many tokens text is. It counts with OpenAI's o200k
-// vocabulary; other models differ by about a fifth, so leave room.
+// CountTokens estimates the number of tokens of text. It uses OpenAI's o200k vocabulary; other models differ by about a
+// fifth, so callers should leave a margin.
 func CountTokens(text string) int {
 	codec, n := o200kCodec(), 0
 	for len(text) > 0 {
@@ -36,15 +34,15 @@ func CountTokens(text string) int {
 		text = text[len(piece):]
 		k, err := codec.Count(piece)
 		if err != nil {
-			k = (len(piece)*10 + 35) / 36 // 3.6 bytes a token, between prose (4.3) and dense code (3)
+			k = (len(piece)*10 + 35) / 36 // 3.6 bytes per token, between prose (4.3) and dense code (3)
 		}
 		n += k
 	}
 	return n
 }
 
-// Tokens estimates how many tokens m takes up in a prompt, opaque parts included: those
-// are as a rule encoded, at some four characters a token.
+// Tokens estimates the tokens of m in a prompt, including opaque parts: those are usually encoded, at about four
+// characters per token.
 func (m Message) Tokens() int {
 	n := tokensPerMessage + CountTokens(m.Content) + m.Opaque.bytes()/4
 	for _, c := range m.ToolCalls {
@@ -53,13 +51,13 @@ func (m Message) Tokens() int {
 	return n
 }
 
-// Tokens estimates how many tokens t takes up in a prompt.
+// Tokens estimates the tokens of t in a prompt.
 func (t ToolSpec) Tokens() int {
 	return tokensPerTool + CountTokens(t.Name) + CountTokens(t.Description) + CountTokens(string(t.Parameters))
 }
 
-// Tokens estimates how many tokens the prompt of r is. It reads all of it: for a
-// growing conversation, add up [Message.Tokens] as messages are added.
+// Tokens estimates the tokens of r's prompt. It reads all messages; for a growing conversation, sum up [Message.Tokens]
+// as messages are added.
 func (r Request) Tokens() int {
 	n := tokensPerRequest
 	for _, m := range r.Messages {

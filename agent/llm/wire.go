@@ -12,15 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// errNotProtocol says that what came is not the JSON of the protocol.
+// errNotProtocol means that the answer is not JSON of the protocol.
 var errNotProtocol = errors.New("the answer is not the JSON of the protocol")
 
-// errPage is a page in the place of an answer. A gateway may show one for a moment; one that comes twice is what is
-// at the address.
+// errPage means that the answer is an HTML page. A gateway may return one temporarily; a second one is permanent.
 var errPage = fmt.Errorf("%w", errNotProtocol)
 
-// decodeWire reads an object of a protocol. A value of another kind than asked for is passed over, so that a null or a
-// list where a text was expected does no harm.
+// decodeWire decodes an object of a protocol. It ignores values of an unexpected type, such as null or a list instead
+// of a string.
 func decodeWire(data []byte, into any) error {
 	var kind *json.UnmarshalTypeError
 	err := json.Unmarshal(data, into)
@@ -30,15 +29,15 @@ func decodeWire(data []byte, into any) error {
 	return nil
 }
 
-// isSet reports whether a field is there and not empty.
+// isSet reports whether a field is present and not empty.
 func isSet(raw json.RawMessage) bool {
 	return len(raw) > 0 && string(raw) != "null" && string(raw) != "[]"
 }
 
-// wireText is a text, where half a character may stand for wellFormed.
+// wireText is a string, possibly with unpaired surrogates in the encoding of joinSurrogates.
 type wireText []byte
 
-// UnmarshalJSON passes over what is no string.
+// UnmarshalJSON ignores values other than strings.
 func (t *wireText) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
 		*t = appendUnquoted(make([]byte, 0, len(b)), b[1:len(b)-1])
@@ -46,11 +45,11 @@ func (t *wireText) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// wireArguments are a call's arguments: the text of an object, or with some servers the object
+// wireArguments are a call's arguments: a string with an object, or with some servers the object
 // (https://github.com/ggml-org/llama.cpp/issues/20198).
 type wireArguments []byte
 
-// UnmarshalJSON passes over what is neither.
+// UnmarshalJSON ignores values of other types.
 func (a *wireArguments) UnmarshalJSON(b []byte) error {
 	if b[0] == '{' {
 		*a = bytes.Clone(b)
@@ -59,10 +58,10 @@ func (a *wireArguments) UnmarshalJSON(b []byte) error {
 	return (*wireText)(a).UnmarshalJSON(b)
 }
 
-// wireNumber is a number, also one in quotes; 0 for another value.
+// wireNumber is a number, possibly in quotes; 0 for other values.
 type wireNumber int
 
-// UnmarshalJSON passes over what is no number.
+// UnmarshalJSON ignores values other than numbers.
 func (n *wireNumber) UnmarshalJSON(b []byte) error {
 	if f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64); err == nil && math.Abs(f) <= 1e15 {
 		*n = wireNumber(f)
@@ -70,7 +69,7 @@ func (n *wireNumber) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// wireUsage is the tokens that an endpoint counted, in any of the dialects.
+// wireUsage is the usage that an endpoint reports, in any dialect.
 type wireUsage struct {
 	Prompt     wireNumber `json:"prompt_tokens"`
 	Completion wireNumber `json:"completion_tokens"`
@@ -84,14 +83,14 @@ type wireUsage struct {
 	OutputDetails     wireThinking `json:"output_tokens_details"`
 }
 
-// wireThinking is the part of an output that is reasoning, which some count nowhere else
+// wireThinking is the reasoning part of an output, which some servers count only here
 // (https://github.com/router-for-me/CLIProxyAPI/issues/5733).
 type wireThinking struct {
 	Reasoning wireNumber `json:"reasoning_tokens"`
 }
 
-// wireCached is what is cached of a prompt. It has several names: OpenAI's and OpenRouter's, DeepSeek's, Moonshot's,
-// and Anthropic's, also through LiteLLM.
+// wireCached is the cached part of a prompt, in the fields of OpenAI and OpenRouter, DeepSeek, Moonshot, and Anthropic,
+// also through LiteLLM.
 type wireCached struct {
 	Cached        wireNumber `json:"cached_tokens"`
 	CacheHit      wireNumber `json:"prompt_cache_hit_tokens"`
@@ -101,8 +100,8 @@ type wireCached struct {
 	CacheCreated  wireNumber `json:"cache_creation_input_tokens"`
 }
 
-// tokens is the usage as it was counted. Reasoning that xAI and Gemini count beside the output of chat completions is
-// output (https://docs.x.ai/docs/guides/reasoning).
+// tokens returns the reported usage. Reasoning that xAI and Gemini count separately from the output of chat completions
+// is added to it (https://docs.x.ai/docs/guides/reasoning).
 func (w wireUsage) tokens() (u Usage) {
 	u.Input = int(w.Input)
 	u.Output = int(max(w.Completion, w.Output, w.CompletionDetails.Reasoning, w.OutputDetails.Reasoning))
@@ -116,16 +115,16 @@ func (w wireUsage) tokens() (u Usage) {
 	return u
 }
 
-// sane is u with no more cached than there is.
-func (u Usage) sane() Usage {
+// clamp returns u without negative counts and with no more cached tokens than input tokens.
+func (u Usage) clamp() Usage {
 	u.Input, u.Output = max(0, u.Input), max(0, u.Output)
 	u.CachedInput = min(max(0, u.CachedInput), u.Input)
 	u.CacheWrite = min(max(0, u.CacheWrite), u.Input-u.CachedInput)
 	return u
 }
 
-// appendUnquoted appends what a string literal, without its quotes, says. Half a surrogate pair
-// is three bytes that wellFormed knows: the other half may begin the next piece of a text.
+// appendUnquoted appends the value of a string literal without its quotes. An unpaired surrogate becomes three bytes
+// that joinSurrogates decodes: the other half may be at the start of the next piece.
 func appendUnquoted(dst, lit []byte) []byte {
 	for {
 		i := bytes.IndexByte(lit, '\\')
@@ -159,8 +158,8 @@ func appendUnquoted(dst, lit []byte) []byte {
 	}
 }
 
-// unquotedRune is the character of the four hexadecimal digits that lit begins with, and of
-// the second half of a pair that may follow; n is how many bytes they are.
+// unquotedRune decodes the four hexadecimal digits at the start of lit, and the second half of a surrogate pair if that
+// follows; n is their length in bytes.
 func unquotedRune(lit []byte) (r rune, n int) {
 	hex := func(b []byte) rune {
 		if len(b) < 4 {
@@ -187,10 +186,9 @@ func unquotedRune(lit []byte) (r rune, n int) {
 	return r, 4
 }
 
-// wellFormed joins the halves of surrogate pairs that came in different pieces, as servers send
-// them that cut texts of UTF-16 (https://github.com/openclaw/openclaw/pull/110642). A half
-// without the other becomes U+FFFD.
-func wellFormed(text string) string {
+// joinSurrogates joins the halves of surrogate pairs that arrived in different pieces, from servers that cut UTF-16
+// texts (https://github.com/openclaw/openclaw/pull/110642). An unpaired half becomes U+FFFD.
+func joinSurrogates(text string) string {
 	if utf8.ValidString(text) {
 		return text
 	}
@@ -203,22 +201,22 @@ func wellFormed(text string) string {
 		}
 		b.WriteString(text[:i])
 		text = text[i:]
-		r := halfPair(text)
+		r := surrogateHalf(text)
 		if r == 0 {
 			b.WriteByte(text[0])
 			text = text[1:]
 			continue
 		}
 		text = text[3:]
-		if r = utf16.DecodeRune(r, halfPair(text)); r != utf8.RuneError {
+		if r = utf16.DecodeRune(r, surrogateHalf(text)); r != utf8.RuneError {
 			text = text[3:]
 		}
 		b.WriteRune(r)
 	}
 }
 
-// halfPair is half of a surrogate pair that a text begins with; 0 where it begins with none.
-func halfPair(text string) rune {
+// surrogateHalf decodes the unpaired surrogate at the start of a text; 0: there is none.
+func surrogateHalf(text string) rune {
 	if len(text) < 3 || text[0] != 0xed || text[1] < 0xa0 {
 		return 0
 	}

@@ -7,19 +7,18 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// maxMessage bounds the endpoint's words in an error, in bytes.
+// maxMessage is the maximum size of an endpoint's message in an error, in bytes.
 const maxMessage = 500
 
-// wording is how an endpoint says what is wrong.
+// wording maps an endpoint's error message to a kind.
 type wording struct {
 	kind    ErrorKind
-	pattern string // of the code, type, parameter and message together, in lower case
+	pattern string // of code, type, parameter and message, in lower case
 }
 
-// wordings are looked through in this order, and the first that fits holds: an account
-// without money is not helped by waiting, and one that is throttled is not helped by a
-// shorter conversation, whatever both say of tokens. What endpoints really said, and where that
-// can be read, is in testdata/wordings.txt.
+// wordings are matched in this order; the first match decides. Waiting does not help an account without money, nor a
+// shorter conversation one that is throttled, even if the messages mention tokens. Real messages, with their sources,
+// are in testdata/wordings.txt.
 var wordings = []wording{
 	{KindRateLimit, `please retry in [\d.]+ ?m?s`},
 	{KindQuota, `insufficient_quota|exceeded your current quota, please check your plan and billing`},
@@ -103,10 +102,10 @@ var wordings = []wording{
 	{KindAuth, `api key not valid|no auth credentials|unauthorized|invalid (?:token|bearer)`},
 }
 
-// wordingPatterns are the patterns of wordings, in their order.
+// wordingPatterns are the patterns of wordings, in the same order.
 var wordingPatterns = patternsOf(wordings, func(w wording) string { return w.pattern })
 
-// patternsOf are the patterns of a list, in its order.
+// patternsOf compiles the patterns of a list.
 func patternsOf[T any](list []T, pattern func(T) string) []*lazyregexp.Regexp {
 	patterns := make([]*lazyregexp.Regexp, len(list))
 	for i, one := range list {
@@ -115,10 +114,9 @@ func patternsOf[T any](list []T, pattern func(T) string) []*lazyregexp.Regexp {
 	return patterns
 }
 
-// kindOf is the kind of an answer that is not a success: by the words, as far as they fit
-// the status, and else by the status. A proxy's page about a server that is down may hold
-// any words.
-func kindOf(status int, s said) ErrorKind {
+// kindOf classifies a failed response: by the message if it fits the status, and else by the status. A proxy's error
+// page can contain any text.
+func kindOf(status int, s errorBody) ErrorKind {
 	if s.status != 0 && status < 300 {
 		status = s.status
 	}
@@ -139,7 +137,7 @@ func kindOf(status int, s said) ErrorKind {
 		return KindContextLength
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		return KindTimeout
-	case status < 300: // it broke off an answer that it had begun
+	case status < 300: // an answer that broke off
 		return KindOverloaded
 	case status >= 500, status == http.StatusConflict, status == http.StatusTooEarly, status == statusCancelled:
 		return KindOverloaded
@@ -147,41 +145,39 @@ func kindOf(status int, s said) ErrorKind {
 	return KindBadRequest
 }
 
-// KindOf is the kind of an answer by its status alone, for who does not see its words.
-func KindOf(status int) ErrorKind { return kindOf(status, said{}) }
+// KindOf classifies a failed response by its status only.
+func KindOf(status int) ErrorKind { return kindOf(status, errorBody{}) }
 
-// statusCancelled is Gemini's where it gave up a request
-// (https://github.com/google-gemini/gemini-cli/issues/20309).
+// statusCancelled is Gemini's status for a canceled request (https://github.com/google-gemini/gemini-cli/issues/20309).
 const statusCancelled = 499
 
-// fitsStatus reports whether words of a kind may decide with a status.
+// fitsStatus reports whether a message of a kind is trusted with a status.
 func fitsStatus(k ErrorKind, status int) bool {
 	switch k {
 	case KindQuota, KindRateLimit:
-		return true // Bedrock's gateways say so with 400, 424, 500 and 503
+		return true // Bedrock's gateways use 400, 424, 500 and 503
 	case KindOverloaded:
 		return status >= 500 || status < 300 || status == http.StatusTooManyRequests || status == http.StatusBadRequest
 	case KindAuth:
 		return status >= 400 && status < 500 || status < 300
-	case KindContextLength: // LiteLLM and vLLM have said it with 500
+	case KindContextLength: // LiteLLM and vLLM have used 500
 		return status != http.StatusTooManyRequests && status != http.StatusUnauthorized
 	case KindModeration:
 		return status < 500
-	case KindNoTools: // llama.cpp says it with 500
+	case KindNoTools: // llama.cpp uses 500
 		return status <= http.StatusNotImplemented
 	}
 	return status >= 400 && status < 500 || status < 300
 }
 
-// keyShape is what API keys look like. Endpoints quote them half masked too, as OpenAI
-// does in "Incorrect API key provided: sk-abc***xyz".
+// keyShape matches API keys, including half masked ones, as in OpenAI's "Incorrect API key provided: sk-abc***xyz".
 var keyShape = lazyregexp.New(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|Bearer\s+\S+`)
 
-// minSecret is the shortest API key, in bytes, that is masked. Servers that need no key are given "x", "key" or
-// "token", which are words of what they say.
+// minSecret is the minimum size of an API key that is masked, in bytes. Servers without authentication are given "x",
+// "key" or "token", which are words in their messages.
 const minSecret = 6
 
-// scrubText removes keys and control characters from an endpoint's words, and bounds them.
+// scrubText removes keys and control characters from an endpoint's message, and truncates it.
 func (c *Client) scrubText(s string) string {
 	if len(c.cfg.APIKey) >= minSecret {
 		s = strings.ReplaceAll(s, c.cfg.APIKey, "***")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What endpoints really said is found to be of its kind, and each row is there for something that one said.
+// Real messages of endpoints are classified correctly, and each wording matches at least one of them.
 func TestWordings(t *testing.T) {
 	seen := make([]bool, len(wordings))
 	for line := range strings.Lines(realWordings) {
@@ -15,7 +15,7 @@ func TestWordings(t *testing.T) {
 		if strings.HasPrefix(line, "# ") || !ok {
 			continue
 		}
-		if got := kindOf(400, said{message: words}); string(got) != kind {
+		if got := kindOf(400, errorBody{message: words}); string(got) != kind {
 			t.Errorf("%q is %s, want %s", words, got, kind)
 		}
 		for i, w := range wordings {
@@ -32,7 +32,7 @@ func TestWordings(t *testing.T) {
 //go:embed testdata/wordings.txt
 var realWordings string
 
-// Endpoints that say how large their window is.
+// Messages of endpoints with the size of their window.
 func TestStatedWindow(t *testing.T) {
 	for words, want := range map[string]int{
 		"prompt is too long: 213,462 tokens > 200,000 maximum":                                           200000,
@@ -66,7 +66,7 @@ func TestStatedWindow(t *testing.T) {
 	}
 }
 
-// What outranks what, and what a status says where the words say nothing.
+// Priorities of wordings, and of the status if the message is unknown.
 func TestKinds(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -89,11 +89,11 @@ func TestKinds(t *testing.T) {
 		{500, "max_tokens must be at least 1, got -2755.", KindContextLength},
 		{500, "The decoder prompt (length 9) is longer than the maximum model length of 4.", KindContextLength},
 	} {
-		if got := kindOf(c.status, said{message: c.said}); got != c.want {
+		if got := kindOf(c.status, errorBody{message: c.said}); got != c.want {
 			t.Errorf("HTTP %d %q: %s, want %s", c.status, c.said, got, c.want)
 		}
 	}
-	if got := kindOf(200, said{message: "slow down", status: 429}); got != KindRateLimit {
+	if got := kindOf(200, errorBody{message: "slow down", status: 429}); got != KindRateLimit {
 		t.Errorf("a status in the place of a code: %s", got)
 	}
 }
@@ -110,7 +110,7 @@ func TestWaitIn(t *testing.T) {
 		"":                                          0,
 		"try again in 99999999999999999999999999 s": 0,
 	} {
-		if got := waitIn(words); got != want {
+		if got := parseWait(words); got != want {
 			t.Errorf("%q: %s, want %s", words, got, want)
 		}
 	}

@@ -5,51 +5,51 @@ import (
 	"fmt"
 )
 
-// Cover runs tests that are thought to fail, and others near them. An error says nothing about them.
+// Cover runs tests that are expected to fail, and others near them. An error means that the result is unknown.
 type Cover func(ctx context.Context, failing []Test) ([]Run, error)
 
-// Run is which lines one test ran.
+// Run holds the lines that one test executed.
 type Run struct {
 	Failed bool
 	Blocks []Block
 }
 
-// Block is lines of a file that are run together: the first and the last. Its path may have folders in front that the
-// tree does not know.
+// Block is a range of lines that are executed together. Its path may have leading folders that are not part of the
+// tree.
 type Block struct {
 	Path     string
 	From, To int
 }
 
-// Bounds of coverage.
+// Limits of coverage.
 const (
-	mostRuns   = 64
-	mostBlocks = 10_000 // of one run
+	maxRuns   = 64
+	maxBlocks = 10_000 // of one run
 )
 
-// runsOf is how many tests ran a block.
+// runsOf counts the tests that executed a block.
 type runsOf struct{ failed, passed int }
 
-// runVotes are for the files that failing tests run and passing ones run less: each block counts the square of Ochiai's
-// coefficient, which is 1 where all failing tests and no passing one run it. See Abreu, Zoeteweij and van Gemund, "On
-// the accuracy of spectrum-based fault localization", TAIC PART 2007. They rank blocks; the sum ranks a file with many
-// suspect blocks before one with a single block that happens to be as suspect.
+// runVotes votes for the files that failing tests execute and passing ones execute less: each block counts the square
+// of Ochiai's coefficient, which is 1 if all failing tests and no passing one execute it. See Abreu, Zoeteweij and van
+// Gemund, "On the accuracy of spectrum-based fault localization", TAIC PART 2007. They rank blocks; the sum ranks a
+// file with many suspicious blocks above one with a single equally suspicious block.
 func (g *gathering) runVotes() []Vote {
 	counts, failing := g.countRuns()
 	type file struct {
-		sum, most int
-		of        runsOf // the block that counts most
+		sum, limit int
+		of         runsOf // of the block with the highest score
 	}
 	files := map[string]file{}
 	for b, n := range counts {
 		if n.failed == 0 {
 			continue
 		}
-		// In whole numbers the sum is the same in whatever order blocks come.
+		// With integers, the sum does not depend on the order of blocks.
 		f, square := files[b.Path], 1e6*n.failed*n.failed/(failing*(n.failed+n.passed))
 		f.sum += square
-		if square > f.most || square == f.most && n.failed > f.of.failed {
-			f.most, f.of = square, n
+		if square > f.limit || square == f.limit && n.failed > f.of.failed {
+			f.limit, f.of = square, n
 		}
 		files[b.Path] = f
 	}
@@ -62,14 +62,14 @@ func (g *gathering) runVotes() []Vote {
 	return ordered(votes)
 }
 
-// countRuns counts the tests that ran each block of the tree's code, and those that fail.
+// countRuns counts the tests that executed each block of the tree's code, and the failing tests.
 func (g *gathering) countRuns() (counts map[Block]runsOf, failing int) {
 	counts = map[Block]runsOf{}
 	paths := map[string]string{}
-	g.query.Ran = g.query.Ran[:min(len(g.query.Ran), mostRuns)]
+	g.query.Ran = g.query.Ran[:min(len(g.query.Ran), maxRuns)]
 	for _, r := range g.query.Ran {
 		met := map[Block]bool{}
-		for _, b := range r.Blocks[:min(len(r.Blocks), mostBlocks)] {
+		for _, b := range r.Blocks[:min(len(r.Blocks), maxBlocks)] {
 			if _, known := paths[b.Path]; !known {
 				paths[b.Path] = g.resolve(b.Path)
 			}

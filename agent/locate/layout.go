@@ -10,24 +10,24 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// Bounds of a tree.
+// Limits of a tree.
 const (
-	mostRead  = 10_000   // source files that are read
-	mostBytes = 96 << 20 // of all files that are read
-	maxFile   = 512 << 10
+	maxRead  = 10_000   // source files that are read
+	maxBytes = 96 << 20 // of all files read
+	maxFile  = 512 << 10
 )
 
-// layout is what the names of a tree's files tell.
+// layout indexes the paths of a tree.
 type layout struct {
 	sizes  map[string]int64
-	all    []string            // in order
-	code   []string            // source files that are no tests, in order
-	tested []string            // source files of tests, in order
-	byBase map[string][]string // files by the last part of their path
-	stems  map[string][]string // code by its name without an end, in one spelling
+	all    []string            // sorted
+	code   []string            // source files except tests, sorted
+	tested []string            // source files of tests, sorted
+	byBase map[string][]string // files by base name
+	stems  map[string][]string // source files by folded name, without extension
 }
 
-// readLayout sorts the files of a tree.
+// readLayout indexes the files of a tree.
 func readLayout(ctx context.Context, tree Tree) (*layout, error) {
 	files, err := tree.Files(ctx)
 	if err != nil {
@@ -56,19 +56,19 @@ func readLayout(ctx context.Context, tree Tree) (*layout, error) {
 
 func (l *layout) has(p string) bool { _, ok := l.sizes[p]; return ok }
 
-// isCode reports whether a file is one in which a fault can lie.
+// isCode reports whether a file is source code that may contain a fault.
 func isCode(p string) bool { return symbol.Knows(p) && !isTest(p) && !isForeign(p) }
 
-// IsCandidate reports whether the sources vote for a file of this path: it is source code, no test, and not somebody
-// else's.
+// IsCandidate reports whether sources may vote for a file with this path: it is source code, and neither a test nor
+// third party or generated code.
 func IsCandidate(p string) bool { return isCode(p) }
 
-// isTest reports whether a file belongs to tests. Sources of Rust may hold tests among other code, and are no tests.
+// isTest reports whether a file belongs to tests. Rust sources may contain tests together with code, and count as code.
 func isTest(p string) bool {
 	return tamper.IsTest(p) && (path.Ext(p) != ".rs" || slices.Contains(strings.Split(path.Dir(p), "/"), "tests"))
 }
 
-// IsForeign reports whether a folder of this name holds other people's code, or what a program made.
+// IsForeign reports whether a folder with this name contains third party or generated code.
 func IsForeign(folder string) bool {
 	switch folder {
 	case "node_modules", "vendor", "third_party", "dist", "__pycache__":
@@ -77,16 +77,16 @@ func IsForeign(folder string) bool {
 	return false
 }
 
-// isForeign reports whether a file is other people's code, or made by a program.
+// isForeign reports whether a file is third party or generated code.
 func isForeign(p string) bool {
 	name := path.Base(p)
 	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), IsForeign) || strings.Contains(name, ".min.") ||
 		strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, "_pb2.py") || strings.HasSuffix(name, ".d.ts")
 }
 
-// resolve finds the file of the tree that a path in a log or an issue means. That is the one at this path, else the
-// longest path that it ends with, as a log has it from another machine, else the only one that ends with it. "": there
-// is none, or there are several.
+// resolve returns the file of the tree that a path in a log or an issue refers to: the file at this path, else the
+// longest path that it ends with, as in a log of another machine, else the only file that ends with it; "" if there is
+// none, or more than one.
 func (l *layout) resolve(named string) string {
 	named = strings.TrimPrefix(path.Clean(strings.ReplaceAll(named, `\`, "/")), "/")
 	if l.has(named) {

@@ -9,107 +9,106 @@ import (
 	"strings"
 )
 
-// Bounds of one answer.
+// Limits of an answer.
 const (
-	MaxPlaces = 10   // files of an answer
-	mostVotes = 200  // files that one source votes for
-	mostTests = 3    // tests that are named with a file
-	mostPast  = 3000 // commits that are looked at
+	MaxPlaces = 10   // files in an answer
+	maxVotes  = 200  // votes of a source
+	maxTests  = 3    // tests named with a file
+	maxPast   = 3000 // commits that are read
 )
 
 // File is a regular file of the tree.
 type File struct {
-	Path string // slash-separated, from the root
+	Path string // slash-separated, relative to the root
 	Size int64  // bytes
 }
 
-// Tree is the repository as it is to be changed.
+// Tree is the repository to change.
 type Tree interface {
-	// Files lists all files, in any order. What git ignores is left out.
+	// Files lists all files, in any order, except those ignored by git.
 	Files(ctx context.Context) ([]File, error)
-	// Read returns a file's first most bytes. A file that can't be read is an error, and is passed over.
-	// It is called by several goroutines at once.
-	Read(ctx context.Context, path string, most int64) ([]byte, error)
+	// Read returns the first limit bytes of a file. On error the file is skipped. It is called concurrently.
+	Read(ctx context.Context, path string, limit int64) ([]byte, error)
 }
 
-// Commit is what one commit of the history changed.
+// Commit holds the files changed by a commit.
 type Commit struct {
 	Paths []string
 }
 
 // Test is a failing test.
 type Test struct {
-	File string // that defines it; "": it is looked for by its name
-	Name string // as the runner calls it, such as "TestParse/empty" or "Parser > reads numbers"; "": all of File's
+	File string // file that defines it; "": searched for by name
+	Name string // the runner's name, such as "TestParse/empty" or "Parser > reads numbers"; "": all of File's tests
 }
 
-// Query is what is known of the fault. What is missing is left empty.
+// Query is what is known about the fault. All fields are optional.
 type Query struct {
-	Text   string   // of an issue: title, words, stack traces
-	Output []string // of what failed: logs and excerpts
-	Tests  []Test   // that fail; those that Output names are found by themselves
-	Ran    []Run    // which lines tests ran that fail, and others like them that pass
+	Text   string   // of an issue: title, body, stack traces
+	Output []string // of failures: logs and excerpts
+	Tests  []Test   // failing tests; those named in Output are added
+	Ran    []Run    // coverage of failing tests, and of similar passing ones
 }
 
-// Source is a way to guess where a fault lies.
+// Source is a heuristic for the location of a fault.
 type Source string
 
 // The sources.
 const (
-	FromOutput  Source = "output"     // files that failing output names
+	FromOutput  Source = "output"     // files named in failing output
 	FromPast    Source = "co-change"  // files that changed together with the tests
 	FromSibling Source = "sibling"    // files that tests are named after
-	FromWords   Source = "words"      // files with the issue's words
-	FromNames   Source = "names"      // files that the issue names, or that define what it names
-	FromTests   Source = "test words" // files with the words of the failing tests
-	FromRuns    Source = "coverage"   // files that failing tests run, and passing tests less
+	FromWords   Source = "words"      // files containing the issue's words
+	FromNames   Source = "names"      // files named in the issue, or defining names in it
+	FromTests   Source = "test words" // files containing the failing tests' words
+	FromRuns    Source = "coverage"   // files that failing tests execute, and passing tests less
 )
 
-// Sources are all of them, in a fixed order.
+// Sources returns all sources, in a fixed order.
 func Sources() []Source {
 	return []Source{FromOutput, FromPast, FromSibling, FromRuns, FromTests, FromNames, FromWords}
 }
 
-// Vote is one source's word for a file. Votes are in order, best first. Equal scores are equal votes.
+// Vote is a vote of one source for a file. Votes are sorted, best first. Votes with equal scores are equal.
 type Vote struct {
 	Path  string
-	Score float64 // above 0; comparable within one source only
-	Why   string  // a few plain words
+	Score float64 // above 0; comparable only within one source
+	Why   string  // short reason
 }
 
-// Evidence is what the sources say of one query.
+// Evidence holds the votes of the sources for one query.
 type Evidence struct {
 	Votes map[Source][]Vote
 	reach map[string][]string // tests that reach a file, by its path
 
-	unread int // source files that are beyond the bounds
+	unread int // source files beyond the limits
 }
 
-// Place is a file where the fault may lie.
+// Place is a file that may contain the fault.
 type Place struct {
 	Path  string
-	Score float64  // comparable within one answer only
-	Why   []string // a few plain words of each source, the strongest first
-	Tests []string // files of tests that reach it, the nearest first; at most three
+	Score float64  // comparable only within one answer
+	Why   []string // short reasons of the sources, the strongest first
+	Tests []string // test files that reach it, the nearest first; at most three
 }
 
-// Weights say how the votes are joined.
+// Weights configure how votes are combined.
 type Weights struct {
-	// K is how little the first ranks stand out: a file's share of a source is Of / (K + rank).
+	// K dampens the first ranks: a file's share from a source is Of / (K + rank).
 	K float64
-	// Of is how much each source counts; one that is missing counts nothing.
+	// Of is the weight of each source; missing ones are ignored.
 	Of map[Source]float64
 }
 
-// Shipped are the weights in force. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
+// Shipped returns the default weights. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
 func Shipped() Weights {
 	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromRuns: 2,
 		FromTests: 1, FromNames: 1, FromWords: 2}}
 }
 
-// Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. Not whole: there is
-// source code that was not read, since it is more than the bounds. It ends when ctx ends, with the cause of that as its
-// error, and with the tree's error when its files can't be listed.
+// Rank returns the files that may contain the fault: at most [MaxPlaces], none without evidence. whole is false if
+// source code beyond the limits was not read. Rank fails with the cause of ctx when that ends, and with the tree's
+// error if its files can't be listed.
 func Rank(ctx context.Context, tree Tree, past []Commit, q Query) (places []Place, whole bool, err error) {
 	e, err := Gather(ctx, tree, past, q)
 	if err != nil {
@@ -121,12 +120,12 @@ func Rank(ctx context.Context, tree Tree, past []Commit, q Query) (places []Plac
 	return places[:min(len(places), MaxPlaces)], e.unread == 0, nil
 }
 
-// standsOut is how much better the best file has to fit than the one after the last place, where words are all there
-// is.
-const standsOut = 1.5
+// minLead is the required ratio between the best score and that of the first file beyond the places, if there are only
+// words.
+const minLead = 1.5
 
-// Points reports whether the votes point anywhere. Where all that there is are words of a text, and they fit the best
-// file hardly better than many others, they don't.
+// Points reports whether the votes are meaningful. If there are only words of a text, and they match the best file
+// hardly better than many others, they are not.
 func (e Evidence) Points() bool {
 	for s, votes := range e.Votes {
 		if s != FromWords && len(votes) > 0 {
@@ -134,10 +133,10 @@ func (e Evidence) Points() bool {
 		}
 	}
 	words := e.Votes[FromWords]
-	return len(words) > 0 && (len(words) <= MaxPlaces || words[0].Score >= standsOut*words[MaxPlaces].Score)
+	return len(words) > 0 && (len(words) <= MaxPlaces || words[0].Score >= minLead*words[MaxPlaces].Score)
 }
 
-// Rank joins the votes by reciprocal rank. Every file that has a vote that counts is in the answer.
+// Rank combines the votes by reciprocal rank. The result contains every file with a vote of a weighted source.
 func (e Evidence) Rank(w Weights) []Place {
 	type reason struct {
 		why   string
@@ -154,7 +153,7 @@ func (e Evidence) Rank(w Weights) []Place {
 			for j < len(votes) && votes[j].Score == votes[i].Score {
 				j++
 			}
-			share := w.Of[s] / (w.K + float64(i+1+j)/2) // equal votes share the middle of their ranks
+			share := w.Of[s] / (w.K + float64(i+1+j)/2) // equal votes share the average of their ranks
 			for _, v := range votes[i:j] {
 				if places[v.Path] == nil {
 					places[v.Path] = &Place{Path: v.Path, Tests: e.reach[v.Path]}
@@ -180,7 +179,7 @@ func (e Evidence) Rank(w Weights) []Place {
 	return out
 }
 
-// FindTests are the failing tests of a query that the tree has, each with its file, in order.
+// FindTests returns the failing tests of a query that the tree has, each with its file, sorted.
 func FindTests(ctx context.Context, tree Tree, q Query) ([]Test, error) {
 	l, err := readLayout(ctx, tree)
 	if err != nil {
@@ -196,13 +195,13 @@ func FindTests(ctx context.Context, tree Tree, q Query) ([]Test, error) {
 	return out, context.Cause(ctx)
 }
 
-// Gather asks all sources.
+// Gather collects the votes of all sources.
 func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, error) {
 	l, err := readLayout(ctx, tree)
 	if err != nil {
 		return Evidence{}, err
 	}
-	past = past[:min(len(past), mostPast)]
+	past = past[:min(len(past), maxPast)]
 	g := gathering{layout: l, tree: tree, past: past, query: q}
 	g.readOutput(ctx)
 	g.findTests(ctx)
@@ -224,26 +223,26 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 	return e, context.Cause(ctx)
 }
 
-// gathering is one query under way.
+// gathering is a query in progress.
 type gathering struct {
 	*layout
 	tree  Tree
 	past  []Commit
 	query Query
 
-	frames []frame            // of code, in the order in which they matter
-	tests  []foundTest        // failing ones
-	named  map[string]bool    // identifiers of the text
-	paths  []string           // that the text names
-	terms  map[string]float64 // words of the text, each with how much it counts
-	bodies strings.Builder    // of the failing tests
+	frames []frame            // code locations, in the order of relevance
+	tests  []foundTest        // failing tests
+	named  map[string]bool    // identifiers in the text
+	paths  []string           // paths in the text
+	terms  map[string]float64 // words in the text, with their weights
+	bodies strings.Builder    // text of the failing tests
 	found  scanned
 }
 
-// ordered are votes, best first, at most mostVotes. Equal scores are in the order of paths.
+// ordered sorts votes, best first, then by path, and returns at most maxVotes.
 func ordered(votes []Vote) []Vote {
 	slices.SortFunc(votes, func(a, b Vote) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path))
 	})
-	return votes[:min(len(votes), mostVotes)]
+	return votes[:min(len(votes), maxVotes)]
 }

@@ -20,18 +20,18 @@ import (
 type memory map[string]string
 
 func (m memory) Files(context.Context) (out []locate.File, err error) {
-	for p, text := range m { // in whatever order
+	for p, text := range m { // in any order
 		out = append(out, locate.File{Path: p, Size: int64(len(text))})
 	}
 	return out, nil
 }
 
-func (m memory) Read(_ context.Context, p string, most int64) ([]byte, error) {
+func (m memory) Read(_ context.Context, p string, limit int64) ([]byte, error) {
 	text, ok := m[p]
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	return []byte(text[:min(int64(len(text)), most)]), nil
+	return []byte(text[:min(int64(len(text)), limit)]), nil
 }
 
 func paths(places []locate.Place) (out []string) {
@@ -41,7 +41,7 @@ func paths(places []locate.Place) (out []string) {
 	return out
 }
 
-// parser is a repository of Go in which nothing but one source points to the right file.
+// parser is a Go repository in which only one source points to the right file.
 func parser() memory {
 	m := memory{
 		"go.mod":          "module example.com/app\n",
@@ -60,7 +60,7 @@ func parser() memory {
 	return m
 }
 
-// Each source by itself leads to the right file, and says why.
+// Each source alone finds the right file, and gives a reason.
 func TestRank(t *testing.T) {
 	together := []locate.Commit{{Paths: []string{"lex/split.go", "lex/lex_test.go"}},
 		{Paths: []string{"lex/split.go", "lex/lex_test.go", "docs/guide.md"}}, {Paths: []string{"lex/lex_test.go"}}}
@@ -70,7 +70,7 @@ func TestRank(t *testing.T) {
 		past []locate.Commit
 		want string
 		why  string
-		test string // the first that reaches it
+		test string // the first one that reaches it
 	}{
 		{"a panic names it", locate.Query{Output: []string{"panic: boom\n\ngoroutine 1 [running]:\n" +
 			"example.com/app/print.Page(...)\n\t/home/runner/work/app/app/print/page.go:3 +0x1d\n" +
@@ -108,7 +108,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// Other languages: where a test ends, by their own rules, and how tests are named after what they test.
+// Other languages: the ends of tests, and the naming of tests after their subjects.
 func TestOtherLanguages(t *testing.T) {
 	m := memory{
 		"src/app/fields.py":    "class Number:\n    def load(self, v):\n        return v\n",
@@ -147,8 +147,8 @@ func TestOtherLanguages(t *testing.T) {
 	}
 }
 
-// Of a tree with more than can be read, the files are known by name, and the likeliest are read: those that something
-// else points to, and those with words of the query in their paths.
+// In a tree with more files than can be read, the most probable ones are read: those with other evidence, and those
+// with words of the query in their paths.
 func TestOfManyFiles(t *testing.T) {
 	m := memory{
 		"z/page.go":       "package z\n\nfunc Page() {}\n",
@@ -166,7 +166,7 @@ func TestOfManyFiles(t *testing.T) {
 		whole bool
 	}{
 		{locate.Query{Output: []string{"panic: boom\n\tz/page.go:3 +0x1d\n"}}, "z/page.go",
-			"in the failing output, line 3", true}, // no words are looked for
+			"in the failing output, line 3", true}, // no words are searched for
 		{locate.Query{Text: "Wrong indent of lists"}, "z/indent.go", "has the text's words indent", false},
 		{locate.Query{Tests: []locate.Test{{File: "z/shape_test.go"}}}, "z/shape.go",
 			"has the failing test's words draw, func, hexagon", false},
@@ -178,7 +178,7 @@ func TestOfManyFiles(t *testing.T) {
 	}
 }
 
-// Where nothing points anywhere, nothing is said: no text, none that tells files apart, no files.
+// Without evidence there are no places: no text, text that does not discriminate, no files.
 func TestNothingPoints(t *testing.T) {
 	alike := memory{}
 	for i := range 50 {
@@ -200,7 +200,7 @@ func TestNothingPoints(t *testing.T) {
 	}
 }
 
-// The same question has the same answer, in whatever order files are listed, and an end within its bounds.
+// The same query has the same answer, for any order of files, within the limits.
 func TestTheSameAnswer(t *testing.T) {
 	m := memory{}
 	var log strings.Builder
@@ -235,7 +235,7 @@ func TestTheSameAnswer(t *testing.T) {
 	}
 }
 
-// It heeds its context, before and on the way.
+// Locating ends with its context, before and during the search.
 func TestItEndsWithItsContext(t *testing.T) {
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -253,17 +253,17 @@ type cancelling struct {
 	cancel func()
 }
 
-func (c cancelling) Read(ctx context.Context, p string, most int64) ([]byte, error) {
+func (c cancelling) Read(ctx context.Context, p string, limit int64) ([]byte, error) {
 	c.cancel()
-	return c.memory.Read(ctx, p, most)
+	return c.memory.Read(ctx, p, limit)
 }
 
 type unlisted struct{ memory }
 
 func (unlisted) Files(context.Context) ([]locate.File, error) { return nil, fs.ErrPermission }
 
-// Files count as much as their blocks do that failing tests run and passing ones run less. Tests and what lies outside
-// of the tree are none.
+// Files are scored by the blocks that failing tests execute and passing ones execute less. Tests and files outside of
+// the tree are ignored.
 func TestCoverage(t *testing.T) {
 	block := func(p string, from, to int) locate.Block {
 		return locate.Block{Path: "example.com/app/" + p, From: from, To: to}
@@ -291,13 +291,13 @@ func TestCoverage(t *testing.T) {
 	if d := cmp.Diff(want, e.Votes[locate.FromRuns], cmpopts.EquateApprox(0, 1e-5)); d != "" {
 		t.Error(d)
 	}
-	// Without a test that fails, what ran says nothing.
+	// Without a failing test, coverage is no evidence.
 	if e, err = locate.Gather(t.Context(), parser(), nil, locate.Query{Ran: ran[2:]}); err != nil || e.Points() {
 		t.Errorf("%+v, %v", e.Votes, err)
 	}
 }
 
-// Votes of equal score share a rank, and a source without weight has no say.
+// Votes of equal score share a rank, and a source without weight is ignored.
 func TestRanksAreJoined(t *testing.T) {
 	e := locate.Evidence{Votes: map[locate.Source][]locate.Vote{
 		locate.FromPast:    {{Path: "b.go", Score: 2, Why: "past"}, {Path: "a.go", Score: 1, Why: "past"}},
@@ -315,7 +315,7 @@ func TestRanksAreJoined(t *testing.T) {
 	}
 }
 
-// Whatever strangers write, it ends, and names only files of the tree that can be changed.
+// For any untrusted content, locating ends, and returns only files of the tree that can be changed.
 func FuzzRank(f *testing.F) {
 	f.Add("panic: x\n\tlex/lex.go:3", "package x\nfunc TestA(t *testing.T) { B() }", "TestA/b [x] > ::")
 	f.Add("File \"a.py\", line 3\n=== FAIL", "def test_a():\n  b(", "tests/a.py::test_a[1]")

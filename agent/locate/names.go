@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// testAffixes are what the name of a test file has before or after the name of what it tests.
+// testAffixes match the names of test files and capture the name of their subject.
 var testAffixes = []*lazyregexp.Regexp{
 	lazyregexp.New(`^(.+?)[._-](?:unit|integration|e2e|internal|external|export|bench(?:mark)?|fuzz|example)` +
 		`[._-](?:tests?|specs?)$`),
@@ -17,7 +17,7 @@ var testAffixes = []*lazyregexp.Regexp{
 	lazyregexp.New(`^(.+?)(?:Tests?|Spec|IT|TestCase)$`),
 }
 
-// subjects are the names, without an end, that the subject of a test file may have, the likeliest first.
+// subjects returns the possible names, without extension, of the subject of a test file, the most probable first.
 func subjects(test string) (out []string) {
 	name := stem(test)
 	for _, a := range testAffixes {
@@ -27,12 +27,12 @@ func subjects(test string) (out []string) {
 		}
 	}
 	if len(out) == 0 && isTest(test) && !strings.HasPrefix(name, "test") && !strings.HasPrefix(name, "spec") {
-		out = append(out, name) // it is a test by its folder
+		out = append(out, name) // a test because of its folder
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	// parser_errors_test.go is about parser.go where there is no parser_errors.go
+	// parser_errors_test.go tests parser.go if there is no parser_errors.go
 	for short := out[0]; ; {
 		i := strings.LastIndexAny(short, "_-.")
 		if i <= 1 {
@@ -48,10 +48,10 @@ func stem(p string) string {
 	return strings.TrimSuffix(b, path.Ext(b))
 }
 
-// folderFiles are files that stand for their folder, without an end.
+// folderFiles are files that represent their folder, without extension.
 var folderFiles = []string{"index", "mod", "lib", "__init__", "main"}
 
-// siblings are the files that a test file is named after, each with how sure that is, above 0 and at most 1.
+// siblings returns the files that a test file is named after, each with a certainty above 0 and at most 1.
 func (l *layout) siblings(test string) map[string]float64 {
 	out := map[string]float64{}
 	names := subjects(test)
@@ -63,7 +63,7 @@ func (l *layout) siblings(test string) map[string]float64 {
 			return out
 		}
 	}
-	// addDays/test.ts is about addDays/index.ts; parse/all_test.go about parse/parse.go
+	// addDays/test.ts tests addDays/index.ts; parse/all_test.go tests parse/parse.go
 	dir := path.Dir(test)
 	for slices.Contains([]string{"__tests__", "test", "tests", "spec"}, path.Base(dir)) {
 		dir = path.Dir(dir)
@@ -81,11 +81,11 @@ func (l *layout) siblings(test string) map[string]float64 {
 	return out
 }
 
-// families are languages that may test one another.
+// families are extensions of languages that may test one another.
 var families = []string{".ts .tsx .mts .cts .js .jsx .mjs .cjs .vue .svelte", ".py .pyi", ".java .kt .scala",
 	".c .h .cc .cpp .hpp"}
 
-// byStem are the source files of that name whatever its case, in the language of an extension.
+// byStem returns the source files with a name, ignoring case and separators, in the language of an extension.
 func (l *layout) byStem(name, ext string) (out []string) {
 	ends := []string{ext}
 	for _, f := range families {
@@ -108,13 +108,14 @@ func (l *layout) byStem(name, ext string) (out []string) {
 	return out
 }
 
-// foldName makes one of the ways in which languages write a name: parseInt, parse_int, parse-int, _parseInt.
+// foldName returns a common form of the spellings of a name in different languages: parseInt, parse_int, parse-int,
+// _parseInt.
 func foldName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 }
 
-// nearness says how near two files lie, above 0 and at most 1: whether in one folder, or in folders of the same names
-// below different roots, as src/a/b.py and tests/a/test_b.py.
+// nearness returns how near two files are, above 0 and at most 1: in one folder, or in folders of the same names below
+// different roots, such as src/a/b.py and tests/a/test_b.py.
 func nearness(test, p string) float64 {
 	a, b := strings.Split(path.Dir(test), "/"), strings.Split(path.Dir(p), "/")
 	if path.Dir(test) == path.Dir(p) {
@@ -129,7 +130,7 @@ func nearness(test, p string) float64 {
 	return 0.4 + 0.5*float64(common)/float64(max(len(a), len(b))+1)
 }
 
-// siblingVotes are for the files that the failing tests' files are named after.
+// siblingVotes votes for the files that the failing tests' files are named after.
 func (g *gathering) siblingVotes() []Vote {
 	best := map[string]Vote{}
 	for _, t := range g.testFiles() {

@@ -12,36 +12,36 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Bounds of failing output.
+// Limits of failing output.
 const (
-	mostOutput = 1 << 20 // bytes of one text
-	mostTexts  = 20
-	mostFrames = 500
-	mostFailed = 100 // failing tests
+	maxOutput = 1 << 20 // bytes of one text
+	maxTexts  = 20
+	maxFrames = 500
+	maxFailed = 100 // failing tests
 )
 
-// frame is a place of a file that a log names.
+// frame is a code location in a log.
 type frame struct {
-	path string // of the tree
+	path string // in the tree
 	line int    // 1-based
 }
 
 var (
-	// placeInLog is how compilers, test runners and most languages' stack traces name a line.
+	// placeInLog matches a location in the format of compilers, test runners and most stack traces.
 	placeInLog = lazyregexp.New(`([\w./\\@+-]*[\w-]\.[A-Za-z]{1,6}):(\d{1,7})\b`)
-	// pythonFrame is a line of a traceback of Python.
+	// pythonFrame matches a line of a Python traceback.
 	pythonFrame = lazyregexp.New(`File "([^"\n]{1,400})", line (\d{1,7})`)
 )
 
-// framesIn lists the places that a log names, those nearest to the fault first. Traces of Python are read from their
-// end, since what was called last stands there.
+// framesIn returns the code locations in a log, those nearest to the fault first. Python tracebacks are reversed, since
+// the last call is at their end.
 func (l *layout) framesIn(log string) []frame {
 	var out, trace []frame
 	endTrace := func() {
 		slices.Reverse(trace)
 		out, trace = append(out, trace...), nil
 	}
-	for line := range strings.Lines(log[:min(len(log), mostOutput)]) {
+	for line := range strings.Lines(log[:min(len(log), maxOutput)]) {
 		if len(line) > 2000 {
 			line = line[:2000]
 		}
@@ -64,7 +64,7 @@ func (l *layout) framesIn(log string) []frame {
 		if strings.HasPrefix(line, "____") || strings.HasPrefix(line, "====") || strings.HasPrefix(line, "Traceback") {
 			endTrace()
 		}
-		if len(out)+len(trace) > mostFrames {
+		if len(out)+len(trace) > maxFrames {
 			break
 		}
 	}
@@ -72,15 +72,15 @@ func (l *layout) framesIn(log string) []frame {
 	return out
 }
 
-// readOutput finds the places and the failing tests that the output names. Output that can't be read names none.
+// readOutput finds the locations and the failing tests in the output. It skips unreadable output.
 func (g *gathering) readOutput(ctx context.Context) {
 	listed := map[Test]bool{}
 	tests := slices.Concat(g.query.Tests, g.testsInText())
 	for _, t := range tests {
 		listed[t] = true
 	}
-	for _, log := range g.query.Output[:min(len(g.query.Output), mostTexts)] {
-		log = log[:min(len(log), mostOutput)]
+	for _, log := range g.query.Output[:min(len(g.query.Output), maxTexts)] {
+		log = log[:min(len(log), maxOutput)]
 		frames := g.framesIn(log)
 		g.frames = append(g.frames, frames...)
 		rep, err := failure.Read(ctx, strings.NewReader(log), failure.Options{})
@@ -95,7 +95,7 @@ func (g *gathering) readOutput(ctx context.Context) {
 			}
 		}
 		if len(rep.Tests) == 0 {
-			for _, f := range frames { // a test file that does not even build, or has an unknown runner
+			for _, f := range frames { // a test file that does not build, or has an unknown runner
 				if t := (Test{File: f.path}); isTest(f.path) && !listed[t] {
 					listed[t] = true
 					tests = append(tests, t)
@@ -103,13 +103,13 @@ func (g *gathering) readOutput(ctx context.Context) {
 			}
 		}
 	}
-	g.query.Tests = tests[:min(len(tests), mostFailed)]
+	g.query.Tests = tests[:min(len(tests), maxFailed)]
 }
 
-// testInText is how a text names a test by the name of its definition.
+// testInText matches the name of a test function in a text.
 var testInText = lazyregexp.New(`\b(?:Test[A-Z]\w{2,}|test_\w{3,})\b`)
 
-// testsInText are the tests, and the files of tests, that the text names.
+// testsInText returns the tests, and the test files, that the text names.
 func (g *gathering) testsInText() (out []Test) {
 	text := g.query.Text[:min(len(g.query.Text), maxText)]
 	for _, m := range namedPath.FindAllString(text, 500) {
@@ -117,13 +117,13 @@ func (g *gathering) testsInText() (out []Test) {
 			out = append(out, Test{File: p})
 		}
 	}
-	for _, n := range testInText.FindAllString(text, mostFailed) {
+	for _, n := range testInText.FindAllString(text, maxFailed) {
 		out = append(out, Test{Name: n})
 	}
 	return out
 }
 
-// outputVotes are for the code that the output names, what was named first before the others.
+// outputVotes votes for the code named in the output, in order of appearance.
 func (g *gathering) outputVotes() []Vote {
 	var votes []Vote
 	seen := map[string]bool{}

@@ -10,14 +10,14 @@ import (
 	"github.com/sia-bot/sia/agent/tool/symbol"
 )
 
-// maxTogether is how many files a commit may have changed to say which belong together.
+// maxTogether is the maximum number of files of a commit that counts.
 const maxTogether = 60
 
-// fadesAfter is after how many commits one counts half as much as the newest.
-const fadesAfter = 300
+// halfWeightAge is the age, in commits, at which a commit has half the weight of the newest.
+const halfWeightAge = 300
 
-// pastVotes are for the files that changed together with the failing tests' files: each commit counts one divided by
-// the number of files that it changed, and the less the longer ago it was.
+// pastVotes votes for the files that changed together with the failing tests' files: the weight of a commit is one
+// divided by the number of its files, and decreases with its age.
 func (g *gathering) pastVotes() []Vote {
 	tests := g.testFiles()
 	if len(tests) == 0 {
@@ -35,7 +35,7 @@ func (g *gathering) pastVotes() []Vote {
 			of[t]++
 			for _, p := range c.Paths {
 				if isCode(p) && g.has(p) {
-					score[p] += 1 / float64(len(c.Paths)) / (1 + float64(age)/fadesAfter)
+					score[p] += 1 / float64(len(c.Paths)) / (1 + float64(age)/halfWeightAge)
 					if times[p] == nil {
 						times[p] = map[string]int{}
 					}
@@ -54,8 +54,8 @@ func (g *gathering) pastVotes() []Vote {
 	return ordered(votes)
 }
 
-// reaching finds the tests that reach the files that have votes: those that are named after it first, then those that
-// changed together with it.
+// reaching returns the tests that reach the files with votes: first those named after a file, then those that changed
+// together with it.
 func (g *gathering) reaching(e Evidence) map[string][]string {
 	voted := map[string]map[string]float64{}
 	for _, s := range Sources() {
@@ -91,7 +91,7 @@ func (g *gathering) reaching(e Evidence) map[string][]string {
 		tests := slices.Sorted(maps.Keys(near))
 		slices.SortStableFunc(tests, func(a, b string) int { return compareDown(near[a], near[b]) })
 		for _, t := range tests {
-			if len(out[p]) < mostTests && isRunnable(t) {
+			if len(out[p]) < maxTests && isRunnable(t) {
 				out[p] = append(out[p], t)
 			}
 		}
@@ -99,7 +99,7 @@ func (g *gathering) reaching(e Evidence) map[string][]string {
 	return out
 }
 
-// isRunnable tells tests from the data that they read, as far as a name tells.
+// isRunnable distinguishes tests from their data, by the path.
 func isRunnable(p string) bool {
 	return !strings.Contains("/"+p, "/testdata/") && !strings.Contains("/"+p, "/fixtures/") && symbol.Knows(p)
 }

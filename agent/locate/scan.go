@@ -14,38 +14,38 @@ import (
 	"github.com/sia-bot/sia/agent/tool/symbol"
 )
 
-// Constants of BM25 as most of the literature has them: Robertson and Zaragoza, "The probabilistic relevance
-// framework: BM25 and beyond", 2009, §3.2.
+// BM25 parameters used in most of the literature: Robertson and Zaragoza, "The probabilistic relevance framework: BM25
+// and beyond", 2009, §3.2.
 const (
 	bm25K = 1.2
 	bm25B = 0.75
 
-	pathCounts = 4 // how many words of the text a word of the path counts for
-	mostTerms  = 300
-	mostParsed = 800 // files that are read for what they define
+	pathCounts = 4 // weight of a word in the path, relative to a word in the text
+	maxTerms   = 300
+	maxParsed  = 800 // files parsed for their definitions
 )
 
-// scanned is what one pass over the source files found.
+// scanned is the result of a pass over the source files.
 type scanned struct {
 	docs  []document
-	defs  map[string][]string // files that define a name that was looked for
-	total float64             // words of all documents
-	terms map[string]int      // numbers of the words that were counted
+	defs  map[string][]string // files that define a searched name
+	total float64             // number of words in all documents
+	terms map[string]int      // numbers of the searched words
 
-	unread int // files that are beyond the bounds
+	unread int // source files beyond the limits
 }
 
 // document is a source file that was read.
 type document struct {
 	path  string
 	words int
-	terms map[int]int  // how often, by the term's number
-	holds map[int]bool // names that were looked for, by number
+	terms map[int]int  // counts, by the term's number
+	holds map[int]bool // searched names, by number
 	names map[string]bool
 }
 
-// scan reads the source files once: it counts the text's words, and finds what defines the names that are looked for.
-// Where there are more than are read, those are that the votes so far are for, or whose paths have the words.
+// scan reads the source files once: it counts the searched words, and finds the definitions of the searched names. If
+// there are too many files, it prefers those with votes, or with the words in their paths.
 func (g *gathering) scan(ctx context.Context, votes Evidence) error {
 	terms, names := map[string]int{}, map[string]int{}
 	for _, t := range slices.Concat(slices.Sorted(maps.Keys(g.terms)), slices.Sorted(maps.Keys(g.testTerms()))) {
@@ -60,9 +60,9 @@ func (g *gathering) scan(ctx context.Context, votes Evidence) error {
 	if len(terms)+len(names) == 0 {
 		return nil
 	}
-	files, left := []string{}, int64(mostBytes)
+	files, left := []string{}, int64(maxBytes)
 	for _, p := range g.likeliest(votes, terms) {
-		if size := g.sizes[p]; size <= maxFile && left >= size && len(files) < mostRead {
+		if size := g.sizes[p]; size <= maxFile && left >= size && len(files) < maxRead {
 			files, left = append(files, p), left-size
 		}
 	}
@@ -107,8 +107,8 @@ func (g *gathering) scan(ctx context.Context, votes Evidence) error {
 	return err
 }
 
-// likeliest are the source files in the order in which they are worth reading: those that have votes or that the text
-// names, then by how many of some words their paths have.
+// likeliest returns the source files in the order of their priority: first those with votes or named in the text, then
+// by the number of searched words in their paths.
 func (g *gathering) likeliest(e Evidence, terms map[string]int) []string {
 	worth := map[string]int{}
 	for _, p := range g.code {
@@ -135,7 +135,7 @@ func (g *gathering) likeliest(e Evidence, terms map[string]int) []string {
 	return files
 }
 
-// each calls do for every number below n, from as many goroutines as there are processors. It ends with ctx.
+// each calls do for every number below n, concurrently on the available processors. It ends with ctx.
 func each(ctx context.Context, n int, do func(i int)) error {
 	var all sync.WaitGroup
 	workers := min(runtime.GOMAXPROCS(0), 8)
@@ -150,8 +150,8 @@ func each(ctx context.Context, n int, do func(i int)) error {
 	return context.Cause(ctx)
 }
 
-// worthParsing are the numbers of the documents that are read for what they define. A name that many files hold does
-// not tell one from another. Where there are many files, those that hold the most names come first.
+// worthParsing returns the numbers of the documents to parse for definitions. Names in many files are ignored, since
+// they don't discriminate. If there are too many documents, those with the most names are preferred.
 func worthParsing(docs []document, names int) (wanted []int) {
 	holders, rare := make([]int, names), make([]int, len(docs))
 	for _, d := range docs {
@@ -171,11 +171,11 @@ func worthParsing(docs []document, names int) (wanted []int) {
 		}
 	}
 	slices.SortStableFunc(wanted, func(a, b int) int { return cmp.Compare(rare[b], rare[a]) })
-	return wanted[:min(len(wanted), mostParsed)]
+	return wanted[:min(len(wanted), maxParsed)]
 }
 
-// wordVotes rank the files by words, by BM25. why says where the words are from. A word of the path counts several
-// times.
+// wordVotes ranks the files by words, with BM25. why describes the origin of the words. A word in the path counts
+// several times.
 func (g *gathering) wordVotes(terms map[string]float64, why string) []Vote {
 	n := float64(len(g.found.docs))
 	if n == 0 || len(terms) == 0 {
@@ -225,7 +225,7 @@ func (g *gathering) wordVotes(terms map[string]float64, why string) []Vote {
 	return ordered(votes)
 }
 
-// nameVotes are for the files that the text names by their path, or by what they define.
+// nameVotes votes for the files that the text names by path, or by a definition.
 func (g *gathering) nameVotes() []Vote {
 	best := map[string]Vote{}
 	add := func(p string, score float64, why string) {

@@ -10,21 +10,21 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Bounds of what is read of tests.
+// Limits for reading tests.
 const (
-	mostTestFiles = 60      // failing ones that are read
-	mostBody      = 400     // lines of one test
-	maxTestText   = 2 << 20 // bytes of one file
+	maxTestFiles = 60      // failing tests' files that are read
+	maxBody      = 400     // lines of a test
+	maxTestText  = 2 << 20 // bytes of a file
 )
 
 // foundTest is a failing test in the tree.
 type foundTest struct {
 	file string
-	name string // last part of the runner's name, without parameters; "": all of the file
-	full string // the runner's name, with the groups that the test lies in
+	name string // last part of the runner's name, without parameters; "": the whole file
+	full string // the runner's name, including groups
 }
 
-// testFiles are the files of the failing tests, in order.
+// testFiles returns the files of the failing tests, sorted.
 func (g *gathering) testFiles() (out []string) {
 	for _, t := range g.tests {
 		if !slices.Contains(out, t.file) {
@@ -35,7 +35,7 @@ func (g *gathering) testFiles() (out []string) {
 	return out
 }
 
-// findTests finds the failing tests in the tree: by the file that is named, or by a definition of that name.
+// findTests finds the failing tests in the tree, by their file or by a definition of their name.
 func (g *gathering) findTests(ctx context.Context) {
 	wanted := map[string]string{}
 	add := func(t foundTest) {
@@ -45,7 +45,7 @@ func (g *gathering) findTests(ctx context.Context) {
 	}
 	for _, t := range g.query.Tests {
 		file, name := t.File, t.Name
-		if before, after, ok := strings.Cut(name, "::"); ok && strings.Contains(before, ".") { // pytest's node id
+		if before, after, ok := strings.Cut(name, "::"); ok && strings.Contains(before, ".") { // pytest's node ID
 			file, name = before, after
 		}
 		if before, after, ok := strings.Cut(name, " > "); ok && g.resolve(before) != "" { // Vitest's
@@ -62,7 +62,7 @@ func (g *gathering) findTests(ctx context.Context) {
 	}
 	read := int64(0)
 	for _, p := range g.tested {
-		if ctx.Err() != nil || read > mostBytes/2 {
+		if ctx.Err() != nil || read > maxBytes/2 {
 			return
 		}
 		b, err := g.tree.Read(ctx, p, maxTestText)
@@ -83,7 +83,7 @@ func (g *gathering) findTests(ctx context.Context) {
 
 var parameters = lazyregexp.New(`\[.*\]$`)
 
-// lastPart is the part of a runner's name of a test that stands in its definition: of Go the function, else the last.
+// lastPart returns the part of a runner's test name that is in its definition: for Go the function, else the last part.
 func lastPart(name string) string {
 	name = parameters.ReplaceAllString(strings.TrimSpace(name), "")
 	if top, rest, ok := strings.Cut(name, "/"); ok && goTestName.MatchString(top) {
@@ -98,14 +98,14 @@ func lastPart(name string) string {
 		}
 	}
 	if i := strings.LastIndexByte(name, '.'); i >= 0 && !strings.Contains(name, " ") {
-		name = name[i+1:] // unittest's and JUnit's
+		name = name[i+1:] // form of unittest and JUnit
 	}
 	return name
 }
 
 var goTestName = lazyregexp.New(`^(?:Test|Example|Fuzz|Benchmark)\w*$`)
 
-// definesTest reports whether a file seems to define a test of that name.
+// definesTest reports whether a file appears to define a test with that name.
 func definesTest(text []byte, name string) bool {
 	for _, form := range []string{"func " + name + "(", ") " + name + "(", "def " + name + "(", "'" + name + "'",
 		`"` + name + `"`, "`" + name + "`", " " + name + "("} {
@@ -116,10 +116,10 @@ func definesTest(text []byte, name string) bool {
 	return false
 }
 
-// readTests collects the text of the failing tests. Of a file in which none is found by its name, that is all of it.
+// readTests collects the text of the failing tests. If none is found in a file by name, it takes the whole file.
 func (g *gathering) readTests(ctx context.Context) {
 	files := g.testFiles()
-	for _, p := range files[:min(len(files), mostTestFiles)] {
+	for _, p := range files[:min(len(files), maxTestFiles)] {
 		b, err := g.tree.Read(ctx, p, maxTestText)
 		if err != nil {
 			continue
@@ -134,8 +134,8 @@ func (g *gathering) readTests(ctx context.Context) {
 	}
 }
 
-// afterGroups is a test file from where the groups of a test begin, as far as they are found: tests of several groups
-// often have one name.
+// afterGroups returns a test file from the start of a test's groups, if they are found: tests in different groups often
+// have the same name.
 func afterGroups(text, full string) string {
 	groups := groupEnd.Split(full, 10)
 	for _, group := range groups[:len(groups)-1] {
@@ -150,10 +150,10 @@ func afterGroups(text, full string) string {
 	return text
 }
 
-// groupEnd stands between the names of groups and tests, as runners of JavaScript and Python write it.
+// groupEnd matches the separator between groups and tests, in the format of JavaScript and Python runners.
 var groupEnd = lazyregexp.New(` > | › | » |::`)
 
-// bodyOf is the text of a test: from the line that names it on, as long as lines are indented deeper.
+// bodyOf returns the text of a test: the line that names it and the following lines with deeper indentation.
 func bodyOf(text, name string) string {
 	var out strings.Builder
 	indent, n, deepest := -1, 0, false
@@ -167,7 +167,7 @@ func bodyOf(text, name string) string {
 			}
 			continue
 		}
-		if n++; n > mostBody {
+		if n++; n > maxBody {
 			break
 		}
 		if strings.TrimSpace(start) != "" && deep <= indent && !strings.ContainsAny(start[:1], ")]}") {

@@ -7,10 +7,10 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// maxText bounds the text of a query, in bytes.
+// maxText is the maximum size of a query's text, in bytes.
 const maxText = 64 << 10
 
-// stopWords say nothing of where a fault lies. Nothing changes them.
+// stopWords are ignored words. Read-only.
 var stopWords = wordSet("a an the and or but not no if then else when while for from with without into onto of on in " +
 	"at to by as is are was were be been being it its this that these those there here i we you he she they my our your " +
 	"their me us them do does did done can could should would may might must will shall have has had get gets got go " +
@@ -21,7 +21,7 @@ var stopWords = wordSet("a an the and or but not no if then else when while for 
 	"changed update updates updated remove removes removed support supports allow allows work works working http https " +
 	"www com github org example see one two first last like want need instead")
 
-// commonNames are called by tests of any project, and defined by some as well. Nothing changes them.
+// commonNames are identifiers used by tests of any project, and defined by some. Read-only.
 var commonNames = func() map[string]bool {
 	set := map[string]bool{}
 	for _, n := range strings.Fields("test it describe expect assert should beforeEach afterEach beforeAll afterAll " +
@@ -33,7 +33,7 @@ var commonNames = func() map[string]bool {
 	return set
 }()
 
-// wordSet are the words of a text as they are compared.
+// wordSet returns the words of a text in the form in which they are compared.
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(text) {
@@ -50,7 +50,7 @@ var (
 	withParens  = lazyregexp.New(`([A-Za-z_$][\w$]*)\(`)
 )
 
-// readText takes the text of the query apart: places of stack traces, paths, identifiers, words.
+// readText extracts locations in stack traces, paths, identifiers and words from the text of the query.
 func (g *gathering) readText() {
 	text := g.query.Text[:min(len(g.query.Text), maxText)]
 	g.named, g.terms = map[string]bool{}, map[string]float64{}
@@ -65,7 +65,7 @@ func (g *gathering) readText() {
 		}
 	}
 	name := func(n string) {
-		if len(n) > 2 && len(g.named) < mostTerms && !commonNames[n] {
+		if len(n) > 2 && len(g.named) < maxTerms && !commonNames[n] {
 			g.named[n] = true
 		}
 	}
@@ -87,14 +87,14 @@ func (g *gathering) readText() {
 	}
 }
 
-// countTerm notes a word, unless there are many already or it says nothing.
+// countTerm adds a word, unless there are too many or it is a stop word.
 func countTerm(terms map[string]float64, w []byte) {
-	if _, ok := terms[string(w)]; ok || len(w) > 2 && len(terms) < mostTerms && !stopWords[string(w)] {
+	if _, ok := terms[string(w)]; ok || len(w) > 2 && len(terms) < maxTerms && !stopWords[string(w)] {
 		terms[string(w)] = 1
 	}
 }
 
-// testTerms are the words of the failing tests: of their names, of what they call, of the texts that they hold.
+// testTerms returns the words of the failing tests: of their names, calls and strings.
 func (g *gathering) testTerms() map[string]float64 {
 	terms := map[string]float64{}
 	eachIdentifier([]byte(g.bodies.String()), func(id []byte) {
@@ -110,8 +110,8 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// eachWord gives the words of an identifier, in lower case and without a plural's s: of parseHTTPHeaders parse, http,
-// header. What is given is valid only until the next.
+// eachWord calls do with the words of an identifier, in lower case and without a plural's s: for parseHTTPHeaders with
+// parse, http, header. word is valid only during the call.
 func eachWord(name []byte, do func(word []byte)) {
 	var buf [64]byte
 	n := 0
@@ -150,7 +150,7 @@ func eachWord(name []byte, do func(word []byte)) {
 	flush()
 }
 
-// readDocument counts the words that are asked for, and notes the names that are.
+// readDocument counts the searched words, and records the searched names.
 func readDocument(p string, text []byte, terms, names map[string]int) document {
 	d := document{path: p}
 	count := func(w []byte, times int) {
@@ -179,7 +179,7 @@ func readDocument(p string, text []byte, terms, names map[string]int) document {
 	return d
 }
 
-// eachIdentifier gives every run of letters, digits, _ and $ that begins with no digit.
+// eachIdentifier calls do with every run of letters, digits, _ and $ that does not start with a digit.
 func eachIdentifier(text []byte, do func(id []byte)) {
 	for i := 0; i < len(text); {
 		if !isWordByte[text[i]] {
@@ -196,7 +196,7 @@ func eachIdentifier(text []byte, do func(id []byte)) {
 	}
 }
 
-// isWordByte are the bytes of identifiers in ASCII.
+// isWordByte is true for the bytes of ASCII identifiers.
 var isWordByte = func() (is [256]bool) {
 	for c := range is {
 		is[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'

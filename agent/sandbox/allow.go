@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// AllowedHosts are the hosts that a command may connect to, by name.
+// AllowedHosts are the names of the hosts that a command may connect to.
 //
-// An entry is a name ("proxy.golang.org") or all names below one ("*.npmjs.org", which
-// is not npmjs.org itself). Either may have a port ("registry.internal:8443"); without
-// one it means 443. Addresses are not names. The address of a name must be public,
-// unless its entry has a port: with that an operator allows a service of their own
-// network.
+// An entry is a name ("proxy.golang.org"), or a wildcard for all names below one ("*.npmjs.org", which excludes
+// npmjs.org itself). Either may have a port ("registry.internal:8443"); the default is 443. IP addresses are not
+// allowed. A name must resolve to a public address, unless its entry has a port: with a port, an operator allows a
+// service in their own network.
 type AllowedHosts []string
 
-// Check says which entry can't be understood.
+// Check returns an error for the first invalid entry.
 func (a AllowedHosts) Check() error {
 	for _, e := range a {
 		host, port, err := splitEntry(e)
@@ -35,13 +34,13 @@ func (a AllowedHosts) Check() error {
 	return nil
 }
 
-// Allows reports whether a command may connect to a host by HTTPS, at its usual port.
+// Allows reports whether a command may connect to a host by HTTPS at the default port.
 func (a AllowedHosts) Allows(host string) bool {
 	_, ok := a.findEntry(net.JoinHostPort(host, "443"))
 	return ok
 }
 
-// findEntry finds the entry that allows a connection to an address, "host:port".
+// findEntry returns the entry that allows a connection to an address, "host:port".
 func (a AllowedHosts) findEntry(address string) (entry string, ok bool) {
 	h, p, err := net.SplitHostPort(address)
 	if err != nil {
@@ -65,7 +64,7 @@ func (a AllowedHosts) findEntry(address string) (entry string, ok bool) {
 	return "", false
 }
 
-// mayBePrivate reports whether an entry may lead to an address that is not public.
+// mayBePrivate reports whether an entry allows addresses that are not public.
 func mayBePrivate(entry string) bool { return strings.Contains(entry, ":") }
 
 func splitEntry(entry string) (host string, port int, err error) {
@@ -80,10 +79,10 @@ func splitEntry(entry string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// isName reports whether h is a host's name and no address.
+// isName reports whether h is a host name, as opposed to an IP address.
 func isName(h string) bool {
 	if h == "" || len(h) > 253 || strings.Trim(h, "0123456789.") == "" {
-		return false // nothing, or what some resolvers take for an address
+		return false // empty, or an address to some resolvers
 	}
 	for label := range strings.SplitSeq(h, ".") {
 		if label == "" || len(label) > 63 ||
@@ -99,8 +98,8 @@ func isName(h string) bool {
 	return true
 }
 
-// isPublic reports whether an address is on the internet, and not on this host,
-// its network, or a cloud's metadata service. RFC 6890 lists what is not.
+// isPublic reports whether an address is on the internet, as opposed to this host, its network, or a cloud's metadata
+// service. RFC 6890 lists the other ranges.
 func isPublic(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	if !ip.IsValid() || !ip.IsGlobalUnicast() || ip.IsPrivate() {

@@ -12,33 +12,33 @@ import (
 	"strings"
 )
 
-// Who a command is, as it sees itself: somebody without any right.
+// The user of a command inside the sandbox, without any privileges.
 const (
 	insideUID  = 1000
 	insideUser = "user"
 )
 
-// outsideUID is the user that commands run as on this host when SIA runs as root. No
-// distribution gives this number to anybody, so that nothing else runs as it.
+// outsideUID is the user of commands on this host if SIA runs as root. No distribution assigns this ID, so no other
+// process uses it.
 const outsideUID = 65533
 
-// systemPath is where programs are, after the toolchains' own folders.
+// systemPath is the part of PATH after the folders of toolchains.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// systemFiles of this host are visible, read-only, where they exist. Programs need them
-// to start, and they hold nothing that is this machine's own.
+// systemFiles of this host are mounted read-only if they exist. Programs need them to start, and they contain nothing
+// specific to this machine.
 var systemFiles = []string{
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/services",
 	"/etc/protocols",
 	"/etc/mime.types", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls/certs",
 	"/etc/pki/ca-trust/extracted",
 	"/etc/java*", "/etc/python3*",
-	"/etc/maven/*.conf", "/etc/maven/logging", // its settings may hold passwords
+	"/etc/maven/*.conf", "/etc/maven/logging", // its settings may contain passwords
 }
 
 const hostsFile = "/etc/hosts"
 
-// madeFiles stand in place of the host's.
+// madeFiles replace files of the host.
 var madeFiles = []struct{ path, text string }{
 	{"/etc/passwd", "root:x:0:0:root:/:/bin/false\nuser:x:1000:1000:user:" + HomeDir + ":/bin/sh\n"},
 	{"/etc/group", "root:x:0:\nuser:x:1000:\n"},
@@ -48,32 +48,32 @@ var madeFiles = []struct{ path, text string }{
 	{"/etc/gitconfig", "[safe]\n\tdirectory = *\n[user]\n\tname = user\n\temail = user@sandbox.invalid\n"},
 }
 
-// bwrapPlan is how a command is started: the arguments and files of bubblewrap.
+// bwrapPlan holds the arguments and files of bubblewrap for a command.
 type bwrapPlan struct {
-	args  []string // of the bubblewrap that makes the sandbox
-	outer []string // command line that comes before it, when this process is root
-	files [][]byte // that bubblewrap reads from descriptors, in this order
+	args  []string // of the bubblewrap that creates the sandbox
+	outer []string // command line before it, if this process is root
+	files [][]byte // files that bubblewrap reads from descriptors, in this order
 }
 
-// fds of the started process; those of plan.files follow.
+// Descriptors of the started process; those of plan.files follow.
 const (
-	fdStatus = 3 + iota // it tells the process id and the exit status
-	fdBlock             // it waits until this can be read
-	fdReady             // the gate says by it that everything of the sandbox stands
+	fdStatus = 3 + iota // bubblewrap writes the process ID and the exit status to it
+	fdBlock             // bubblewrap waits until this is readable
+	fdReady             // the gate writes to it when the sandbox is set up
 	fdGo                // each gate opens when it reads a line from it
-	fdArgs              // its arguments, so that no list of processes shows them
+	fdArgs              // arguments of bubblewrap, so that they don't appear in process lists
 	fdFiles
 )
 
 func (p *bwrapPlan) add(args ...string) { p.args = append(p.args, args...) }
 
-// file gives bubblewrap a descriptor with this content.
+// file adds a file for bubblewrap and returns its descriptor.
 func (p *bwrapPlan) file(content []byte) string {
 	p.files = append(p.files, content)
 	return strconv.Itoa(fdFiles + len(p.files) - 1)
 }
 
-// plan decides what c sees.
+// plan returns the bubblewrap plan for c.
 func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 	p := &bwrapPlan{}
 	p.add("--unshare-all", "--unshare-user", "--disable-userns", "--uid", strconv.Itoa(insideUID), "--gid",
@@ -129,8 +129,7 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 	return p, nil
 }
 
-// system makes the system visible, read-only. It puts files of ours in the place of
-// those that name the host's people and network.
+// system mounts the system read-only. Files that reveal the host's users and network are replaced by madeFiles.
 func (p *bwrapPlan) system(c Command) {
 	p.add("--ro-bind", "/usr", "/usr")
 	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
@@ -160,7 +159,7 @@ func (p *bwrapPlan) system(c Command) {
 	}
 }
 
-// mavenSettings say what the environment says to other tools, which no JVM reads.
+// mavenSettings returns the proxy settings for Maven: a JVM does not read the environment variables for them.
 // https://maven.apache.org/guides/mini/guide-proxies.html
 func mavenSettings(c Command) string {
 	if len(c.Hosts) == 0 {
@@ -170,7 +169,7 @@ func mavenSettings(c Command) string {
 		"</port><nonProxyHosts>localhost|127.*|[::1]</nonProxyHosts></proxy></proxies></settings>\n"
 }
 
-// environment is what a command gets. It has no variable of this process.
+// environment returns the environment of a command. It contains no variable of this process.
 func (s *Sandbox) environment(c Command) []string {
 	env := []string{
 		"HOME=" + HomeDir, "USER=" + insideUser, "LOGNAME=" + insideUser, "SHELL=" + s.shell[0], "LANG=C.UTF-8", "TERM=dumb",
@@ -192,7 +191,7 @@ func (s *Sandbox) environment(c Command) []string {
 	return append(env, c.Env...)
 }
 
-// Path is the PATH of commands: the toolchains' folders, and the system's.
+// Path returns the PATH of commands: the folders of toolchains and of the system.
 func (s *Sandbox) Path() string {
 	var bin []string
 	for _, t := range s.capability.toolchains {
@@ -201,30 +200,28 @@ func (s *Sandbox) Path() string {
 	return strings.Join(append(bin, systemPath), ":")
 }
 
-// mountPoint is where a command sees a mount.
+// mountPoint returns the path of a mount inside the sandbox.
 func mountPoint(m Mount) string { return cmp.Or(m.To, m.From) }
 
-// canBeBound reports whether there is a folder or a file. A symbolic link is left alone:
-// the command reaches only what the sandbox has at its target, and mounting it would
-// follow it on this host.
+// canBeBound reports whether file is a folder or a regular file. Symbolic links are not mounted: the mount would follow
+// them on this host, while in the sandbox they resolve to the sandbox's files.
 func canBeBound(file string) bool {
 	st, err := os.Lstat(file)
 	return err == nil && (st.IsDir() || st.Mode().IsRegular())
 }
 
-// pathRelocation makes paths reachable that only root can reach. When SIA is root,
-// commands run as another user, who can't pass through root's folders. So a first
-// bubblewrap, which still is root, mounts the paths where everybody may go. It steps
-// down for good and starts the second bubblewrap, which makes the sandbox.
+// pathRelocation makes paths accessible that only root can reach. If SIA is root, commands run as another user, who
+// can't enter root's folders. So a first bubblewrap, still as root, mounts the paths in a public place. It drops its
+// privileges and starts the second bubblewrap, which creates the sandbox.
 //
-// A process that dies takes its child along only if it may send signals to it, and a bubblewrap that was started as
-// root may not signal other users. So between the two unshare waits, which still may.
+// The parent-death signal kills a child only if the parent may signal it. A bubblewrap that was started as root may not
+// signal other users, so between the two waits unshare, which may.
 type pathRelocation struct {
 	on    bool
 	paths []string
 }
 
-// at is where bubblewrap finds a path of this host.
+// at returns the path at which bubblewrap finds a path of this host.
 func (r *pathRelocation) at(p string) string {
 	if !r.on {
 		return p
@@ -237,7 +234,7 @@ func (r *pathRelocation) at(p string) string {
 	return "/tmp/" + strconv.Itoa(i)
 }
 
-// command is the first bubblewrap's, up to where the second's begins.
+// command returns the command line of the first bubblewrap, up to the start of the second's.
 func (r *pathRelocation) command(o Options) []string {
 	if !r.on {
 		return nil

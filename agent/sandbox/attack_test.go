@@ -17,10 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attackScript runs inside a sandbox, as a program with bad intentions, and prints a
-// line that begins with BROKE for everything that it should not have been able to
-// do. Its arguments name what it is to reach: a TCP port and an abstract socket
-// of the host, and a process.
+// attackScript runs inside a sandbox, as a hostile program, and prints a line that begins with BROKE for everything
+// that should have failed. Its arguments are the targets: a TCP port, an abstract socket and a process of the host.
 func attackScript() {
 	port, abstract, pid := os.Args[2], os.Args[3], os.Args[4]
 	broke := func(what string, err error) {
@@ -92,7 +90,7 @@ func attackScript() {
 			fmt.Println("BROKE", name, e)
 		}
 	}
-	for call := uintptr(470); call < 1000; call++ { // those of later kernels
+	for call := uintptr(470); call < 1000; call++ { // calls of later kernels
 		if _, _, e := unix.RawSyscall6(call, 0, 0, 0, 0, 0, 0); e != unix.ENOSYS {
 			fmt.Println("BROKE system call", call, e)
 		}
@@ -116,7 +114,7 @@ func attackScript() {
 	fmt.Println("attacked")
 }
 
-// clone tries to make a child and ends it at once.
+// clone tries to create a child and ends it immediately.
 func clone(flags uintptr) (int, error) {
 	pid, _, e := unix.RawSyscall6(unix.SYS_CLONE, flags, 0, 0, 0, 0, 0)
 	if e != 0 {
@@ -135,7 +133,7 @@ func readMemory(pid int) error {
 	return err
 }
 
-// digDown makes folders in folders, as many as its argument says, until it can't.
+// digDown creates nested folders, up to the number in its argument.
 func digDown() {
 	n, _ := strconv.Atoi(os.Args[2])
 	for range n {
@@ -146,8 +144,7 @@ func digDown() {
 	fmt.Println("dug")
 }
 
-// openMany opens connections to a server, all of them, and then asks on each. It prints
-// how many are answered.
+// openMany opens connections to a server, and then sends a request on each. It prints the number of responses.
 func openMany() {
 	n, _ := strconv.Atoi(os.Args[3])
 	var all []net.Conn

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// controlGroup is a control group of one command: the kernel holds its memory and its
-// processes. https://docs.kernel.org/admin-guide/cgroup-v2.html
+// controlGroup is the control group of a command, which limits its memory and its processes.
+// https://docs.kernel.org/admin-guide/cgroup-v2.html
 type controlGroup struct{ dir string }
 
-// chooseCgroup finds the directory in which this process may make groups that control
-// memory and processes; "" when there is none.
+// chooseCgroup returns the directory in which this process can create groups that control memory and processes; "" if
+// there is none.
 func chooseCgroup(root string) string {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -31,14 +31,13 @@ func chooseCgroup(root string) string {
 	return ""
 }
 
-// cgroupCandidates are the directories where groups may be made; own is what
-// /proc/self/cgroup says. Groups can't be made beside processes. So a candidate is the
-// parent of our own group, where a service manager delegates that (systemd:
-// Delegate=yes with DelegateSubgroup=), or our own.
+// cgroupCandidates returns the directories in which groups may be created; own is the content of /proc/self/cgroup. A
+// group with processes can't have subgroups with controllers. So a candidate is the parent of our own group, if a
+// service manager delegates that (systemd: Delegate=yes with DelegateSubgroup=), or our own.
 func cgroupCandidates(root, own string) (dirs []string) {
 	for line := range strings.Lines(own) {
 		p, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
-		if !ok || strings.Contains(p, "..") { // outside of what is mounted here
+		if !ok || strings.Contains(p, "..") { // outside of the mounted hierarchy
 			continue
 		}
 		dir := filepath.Join(root, p)
@@ -50,7 +49,7 @@ func cgroupCandidates(root, own string) (dirs []string) {
 	return dirs
 }
 
-// isDelegated reports whether groups with both controllers can be made in dir, by trying.
+// isDelegated reports whether groups with both controllers can be created in dir, by trying.
 func isDelegated(dir string) bool {
 	if !enableControllers(dir) {
 		return false
@@ -62,8 +61,7 @@ func isDelegated(dir string) bool {
 	return g.Close() == nil
 }
 
-// enableControllers lets the groups in dir control memory and processes. It reports
-// whether that worked.
+// enableControllers enables the controllers for memory and processes in dir, and reports whether that worked.
 func enableControllers(dir string) bool {
 	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
@@ -76,7 +74,7 @@ func enableControllers(dir string) bool {
 	return os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+memory +pids"), 0) == nil
 }
 
-// newCgroup makes a group with the limits.
+// newCgroup creates a group with the limits.
 func newCgroup(in string, l Limits) (*controlGroup, error) {
 	dir, err := os.MkdirTemp(in, "sandbox-*")
 	if err != nil {
@@ -118,12 +116,12 @@ func (g *controlGroup) writeFile(name, value string) error {
 	return nil
 }
 
-// addProcess moves a process in; what it starts follows it.
+// addProcess moves a process into the group; its later children are in the group, too.
 func (g *controlGroup) addProcess(pid int) error {
 	return g.writeFile("cgroup.procs", strconv.Itoa(pid))
 }
 
-// ranOutOfMemory reports whether the kernel ended something for lack of memory.
+// ranOutOfMemory reports whether the kernel killed a process of the group for lack of memory.
 func (g *controlGroup) ranOutOfMemory() bool {
 	b, err := os.ReadFile(filepath.Join(g.dir, "memory.events"))
 	if err != nil {
@@ -137,8 +135,8 @@ func (g *controlGroup) ranOutOfMemory() bool {
 	return false
 }
 
-// Close ends what is left in the group and removes it. The kernel may need a
-// moment until the group counts as empty.
+// Close kills the remaining processes of the group and removes it. It retries, since the kernel may take a moment to
+// empty the group.
 func (g *controlGroup) Close() error {
 	_ = g.writeFile("cgroup.kill", "1") // since Linux 5.14; the processes are dead anyway
 	var err error

@@ -10,9 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeCgroups is a tree that looks like cgroup v2: what is asked of the kernel can
-// be read there. Whether the kernel then does it, only a host with delegated
-// groups shows.
+// fakeCgroups creates a tree that looks like cgroup v2, to check the settings that are written. Their effects can only
+// be tested on a host with delegated groups.
 func fakeCgroups(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -89,7 +88,7 @@ func TestCgroupLimits(t *testing.T) {
 	}
 	for name, want := range map[string]string{"memory.max": "4096", "pids.max": "7", "memory.oom.group": "1",
 		"cgroup.procs": "4711"} {
-		// Files of the kernel are replaced by a write, these are overwritten.
+		// A write replaces the content of kernel files, but only overwrites the start of these.
 		if b, err := os.ReadFile(filepath.Join(g.dir, name)); err != nil || string(b)[:len(want)] != want {
 			t.Errorf("%s is %q, %v; want %q", name, b, err, want)
 		}

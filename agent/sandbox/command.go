@@ -13,67 +13,66 @@ import (
 	"time"
 )
 
-// Where things are, as a command sees them.
+// Paths inside the sandbox.
 const (
-	WorkDir  = "/workspace" // the work tree
-	HomeDir  = "/home/user" // empty at the beginning, gone at the end
-	CacheDir = "/cache"     // under which caches are usually mounted
+	WorkDir  = "/workspace" // work tree
+	HomeDir  = "/home/user" // home, initially empty and removed afterwards
+	CacheDir = "/cache"     // parent of the usual mounts for caches
 )
 
 // Command is one command to run.
 type Command struct {
-	Dir   string // the work tree on this host, absolute; writable at WorkDir, but for .git
+	Dir   string // work tree on this host, absolute; mounted writable at WorkDir, except .git
 	Argv  []string
 	Shell string   // a shell command line, instead of Argv
-	Env   []string // NAME=value, added to the little that every command gets
+	Env   []string // NAME=value, in addition to the default environment
 
-	// ReadOnly are files and folders of the work tree, slash-separated, that can only be
-	// read, as .git can. Those that are absent or symbolic links are left alone.
+	// ReadOnly are files and folders of the work tree, slash-separated, that are mounted read-only, as is .git. Absent
+	// ones and symbolic links are skipped.
 	ReadOnly []string
 
 	Mounts []Mount
-	Hosts  []string // hosts that may be connected to, as in [AllowedHosts]; none: no network at all
+	Hosts  []string // allowed hosts, as in [AllowedHosts]; none: no network
 
-	// Service answers at ServiceURL, for this command alone; nil: nothing does. Its
-	// requests end with the command.
+	// Service handles requests of this command at ServiceURL; nil: there is no service. Its requests are canceled when
+	// the command ends.
 	Service http.Handler
 
-	// Servers run beside the command. Each starts with the first connection to it, or all of them before the command
-	// where ServersFirst says so. What one that did not start said is in the command's output; the command runs all the
-	// same.
+	// Servers run alongside the command. Each starts at the first connection to it, or, with ServersFirst, before the
+	// command. If one does not start, its messages are in the command's output, and the command still runs.
 	Servers      []Server
 	ServersFirst bool
 
-	Limits Limits    // zero fields: the sandbox's
+	Limits Limits    // zero fields: the sandbox's limits
 	Stdin  io.Reader // nil: empty
-	// Output gets what the command prints as it comes, both streams in one, until
-	// Limits.Printed. Its error ends the command. Nil: nothing does.
+	// Output receives stdout and stderr of the command, combined, as they are printed, up to Limits.Printed. An error
+	// from Write ends the command. Nil: discarded.
 	Output io.Writer
 }
 
-// Mount makes a directory or file of this host visible to a command.
+// Mount makes a directory or file of this host available to a command.
 type Mount struct {
-	From     string // on this host, absolute; it must exist
-	To       string // as the command sees it, absolute; "": the same path
+	From     string // absolute path on this host; must exist
+	To       string // absolute path in the sandbox; "": the same path
 	Writable bool   // counted in Limits.Disk
 }
 
-// Limits bound a command. A zero field means the default.
+// Limits limit a command. A zero field means the default.
 type Limits struct {
-	Time      time.Duration // on the wall clock
-	CPU       time.Duration // of one process
-	Memory    int64         // bytes that all processes hold, temporary files included
-	Processes int           // and threads
-	OpenFiles int           // of one process
-	FileSize  int64         // bytes of the largest file
+	Time      time.Duration // wall clock time
+	CPU       time.Duration // CPU time of a process
+	Memory    int64         // bytes of memory of all processes, temporary files included
+	Processes int           // processes and threads
+	OpenFiles int           // per process
+	FileSize  int64         // bytes of a file
 	Temp      int64         // bytes of each of /tmp, the home and /dev/shm
-	Disk      int64         // bytes that the work tree and the writable mounts take up, what was there included
-	Files     int           // how many files they may hold, and the temporary directories too
-	Output    int           // bytes of output that the result keeps, half from its beginning and half from its end
-	Printed   int64         // bytes of output after which the command is ended
+	Disk      int64         // bytes of the work tree and the writable mounts, existing files included
+	Files     int           // number of files in them, and in the temporary directories
+	Output    int           // bytes of output kept in the result, half from the start and half from the end
+	Printed   int64         // bytes of output at which the command is ended
 }
 
-// DefaultLimits are generous to a build and small to an attacker.
+// DefaultLimits returns limits that are sufficient for builds.
 func DefaultLimits() Limits {
 	return Limits{
 		Time: 5 * time.Minute, CPU: 10 * time.Minute, Memory: 4 << 30, Processes: 1024, OpenFiles: 4096,
@@ -81,7 +80,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// withDefaults fills l's zero fields in from d.
+// withDefaults replaces l's zero fields by those of d.
 func (l Limits) withDefaults(d Limits) Limits {
 	return Limits{
 		Time: cmp.Or(l.Time, d.Time), CPU: cmp.Or(l.CPU, d.CPU), Memory: cmp.Or(l.Memory, d.Memory),
@@ -91,10 +90,10 @@ func (l Limits) withDefaults(d Limits) Limits {
 	}
 }
 
-// EndReason says what ended a command that did not end by itself.
+// EndReason is the reason why a command was ended.
 type EndReason string
 
-// What can end a command.
+// Reasons to end a command.
 const (
 	ByTime   EndReason = "time"
 	ByMemory EndReason = "memory"
@@ -103,30 +102,30 @@ const (
 	ByCancel EndReason = "cancelled"
 )
 
-// ErrDiscarded says that what a command left in the folders that it could write could not be brought into a state in
-// which anybody may meet it. These folders are empty now, and are others than they were.
+// ErrDiscarded means that the folders that a command could write could not be made safe afterwards. They were replaced
+// by empty ones.
 var ErrDiscarded = errors.New("what the command left could not be looked through, so it was discarded as a whole")
 
 // Result is the outcome of a command.
 type Result struct {
-	ExitCode int       // -1 when Ended is set; 128 + n is usually signal n
-	Ended    EndReason // empty: the command ended by itself
-	Why      string    // why it was ended, for people; empty when it ended by itself
-	Output   []byte    // beginning and end of both streams; a line in between says how much is missing
-	Printed  int64     // bytes it printed in all
-	Refused  []string  // hosts that it was refused, each with why; 20 at most
+	ExitCode int       // -1 if Ended is set; 128 + n is usually signal n
+	Ended    EndReason // empty: the command was not ended
+	Why      string    // description of Ended for users; empty if that is
+	Output   []byte    // start and end of the output; a line between them reports the omitted size
+	Printed  int64     // total size of the output, in bytes
+	Refused  []string  // refused hosts with reasons; at most 20
 	Duration time.Duration
 }
 
-// OK reports whether the command ended by itself with status 0.
+// OK reports whether the command exited with status 0.
 func (r Result) OK() bool { return r.Ended == "" && r.ExitCode == 0 }
 
-// String says how the command ended, such as "exit status 1 after 2.3s".
+// String returns how the command ended, such as "exit status 1 after 2.3s".
 func (r Result) String() string {
 	return r.ending(" after " + r.Duration.Round(100*time.Millisecond).String())
 }
 
-// Ending is String without how long it took, so that the same outcome reads the same.
+// Ending is String without the duration, so that equal outcomes have equal texts.
 func (r Result) Ending() string { return r.ending("") }
 
 func (r Result) ending(after string) string {
@@ -139,7 +138,7 @@ func (r Result) ending(after string) string {
 	return fmt.Sprintf("exit status %d%s", r.ExitCode, after)
 }
 
-// writable are the folders of this host's disk that the command may write.
+// writable returns the folders on this host that the command may write to.
 func (c Command) writable() []string {
 	trees := []string{c.Dir}
 	for _, m := range c.Mounts {
@@ -150,7 +149,7 @@ func (c Command) writable() []string {
 	return trees
 }
 
-// check refuses a command that makes no sense.
+// check validates the command.
 func (c Command) check() error {
 	switch {
 	case !filepath.IsAbs(c.Dir):

@@ -13,20 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walkEvery is how often the trees are walked at least, whatever the file system says:
-// somebody else may free what a command fills.
-const walkEvery = 15 * time.Second
+// walkInterval is the maximum time between walks of the trees. A walk is needed even if the file system's usage has not
+// grown, since another process may free as much as the command uses.
+const walkInterval = 15 * time.Second
 
-// spareDisk is how much of the disk must stay free for everything else on this host.
+// spareDisk is the space that must remain free on the disk, in bytes.
 const spareDisk = 512 << 20
 
 var errFull = errors.New("full")
 
-// checkDisk says why too much of the disk is used; "" when it is not. While the command
-// runs, the trees are walked only when the file system says that an eighth of the limit
-// was written since the last walk, or when that was long ago. Others on this host who
-// free what the command fills can hide it until then. At the command's end the trees
-// are walked in any case (tidyUp), so that many short commands don't fill the disk.
+// checkDisk returns the reason if the command uses too much disk space; otherwise "". While the command runs, it walks
+// the trees only if the file system's usage grew by an eighth of the limit since the last walk, or after walkInterval:
+// frees by other processes can hide usage until then. At the end, tidyUp walks them in any case, so that many short
+// commands can't fill the disk.
 func (w *limitWatch) checkDisk(ctx context.Context) string {
 	var now unix.Statfs_t
 	if err := unix.Statfs(w.trees[0], &now); err != nil {
@@ -34,7 +33,7 @@ func (w *limitWatch) checkDisk(ctx context.Context) string {
 	}
 	grown := func(since unix.Statfs_t) int64 { return (int64(since.Bfree) - int64(now.Bfree)) * now.Bsize }
 	made := int64(w.last.Ffree) - int64(now.Ffree)
-	if grown(w.last) < w.r.limits.Disk/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.when) < walkEvery {
+	if grown(w.last) < w.r.limits.Disk/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.when) < walkInterval {
 		return ""
 	}
 	w.last, w.when = now, time.Now()
@@ -48,8 +47,7 @@ func (w *limitWatch) checkDisk(ctx context.Context) string {
 	return why
 }
 
-// checkAtEnd says why too much of the disk is used when the command has ended; m is
-// what its trees hold.
+// checkAtEnd returns the reason if the command used too much disk space when it ended; m is the size of its trees.
 func (w *limitWatch) checkAtEnd(m treeSize) string {
 	why := w.tooLarge(m)
 	var now unix.Statfs_t
@@ -64,7 +62,7 @@ func (w *limitWatch) diskReason() string {
 	return fmt.Sprintf("its files take up more than %s", humanSize(w.r.limits.Disk))
 }
 
-// measureTrees measures the trees until they are too large; why says so.
+// measureTrees measures the trees until they exceed a limit; why is that limit.
 func (w *limitWatch) measureTrees(ctx context.Context) (m treeSize, why string) {
 	for _, tree := range w.trees {
 		err := walkTree(ctx, tree, func(e walkedEntry) error {
@@ -82,7 +80,7 @@ func (w *limitWatch) measureTrees(ctx context.Context) (m treeSize, why string) 
 	return m, why
 }
 
-// tooLarge says which limit trees are above; "" when none.
+// tooLarge returns the limit that the trees exceed; "": none.
 func (w *limitWatch) tooLarge(m treeSize) string {
 	switch {
 	case m.bytes > w.r.limits.Disk:
@@ -95,9 +93,8 @@ func (w *limitWatch) tooLarge(m treeSize) string {
 	return ""
 }
 
-// measureUnlinked measures the files that have no name any more and that a process still
-// holds open. They take up the disk, and no walk meets them. When a process hides what
-// it holds, the result is the whole limit: then what the file system says decides.
+// measureUnlinked returns the size of deleted files that processes hold open. They use disk space, but a walk does not
+// find them. If a process can't be inspected, it returns the whole limit, so that the file system's usage decides.
 func (w *limitWatch) measureUnlinked() (total int64) {
 	proc, pids := w.proc.Load(), []string{}
 	if proc != nil {
@@ -109,7 +106,7 @@ func (w *limitWatch) measureUnlinked() (total int64) {
 		}
 		defer host.Close()
 		proc = host
-		for _, pid := range w.processTree()[1:] { // the first is bubblewrap's, and holds no files
+		for _, pid := range w.processTree()[1:] { // the first is bubblewrap's, without open files
 			pids = append(pids, strconv.Itoa(pid))
 		}
 	}
@@ -119,7 +116,7 @@ func (w *limitWatch) measureUnlinked() (total int64) {
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			return w.r.limits.Disk
-		case err != nil: // it ended
+		case err != nil: // it exited
 			continue
 		}
 		dir := os.NewFile(uintptr(fd), "fd")
@@ -136,8 +133,7 @@ func (w *limitWatch) measureUnlinked() (total int64) {
 	return total
 }
 
-// onDisk reports whether a device holds one of the trees. Temporary files lie on others
-// and count as memory.
+// onDisk reports whether a device contains one of the trees. Temporary files are on other devices and count as memory.
 func (w *limitWatch) onDisk(dev uint64) bool {
 	return slices.ContainsFunc(w.trees, func(tree string) bool {
 		var st unix.Stat_t

@@ -1,29 +1,22 @@
-// Package sandbox runs commands that nobody trusts: the setup, the builds and
-// the tests of a repository with code that may be hostile.
+// Package sandbox runs untrusted commands: the setup, the builds and the tests of a repository that may be hostile.
 //
 // Concepts:
 //
-//   - [Probe] finds out what this host can do, by running something that tries to
-//     break out. It says in words how to get the rest ([Capability]).
-//   - [Sandbox.Run] runs one [Command] in namespaces of its own, made with
-//     bubblewrap (https://github.com/containers/bubblewrap): the system
-//     read-only, the work tree writable at [WorkDir], an empty home, no variable
-//     of our environment, no network, no capability, an unprivileged user.
-//   - [Limits] bound time, memory, processes, files, disk and output. The kernel
-//     holds what it can (rlimit, and cgroup v2 where it is delegated), and a watch
-//     holds the rest (watch_linux.go). Whatever ends a command, the process
-//     namespace dies with it: nothing stays behind.
-//   - A command that was ended is a [Result] that says why, not an error. An
-//     error means that it could not be run.
-//   - The network is absent. A command that may fetch packages gets a proxy that
-//     connects to hosts allowed by name and to nothing else (proxy.go). A command
-//     that needs a service of ours gets that. Both are sockets, mounted inside
+//   - [Probe] determines the capabilities of this host, by running a command that tries to break out. [Capability]
+//     describes how to get the missing ones.
+//   - [Sandbox.Run] runs one [Command] in namespaces of its own, created with bubblewrap
+//     (https://github.com/containers/bubblewrap): the system read-only, the work tree writable at [WorkDir], an empty
+//     home, no environment variables of this process, no network, no capabilities, an unprivileged user.
+//   - [Limits] limit time, memory, processes, files, disk and output. The kernel enforces those that it can (rlimit,
+//     and cgroup v2 if delegated), and a watch enforces the others (watch_linux.go). In all cases the process namespace
+//     ends with the command, and all of its processes with it.
+//   - If a command is ended, its [Result] has the reason. An error means that it could not be run.
+//   - There is no network. A command that may download packages gets a proxy that connects only to hosts allowed by
+//     name (proxy.go). A command may also get an HTTP service of this process. Both are sockets, mounted in the sandbox
 //     (egress.go).
 //
-// There is no degraded mode: without a working sandbox, [New] returns an error and
-// nothing is run.
+// There is no degraded mode: without a working sandbox, [New] returns an error.
 //
-// The package imports nothing of ours. Start reading at sandbox.go, then
-// args.go for what a command sees, and escape_test.go for what it must not be
-// able to do.
+// The package imports no other package of this module. Start reading at sandbox.go, then args.go for the environment
+// of a command, and escape_test.go for the attacks that must fail.
 package sandbox

@@ -13,14 +13,13 @@ import (
 	"time"
 )
 
-// What leads out, as a command sees it: addresses of its own loopback. Forward passes
-// connections to each of them on to a socket.
+// Addresses on the sandbox's loopback that lead out of it. Forward passes on connections to them to sockets.
 const (
 	proxyHost      = "127.0.0.1"
 	proxyPort      = "3128"
 	proxyAddress   = proxyHost + ":" + proxyPort
 	serviceAddress = "127.0.0.1:3129"
-	// ServiceURL is where a command reaches Command.Service.
+	// ServiceURL is the URL of Command.Service inside the sandbox.
 	ServiceURL = "http://" + serviceAddress
 
 	egressFolder  = "/run/proxy"
@@ -30,26 +29,25 @@ const (
 	serviceSocket = socketFolder + "/service"
 )
 
-// Bounds of a service's connections.
+// Limits of the connections to a service.
 const (
-	maxServiceConns = 64
-	maxServiceHead  = 64 << 10 // bytes of a request's head
-	headWithin      = 10 * time.Second
+	maxServiceConns      = 64
+	maxServiceHeader     = 64 << 10 // bytes of a request's header
+	serviceHeaderTimeout = 10 * time.Second
 )
 
-// boundedListener has so many connections at a time as it has slots. One more is closed
-// at once.
+// boundedListener limits the number of open connections to its slots. It closes further ones immediately.
 type boundedListener struct {
 	net.Listener
 	slots chan struct{}
 }
 
-// bounded is a listener with at most so many connections at a time.
-func bounded(l net.Listener, most int) net.Listener {
-	return &boundedListener{Listener: l, slots: make(chan struct{}, most)}
+// bounded returns a listener with at most limit open connections.
+func bounded(l net.Listener, limit int) net.Listener {
+	return &boundedListener{Listener: l, slots: make(chan struct{}, limit)}
 }
 
-// Accept waits for a connection that there is a slot for.
+// Accept waits for a connection for which a slot is free.
 func (l *boundedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -65,7 +63,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// boundedConn frees its slot when it is closed.
+// boundedConn releases its slot when it is closed.
 type boundedConn struct {
 	net.Conn
 	free func()
@@ -77,7 +75,7 @@ func (c *boundedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite says that nothing more is sent.
+// CloseWrite shuts down the writing side of the connection.
 func (c *boundedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -85,14 +83,14 @@ func (c *boundedConn) CloseWrite() error {
 	return nil
 }
 
-// egress is everything that leads out of one sandbox. It lives as long as a command.
+// egress holds the ways out of one sandbox. It lives as long as the command.
 type egress struct {
-	dir     string // holds the sockets
+	dir     string // folder of the sockets
 	proxy   *hostProxy
 	service *http.Server
 }
 
-// openEgress opens the sockets to what c may reach.
+// openEgress opens the sockets for c.
 func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err error) {
 	if !s.CanFetch() {
 		return nil, errors.New("open the way out of the sandbox: this program was not told how to run itself")
@@ -122,8 +120,8 @@ func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err err
 		if err != nil {
 			return nil, err
 		}
-		w.service = &http.Server{Handler: c.Service, ReadHeaderTimeout: headWithin, IdleTimeout: askWithin,
-			MaxHeaderBytes: maxServiceHead,
+		w.service = &http.Server{Handler: c.Service, ReadHeaderTimeout: serviceHeaderTimeout, IdleTimeout: connectTimeout,
+			MaxHeaderBytes: maxServiceHeader,
 			BaseContext:    func(net.Listener) context.Context { return ctx },
 			ErrorLog:       slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug)}
 		l = bounded(l, maxServiceConns)
@@ -137,8 +135,8 @@ func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err err
 	return w, nil
 }
 
-// listen makes a socket that another user, in the sandbox, can connect to. The folder
-// around it lets nobody else in but root.
+// listen creates a socket that the sandbox's user can connect to. The folder around it is accessible only to that user
+// and root.
 func (w *egress) listen(ctx context.Context, inside string) (net.Listener, error) {
 	socket := filepath.Join(w.dir, filepath.Base(inside))
 	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
@@ -151,14 +149,14 @@ func (w *egress) listen(ctx context.Context, inside string) (net.Listener, error
 	return l, nil
 }
 
-// throughEgress is c with the sockets in it.
+// throughEgress returns c with the sockets mounted.
 func (w *egress) throughEgress(c Command) Command {
 	c.Mounts = append(append([]Mount(nil), c.Mounts...), Mount{From: w.dir, To: socketFolder})
 	return c
 }
 
-// throughForward is c, started by Forward: a program of ours that restricts it, and passes
-// connections on to the sockets.
+// throughForward returns c run by Forward: this program, inside the sandbox, restricts the command and passes on its
+// connections to the sockets.
 func (s *Sandbox) throughForward(c Command) (Command, error) {
 	if !s.CanFetch() {
 		return c, errors.New("start servers in the sandbox: this program was not told how to run itself")
@@ -178,18 +176,18 @@ func (s *Sandbox) throughForward(c Command) (Command, error) {
 	return c, nil
 }
 
-// closeWithin bounds how long an answer of the service may still take.
-const closeWithin = 2 * time.Second
+// closeTimeout limits the time for open requests of the service to finish.
+const closeTimeout = 2 * time.Second
 
-// close ends every connection.
+// close closes all connections.
 func (w *egress) close() {
 	if w.proxy != nil {
 		w.proxy.close()
 	}
 	if w.service != nil {
-		// Nobody reads the answers under way any more. But handlers may have something to
-		// settle, so they get a moment to end.
-		ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
+		// No client reads the open responses, but handlers may need a moment to finish, for example to settle a
+		// reservation.
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		if w.service.Shutdown(ctx) != nil {
 			w.service.Close()

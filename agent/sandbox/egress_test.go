@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// A command that opens connection after connection to the service holds a few, and can't
-// hold those of others: each command has a service of its own.
+// A command that opens many connections to the service can use only a few, and can't use up those of others: each
+// command has its own service.
 func TestServiceConnectionsAreBounded(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	r := run(t, s, sandbox.Command{Dir: attackerTree(t), Limits: sandbox.Limits{Time: time.Minute},
@@ -29,7 +29,7 @@ func TestServiceConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// A request's head is bounded too.
+// The size of a request's header is limited, too.
 func TestServiceHeadIsBounded(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	r := run(t, s, sandbox.Command{Dir: tree(t, nil), Limits: sandbox.Limits{Time: time.Minute},

@@ -18,11 +18,11 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// asUser marks the run of the suite as an ordinary user.
+// asUser is set when the suite runs as an ordinary user.
 const asUser = "SIA_SANDBOX_TEST_AS_USER"
 
-// TestEscape is a repository that tries to break out, in each way of containing
-// it that this host has: with /proc and without, as root and as an ordinary user.
+// TestEscape runs commands that try to break out, with each kind of sandbox on this host: with /proc and without, as
+// root and as an ordinary user.
 //
 //test:plain
 func TestEscape(t *testing.T) {
@@ -68,10 +68,10 @@ func TestEscape(t *testing.T) {
 
 const secret = "the-host's-secret-7f3a"
 
-// host is what must not be reached: files, variables, sockets, other work trees.
+// host holds the targets that must be unreachable: files, variables, sockets, other work trees.
 type host struct {
 	box            *sandbox.Sandbox
-	dir            string // holds all of the following
+	dir            string // contains all of the following
 	file           string
 	port, abstract string
 	mark           string // of this run's processes
@@ -118,8 +118,8 @@ func escape(t *testing.T, h host, kind sandbox.Kind) {
 		files map[string]string
 		sh    string
 		limit func(*sandbox.Limits)
-		ended sandbox.EndReason // how it must end; "": by itself
-		says  string            // what the output must hold
+		ended sandbox.EndReason // expected end; "": not ended
+		says  string            // expected part of the output
 		check func(t *testing.T, dir string, r sandbox.Result)
 	}{
 		{name: "the host's files", sh: `cat ` + h.file + ` ` + h.dir + `/*/* /etc/shadow /root/.ssh/* /var/lib/*/* ` +
@@ -310,8 +310,7 @@ func escape(t *testing.T, h host, kind sandbox.Kind) {
 	}
 }
 
-// TestEscapeOfTheDiskLimitInSteps: no command hides more than one may use, but
-// several could, if what they hid was not found again.
+// TestEscapeOfTheDiskLimitInSteps tests that several commands together can't exceed the disk limit by hiding files.
 func TestEscapeOfTheDiskLimitInSteps(t *testing.T) {
 	s, dir := box(t, sandbox.Options{}), tree(t, nil)
 	limits := sandbox.Limits{Time: time.Minute, Disk: 96 << 20}
@@ -336,8 +335,8 @@ func TestEscapeOfTheDiskLimitInSteps(t *testing.T) {
 	}
 }
 
-// TestEscapeOfInherited: a descriptor that this process was started with, and
-// that nobody marked, does not come through.
+// TestEscapeOfInherited tests that commands don't inherit descriptors without close-on-exec that this process was
+// started with.
 func TestEscapeOfInherited(t *testing.T) {
 	f, err := os.Open("/")
 	if err != nil {
@@ -356,7 +355,7 @@ func TestEscapeOfInherited(t *testing.T) {
 	}
 }
 
-// TestEscapeWhileCancelled: what is cancelled is gone when Run returns.
+// TestEscapeWhileCancelled tests that no process remains when Run returns after a cancellation.
 func TestEscapeWhileCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	started := writer(func(p []byte) (int, error) { cancel(); return len(p), nil })

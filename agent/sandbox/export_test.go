@@ -2,5 +2,5 @@
 
 package sandbox
 
-// KernelHasLandlock reports whether this kernel has a Landlock that is used.
-func KernelHasLandlock() bool { return landlockVersion() >= leastLandlock }
+// KernelHasLandlock reports whether this kernel supports a sufficient version of Landlock.
+func KernelHasLandlock() bool { return landlockVersion() >= minLandlock }

@@ -12,21 +12,19 @@ import (
 	"syscall"
 )
 
-// Exit statuses of Forward when it can't run the command, as shells have them.
+// Exit statuses of Forward if it can't run the command, as used by shells.
 const (
 	exitNoForward = 125
 	exitNotFound  = 127
 )
 
-// leastLandlock is the first version of Landlock that lets programs move files between
-// folders.
-const leastLandlock = 2
+// minLandlock is the first version of Landlock that allows moving files between folders.
+const minLandlock = 2
 
-// landlockArgument begins the argument that tells the program inside where a command may
-// write.
+// landlockArgument is the prefix of the argument with the folders that a command may write to.
 const landlockArgument = "landlock="
 
-// landlockOption is that argument for a command.
+// landlockOption returns that argument for a command.
 func landlockOption(c Command) string {
 	writable := []string{WorkDir, HomeDir, "/tmp", "/dev/shm"}
 	for _, m := range c.Mounts {
@@ -37,29 +35,28 @@ func landlockOption(c Command) string {
 	return landlockArgument + strings.Join(writable, ":")
 }
 
-// Forward runs a command inside a sandbox. It restricts the command with Landlock where the
-// first argument says so, and starts the servers that the next one names. In a sandbox with
-// sockets that lead out it listens on the sandbox's loopback, at the addresses of the proxy
-// and of the service, and passes each connection on to the socket. It returns the command's
-// exit status, if it returns. A program that wants sandboxes to be such calls it with the
-// arguments that follow those of Options.Self.
+// Forward runs a command inside a sandbox. It restricts the command with Landlock if the first argument requests that,
+// and starts the servers in the next one. If the sandbox has sockets that lead out, it listens on the loopback, at the
+// addresses of the proxy and of the service, and passes on each connection to the socket. It returns the command's exit
+// status; or it does not return, if it is replaced by the command. A program that uses sandboxes must call it with the
+// arguments after those of Options.Self.
 func Forward(argv []string) int {
 	var writable []string
 	if len(argv) > 0 && strings.HasPrefix(argv[0], landlockArgument) {
 		writable, argv = strings.Split(strings.TrimPrefix(argv[0], landlockArgument), ":"), argv[1:]
 	}
-	servers, argv, err := takeServers(argv)
+	servers, argv, err := parseServers(argv)
 	if err == nil && len(argv) == 0 {
 		err = errors.New("there is no command")
 	}
 	leads := len(servers.Servers) > 0
 	for _, out := range []struct{ address, socket string }{{proxyAddress, proxySocket}, {serviceAddress, serviceSocket}} {
 		if _, gone := os.Stat(out.socket); gone != nil || err != nil {
-			continue // it does not lead out of this sandbox
+			continue // not available in this sandbox
 		}
 		var l net.Listener
 		if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", out.address); err == nil {
-			// It is closed with the sandbox. More connections would be closed outside.
+			// It is closed with the sandbox. The outer listener would close further connections.
 			go forwardAll(bounded(l, 2*maxServiceConns), out.socket)
 			leads = true
 		}
@@ -86,16 +83,17 @@ func Forward(argv []string) int {
 	return exitNotFound
 }
 
-// restrict keeps what this thread starts from writing elsewhere; nowhere: it is not restricted.
+// restrict restricts the writes of this thread, and of the programs that it starts, to some folders; none: no
+// restriction.
 func restrict(writable []string) error {
-	runtime.LockOSThread() // for good: what is taken from a thread does not come back
+	runtime.LockOSThread() // permanently, since the restriction can't be undone
 	if len(writable) > 0 {
 		return restrictThread(writable)
 	}
 	return nil
 }
 
-// runCommand runs a command as a starter's child.
+// runCommand runs a command as a child of a starter.
 func runCommand(by starter, argv []string) int {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it ends with the sandbox
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// hiding is what a client needs to hide whom it asks for behind another name (RFC 9849 §4).
+// hiding returns the ECH configuration by which a client hides the requested name behind another (RFC 9849 §4).
 func hiding(t *testing.T, behind string) []byte {
 	t.Helper()
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
@@ -21,12 +21,12 @@ func hiding(t *testing.T, behind string) []byte {
 	config := []byte{1, 0, 0x20} // id; X25519, HKDF-SHA256
 	config = append(config, sized(key.PublicKey().Bytes())...)
 	config = append(config, sized([]byte{0, 1, 0, 1})...)     // HKDF-SHA256, AES-128-GCM
-	config = append(config, 64, byte(len(behind)))            // the longest name; that of others
+	config = append(config, 64, byte(len(behind)))            // maximum name length; public name
 	config = append(append(config, behind...), sized(nil)...) // no extensions
 	return sized(append(binary.BigEndian.AppendUint16(nil, extensionECH), sized(config)...))
 }
 
-// A client that asks for the tunnel's name in the open is let through, and not one that hides another behind it.
+// A client that requests the tunnel's name in the clear is let through, and one that hides another name is not.
 func TestTunnelsNameHidesNone(t *testing.T) {
 	for says, config := range map[string]*tls.Config{
 		"": {ServerName: "good.example"},
@@ -36,7 +36,7 @@ func TestTunnelsNameHidesNone(t *testing.T) {
 	} {
 		here, there := net.Pipe()
 		go func() {
-			_ = tls.Client(there, config).HandshakeContext(t.Context()) // it gets no answer
+			_ = tls.Client(there, config).HandshakeContext(t.Context()) // it gets no response
 		}()
 		hello, err := readHello(t.Context(), here, "good.example:443")
 		here.Close()

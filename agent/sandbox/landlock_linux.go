@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Landlock is a second layer within the sandbox: whatever a command does with mounts, it
-// opens nothing but what lies in the folders that were there when it began, and writes
-// only where it may. A program of ours sets that, inside, and becomes the command.
-// https://docs.kernel.org/userspace-api/landlock.html
+// Landlock is a second layer in the sandbox: regardless of mounts, a command can open only files in the folders that
+// existed when it started, and write only where allowed. This program sets it up inside the sandbox and then executes
+// the command. https://docs.kernel.org/userspace-api/landlock.html
 
-// What may be done to files, by what Landlock calls it.
+// Access rights to files, in Landlock's terms.
 const (
 	readRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	fileRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -23,7 +22,7 @@ const (
 	allRights = 1<<16 - 1
 )
 
-// landlockVersion is the version that this kernel has; 0: none.
+// landlockVersion returns the Landlock version of this kernel; 0: none.
 func landlockVersion() int {
 	v, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if e != 0 {
@@ -32,7 +31,7 @@ func landlockVersion() int {
 	return int(v)
 }
 
-// landlockRights are the rights that a version knows.
+// landlockRights returns the rights that a version supports.
 func landlockRights(version int) uint64 {
 	rights := uint64(allRights)
 	if version < 5 {
@@ -44,8 +43,8 @@ func landlockRights(version int) uint64 {
 	return rights
 }
 
-// restrictThread takes every right from this thread, and from what it starts, but to read
-// what is in the root's folders and to write in some. The thread belongs to the caller.
+// restrictThread removes all file access rights of this thread, and of the programs that it starts, except to read in
+// the folders of the root and to write in the given ones. The caller must have locked the thread.
 func restrictThread(writable []string) (err error) {
 	defer func() {
 		if err != nil {
@@ -53,7 +52,7 @@ func restrictThread(writable []string) (err error) {
 		}
 	}()
 	version := landlockVersion()
-	if version < leastLandlock {
+	if version < minLandlock {
 		return errors.New("this kernel has none")
 	}
 	rights := landlockRights(version)

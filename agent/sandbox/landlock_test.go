@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// Where the kernel has Landlock, it holds what mounts hold, and what they can't: the
-// processes' own settings in /proc.
+// With Landlock, writes are restricted where mounts restrict them, and where they can't: the processes' own settings in
+// /proc.
 func TestLandlockIsASecondLayer(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	found := s.Capability()
@@ -19,7 +19,7 @@ func TestLandlockIsASecondLayer(t *testing.T) {
 		if !strings.Contains(found.String(), "no Landlock") || sandbox.KernelHasLandlock() {
 			t.Errorf("the kernel has it: %t; found: %s", sandbox.KernelHasLandlock(), found)
 		}
-		return // the kernel of this machine has none
+		return // this kernel has none
 	}
 	cache := tree(t, map[string]string{"kept": "kept\n"})
 	r := run(t, s, sandbox.Command{Dir: tree(t, map[string]string{"d/a": "a\n"}), Mounts: []sandbox.Mount{
@@ -38,7 +38,7 @@ func TestLandlockIsASecondLayer(t *testing.T) {
 	}
 }
 
-// A program that can't set Landlock up leaves the sandbox as it is without, and that is said.
+// If Landlock can't be set up, the sandbox works without it, and reports that.
 func TestLandlockThatFails(t *testing.T) {
 	program := openPath(t, func() string {
 		p := filepath.Join(t.TempDir(), "self")

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// Nothing of a sandbox outlives this process, however it ends and at whatever moment:
+// No process of a sandbox outlives this process, however and whenever that ends:
 //
-//   - Each process of it asks the kernel to be killed with the one that started it. Between its start and that request
-//     nothing holds it.
-//   - So until all have asked, they are one process group, and a lifeline kills that.
-//   - A gate stands before the first of them until there is the lifeline, and another before the command until all have
-//     asked. A gate does not open when its other end is gone.
+//   - Each process of the sandbox asks the kernel for a signal when its parent dies. Between its start and that request
+//     it is not covered.
+//   - So until all have asked, they are one process group, and a lifeline process kills that.
+//   - A gate blocks the first of them until the lifeline exists, and another blocks the command until all have asked. A
+//     gate does not open if its other end is closed.
 
-// firstGate is what the command line of the first process begins with.
+// firstGate returns the start of the first process's command line.
 func firstGate() []string {
 	return []string{"/bin/sh", "-c", fmt.Sprintf(`read -r go <&%d && exec "$@"`, fdGo), "gate"}
 }
 
-// lastGate is what the command's begins with. The command gets nothing that is the gate's.
+// lastGate returns the start of the command's command line. It closes the gate's descriptors for the command.
 func lastGate() []string {
 	return []string{"/bin/sh", "-c", fmt.Sprintf(`echo >&%[1]d && read -r go <&%[2]d && exec "$@" %[1]d>&- %[2]d<&-`,
 		fdReady, fdGo), "gate"}
@@ -33,7 +33,7 @@ func lastGate() []string {
 
 // awaitGate waits until the last gate is reached.
 func awaitGate(ctx context.Context, ready *os.File) error {
-	if err := ready.SetReadDeadline(time.Now().Add(startWithin)); err != nil {
+	if err := ready.SetReadDeadline(time.Now().Add(startTimeout)); err != nil {
 		return fmt.Errorf("wait for the sandbox: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = ready.SetReadDeadline(time.Now()) })
@@ -44,7 +44,7 @@ func awaitGate(ctx context.Context, ready *os.File) error {
 	return nil
 }
 
-// openGate lets what waits at the next gate begin.
+// openGate opens the next gate.
 func openGate(by io.Writer) error {
 	if _, err := io.WriteString(by, "\n"); err != nil {
 		return fmt.Errorf("let the command begin: %w", err)
@@ -72,7 +72,7 @@ func newLifeline(group int) (*lifeline, error) {
 	return &lifeline{cmd, end}, nil
 }
 
-// release leaves the group alive.
+// release ends the lifeline without killing the group.
 func (l *lifeline) release() error {
 	if _, err := io.WriteString(l.end, "\n"); err != nil {
 		return fmt.Errorf("release the lifeline: %w", err)
@@ -83,5 +83,5 @@ func (l *lifeline) release() error {
 // Close kills the group, unless it was released.
 func (l *lifeline) Close() {
 	l.end.Close()
-	_ = l.cmd.Wait() // that nobody is left in the group is no fault
+	_ = l.cmd.Wait() // fails if the group is empty, which is fine
 }

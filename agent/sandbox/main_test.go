@@ -17,8 +17,8 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 )
 
-// TestMain lets this program be four things: the tests, the inside of the way to
-// allowed hosts, an attacker in the sandbox, and a process that is killed.
+// TestMain lets the test binary act in four roles: the tests, the program inside the sandbox, an attacker in the
+// sandbox, and a process that is killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -53,7 +53,7 @@ func self(t testing.TB) string {
 	return p
 }
 
-// box is a sandbox of this host.
+// box returns a sandbox of this host.
 func box(t testing.TB, o sandbox.Options) *sandbox.Sandbox {
 	t.Helper()
 	if o.Self == nil {
@@ -62,7 +62,7 @@ func box(t testing.TB, o sandbox.Options) *sandbox.Sandbox {
 	return sandboxtest.New(t, o)
 }
 
-// tree is a work tree with some files; a name that ends in / is a folder.
+// tree creates a work tree with some files; a name that ends in / is a folder.
 func tree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tree")
@@ -101,8 +101,7 @@ func run(t testing.TB, s *sandbox.Sandbox, c sandbox.Command) sandbox.Result {
 	return r
 }
 
-// sh runs a shell command in a work tree with a time limit that no test reaches
-// unless it means to.
+// sh runs a shell command in a work tree with a generous time limit.
 func sh(t testing.TB, s *sandbox.Sandbox, dir, command string) sandbox.Result {
 	t.Helper()
 	return run(t, s, sandbox.Command{Dir: dir, Shell: command, Limits: sandbox.Limits{Time: time.Minute}})

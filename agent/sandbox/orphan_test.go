@@ -16,20 +16,20 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// TestKilledParent: with the process that started a command, killed at any moment, all of the command dies.
+// TestKilledParent tests that a command's processes die when the process that started it is killed at any moment.
 //
 //test:plain
 func TestKilledParent(t *testing.T) {
 	for _, kind := range []sandbox.Kind{sandbox.KindFull, sandbox.KindNoProc} {
 		t.Run(string(kind), func(t *testing.T) {
-			processes := 3 // bubblewrap, the first of the namespace, the command
+			processes := 3 // bubblewrap, the first one in the namespace, the command
 			if os.Geteuid() == 0 {
-				processes = 5 // and another bubblewrap before, and unshare
+				processes = 5 // plus another bubblewrap and unshare
 			}
 			for n := range processes + 1 {
 				p := startOrphan(t, kind, fmt.Sprintf("%d%d%d", os.Getpid(), len(kind), n))
 				if n == 0 {
-					p.readLine(t) // the command runs
+					p.readLine(t) // the command is running
 				}
 				for len(p.commands(t)) < n {
 				}
@@ -39,7 +39,7 @@ func TestKilledParent(t *testing.T) {
 	}
 }
 
-// TestKilledParentOfServers: so do the servers beside it.
+// TestKilledParentOfServers tests the same for servers.
 func TestKilledParentOfServers(t *testing.T) {
 	p := startOrphan(t, sandbox.KindFull, fmt.Sprintf("%d99", os.Getpid()), "server")
 	p.readLine(t)
@@ -91,7 +91,7 @@ func (p orphan) kill(t *testing.T) {
 	_ = p.Wait() // it was killed
 }
 
-// killAll kills the process, and wants everything else dead with it.
+// killAll kills the process, and checks that all others die with it.
 func (p orphan) killAll(t *testing.T) {
 	t.Helper()
 	p.kill(t)
@@ -104,7 +104,7 @@ func (p orphan) killAll(t *testing.T) {
 	}
 }
 
-// commands are the processes of the command.
+// commands returns the processes of the command.
 func (p orphan) commands(t *testing.T) (found []string) {
 	for _, s := range alive(t, p.mark) {
 		if !strings.Contains(s, " orphan ") {

@@ -20,8 +20,8 @@ func signalName(int) string { return "a signal" }
 
 func chooseCgroup(string) string { return "" }
 
-// Run is for Linux.
+// Run is supported only on Linux.
 func (s *Sandbox) Run(context.Context, Command) (Result, error) { return Result{}, errLinux }
 
-// RemoveAll is os.RemoveAll where no command runs.
+// RemoveAll is os.RemoveAll, since no commands run on this system.
 func RemoveAll(dir string) error { return os.RemoveAll(dir) }

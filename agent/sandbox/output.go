@@ -8,28 +8,28 @@ import (
 	"unicode/utf8"
 )
 
-// errPrinted ends a command that prints without end.
+// errPrinted ends a command that prints too much.
 var errPrinted = errors.New("too much output")
 
-// boundedOutput keeps the beginning and the end of what is written to it, passes all of
-// it on, and refuses more than most bytes.
+// boundedOutput keeps the start and the end of the data written to it, passes on all of it, and fails beyond limit
+// bytes.
 type boundedOutput struct {
-	keep int   // bytes kept at each end
-	most int64 // bytes taken in all
-	pass io.Writer
+	keep  int   // bytes to keep at each end
+	limit int64 // maximum total, in bytes
+	pass  io.Writer
 
 	head  []byte
-	tail  []byte // the last keep bytes are kept; those before them go when there are as many again
+	tail  []byte // at least the last keep bytes; truncated when twice as long
 	total int64
 }
 
-func newOutput(keep int, most int64, pass io.Writer) *boundedOutput {
-	return &boundedOutput{keep: max(1, keep/2), most: most, pass: pass}
+func newOutput(keep int, limit int64, pass io.Writer) *boundedOutput {
+	return &boundedOutput{keep: max(1, keep/2), limit: limit, pass: pass}
 }
 
-// Write takes p, or what is still allowed of it.
+// Write accepts p, up to the limit.
 func (o *boundedOutput) Write(p []byte) (int, error) {
-	part := p[:min(int64(len(p)), o.most-o.total)]
+	part := p[:min(int64(len(p)), o.limit-o.total)]
 	o.total += int64(len(part))
 	if o.pass != nil {
 		if _, err := o.pass.Write(part); err != nil {
@@ -47,7 +47,7 @@ func (o *boundedOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// bytes is what was kept, cut at whole characters.
+// bytes returns the kept data, cut at whole characters.
 func (o *boundedOutput) bytes() []byte {
 	head, tail := o.head, o.tail[max(0, len(o.tail)-o.keep):]
 	if o.total == int64(len(head)+len(tail)) {

@@ -12,8 +12,8 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// What is kept is all of the output when it fits, and else its beginning and its
-// end, with a line between that says how much is missing; however it is written.
+// The output is kept completely if it fits, and else its start and its end, with a line between them about the omitted
+// size, for any sequence of writes.
 func TestOutputKeepsBeginningAndEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab\nä世")), 0, 400, -1).Draw(t, "text")

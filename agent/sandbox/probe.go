@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// probeWithin bounds everything that Probe does.
-const probeWithin = 30 * time.Second
+// probeTimeout limits the duration of Probe.
+const probeTimeout = 30 * time.Second
 
-// cgroupRoot is where control groups are mounted when there is only version 2.
+// cgroupRoot is the mount point of control groups if only version 2 is used.
 const cgroupRoot = "/sys/fs/cgroup"
 
-// What to do, for people.
+// Instructions for users.
 const (
 	fixInstall = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install " +
 		"bubblewrap; Alpine: apk add bubblewrap), then start SIA again"
@@ -39,11 +39,11 @@ const (
 	fixBroken = "don't run SIA with a sandbox here; tell us what this system is"
 )
 
-// Probe finds out what this host can do, by running a command that tries to break
-// out. It takes some tens of milliseconds.
+// Probe determines the capabilities of this host, by running a command that tries to break out. It takes some tens of
+// milliseconds.
 func Probe(ctx context.Context, o Options) Capability {
 	o = o.withDefaults()
-	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	none := func(why, fix string) Capability {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -71,7 +71,7 @@ func Probe(ctx context.Context, o Options) Capability {
 	if c.cgroup = chooseCgroup(cgroupRoot); c.cgroup != "" {
 		c.Memory = "cgroup"
 	}
-	if v := landlockVersion(); v >= leastLandlock && len(o.Self) > 0 {
+	if v := landlockVersion(); v >= minLandlock && len(o.Self) > 0 {
 		c.Landlock = v
 	}
 	kinds := []Kind{KindFull, KindNoProc}
@@ -82,11 +82,11 @@ func Probe(ctx context.Context, o Options) Capability {
 	for _, k := range kinds {
 		c.Kind = k
 		err := selfTest(ctx, o, c)
-		if err != nil && c.cgroup != "" { // what is delegated may still not be ours to use
+		if err != nil && c.cgroup != "" { // the delegated group may not be usable
 			c.cgroup, c.Memory = "", "watch"
 			err = selfTest(ctx, o, c)
 		}
-		if err != nil && c.Landlock > 0 { // it is a second layer: what holds without it holds
+		if err != nil && c.Landlock > 0 { // the sandbox is safe without the second layer
 			with := err
 			c.Landlock = 0
 			if err = selfTest(ctx, o, c); err == nil {
@@ -112,9 +112,8 @@ func Probe(ctx context.Context, o Options) Capability {
 	return none(failed.Error(), fixUserns)
 }
 
-// bwrapVersion is the version of a bubblewrap that has every option we use.
-// --size came with 0.7 and --disable-userns with 0.8:
-// https://github.com/containers/bubblewrap/releases
+// bwrapVersion returns the version of bubblewrap if it supports all options that are used. --size needs 0.7 and
+// --disable-userns 0.8: https://github.com/containers/bubblewrap/releases
 func bwrapVersion(ctx context.Context, bwrap string) (string, error) {
 	out, err := exec.CommandContext(ctx, bwrap, "--version").Output()
 	if err != nil {
@@ -131,11 +130,10 @@ func bwrapVersion(ctx context.Context, bwrap string) (string, error) {
 	return version, nil
 }
 
-// errBroken: the sandbox is made, and does not hold.
+// errBroken means that the sandbox started but a command could break out of it.
 var errBroken = errors.New("the sandbox does not hold")
 
-// attackScript tries what a sandbox must not allow, in small. Each line that it prints
-// is something that it could do.
+// attackScript tries what a sandbox must prevent. Each line of its output is something that it could do.
 const attackScript = `
 cat "$1" 2>/dev/null
 (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null && echo "reached the network of this host"

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// A probe that times out advises nobody to change the kernel's settings.
+// A probe that times out does not advise to change the kernel's settings.
 func TestProbeOnABusyMachine(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
@@ -63,7 +63,7 @@ func TestProbeSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Where temporary files can't be written, it is not the host's rules about namespaces that have to change.
+// If temporary files can't be written, the advice is not about namespaces.
 func TestProbeWithoutTemporaryFolder(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
 	if found := sandbox.Probe(t.Context(), sandbox.Options{}); found.OK() || !strings.Contains(found.Fix, "TMPDIR") {
@@ -71,14 +71,14 @@ func TestProbeWithoutTemporaryFolder(t *testing.T) {
 	}
 }
 
-// A sandbox that is not what it should be must be found out, not used.
+// A sandbox that does not isolate is detected, and not used.
 func TestProbeFindsAHole(t *testing.T) {
 	box(t, sandbox.Options{})
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The arguments come by descriptor 7; this one changes the user.
+	// The arguments are read from descriptor 7; this wrapper changes the user.
 	p := filepath.Join(t.TempDir(), "bwrap")
 	write(t, p, `#!/bin/bash
 here=$(dirname "$0")
@@ -100,7 +100,7 @@ exec `+bwrap+` "$@"
 	}
 }
 
-// openPath is a copy of a program at a place that everybody can reach.
+// openPath copies a program to a path that all users can access.
 func openPath(t *testing.T, p string) string {
 	dir, err := os.MkdirTemp("", "sia-open-*")
 	if err != nil {

@@ -19,22 +19,21 @@ import (
 	"time"
 )
 
-// Bounds of the proxy.
+// Limits of the proxy.
 const (
-	maxTunnels  = 64
-	askWithin   = 30 * time.Second // for the request and for connecting
-	idleAtMost  = 2 * time.Minute  // without a byte in either direction
-	maxProxyAsk = 16 << 10         // bytes of a request's head
-	maxRefused  = 20               // refusals that are kept
+	maxTunnels        = 64
+	connectTimeout    = 30 * time.Second // for the request and for connecting
+	tunnelIdleTimeout = 2 * time.Minute  // without a byte in either direction
+	maxProxyHeader    = 16 << 10         // bytes of a request's header
+	maxRefused        = 20               // recorded refusals
 )
 
-// errPrivate refuses a name that leads elsewhere than to the internet.
+// errPrivate refuses a name that does not resolve to a public address.
 var errPrivate = errors.New("it leads to an address that is not public")
 
-// hostProxy connects the commands of one sandbox to the hosts that they may reach. They
-// ask with HTTP's CONNECT (RFC 9110 §9.3.6) on a socket that is mounted inside. What
-// they then say must begin with TLS for the very name that they asked for. The proxy sees
-// names and amounts, and nothing of what is said.
+// hostProxy connects the commands of one sandbox to the allowed hosts. Clients send HTTP CONNECT requests (RFC 9110
+// §9.3.6) to a socket that is mounted inside. The tunnel must start with TLS for the same name as requested. The proxy
+// sees names and sizes, but no content.
 type hostProxy struct {
 	allowed AllowedHosts
 	log     *slog.Logger
@@ -46,7 +45,7 @@ type hostProxy struct {
 	refused []string // see [Result.Refused]
 }
 
-// startProxy starts a proxy on a listener, which it closes in the end.
+// startProxy starts a proxy on a listener and takes over closing it.
 func startProxy(ctx context.Context, l net.Listener, hosts AllowedHosts, log *slog.Logger) *hostProxy {
 	p := &hostProxy{allowed: hosts, log: log, listen: bounded(l, maxTunnels)}
 	ctx, p.stop = context.WithCancel(ctx)
@@ -60,8 +59,7 @@ func (p *hostProxy) close() {
 	p.done.Wait()
 }
 
-// noteRefused notes why a host was refused, for whoever reads how the command ended: programs often don't show what
-// their proxy says.
+// noteRefused records why a host was refused, for the command's result: many programs don't show their proxy's message.
 func (p *hostProxy) noteRefused(host, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +83,8 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	_ = conn.SetDeadline(time.Now().Add(askWithin))
-	in := bufio.NewReader(io.LimitReader(conn, maxProxyAsk))
+	_ = conn.SetDeadline(time.Now().Add(connectTimeout))
+	in := bufio.NewReader(io.LimitReader(conn, maxProxyHeader))
 	req, err := http.ReadRequest(in)
 	if err != nil {
 		return
@@ -106,7 +104,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 		refuse(http.StatusForbidden, "this host is not allowed; the operator of SIA can allow it with --setup-hosts")
 		return
 	}
-	d := net.Dialer{Timeout: askWithin, Control: func(_, address string, _ syscall.RawConn) error {
+	d := net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil || !isPublic(at.Addr()) && !mayBePrivate(entry) {
 			return errPrivate
@@ -116,7 +114,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	out, err := d.DialContext(ctx, "tcp", req.Host)
 	if err != nil {
 		code, why := http.StatusBadGateway, "the host can't be reached"
-		if errors.Is(err, errPrivate) { // asking again, as npm does for minutes after a 5xx, does not help
+		if errors.Is(err, errPrivate) { // no 5xx, since npm retries those for minutes
 			code, why = http.StatusForbidden, fmt.Sprintf(
 				"%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
 		}
@@ -130,7 +128,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
-	early, _ := in.Peek(in.Buffered()) // what came with the request
+	early, _ := in.Peek(in.Buffered()) // data received with the request
 	rest := bytes.NewReader(early)
 	hello, err := readHello(ctx, io.MultiReader(rest, conn), req.Host)
 	if err != nil {
@@ -140,26 +138,24 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	if _, err := io.Copy(out, io.MultiReader(bytes.NewReader(hello), rest)); err != nil {
 		return
 	}
-	copyBothWays(conn, out, idleAtMost)
+	copyBothWays(conn, out, tunnelIdleTimeout)
 }
 
-// extensionECH is the extension with which a client hides the name that it asks for (RFC
-// 9849).
+// extensionECH is the TLS extension by which a client encrypts the requested name (RFC 9849).
 const extensionECH = 0xfe0d
 
-// readHello reads how a client begins with TLS, and everything that it read on the way.
-// It is an error when the client begins otherwise, or asks for another name than that of
-// the address: behind one address there can be many hosts.
+// readHello reads the TLS ClientHello, and returns all bytes that it read. It fails if the client does not start with
+// TLS, or requests a name other than that of the address: many hosts may share an address.
 func readHello(ctx context.Context, from io.Reader, address string) ([]byte, error) {
 	var read bytes.Buffer
 	var hello *tls.ClientHelloInfo
-	server := tls.Server(readingConn{in: io.TeeReader(from, &read)}, &tls.Config{ // nothing is agreed on
+	server := tls.Server(readingConn{in: io.TeeReader(from, &read)}, &tls.Config{ // the handshake is never completed
 		GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 			hello = h
 			return nil, errors.New("seen")
 		}})
 	err := server.HandshakeContext(ctx)
-	host, _, _ := net.SplitHostPort(address) // it was looked up before
+	host, _, _ := net.SplitHostPort(address) // parsed before
 	switch {
 	case hello == nil:
 		return nil, fmt.Errorf("it does not begin with TLS: %w", err)
@@ -171,29 +167,28 @@ func readHello(ctx context.Context, from io.Reader, address string) ([]byte, err
 	return read.Bytes(), nil
 }
 
-// readingConn is a connection of which nothing but its beginning is read.
+// readingConn is a connection for reading a ClientHello.
 type readingConn struct {
 	net.Conn
 	in io.Reader
 }
 
-// Read reads what the client says.
+// Read reads from the client.
 func (c readingConn) Read(b []byte) (int, error) { return c.in.Read(b) }
 
-// Write says nothing.
+// Write discards b.
 func (readingConn) Write(b []byte) (int, error) { return len(b), nil }
 
-// Close leaves the connection open.
+// Close does not close the connection.
 func (readingConn) Close() error { return nil }
 
-// SetDeadline leaves the connection's.
+// SetDeadline does nothing.
 func (readingConn) SetDeadline(time.Time) error { return nil }
 
-// SetWriteDeadline leaves the connection's.
+// SetWriteDeadline does nothing.
 func (readingConn) SetWriteDeadline(time.Time) error { return nil }
 
-// copyBothWays copies both ways until both are done, or until nothing comes for so long;
-// idle 0: however long that is.
+// copyBothWays copies in both directions until both have ended, or until there is no data for idle; 0: no limit.
 func copyBothWays(a, b net.Conn, idle time.Duration) {
 	var both sync.WaitGroup
 	pass := func(to, from net.Conn) {

@@ -17,8 +17,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// fetch is a program that asks for pages as package managers do: through the proxy
-// that the environment names, with https.
+// fetch requests pages as package managers do: through the proxy in the environment, with https.
 const fetch = `
 const http = require('http'), tls = require('tls');
 const ask = (host) => new Promise((done) => {
@@ -55,7 +54,7 @@ func TestFetchFromAllowedHostsOnly(t *testing.T) {
 	if string(r.Output) != want || r.ExitCode != 7 || asked.Load() != 1 {
 		t.Errorf("%s, asked %d times:\n%s\nwant\n%s", r, asked.Load(), r.Output, want)
 	}
-	// Plain HTTP says nothing about where it goes that could be checked.
+	// Plain HTTP has no TLS name that could be checked.
 	r = run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port},
 		Shell: `printf 'GET http://localhost:` + port + `/ HTTP/1.1\r\nHost: localhost:` + port +
 			`\r\n\r\n' > /tmp/q; exec 3<>/dev/tcp/127.0.0.1/3128; cat /tmp/q >&3; head -1 <&3`})
@@ -64,7 +63,7 @@ func TestFetchFromAllowedHostsOnly(t *testing.T) {
 	}
 }
 
-// The refusal of a name that leads to a private address says how to allow it. The log has the reason, too.
+// The refusal of a name with a private address explains how to allow it. The log has the reason, too.
 func TestFetchFromAPrivateAddress(t *testing.T) {
 	var log bytes.Buffer
 	s := box(t, sandbox.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -83,7 +82,7 @@ func TestFetchFromAPrivateAddress(t *testing.T) {
 	}
 }
 
-// Maven, which reads no variable, asks the proxy; without hosts it is offline.
+// Maven, which ignores proxy variables, uses the proxy; without hosts it is offline.
 func TestMavenKnowsTheProxy(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	c := sandbox.Command{Dir: tree(t, nil), Hosts: []string{"registry.invalid"}, Shell: "mvn -B -q org.example:none:1:go"}
@@ -96,8 +95,7 @@ func TestMavenKnowsTheProxy(t *testing.T) {
 	}
 }
 
-// A tunnel is for TLS to the very host that was asked for: neither words in the clear nor
-// another name go through.
+// A tunnel carries only TLS to the requested host: neither plain text nor another name is let through.
 func TestTunnelCarriesNothingElse(t *testing.T) {
 	var heard atomic.Int32
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -152,7 +150,7 @@ func TestFetchNeedsAWayToRunItself(t *testing.T) {
 	}
 }
 
-// A service is reached by the command it is for, and gone with it.
+// A service can be reached only by its command, and ends with it.
 func TestService(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	dir := tree(t, map[string]string{"ask.js": `require('http').get(process.argv[2], (r) => ` +

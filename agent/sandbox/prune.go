@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Prune removes what a folder of caches no longer needs, of the files and folders in it that match a pattern as of
-// [path.Match]. unneeded decides about each by how many were used after it, and by how long it was not used. Their
-// modification times tell. A folder that is not there has nothing.
+// Prune removes unneeded files and folders from a cache folder, of those that match a pattern of [path.Match]. unneeded
+// decides for each by the number of more recently used ones and by the time since its last use, as of its modification
+// time. It is no error if the folder does not exist.
 func Prune(dir, pattern string, now time.Time, unneeded func(newer int, unused time.Duration) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -24,7 +24,7 @@ func Prune(dir, pattern string, now time.Time, unneeded func(newer int, unused t
 		if is, err := path.Match(pattern, e.Name()); err != nil || !is {
 			continue
 		}
-		if info, err := e.Info(); err == nil { // else it is gone
+		if info, err := e.Info(); err == nil { // otherwise it was removed
 			all = append(all, info)
 		}
 	}

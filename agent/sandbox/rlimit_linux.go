@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rlimit is one limit that the kernel holds for each process, or, for processes,
-// for the user in this sandbox's namespace.
+// rlimit is a limit that the kernel enforces for each process, or, for the number of processes, for the user in this
+// sandbox's namespace.
 type rlimit struct {
-	name     string // as prlimit(1) calls it
+	name     string // name of the prlimit(1) option
 	resource int
 	unix.Rlimit
 }
 
-// limitsOf are l's, none above what this process itself may have.
+// limitsOf converts l, with no limit above that of this process.
 func limitsOf(l Limits) []rlimit {
 	seconds := uint64(max(1, l.CPU/time.Second))
 	all := []rlimit{
@@ -38,9 +38,8 @@ func limitsOf(l Limits) []rlimit {
 
 func equalLimit(n uint64) unix.Rlimit { return unix.Rlimit{Cur: n, Max: n} }
 
-// prlimitLine is the command line that sets the limits from inside and then becomes the
-// command. It is for root, where commands run as another user: in many containers root
-// may not limit that user's processes from outside.
+// prlimitLine returns the command line that sets the limits from inside and then executes the command. It is used if
+// SIA is root and commands run as another user: in many containers root can't limit that user's processes from outside.
 func prlimitLine(program string, l Limits) []string {
 	line := []string{program}
 	for _, limit := range limitsOf(l) {

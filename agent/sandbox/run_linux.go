@@ -18,21 +18,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How long the parts of starting and ending a command may take.
+// Timeouts for starting and ending a command.
 const (
-	startWithin = 20 * time.Second
-	endWithin   = 10 * time.Second
+	startTimeout = 20 * time.Second
+	endTimeout   = 10 * time.Second
 )
 
-// commandNiceness of commands: SIA itself goes first.
+// commandNiceness is the niceness of commands, so that SIA itself has priority.
 const commandNiceness = 10
 
-// Run runs one command and returns when nothing of it is left. Commands that
-// share a work tree must be run one after the other.
+// Run runs one command and returns when all of its processes have ended. Commands that share a work tree must run one
+// after the other.
 //
-// When ctx ends, the command is ended too, and the result says so. An error means
-// that the command was not run, or that it could not be watched and was ended; with
-// [ErrDiscarded] what it could write is gone.
+// When ctx ends, the command is ended, and the result has the reason. An error means that the command was not run, or
+// that it could not be watched and was ended; with [ErrDiscarded], its writable folders were emptied.
 func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	defer func() {
 		if err != nil {
@@ -74,8 +73,7 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	if err != nil {
 		return Result{}, err
 	}
-	// The kernel ends a child with the *thread* that started it. A locked thread is not
-	// ended by anybody else.
+	// The parent-death signal is sent when the parent *thread* exits, so the thread is locked.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), began: time.Now(),
@@ -92,13 +90,13 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	return r.wait(ctx, c)
 }
 
-// endVerdict says why a command is to be ended. The zero endVerdict does not end it.
+// endVerdict is the reason to end a command. The zero endVerdict means none.
 type endVerdict struct {
 	by  EndReason
 	why string
 }
 
-// runningCommand is a command under way.
+// runningCommand is a running command.
 type runningCommand struct {
 	sandbox *Sandbox
 	limits  Limits
@@ -107,12 +105,12 @@ type runningCommand struct {
 	ended   chan endVerdict
 
 	cmd    *exec.Cmd
-	pid    int      // of the first process inside, as this host counts; ending it ends all
+	pid    int      // of the first process inside, in this host's namespace; ending it ends all
 	handle *os.File // pidfd of pid
 	group  *controlGroup
 	status *json.Decoder
 
-	copied chan struct{} // closed when the output was read to its end
+	copied chan struct{} // closed at the end of the output
 	waited chan error
 	open   []io.Closer
 }
@@ -123,7 +121,7 @@ func (r *runningCommand) close() {
 	}
 }
 
-// start starts bubblewrap, sets the limits of the sandbox while it waits, and lets it go.
+// start starts bubblewrap, sets the sandbox's limits while that waits, and lets it continue.
 func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) error {
 	argv := c.Argv
 	if c.Shell != "" {
@@ -136,12 +134,12 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 	}
 	line = append(line, argv...)
 	r.cmd = exec.Command(line[0], line[1:]...) //nolint:noctx // ended through its first process, see kill
-	r.cmd.Env, r.cmd.Dir = []string{}, "/"     // what is here could be read inside as /proc/1/environ
+	r.cmd.Env, r.cmd.Dir = []string{}, "/"     // readable inside as /proc/1/environ
 	r.cmd.Stdin = c.Stdin
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	r.cmd.WaitDelay = endWithin
+	r.cmd.WaitDelay = endTimeout
 	r.copied, r.waited = make(chan struct{}), make(chan error, 1)
-	close(r.copied) // until there is something to copy
+	close(r.copied) // until copying starts
 
 	statusR, statusW, err := r.pipe()
 	if err != nil {
@@ -225,7 +223,7 @@ func (r *runningCommand) pipe() (*os.File, *os.File, error) {
 	return a, b, nil
 }
 
-// anonymousFile is an anonymous file to be read from its beginning.
+// anonymousFile returns an anonymous file with the content text, at its start.
 func anonymousFile(text []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("sandbox", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -241,7 +239,7 @@ func anonymousFile(text []byte) (*os.File, error) {
 	return f, nil
 }
 
-// bwrapStatus is one object that bubblewrap writes about its progress.
+// bwrapStatus is one status object from bubblewrap.
 type bwrapStatus struct {
 	PID  int    `json:"child-pid"`
 	Net  uint64 `json:"net-namespace"`
@@ -251,10 +249,9 @@ type bwrapStatus struct {
 	Exit *int   `json:"exit-code"`
 }
 
-// awaitFirst waits until the first process inside exists, and makes sure that its
-// namespaces are its own.
+// awaitFirst waits until the first process inside exists, and verifies that its namespaces are separate.
 func (r *runningCommand) awaitFirst(ctx context.Context, from *os.File) error {
-	if err := from.SetReadDeadline(time.Now().Add(startWithin)); err != nil {
+	if err := from.SetReadDeadline(time.Now().Add(startTimeout)); err != nil {
 		return fmt.Errorf("wait for the sandbox: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = from.SetReadDeadline(time.Now()) })
@@ -286,7 +283,7 @@ func (r *runningCommand) awaitFirst(ctx context.Context, from *os.File) error {
 	return nil
 }
 
-// applyLimits sets the limits of the waiting process, before it is let go.
+// applyLimits sets the limits of the waiting process.
 func (r *runningCommand) applyLimits() error {
 	if !r.sandbox.root {
 		for _, limit := range limitsOf(r.limits) {
@@ -295,7 +292,7 @@ func (r *runningCommand) applyLimits() error {
 			}
 		}
 	}
-	// Politeness, not protection: where they can't be had, the rest holds.
+	// These are not needed for protection, so errors are ignored.
 	_ = unix.Setpriority(unix.PRIO_PROCESS, r.pid, commandNiceness)
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", r.pid), []byte("1000"), 0)
 	dir := r.sandbox.capability.cgroup
@@ -311,7 +308,7 @@ func (r *runningCommand) applyLimits() error {
 	return g.addProcess(r.pid)
 }
 
-// requestEnd asks for the command to be ended. The first request holds.
+// requestEnd requests the end of the command. Only the first request has an effect.
 func (r *runningCommand) requestEnd(by EndReason, why string) {
 	select {
 	case r.ended <- endVerdict{by, why}:
@@ -319,7 +316,7 @@ func (r *runningCommand) requestEnd(by EndReason, why string) {
 	}
 }
 
-// wait watches the command until it ends, and ends it when it has to.
+// wait watches the command until it ends, and ends it if required.
 func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	stop, watched := make(chan struct{}), make(chan struct{})
 	w := newWatch(r, c)
@@ -373,13 +370,13 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	}
 }
 
-// cancelledResult is the result of a command that was not run any more.
+// cancelledResult returns the result of a command that was canceled before its start.
 func cancelledResult(ctx context.Context) Result {
 	v := cancelVerdict(ctx)
 	return Result{ExitCode: -1, Ended: v.by, Why: v.why}
 }
 
-// cancelVerdict is the verdict of a context that is over.
+// cancelVerdict returns the verdict for a context that has ended.
 func cancelVerdict(ctx context.Context) endVerdict {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return endVerdict{ByTime, "the time allowed is over"}
@@ -387,8 +384,7 @@ func cancelVerdict(ctx context.Context) endVerdict {
 	return endVerdict{ByCancel, "it was cancelled"}
 }
 
-// lateVerdict is a verdict of the moment in which the command ended by itself; left is
-// what its trees hold.
+// lateVerdict returns a verdict that was reached while the command was exiting; left is the size of its trees.
 func (r *runningCommand) lateVerdict(w *limitWatch, left treeSize) endVerdict {
 	select {
 	case v := <-r.ended:
@@ -404,8 +400,8 @@ func (r *runningCommand) lateVerdict(w *limitWatch, left treeSize) endVerdict {
 	return endVerdict{}
 }
 
-// kill ends every process of the sandbox: with the first of a process namespace
-// all others die. It does no harm when they are gone.
+// kill kills all processes of the sandbox: when the first of a process namespace dies, the kernel kills the others. It
+// is safe to call after they have ended.
 func (r *runningCommand) kill() {
 	if r.handle != nil {
 		_ = unix.PidfdSendSignal(int(r.handle.Fd()), unix.SIGKILL, nil, 0)
@@ -415,12 +411,12 @@ func (r *runningCommand) kill() {
 	}
 }
 
-// finish waits until the first process is gone, and with it all others, and until the
-// output was read. They are dead by now; the kernel may need a moment to say so.
+// finish waits until the first process, and with it all others, has been reaped, and the output was read. They are dead
+// by now, but the kernel may need a moment.
 func (r *runningCommand) finish() {
 	if r.handle != nil {
-		deadline := time.Now().Add(endWithin)
-		for left := endWithin; left > 0; left = time.Until(deadline) {
+		deadline := time.Now().Add(endTimeout)
+		for left := endTimeout; left > 0; left = time.Until(deadline) {
 			n, err := unix.Poll([]unix.PollFd{{Fd: int32(r.handle.Fd()), Events: unix.POLLIN}}, int(left/time.Millisecond)+1)
 			if n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
 				break
@@ -429,11 +425,11 @@ func (r *runningCommand) finish() {
 	}
 	select {
 	case <-r.copied:
-	case <-time.After(endWithin):
+	case <-time.After(endTimeout):
 	}
 }
 
-// bwrapMessage is bubblewrap's own message, as the end of an error.
+// bwrapMessage returns bubblewrap's own error message, as the end of an error.
 func (r *runningCommand) bwrapMessage() string {
 	text := strings.TrimSpace(string(r.out.bytes()))
 	if i := strings.LastIndex(text, "bwrap: "); i >= 0 {
@@ -446,13 +442,13 @@ func (r *runningCommand) bwrapMessage() string {
 	return ": " + string(bytes.ToValidUTF8([]byte(line[:min(len(line), 300)]), nil))
 }
 
-// keepDescriptors marks every descriptor of this process, so that none reaches a
-// command. Go marks those that it opens; these are the ones that SIA was started with.
+// keepDescriptors sets close-on-exec on all descriptors of this process, so that commands don't inherit them. Go does
+// that for those that it opens, but not for those that SIA was started with.
 func keepDescriptors() {
 	_ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11
 }
 
-// signalName is what people call a signal.
+// signalName returns the name of a signal.
 func signalName(n int) string {
 	if name := unix.SignalName(syscall.Signal(n)); name != "" {
 		return name

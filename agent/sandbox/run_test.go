@@ -89,7 +89,7 @@ func TestCommandToolchains(t *testing.T) {
 	}
 }
 
-// The filter of system calls lets real toolchains build and run; .ci/deps installs them.
+// Real toolchains can build and run under the filter of system calls; .ci/deps installs them.
 func TestCommandToolchainsWork(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	dir := tree(t, map[string]string{
@@ -162,7 +162,7 @@ print(42, asyncio.run(main()).decode().strip(), len(sqlite3.connect(tempfile.mkt
 			"git log --format=%s", "x\n"},
 	} {
 		if os.Getenv(asUser) != "" && !sh(t, s, dir, "command -v "+c.needs).OK() {
-			continue // root has it for itself alone, and tries it
+			continue // reserved to root, which tries it
 		}
 		t.Run(c.needs, func(t *testing.T) {
 			r := run(t, s, sandbox.Command{Dir: dir, Shell: c.sh, Env: []string{"GOCACHE=/tmp/go", "GOFLAGS=-buildvcs=false"},
@@ -254,7 +254,7 @@ func TestLimitsSayWhy(t *testing.T) {
 	}
 }
 
-// What processes share is held once, however many they are.
+// Shared memory counts once, for any number of processes.
 func TestSharedMemoryCountsOnce(t *testing.T) {
 	dir := tree(t, map[string]string{"forks.py": `
 import os, time
@@ -278,8 +278,8 @@ print("done")
 	}
 }
 
-// BenchmarkSandboxStart is what the sandbox costs: `true` inside of it, to be
-// compared with BenchmarkPlainStart.
+// BenchmarkSandboxStart measures the overhead of the sandbox: it runs `true` inside, for comparison with
+// BenchmarkPlainStart.
 func BenchmarkSandboxStart(b *testing.B) {
 	for _, kind := range []sandbox.Kind{sandbox.KindFull, sandbox.KindNoProc} {
 		b.Run(string(kind), func(b *testing.B) {
@@ -293,7 +293,7 @@ func BenchmarkSandboxStart(b *testing.B) {
 	}
 }
 
-// BenchmarkPlainStart is `true` without a sandbox.
+// BenchmarkPlainStart runs `true` without a sandbox.
 func BenchmarkPlainStart(b *testing.B) {
 	for b.Loop() {
 		if err := exec.Command("/bin/true").Run(); err != nil {

@@ -11,31 +11,31 @@ import (
 	"strings"
 )
 
-// Kind is how commands are contained on this host.
+// Kind is the kind of isolation on this host.
 type Kind string
 
 // The kinds of sandbox.
 const (
 	KindFull   Kind = "bubblewrap"
-	KindNoProc Kind = "bubblewrap-no-proc" // without /proc, which some containers don't let one mount
+	KindNoProc Kind = "bubblewrap-no-proc" // without /proc, which can't be mounted in some containers
 	KindNone   Kind = "none"
 )
 
-// Options say what to make a sandbox of. The zero value looks for it on this host.
+// Options configure a sandbox. The zero value uses the programs of this host.
 type Options struct {
 	Bwrap  string       // path of bubblewrap; "": looked up in PATH
-	Kind   Kind         // try only this kind; "": Full, then NoProc
-	Limits Limits       // for commands that don't set their own; zero fields: [DefaultLimits]
-	Env    []string     // of this process, to find toolchains with; nil: os.Environ
-	Self   []string     // command that runs this program as [Forward]; nil: no allow-list of hosts, and no Landlock
-	Stdlib string       // folder for compiled standard libraries, see [Sandbox.Stdlib]; "": none are kept
-	Logger *slog.Logger // nil: nothing is logged
+	Kind   Kind         // the only kind to try; "": Full, then NoProc
+	Limits Limits       // default limits of commands; zero fields: [DefaultLimits]
+	Env    []string     // environment of this process, for finding toolchains; nil: os.Environ
+	Self   []string     // command that runs this program as [Forward]; nil: no allowed hosts, and no Landlock
+	Stdlib string       // folder for compiled standard libraries, see [Sandbox.Stdlib]; "": not kept
+	Logger *slog.Logger // nil: no logging
 	// Compiling is called before a standard library is compiled, which takes minutes; it may be nil.
 	Compiling func()
 
-	setpriv string // path of util-linux's setpriv, which root needs; looked up in PATH
-	unshare string // likewise unshare
-	prlimit string // likewise prlimit, which must lie in /usr or /bin
+	setpriv string // path of util-linux's setpriv, required by root; looked up in PATH
+	unshare string // path of util-linux's unshare, as above
+	prlimit string // path of util-linux's prlimit, as above; must be in /usr or /bin
 }
 
 func (o Options) withDefaults() Options {
@@ -50,7 +50,7 @@ func (o Options) withDefaults() Options {
 	}
 	look := func(path *string, name string) {
 		if *path == "" {
-			*path, _ = exec.LookPath(name) // absent: Probe says so
+			*path, _ = exec.LookPath(name) // Probe reports absent ones
 		}
 	}
 	look(&o.Bwrap, "bwrap")
@@ -61,15 +61,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Capability is what this host can do, in words that a person can act on.
+// Capability describes the sandbox on this host.
 type Capability struct {
 	Kind       Kind
-	Version    string   // bubblewrap's
-	Memory     string   // what bounds memory and processes: "cgroup" or "watch"
-	Landlock   int      // version of the kernel's that holds commands too; 0: none does
-	Reasons    []string // what is missing or weaker, and why; empty: nothing
-	Fix        string   // what to do about it; empty: nothing
-	Toolchains []string // names of the toolchains that commands can use
+	Version    string   // version of bubblewrap
+	Memory     string   // what limits memory and processes: "cgroup" or "watch"
+	Landlock   int      // version of Landlock in use; 0: none
+	Reasons    []string // missing or weaker features, with the reason; empty: none
+	Fix        string   // how to fix them; empty: nothing to fix
+	Toolchains []string // names of the toolchains available to commands
 
 	cgroup     string
 	toolchains []Toolchain
@@ -78,7 +78,7 @@ type Capability struct {
 // OK reports whether commands can be run.
 func (c Capability) OK() bool { return c.Kind == KindFull || c.Kind == KindNoProc }
 
-// String is one line for logs and people.
+// String returns a one-line description.
 func (c Capability) String() string {
 	if !c.OK() {
 		return "no sandbox: " + cmp.Or(strings.Join(c.Reasons, "; "), "not looked for")
@@ -102,12 +102,12 @@ func (c Capability) String() string {
 type Sandbox struct {
 	options    Options
 	capability Capability
-	shell      []string      // shell that runs Command.Shell
+	shell      []string      // shell for Command.Shell
 	root       bool          // this process is root, so commands run as another user
-	stdlib     chan struct{} // has the turn of compiling a standard library
+	stdlib     chan struct{} // semaphore for compiling a standard library
 }
 
-// New returns the sandbox that Probe found. It refuses when there is none.
+// New returns the sandbox that Probe found. It fails if there is none.
 func New(o Options, c Capability) (*Sandbox, error) {
 	if !c.OK() {
 		return nil, fmt.Errorf("make sandbox: %s", cmp.Or(strings.Join(c.Reasons, "; "), "this host was not probed"))
@@ -124,15 +124,15 @@ func New(o Options, c Capability) (*Sandbox, error) {
 	return s, nil
 }
 
-// Capability is what Probe found.
+// Capability returns the result of Probe.
 func (s *Sandbox) Capability() Capability {
 	c := s.capability
 	c.Reasons, c.Toolchains = slices.Clone(c.Reasons), slices.Clone(c.Toolchains)
 	return c
 }
 
-// Has reports whether commands find a program.
+// Has reports whether a program is available to commands.
 func (s *Sandbox) Has(program string) bool { return findExecutable(s.Path(), program) != "" }
 
-// CanFetch reports whether commands can be given hosts to fetch from.
+// CanFetch reports whether commands can have allowed hosts.
 func (s *Sandbox) CanFetch() bool { return len(s.options.Self) > 0 }

@@ -9,15 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowedCalls are the system calls that there are for a command, with those of
-// legacyCalls: what compilers, interpreters and the programs that they make use without
-// any capability. Every other call fails as if this kernel did not have it, and so do those
-// that a later kernel brings. What is not here reaches what namespaces don't separate, asks
-// for a capability that a command doesn't have, or has led out of many sandboxes: key
-// rings, io_uring, BPF, mounts, namespaces, handles of files, the memory and the
-// descriptors of other processes. clone3 is not here since no filter sees its flags:
-// programs then use clone.
-// https://docs.docker.com/engine/security/seccomp/ is the like for containers.
+// allowedCalls and legacyCalls are the system calls that commands may use: those that compilers, interpreters and their
+// programs need without any capability. All others, including those of later kernels, fail as if this kernel did not
+// have them. The list omits calls that reach what namespaces don't separate, that require a capability which commands
+// don't have, or that have led out of many sandboxes: key rings, io_uring, BPF, mounts, namespaces, file handles,
+// memory and descriptors of other processes. It omits clone3, since a filter can't inspect its flags: programs fall
+// back to clone. https://docs.docker.com/engine/security/seccomp/ is the equivalent for containers.
 var allowedCalls = []uint32{
 	unix.SYS_ACCEPT, unix.SYS_ACCEPT4, unix.SYS_BIND, unix.SYS_BRK, unix.SYS_CAPGET, unix.SYS_CAPSET, unix.SYS_CHDIR,
 	unix.SYS_CLOCK_GETRES, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOSE, unix.SYS_CLOSE_RANGE,
@@ -70,36 +67,34 @@ var allowedCalls = []uint32{
 	unix.SYS_WAITID, unix.SYS_WRITE, unix.SYS_WRITEV,
 }
 
-// forbiddenCalls fail with EPERM instead: programs take their absence for an old kernel,
-// and try worse ways.
+// forbiddenCalls fail with EPERM instead: with ENOSYS, programs would assume an old kernel and try worse ways.
 var forbiddenCalls = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_CHROOT, unix.SYS_BPF,
 	unix.SYS_PERF_EVENT_OPEN, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 }
 
-// newNamespaces are the flags of clone that make one.
+// newNamespaces are the flags of clone that create a namespace.
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// socketFamilies are the kinds of socket there may be. Others, such as AF_VSOCK, reach
-// past the network namespace.
+// socketFamilies are the allowed address families. Others, such as AF_VSOCK, bypass the network namespace.
 var socketFamilies = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
-// auditArches are the architectures with known calls, as the kernel names them.
+// auditArches are the supported architectures, by the kernel's names.
 var auditArches = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// x32Bit marks the calls of amd64's second, narrower interface.
+// x32Bit marks system calls of amd64's x32 ABI.
 const x32Bit = 0x40000000
 
-// Where the filter finds things, in struct seccomp_data of linux/seccomp.h.
+// Offsets in struct seccomp_data of linux/seccomp.h.
 const (
 	atCall = 0
 	atArch = 4
 	atArg0 = 16
 )
 
-// seccompFilter is the filter as a program for bubblewrap's --seccomp: an array of
-// struct sock_filter. What is not allowed fails; nothing is killed.
+// seccompFilter returns the filter for bubblewrap's --seccomp: an array of struct sock_filter. Calls that are not
+// allowed fail; no process is killed.
 func seccompFilter() ([]byte, error) {
 	arch, known := auditArches[runtime.GOARCH]
 	if !known {
@@ -122,7 +117,7 @@ func seccompFilter() ([]byte, error) {
 		{Code: ret, K: fail(unix.ENOSYS)},
 
 		{Code: equal, Jf: 4, K: unix.SYS_CLONE},
-		{Code: load, K: atArg0}, // its flags, on both architectures
+		{Code: load, K: atArg0}, // the flags, on both architectures
 		{Code: bits, Jf: 1, K: newNamespaces},
 		{Code: ret, K: fail(unix.EPERM)},
 		{Code: ret, K: unix.SECCOMP_RET_ALLOW},

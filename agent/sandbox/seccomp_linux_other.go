@@ -2,5 +2,5 @@
 
 package sandbox
 
-// legacyCalls are those of allowedCalls that younger architectures don't have.
+// legacyCalls are allowed calls that newer architectures don't have.
 var legacyCalls []uint32

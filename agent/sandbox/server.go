@@ -21,34 +21,34 @@ import (
 	"unicode"
 )
 
-// Server is a program beside a command, such as a database: on the sandbox's own loopback, as the command's user, held
-// by the command's limits, and gone with it. Sandboxes need [Options].Self for it.
+// Server is a program that runs alongside a command, such as a database: on the sandbox's loopback, as the command's
+// user, subject to the command's limits, and ended with it. It requires [Options].Self.
 type Server struct {
-	Name  string `json:"name"`  // for people; it leads to the loopback where it can be a host's name
-	Ports []int  `json:"ports"` // of the loopback, from [LeastPort] on; no other server of the command has them
-	// Script is for /bin/sh. It starts the server and ends with 0 when that takes connections at Socket. It gets
-	// Env and nothing else but PATH, HOME, LANG and TMPDIR.
+	Name  string `json:"name"`  // name for users; resolves to the loopback if it is a valid host name
+	Ports []int  `json:"ports"` // loopback ports, at least [LeastPort], unique among the command's servers
+	// Script is for /bin/sh. It starts the server and exits with 0 when that accepts connections at Socket. Its
+	// environment is Env, PATH, HOME, LANG and TMPDIR.
 	Script string   `json:"script"`
 	Env    []string `json:"env"`    // NAME=value
-	Socket string   `json:"socket"` // as the command sees it
-	Log    string   `json:"log"`    // a file as the command sees it; its end says why the server did not start
-	// Within bounds the time from its start until it takes connections; 0: two minutes.
+	Socket string   `json:"socket"` // path inside the sandbox
+	Log    string   `json:"log"`    // file inside the sandbox; its end is shown if the server does not start
+	// Within limits the time until the server accepts connections; 0: two minutes.
 	Within time.Duration `json:"within"`
 }
 
-// LeastPort is the first port that a command's user may listen at.
+// LeastPort is the lowest port that a command's user may listen on.
 const LeastPort = 1024
 
-// Bounds of servers.
+// Limits of servers.
 const (
 	maxServers     = 16
 	maxServerConns = 512
-	serverWithin   = 2 * time.Minute // from its start until it takes connections
-	serverLog      = 2 << 10         // bytes of what it said that are shown when it did not start
-	maxSocket      = 107             // bytes of a socket's path, as of unix(7)
+	serverTimeout  = 2 * time.Minute // from its start until it accepts connections
+	serverLog      = 2 << 10         // bytes of its log shown if it did not start
+	maxSocket      = 107             // bytes of a socket's path, see unix(7)
 )
 
-// checkServers refuses servers that make no sense.
+// checkServers validates servers.
 func checkServers(servers []Server) error {
 	if len(servers) > maxServers {
 		return fmt.Errorf("there are %d servers; a command may have %d", len(servers), maxServers)
@@ -72,7 +72,7 @@ func checkServers(servers []Server) error {
 	return nil
 }
 
-// PortRefused says why no server can have a port of the sandbox's loopback, as the end of a sentence; empty: it can.
+// PortRefused returns why a server can't use a port of the sandbox's loopback, as the end of a sentence; empty: it can.
 func PortRefused(port int) string {
 	switch address := "127.0.0.1:" + strconv.Itoa(port); {
 	case port < LeastPort:
@@ -85,10 +85,10 @@ func PortRefused(port int) string {
 	return ""
 }
 
-// hostName is what can be a name in /etc/hosts.
+// hostName matches names that are valid in /etc/hosts.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
-// serverHosts are lines of /etc/hosts by which servers are found by name.
+// serverHosts returns the lines of /etc/hosts for the servers' names.
 func serverHosts(servers []Server) string {
 	var b strings.Builder
 	for _, s := range servers {
@@ -99,12 +99,12 @@ func serverHosts(servers []Server) string {
 	return b.String()
 }
 
-// serversArgument begins the argument that tells the program inside which servers there are.
+// serversArgument is the prefix of the argument with the servers.
 const serversArgument = "servers="
 
-// serversOption is that argument for a command.
+// serversOption returns that argument for a command.
 func serversOption(c Command) string {
-	b, _ := json.Marshal(serverPlan{c.ServersFirst, c.Servers}) // texts, numbers and lists of them
+	b, _ := json.Marshal(serverPlan{c.ServersFirst, c.Servers}) // strings, numbers and lists of them
 	return serversArgument + string(b)
 }
 
@@ -113,15 +113,15 @@ type serverPlan struct {
 	Servers []Server `json:"servers"`
 }
 
-// starter starts programs as children of one thread, and so with what that thread is restricted to.
+// starter starts programs as children of one thread, so that they inherit its restrictions.
 type starter chan func()
 
-// newStarter restricts a thread, as restrict does.
+// newStarter creates a starter with a thread that is restricted as by restrict.
 func newStarter(writable []string) (starter, error) {
 	s, failed := make(starter), make(chan error)
 	go func() {
 		failed <- restrict(writable)
-		for start := range s { // there is none after an error
+		for start := range s { // none after an error
 			start()
 		}
 	}()
@@ -134,14 +134,14 @@ func (s starter) start(cmd *exec.Cmd) error {
 	return <-done
 }
 
-// runningServer is a server inside the sandbox, which starts when it is first wanted.
+// runningServer is a server inside the sandbox, started on demand.
 type runningServer struct {
 	Server
-	start func() error // once; the error says why it takes no connections
+	start func() error // called once; the error is why it accepts no connections
 }
 
-// listenFor listens at the ports of servers, and starts each with its first connection, or all of them now. What did
-// not start is said in the command's output, and its connections are closed.
+// listenFor listens on the ports of servers, and starts each at its first connection, or all of them now. If a server
+// does not start, that is reported in the command's output, and its connections are closed.
 func (p serverPlan) listenFor(by starter) error {
 	var wait sync.WaitGroup
 	for _, s := range p.Servers {
@@ -158,7 +158,7 @@ func (p serverPlan) listenFor(by starter) error {
 				return err
 			}
 			go r.serve(l)
-			// localhost may be this first; where there is none, nobody asks for it.
+			// localhost may resolve to this first; without IPv6 no client uses it.
 			if l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
 				go r.serve(l)
 			}
@@ -188,9 +188,9 @@ func (r *runningServer) serve(l net.Listener) {
 	}
 }
 
-// startBy runs the script and waits until the server takes connections.
+// startBy runs the script and waits until the server accepts connections.
 func (s Server) startBy(by starter) error {
-	within := cmp.Or(s.Within, serverWithin)
+	within := cmp.Or(s.Within, serverTimeout)
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", s.Script)
@@ -213,10 +213,10 @@ func (s Server) startBy(by starter) error {
 		}
 		_ = cmd.Cancel()
 	}
-	return fmt.Errorf("%w%s", err, s.lastWords())
+	return fmt.Errorf("%w%s", err, s.logTail())
 }
 
-// awaitSocket waits until a socket takes connections.
+// awaitSocket waits until a socket accepts connections.
 func awaitSocket(ctx context.Context, socket string) error {
 	for {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -231,8 +231,8 @@ func awaitSocket(ctx context.Context, socket string) error {
 	}
 }
 
-// lastWords is the end of a server's log, as the end of an error.
-func (s Server) lastWords() string {
+// logTail returns the end of a server's log, as the end of an error.
+func (s Server) logTail() string {
 	f, err := os.Open(s.Log)
 	if err != nil {
 		return ""
@@ -255,8 +255,8 @@ func (s Server) lastWords() string {
 	}, strings.ToValidUTF8(string(said), "")))
 }
 
-// takeServers reads the argument that [serversOption] made, where it is the first.
-func takeServers(argv []string) (serverPlan, []string, error) {
+// parseServers parses the argument made by [serversOption] if it is the first.
+func parseServers(argv []string) (serverPlan, []string, error) {
 	var p serverPlan
 	if len(argv) == 0 || !strings.HasPrefix(argv[0], serversArgument) {
 		return p, argv, nil

@@ -13,13 +13,13 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// server is a server with a script that does what a test wants.
+// server returns a server with a test's script.
 func server(name, script string, ports ...int) sandbox.Server {
 	return sandbox.Server{Name: name, Ports: ports, Script: script, Socket: "/tmp/" + name + ".sock", Log: "/tmp/" + name,
 		Env: []string{"NAME=" + name}}
 }
 
-// listens is a script that starts a server which answers with the number of its processes and with its environment.
+// listens is a script for a server that responds with the number of its processes and with its environment.
 const listens = `exec > /tmp/$NAME 2>&1
 cat > /tmp/$NAME.py <<'END'
 import os, socket
@@ -37,14 +37,14 @@ END
 python3 /tmp/$NAME.py &
 until [ -S /tmp/$NAME.sock ]; do kill -0 $!; sleep 0.1; done`
 
-// ask is a shell command that prints what a port of a host answers.
+// ask returns a shell command that prints the response of a port.
 func ask(host string, port int) string {
 	const script = `import socket; s = socket.create_connection(("%s", %d)); print(s.makefile().read())`
 	return fmt.Sprintf("python3 -c '"+script+"'; ", host, port)
 }
 
-// TestServers: a server starts with the first connection, at each of its ports and by its name, and gets nothing of the
-// command's environment.
+// TestServers tests that a server starts at the first connection, on each of its ports and by its name, and gets no
+// variables of the command's environment.
 func TestServers(t *testing.T) {
 	r := run(t, box(t, sandbox.Options{}), sandbox.Command{Dir: tree(t, nil), Env: []string{"SECRET=1"},
 		Shell: "[ -e /tmp/one.sock ] || echo not yet; " + ask("one", 5001) + ask("localhost", 5002) + ask("::1", 5002) +
@@ -56,14 +56,15 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestServerNeverReady: it is given up with what it started, and the command runs all the same.
+// TestServerNeverReady tests that a server that does not get ready is killed with its children, and the command still
+// runs.
 func TestServerNeverReady(t *testing.T) {
 	slow := server("slow", `echo waiting for nothing > /tmp/slow; sleep 8765 & wait`, 5001)
 	slow.Within = time.Second
 	broken := server("broken", `echo "no $NAME" > /tmp/broken; exit 3`, 5002)
 	silent := server("silent", `true`, 5003)
 	silent.Within = time.Second
-	// What is killed takes a moment to go.
+	// Killed processes take a moment to disappear.
 	r := run(t, box(t, sandbox.Options{}), sandbox.Command{Dir: tree(t, nil), ServersFirst: true,
 		Shell: "until ! grep -qx sleep /proc/[0-9]*/comm 2>/dev/null; do :; done; echo 0 sleep; echo went on; " +
 			ask("broken", 5002),
@@ -84,7 +85,7 @@ func TestServerNeverReady(t *testing.T) {
 	}
 }
 
-// TestServerRefused: what makes no sense is refused before anything runs.
+// TestServerRefused tests that invalid servers are refused before anything runs.
 func TestServerRefused(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	relative := server("a", listens, 5001)

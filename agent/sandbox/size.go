@@ -2,7 +2,7 @@ package sandbox
 
 import "fmt"
 
-// humanSize is a number of bytes as people say it.
+// humanSize formats a number of bytes.
 func humanSize(n int64) string {
 	switch {
 	case n >= 1<<30:

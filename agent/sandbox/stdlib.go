@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// BuildDir is where build caches are usually mounted, as a command sees them.
+// BuildDir is the usual mount point of build caches inside the sandbox.
 const BuildDir = CacheDir + "/build"
 
-// Bounds of compiled standard libraries.
+// Limits of compiled standard libraries.
 const (
-	stdlibWithin = 10 * time.Minute    // to compile one
-	stdlibKeep   = 30 * 24 * time.Hour // after it was last used
+	stdlibTimeout = 10 * time.Minute    // for compiling one
+	stdlibMaxAge  = 30 * 24 * time.Hour // since its last use
 )
 
-// buildGo compiles into the caches at [BuildDir] what can be imported of Go's standard library, with what that needs,
-// and what every test binary holds besides.
+// buildGo compiles the importable packages of Go's standard library, their dependencies, and the other packages of test
+// binaries into the caches at [BuildDir].
 const buildGo = "go build $(go list std | grep -v internal) testing/internal/testdeps"
 
 var buildGoEnv = []string{"GOCACHE=" + BuildDir + "/go", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local"}
 
-// Stdlib is a folder with Go's compiled standard library, laid out as build caches that are mounted at [BuildDir]; "":
-// there is none. It is compiled once for each version of Go, where no file of a repository is; one that was stopped
-// goes on the next time. Callers copy it, since commands write to build caches. An error means that ctx is over, or
-// that the folder can't be written. A Go that can't compile it gives no error: repositories then compile what they
-// need.
+// Stdlib returns a folder with Go's compiled standard library, in the layout of build caches mounted at [BuildDir]; ""
+// if there is none. It is compiled once for each version of Go, without any file of a repository; if that is
+// interrupted, the next call continues. Callers must copy it, since commands write to build caches. An error means that
+// ctx has ended, or that the folder can't be written. If Go can't compile it, there is no error: repositories then
+// compile what they need.
 func (s *Sandbox) Stdlib(ctx context.Context) (dir string, err error) {
 	if s.options.Stdlib == "" {
 		return "", nil
@@ -53,7 +53,7 @@ func (s *Sandbox) Stdlib(ctx context.Context) (dir string, err error) {
 	return dir, nil
 }
 
-// goState changes with the program go.
+// goState returns a hash that changes with the go program.
 func (s *Sandbox) goState() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "{%q %q}\n", buildGo, buildGoEnv)
@@ -69,9 +69,9 @@ func (s *Sandbox) buildStdlib(ctx context.Context, at string) (_ string, err err
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return "", err
 	}
-	// Those of programs that are gone, and what killed processes left.
+	// Remove outdated ones, and those left by killed processes.
 	if err := Prune(filepath.Dir(at), "*", time.Now(), func(_ int, unused time.Duration) bool {
-		return unused >= stdlibKeep
+		return unused >= stdlibMaxAge
 	}); err != nil {
 		s.options.Logger.Warn("old standard libraries left behind", "error", err)
 	}
@@ -84,7 +84,7 @@ func (s *Sandbox) buildStdlib(ctx context.Context, at string) (_ string, err err
 	if err := os.Mkdir(work, 0o700); err != nil {
 		return "", err
 	}
-	begun := at + ".begun" // what somebody stopped; one process takes it
+	begun := at + ".begun" // result of an interrupted compilation; only one process can rename it
 	if os.Rename(begun, built) != nil {
 		if err := os.Mkdir(built, 0o700); err != nil {
 			return "", err
@@ -92,9 +92,9 @@ func (s *Sandbox) buildStdlib(ctx context.Context, at string) (_ string, err err
 	}
 	s.options.Compiling()
 	res, err := s.Run(ctx, Command{Dir: work, Shell: buildGo, Env: buildGoEnv,
-		Mounts: []Mount{{From: built, To: BuildDir, Writable: true}}, Limits: Limits{Time: stdlibWithin}})
+		Mounts: []Mount{{From: built, To: BuildDir, Writable: true}}, Limits: Limits{Time: stdlibTimeout}})
 	if ctx.Err() != nil || res.Ended != "" {
-		_ = os.Rename(built, begun) // where another process stopped, too, one of the two is enough
+		_ = os.Rename(built, begun) // if another process was interrupted, too, one result is enough
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// compiler stands in for Go: it compiles the standard library by noting what, and its size is its version.
+// compiler installs a fake go that records its calls instead of compiling; its size is its version.
 func compiler(t *testing.T, version string) (env []string) {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "go", "bin")
@@ -34,8 +34,8 @@ func compiler(t *testing.T, version string) (env []string) {
 	return []string{"PATH=" + bin + ":/usr/bin:/bin"}
 }
 
-// TestStdlibIsCompiledOnce: the standard library is compiled once for each version of the program, by whoever wants it
-// first, where no file of a repository is.
+// TestStdlibIsCompiledOnce tests that the standard library is compiled once for each version of Go, on demand, without
+// any file of a repository.
 func TestStdlibIsCompiledOnce(t *testing.T) {
 	kept := filepath.Join(t.TempDir(), "kept")
 	env := compiler(t, "1")
@@ -59,7 +59,7 @@ func TestStdlibIsCompiledOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := box(t, sandbox.Options{Env: env, Stdlib: kept}).Stdlib(t.Context()) // as another process
+	again, err := box(t, sandbox.Options{Env: env, Stdlib: kept}).Stdlib(t.Context()) // like another process
 	if err != nil || again != first {
 		t.Errorf("%q, %v; want %q", again, err, first)
 	}
@@ -72,7 +72,7 @@ func TestStdlibIsCompiledOnce(t *testing.T) {
 	}
 }
 
-// Compiling is called before the library is compiled, and a build that was stopped goes on the next time.
+// Compiling is called before the library is compiled, and an interrupted build is continued the next time.
 func TestStdlibGoesOn(t *testing.T) {
 	kept := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
@@ -107,7 +107,7 @@ func TestStdlibGoesOn(t *testing.T) {
 	}
 }
 
-// TestStdlibIsNotThere: where it can't be compiled, or nowhere is a folder, there is none.
+// TestStdlibIsNotThere tests that there is no library if it can't be compiled, or if no folder is configured.
 func TestStdlibIsNotThere(t *testing.T) {
 	broken := strings.Replace(compiler(t, "1")[0], "go/bin", "none", 1)
 	for name, o := range map[string]sandbox.Options{

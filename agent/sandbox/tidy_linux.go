@@ -12,20 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of tidying up after a command.
+// Limits of tidying up after a command.
 const (
-	tidyAtMost = time.Minute
-	tidyWithin = 10 * time.Second // once the time of whoever runs the command is over
-	// discardWithin bounds how long what is discarded is removed. The rest of it stays where nobody meets it.
-	discardWithin = 5 * time.Second
+	tidyTimeout = time.Minute
+	tidyGrace   = 10 * time.Second // after the caller's context has ended
+	// discardTimeout limits the removal of discarded trees. The rest stays in a folder that only the owner can access.
+	discardTimeout = 5 * time.Second
 )
 
 var errUntidy = errors.New("there is too much to look through")
 
-// handOver gives the command's user what the command may write: when SIA is root,
-// commands run as another user. Only the owners of entries change. Links are not
-// followed. .git is handed over too, so that git does not complain of a stranger's
-// repository.
+// handOver makes the command's user the owner of the writable folders: if SIA is root, commands run as another user. It
+// changes only ownership and follows no links. It includes .git, so that git does not report a foreign owner.
 func handOver(ctx context.Context, c Command) error {
 	for _, tree := range c.writable() {
 		err := errors.Join(os.Lchown(tree, outsideUID, outsideUID), walkTree(ctx, tree, func(e walkedEntry) error {
@@ -36,7 +34,7 @@ func handOver(ctx context.Context, c Command) error {
 				}
 			}
 			if e.isDir() && e.depth >= maxDepth {
-				return errSkip // it is removed after the command
+				return errSkip // removed after the command
 			}
 			return nil
 		}, nil))
@@ -47,16 +45,15 @@ func handOver(ctx context.Context, c Command) error {
 	return nil
 }
 
-// tidyUp brings what a command could write into a state that SIA and the next command can
-// work with, and measures it. Nothing runs in the trees meanwhile, and links are not
-// followed.
+// tidyUp makes the folders that a command could write safe for SIA and the next command, and measures them. No command
+// may run in them at the same time. It follows no links.
 //
-//   - SIA may look into every folder and file, when it is not root. Otherwise each command could
-//     hide as much in a closed folder as one may use, and a closed file kept the work tree from being committed.
-//   - No file gives the rights of its owner or group to who runs it on this host.
-//   - No folder is nested deeper than maxDepth: what is deeper is removed.
+//   - SIA can read every folder and file, even if it is not root. Otherwise a command could hide as much data in an
+//     unreadable folder as the limit allows, and an unreadable file would prevent a commit.
+//   - No file has a set-user-ID or set-group-ID bit.
+//   - No folder is nested deeper than maxDepth; deeper ones are removed.
 //
-// Where that is not done in time, or can't be done, all of it is discarded, and the error is [ErrDiscarded].
+// If that fails or takes too long, the folders are discarded, and the error is [ErrDiscarded].
 func tidyUp(ctx context.Context, c Command) (treeSize, error) {
 	ctx, cancel := withTimeToTidy(ctx)
 	defer cancel()
@@ -84,15 +81,15 @@ func tidyTrees(ctx context.Context, c Command) (m treeSize, err error) {
 	return m, nil
 }
 
-// discard puts empty folders in the place of trees. What they held goes into folders that are closed to everybody
-// else, where its set-user-ID bits lend nothing, and is removed from there.
+// discard replaces trees by empty folders. It moves them into folders that only the owner can access, where set-user-ID
+// bits are harmless, and removes them there.
 func discard(trees []string, why error) error {
 	err := fmt.Errorf("%w: %w", ErrDiscarded, why)
-	ctx, cancel := context.WithTimeoutCause(context.Background(), discardWithin, errUntidy)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), discardTimeout, errUntidy)
 	defer cancel()
 	var closed []string
 	for _, tree := range trees {
-		at, failed := os.MkdirTemp(filepath.Dir(tree), ".discarded-*") // for its owner alone
+		at, failed := os.MkdirTemp(filepath.Dir(tree), ".discarded-*") // accessible only to its owner
 		if failed == nil {
 			closed = append(closed, at)
 			if failed = os.Rename(tree, filepath.Join(at, "tree")); failed == nil {
@@ -100,22 +97,22 @@ func discard(trees []string, why error) error {
 			}
 		}
 		if failed != nil {
-			err = errors.Join(err, failed, os.Chmod(tree, 0)) // nobody else gets in, at least
+			err = errors.Join(err, failed, os.Chmod(tree, 0)) // at least deny access to others
 		}
 	}
 	for _, at := range closed {
-		_ = removeTree(ctx, at) // the rest is removed with what is around it
+		_ = removeTree(ctx, at) // the rest is removed with the parent folder
 	}
 	return err
 }
 
-// withTimeToTidy is a context that may outlive ctx for tidyWithin.
+// withTimeToTidy returns a context that outlives ctx by up to tidyGrace.
 func withTimeToTidy(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	late, cancel := context.WithTimeoutCause(late, tidyAtMost, errUntidy)
+	late, cancel := context.WithTimeoutCause(late, tidyTimeout, errUntidy)
 	stop := context.AfterFunc(ctx, func() {
 		select {
-		case <-time.After(tidyWithin):
+		case <-time.After(tidyGrace):
 			end(errUntidy)
 		case <-late.Done():
 		}
@@ -123,12 +120,12 @@ func withTimeToTidy(ctx context.Context) (context.Context, context.CancelFunc) {
 	return late, func() { stop(); cancel(); end(nil) }
 }
 
-// treeSize is what a walk over trees counted.
+// treeSize is the result of walking trees.
 type treeSize struct {
-	bytes  int64 // holes in files take up nothing
+	bytes  int64 // allocated; holes in files don't count
 	files  int
-	deep   bool // there are folders nested deeper than maxDepth
-	hidden bool // something could not be looked at
+	deep   bool // folders are nested deeper than maxDepth
+	hidden bool // something could not be read
 }
 
 func (m *treeSize) addEntry(e walkedEntry) {
@@ -148,11 +145,11 @@ func (m *treeSize) tidyEntry(ctx context.Context, e walkedEntry) error {
 		}
 		return errSkip
 	case mode == unix.S_IFDIR && e.stat.Mode&0o500 != 0o500:
-		_ = unix.Fchmodat(e.dir, e.name, e.stat.Mode&0o777|0o700, 0) // somebody else's stays closed, and counts as hidden
+		_ = unix.Fchmodat(e.dir, e.name, e.stat.Mode&0o777|0o700, 0) // fails for other owners: then it is hidden
 	case (mode == unix.S_IFREG || mode == unix.S_IFDIR) && e.stat.Mode&(unix.S_ISUID|unix.S_ISGID) != 0:
 		return unix.Fchmodat(e.dir, e.name, e.stat.Mode&0o777, 0)
 	case mode == unix.S_IFREG && e.stat.Mode&0o400 == 0:
-		_ = unix.Fchmodat(e.dir, e.name, e.stat.Mode&0o777|0o600, 0) // somebody else's stays closed
+		_ = unix.Fchmodat(e.dir, e.name, e.stat.Mode&0o777|0o600, 0) // fails for other owners
 	}
 	return nil
 }

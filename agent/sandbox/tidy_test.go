@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// attackerTree is a work tree with this program in it, as ./attacker.
+// attackerTree creates a work tree with this program in it, as ./attacker.
 func attackerTree(t testing.TB) string {
 	t.Helper()
 	b, err := os.ReadFile(self(t))
@@ -26,12 +26,12 @@ func attackerTree(t testing.TB) string {
 	return tree(t, map[string]string{"attacker": string(b)})
 }
 
-// deepest is how deep folders are nested in a tree, up to a bound.
-func deepest(t testing.TB, dir string, most int) (depth int) {
+// deepest returns the nesting depth of folders in a tree, up to limit.
+func deepest(t testing.TB, dir string, limit int) (depth int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, p)
-		if depth = max(depth, strings.Count(rel, "/")+1); depth > most {
+		if depth = max(depth, strings.Count(rel, "/")+1); depth > limit {
 			return fs.SkipAll
 		}
 		return err
@@ -42,8 +42,8 @@ func deepest(t testing.TB, dir string, most int) (depth int) {
 	return depth
 }
 
-// TestEscapeOfTheDeadlineByDepth: however deep folders are nested, the time a command has
-// is all that they can take, and nobody after it meets them.
+// TestEscapeOfTheDeadlineByDepth tests that deeply nested folders take no more than the command's time, and are gone
+// afterwards.
 //
 //test:plain
 func TestEscapeOfTheDeadlineByDepth(t *testing.T) {
@@ -78,8 +78,8 @@ func TestEscapeOfTheDeadlineByDepth(t *testing.T) {
 	}
 }
 
-// TestEscapeOfACancelledRun: whoever cancelled gets an answer, before a command and after
-// it, whatever is in the tree.
+// TestEscapeOfACancelledRun tests that a canceled run returns soon, before a command and after it, for any content of
+// the tree.
 func TestEscapeOfACancelledRun(t *testing.T) {
 	s, dir := box(t, sandbox.Options{}), tree(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -93,7 +93,7 @@ func TestEscapeOfACancelledRun(t *testing.T) {
 	}
 }
 
-// TestClosedFilesAreOpened: whoever runs SIA can read what a command left closed.
+// TestClosedFilesAreOpened tests that SIA can read files that a command made unreadable.
 func TestClosedFilesAreOpened(t *testing.T) {
 	s, dir := box(t, sandbox.Options{}), tree(t, nil)
 	r := run(t, s, sandbox.Command{Dir: dir, Limits: sandbox.Limits{Time: time.Minute},
@@ -108,8 +108,7 @@ func TestClosedFilesAreOpened(t *testing.T) {
 	}
 }
 
-// TestEscapeByMode: nothing that a command leaves behind lends its owner's rights to
-// somebody on this host.
+// TestEscapeByMode tests that a command can't leave set-user-ID or set-group-ID files behind.
 func TestEscapeByMode(t *testing.T) {
 	s, dir, cache := box(t, sandbox.Options{}), tree(t, nil), tree(t, nil)
 	r := run(t, s, sandbox.Command{Dir: dir, Limits: sandbox.Limits{Time: time.Minute},

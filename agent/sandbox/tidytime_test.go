@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Tidying up may outlast whoever runs the command by ten seconds, and takes a minute at most.
+// Tidying up may outlast the caller's context by ten seconds, and takes a minute at most.
 func TestTidyingEnds(t *testing.T) {
 	for name, c := range map[string]struct{ cancelled, want time.Duration }{
-		"at once":     {0, tidyWithin},
-		"later":       {20 * time.Second, 20*time.Second + tidyWithin},
-		"much later":  {55 * time.Second, tidyAtMost},
-		"not at all":  {time.Hour, tidyAtMost},
-		"when it was": {tidyAtMost, tidyAtMost},
+		"at once":     {0, tidyGrace},
+		"later":       {20 * time.Second, 20*time.Second + tidyGrace},
+		"much later":  {55 * time.Second, tidyTimeout},
+		"not at all":  {time.Hour, tidyTimeout},
+		"when it was": {tidyTimeout, tidyTimeout},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -38,7 +38,7 @@ func TestTidyingEnds(t *testing.T) {
 	}
 }
 
-// A walk ends with its context, wherever it is.
+// A walk ends with its context, at any point.
 func TestWalkIsCancelled(t *testing.T) {
 	tree := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(tree, "a", "b", "c", "d"), 0o755); err != nil {
@@ -57,11 +57,10 @@ func TestWalkIsCancelled(t *testing.T) {
 	}
 }
 
-// What a command left is tidied as a whole or discarded as a whole: where tidying up was not done in time, nothing of
-// it is met by anybody.
+// A tree is either tidied or discarded as a whole: if tidying up takes too long, nothing of it remains.
 func TestUntidyTreesAreDiscarded(t *testing.T) {
 	tidied, discarded := 0, 0
-	for _, entries := range []int{0, 1, 10, 100, 5000} { // met before the time is over
+	for _, entries := range []int{0, 1, 10, 100, 5000} { // visited before the time is over
 		in := t.TempDir()
 		c := Command{Dir: filepath.Join(in, "tree"), Mounts: []Mount{{From: filepath.Join(in, "cache"), Writable: true},
 			{From: filepath.Join(in, "kept")}}}
@@ -118,7 +117,7 @@ func TestUntidyTreesAreDiscarded(t *testing.T) {
 	}
 }
 
-// endsAfter is a context that ends when it was looked at so many times.
+// endsAfter is a context that ends after a number of calls to Err.
 type endsAfter struct {
 	context.Context
 	left int

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Toolchain is a compiler or interpreter of this host that lies outside of /usr,
-// with the folders that a command needs to see, read-only and at the same place.
+// Toolchain is a compiler or interpreter of this host outside of /usr, with the folders that a command needs, mounted
+// read-only at the same path.
 type Toolchain struct {
 	Name string
 	Dirs []string
@@ -18,11 +18,10 @@ type Toolchain struct {
 	Env  []string
 }
 
-// knownPrograms are looked for in PATH. Most lie at PREFIX/bin/NAME, and then a command
-// needs PREFIX.
+// knownPrograms are looked up in PATH. Most are at PREFIX/bin/NAME, and a command then needs PREFIX.
 var knownPrograms = []struct {
 	name string
-	env  []string // that make it behave without a network
+	env  []string // for use without a network
 }{
 	{"go", []string{"GOTOOLCHAIN=local", "GOTELEMETRY=off", "GOFLAGS=-buildvcs=false"}},
 	{"node", []string{"npm_config_update_notifier=false", "npm_config_fund=false", "npm_config_audit=false"}},
@@ -32,7 +31,7 @@ var knownPrograms = []struct {
 	{"java", nil},
 }
 
-// findToolchains looks for toolchains with the PATH and HOME of an environment.
+// findToolchains finds toolchains with the PATH and HOME of an environment.
 func findToolchains(env []string) (found []Toolchain) {
 	value := func(name string) string {
 		for _, e := range slices.Backward(env) {
@@ -73,15 +72,14 @@ func findExecutable(list, name string) string {
 	return ""
 }
 
-// IsProgram reports whether there is a file that can be run.
+// IsProgram reports whether file is an executable file.
 func IsProgram(file string) bool {
 	st, err := os.Stat(file)
 	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
-// prefixOf is the folder that holds all of the program's toolchain and nothing
-// else, or "" when it can't be found. A person's own folders, such as ~/.cargo,
-// hold credentials too and are not shown.
+// prefixOf returns the folder that contains the program's toolchain only, or "" if there is none. A user's own folders,
+// such as ~/.cargo, also contain credentials and are never returned.
 func prefixOf(file, home string) string {
 	dir := filepath.Dir(file)
 	switch {
@@ -102,22 +100,22 @@ func prefixOf(file, home string) string {
 		return "/usr"
 	}
 	prefix := filepath.Dir(filepath.Dir(real))
-	if filepath.Base(filepath.Dir(real)) != "bin" || prefix == "/" || !inSystem(prefix) && holdsHome(prefix, home) {
+	if filepath.Base(filepath.Dir(real)) != "bin" || prefix == "/" || !inSystem(prefix) && containsHome(prefix, home) {
 		return ""
 	}
 	return prefix
 }
 
-// holdsHome reports whether a folder, of which no link leads elsewhere, holds a person's own: the home, what is around
-// it, or a folder right in it.
-func holdsHome(dir, home string) bool {
+// containsHome reports whether a folder without symbolic links contains personal files: it is the home, a parent of it,
+// or a folder directly in it.
+func containsHome(dir, home string) bool {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
 	return home != "" && (strings.HasPrefix(home+"/", dir+"/") || filepath.Dir(dir) == home)
 }
 
-// chosenVersion is the folder in dir that a settings file names, or else the last one.
+// chosenVersion returns the folder in dir that a settings file names, or else the last one.
 func chosenVersion(dir, settings string, name *regexp.Regexp) string {
 	if b, err := os.ReadFile(settings); err == nil {
 		if m := name.FindSubmatch(b); m != nil && filepath.IsLocal(string(m[1])) &&
@@ -125,7 +123,7 @@ func chosenVersion(dir, settings string, name *regexp.Regexp) string {
 			return filepath.Join(dir, string(m[1]))
 		}
 	}
-	all, _ := fs.Glob(os.DirFS(dir), "*/bin") // the folder's own name is no pattern
+	all, _ := fs.Glob(os.DirFS(dir), "*/bin") // the folder's own name is not part of the pattern
 	if len(all) == 0 {
 		return ""
 	}
@@ -137,7 +135,7 @@ func isDir(p string) bool {
 	return err == nil && st.IsDir()
 }
 
-// inSystem reports whether a path is visible to every command anyway.
+// inSystem reports whether a path is visible to all commands.
 func inSystem(p string) bool {
 	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib64"} {
 		if p == dir || strings.HasPrefix(p, dir+"/") {

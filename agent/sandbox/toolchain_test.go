@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A folder that holds somebody's home, keys and all, is shown to no command for the sake of a program in it, by
-// whatever name it goes.
+// A folder that contains a user's home, with keys, is never mounted because of a program in it, by any path.
 func TestToolchainInAHome(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -25,7 +24,7 @@ func TestToolchainInAHome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink("people", filepath.Join(top, "home")); err != nil { // as where homes are on another disk
+	if err := os.Symlink("people", filepath.Join(top, "home")); err != nil { // as if homes are on another disk
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ home, path, shown string }{

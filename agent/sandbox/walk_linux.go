@@ -11,36 +11,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxDepth bounds how deep folders may be nested in what a command may write, so that
-// nobody after it meets deeper ones. No package manager comes near it.
+// maxDepth is the maximum nesting of folders that a command leaves behind, so that later programs need not handle
+// deeper ones. Package managers stay far below it.
 const maxDepth = 200
 
-// walkChunk is how many names of a folder are read at a time: a folder of a million
-// files needs no memory.
+// walkChunk is the number of names read at once, so that a folder of a million files needs little memory.
 const walkChunk = 512
 
-// walkedEntry is what a walk met: a name in a folder that is open.
+// walkedEntry is an entry of an open folder, visited by a walk.
 type walkedEntry struct {
 	dir   int // descriptor of the folder
 	name  string
-	depth int // of the folder; 0: the tree's own
+	depth int // of the folder; 0: the tree itself
 	stat  unix.Stat_t
 }
 
 func (e walkedEntry) isDir() bool { return e.stat.Mode&unix.S_IFMT == unix.S_IFDIR }
 
-// errSkip says not to go into a folder.
+// errSkip makes the walk skip a folder.
 var errSkip = errors.New("skip")
 
-// treeWalk goes through a tree that strangers wrote. Each folder is opened from the one
-// around it and never by its path, so that depth costs nothing and no link is followed.
+// treeWalk walks a tree with untrusted content. It opens each folder relative to its parent and never by path, so that
+// depth costs nothing and no link is followed.
 type treeWalk struct {
 	ctx    context.Context
-	visit  func(walkedEntry) error // errSkip: not into this folder; another error ends the walk
-	hidden func(error)             // gets a folder that can't be read; may be nil
+	visit  func(walkedEntry) error // errSkip: skip this folder; other errors end the walk
+	hidden func(error)             // called for entries that can't be read; may be nil
 }
 
-// walkTree walks what is in a tree. The tree itself is not visited.
+// walkTree visits the entries of a tree, but not the tree itself.
 func walkTree(ctx context.Context, tree string, visit func(walkedEntry) error, hidden func(error)) error {
 	fd, err := unix.Open(tree, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -63,7 +62,7 @@ func (w *treeWalk) walkFolder(dir *os.File, depth int) error {
 				return err
 			}
 		}
-		if err != nil || len(names) == 0 { // its end, or it was removed meanwhile
+		if err != nil || len(names) == 0 { // the end, or it was removed
 			return nil
 		}
 	}
@@ -72,7 +71,7 @@ func (w *treeWalk) walkFolder(dir *os.File, depth int) error {
 func (w *treeWalk) walkEntry(dir int, name string, depth int) error {
 	e := walkedEntry{dir: dir, name: name, depth: depth}
 	if err := unix.Fstatat(dir, name, &e.stat, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		w.tell(err)
+		w.report(err)
 		return nil
 	}
 	if err := w.visit(e); err != nil {
@@ -86,21 +85,21 @@ func (w *treeWalk) walkEntry(dir int, name string, depth int) error {
 	}
 	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		w.tell(err)
+		w.report(err)
 		return nil
 	}
 	return w.walkFolder(os.NewFile(uintptr(fd), name), depth+1)
 }
 
-// tell tells of what can't be looked at. What is gone needs no look.
-func (w *treeWalk) tell(err error) {
+// report reports an entry that can't be read, unless it was removed.
+func (w *treeWalk) report(err error) {
 	if w.hidden != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.hidden(err)
 	}
 }
 
-// RemoveAll removes a tree that commands wrote, or a file. Folders in it may lack permissions, and be nested as deep as
-// they like. Links are removed, never followed.
+// RemoveAll removes a file, or a tree that commands wrote. Folders in it may lack permissions, and be nested to any
+// depth. Links are removed, never followed.
 func RemoveAll(dir string) error { return removeTree(context.Background(), dir) }
 
 func removeTree(ctx context.Context, dir string) error {
@@ -117,16 +116,15 @@ func removeTree(ctx context.Context, dir string) error {
 	return nil
 }
 
-// folderRemover removes folders with everything in them, however deep: it takes each
-// folder out of the one around it, so that two are open at most. What is in them may lack
-// permissions; nothing may run in them.
+// folderRemover removes folders of any depth with their content. It moves each subfolder next to its parent, so that at
+// most two are open. Folders may lack permissions; no command may run in them.
 type folderRemover struct {
 	ctx    context.Context
-	parent int // descriptor of the folder that holds them
-	moved  int // folders that were taken out
+	parent int // descriptor of the folder that contains them
+	moved  int // number of moved folders
 }
 
-// removeFolder removes the folder name of the folder parent.
+// removeFolder removes the folder name in the folder parent.
 func removeFolder(ctx context.Context, parent int, name string) error {
 	r := folderRemover{ctx: ctx, parent: parent}
 	for all := []string{name}; len(all) > 0; {
@@ -140,10 +138,9 @@ func removeFolder(ctx context.Context, parent int, name string) error {
 	return nil
 }
 
-// removeOne removes one folder, and returns the names that the folders in it have now,
-// beside it.
+// removeOne removes one folder. It moves its subfolders to the parent, and returns their new names.
 func (r *folderRemover) removeOne(name string) (inner []string, err error) {
-	openFolder(r.parent, name) // what can't be opened then, the next line tells
+	grantOwner(r.parent, name) // if this fails, the next call returns the error
 	fd, err := unix.Openat(r.parent, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -159,7 +156,7 @@ func (r *folderRemover) removeOne(name string) (inner []string, err error) {
 			err := unix.Unlinkat(fd, entry, 0)
 			if errors.Is(err, unix.EISDIR) {
 				var beside string
-				if beside, err = r.takeOut(fd, entry); err == nil {
+				if beside, err = r.moveUp(fd, entry); err == nil {
 					inner = append(inner, beside)
 				}
 			}
@@ -173,9 +170,9 @@ func (r *folderRemover) removeOne(name string) (inner []string, err error) {
 	}
 }
 
-// takeOut moves a folder to a free name in r.parent.
-func (r *folderRemover) takeOut(dir int, name string) (beside string, err error) {
-	openFolder(dir, name) // only who may write a folder can move it
+// moveUp moves a folder to an unused name in r.parent.
+func (r *folderRemover) moveUp(dir int, name string) (beside string, err error) {
+	grantOwner(dir, name) // moving requires write permission
 	for {
 		beside = fmt.Sprintf(".removed-%d", r.moved)
 		r.moved++
@@ -186,8 +183,8 @@ func (r *folderRemover) takeOut(dir int, name string) (beside string, err error)
 	}
 }
 
-// openFolder gives a folder's owner every right in it.
-func openFolder(dir int, name string) {
+// grantOwner gives the owner of a folder all permissions.
+func grantOwner(dir int, name string) {
 	var st unix.Stat_t
 	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&0o700 != 0o700 {
 		_ = unix.Fchmodat(dir, name, 0o700, 0)

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// Folders that are nested deeper than files can be open at a time are removed all the same, closed or not, with what
-// stands beside them. So is a file.
+// RemoveAll removes folders that are nested deeper than files can be open at the same time, with any permissions, and
+// with other entries. It also removes a file.
 func TestRemoveAllOfAnyDepth(t *testing.T) {
 	must := func(errs ...error) {
 		t.Helper()

@@ -13,40 +13,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How often the watch looks. Between two looks a process can fill about a tenth
-// of a GiB of memory for each processor.
+// Intervals of the watch. In one memory interval, a process can fill about a tenth of a GiB for each processor.
 const (
-	memoryEvery = 50 * time.Millisecond
-	diskEvery   = 250 * time.Millisecond
-	openWithin  = 3 * time.Second // to get hold of the sandbox's own folders
+	memoryInterval = 50 * time.Millisecond
+	diskInterval   = 250 * time.Millisecond
+	openTimeout    = 3 * time.Second // for opening the sandbox's own folders
 )
 
-// memoryFloor is how many bytes of memory must stay available on the whole host. It
-// bounds what is held in ways that no process accounts for, such as pipes and unmapped
-// shared memory.
+// memoryFloor is the memory that must stay available on the host, in bytes. It limits memory that is not accounted to
+// processes, such as pipes and unmapped shared memory.
 const memoryFloor = 192 << 20
 
-// limitWatch holds the limits that the kernel does not hold for us.
+// limitWatch enforces the limits that the kernel does not.
 type limitWatch struct {
 	r     *runningCommand
-	trees []string // on the disk: the work tree and the writable mounts
+	trees []string // on disk: the work tree and the writable mounts
 	since time.Time
 
-	proc  atomic.Pointer[os.File] // the sandbox's own /proc, which lists its processes and no others; nil when it has none
-	temps []*os.File              // its temporary file systems
-	first unix.Statfs_t           // the work tree's file system when the command began
-	last  unix.Statfs_t           // and when the trees were last walked
-	when  time.Time               // they were
+	proc  atomic.Pointer[os.File] // the sandbox's own /proc, with only its processes; nil: none
+	temps []*os.File              // temporary file systems of the sandbox
+	first unix.Statfs_t           // state of the work tree's file system at the start
+	last  unix.Statfs_t           // state at the last walk of the trees
+	when  time.Time               // time of that walk
 }
 
 func newWatch(r *runningCommand, c Command) *limitWatch {
 	w := &limitWatch{r: r, trees: c.writable(), since: time.Now(), when: time.Now()}
-	_ = unix.Statfs(c.Dir, &w.first) // without it every look is a walk
+	_ = unix.Statfs(c.Dir, &w.first) // if this fails, every check is a walk
 	w.last = w.first
 	return w
 }
 
-// run looks until stop is closed.
+// run checks the limits until stop is closed.
 func (w *limitWatch) run(stop chan struct{}) {
 	defer func() {
 		for _, f := range w.temps {
@@ -57,21 +55,21 @@ func (w *limitWatch) run(stop chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer close(disk)
-		runEvery(stop, diskEvery, func() {
+		runEvery(stop, diskInterval, func() {
 			if why := w.checkDisk(ctx); why != "" {
 				w.r.requestEnd(ByDisk, why)
 			}
 		})
 	}()
-	runEvery(stop, memoryEvery, w.checkMemory)
-	cancel() // a walk under way
+	runEvery(stop, memoryInterval, w.checkMemory)
+	cancel() // cancels a running walk
 	<-disk
 	if proc := w.proc.Load(); proc != nil {
 		proc.Close()
 	}
 }
 
-// runEvery calls f again and again until stop is closed.
+// runEvery calls f at intervals of d until stop is closed.
 func runEvery(stop chan struct{}, d time.Duration, f func()) {
 	tick := time.NewTicker(d)
 	defer tick.Stop()
@@ -85,10 +83,10 @@ func runEvery(stop chan struct{}, d time.Duration, f func()) {
 	}
 }
 
-// checkMemory measures memory.
+// checkMemory checks the memory limits.
 func (w *limitWatch) checkMemory() {
 	w.openFolders()
-	if w.temps == nil && time.Since(w.since) > openWithin {
+	if w.temps == nil && time.Since(w.since) > openTimeout {
 		w.r.requestEnd(ByMemory, "it hides from the watch on its memory")
 		return
 	}
@@ -103,7 +101,7 @@ func (w *limitWatch) checkMemory() {
 	if files > int64(w.r.limits.Files) {
 		w.r.requestEnd(ByDisk, fmt.Sprintf("it made more than %d temporary files", w.r.limits.Files))
 	}
-	if w.r.group == nil && w.overMemory(inFiles) { // a group's memory is held by the kernel
+	if w.r.group == nil && w.overMemory(inFiles) { // in a control group, the kernel limits memory
 		v := w.memoryVerdict()
 		w.r.requestEnd(v.by, v.why)
 	}
@@ -112,11 +110,11 @@ func (w *limitWatch) checkMemory() {
 	}
 }
 
-// overMemory reports whether the processes and so many bytes of temporary files hold more than the limit.
+// overMemory reports whether the processes and inFiles bytes of temporary files exceed the memory limit.
 func (w *limitWatch) overMemory(inFiles int64) bool {
 	held := inFiles + w.processMemory(residentMemory)
 	if held > w.r.limits.Memory {
-		held = inFiles + w.processMemory(sharedMemory) // that takes the kernel long
+		held = inFiles + w.processMemory(sharedMemory) // accurate, but slow
 	}
 	return held > w.r.limits.Memory
 }
@@ -125,9 +123,8 @@ func (w *limitWatch) memoryVerdict() endVerdict {
 	return endVerdict{ByMemory, fmt.Sprintf("it needed more than %s of memory", humanSize(w.r.limits.Memory))}
 }
 
-// openFolders opens the sandbox's temporary folders and its /proc. They are reached
-// through a process of the command, since the first process is bubblewrap's, and only
-// root can look into that one.
+// openFolders opens the sandbox's temporary folders and its /proc. It uses a process of the command, since the first
+// process is bubblewrap's, which only root can inspect.
 func (w *limitWatch) openFolders() {
 	if w.temps != nil {
 		return
@@ -150,7 +147,7 @@ func (w *limitWatch) openFolders() {
 		}
 		w.temps = temps
 		if w.r.sandbox.capability.Kind == KindFull {
-			if proc, err := os.Open(root + "/proc"); err == nil { // without it the host's is read
+			if proc, err := os.Open(root + "/proc"); err == nil { // otherwise the host's /proc is used
 				w.proc.Store(proc)
 			}
 		}
@@ -158,7 +155,7 @@ func (w *limitWatch) openFolders() {
 	}
 }
 
-// childPIDs lists the processes that a process has begun.
+// childPIDs returns the children of a process.
 func childPIDs(pid int) []string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -170,8 +167,8 @@ func childPIDs(pid int) []string {
 // openInProc opens a file of one process in /proc.
 type openInProc func(name string) (*os.File, error)
 
-// processMemory is how many bytes of memory the processes hold, as measure finds of each. They are their own and those
-// that they share with others of the sandbox, without the files that they map.
+// processMemory returns the memory of the processes, in bytes, according to measure. It includes memory shared within
+// the sandbox and excludes mapped files.
 func (w *limitWatch) processMemory(measure func(openInProc) int64) (held int64) {
 	if proc := w.proc.Load(); proc != nil {
 		for _, pid := range numericEntries(proc) {
@@ -191,25 +188,25 @@ func (w *limitWatch) processMemory(measure func(openInProc) int64) (held int64) 
 	return held
 }
 
-// numericEntries lists the entries of a directory of /proc that are numbers.
+// numericEntries returns the entries of a directory of /proc that are numbers.
 func numericEntries(dir *os.File) []string {
-	again, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", dir.Fd())) // a position of its own
+	again, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", dir.Fd())) // with its own position
 	if err != nil {
 		return nil
 	}
 	defer again.Close()
-	names, _ := again.Readdirnames(-1) // some may have gone meanwhile
+	names, _ := again.Readdirnames(-1) // some may have been removed
 	return slices.DeleteFunc(names, func(n string) bool { return n[0] < '0' || n[0] > '9' })
 }
 
-// residentMemory is what a process's status says. What several share counts for each of them.
+// residentMemory returns a process's memory from its status. Shared memory counts for each process.
 func residentMemory(open openInProc) int64 {
 	bytes, _ := readMemory(open, "status", "RssAnon", "RssShmem")
 	return bytes
 }
 
-// sharedMemory divides what several processes share among them, such as what they had when they forked. Where the
-// kernel does not say that, it is residentMemory.
+// sharedMemory divides shared memory, such as that before a fork, among its processes. If the kernel does not report
+// that, it is residentMemory.
 func sharedMemory(open openInProc) int64 {
 	if bytes, ok := readMemory(open, "smaps_rollup", "Pss_Anon", "Pss_Shmem"); ok {
 		return bytes
@@ -217,11 +214,11 @@ func sharedMemory(open openInProc) int64 {
 	return residentMemory(open)
 }
 
-// readMemory adds up fields of a process's file; ok says that all were there.
+// readMemory adds up fields of a process's file; ok reports whether all were present.
 func readMemory(open openInProc, file string, fields ...string) (bytes int64, ok bool) {
 	f, err := open(file)
 	if err != nil {
-		return 0, false // the process has ended, or may not be looked into
+		return 0, false // the process has exited, or can't be inspected
 	}
 	defer f.Close()
 	var b [4096]byte
@@ -238,8 +235,8 @@ func readMemory(open openInProc, file string, fields ...string) (bytes int64, ok
 	return bytes, found == len(fields)
 }
 
-// processTree lists the first process and all its descendants. Orphans become children
-// of the first process of their namespace, so that none is missed.
+// processTree returns the first process and all its descendants. It misses none, since orphans become children of the
+// first process of their namespace.
 func (w *limitWatch) processTree() []int {
 	parents := map[int][]int{}
 	proc, err := os.Open("/proc")
@@ -250,7 +247,7 @@ func (w *limitWatch) processTree() []int {
 	for _, n := range numericEntries(proc) {
 		b, err := os.ReadFile("/proc/" + n + "/stat")
 		if err != nil {
-			continue // it ended
+			continue // it exited
 		}
 		_, rest, _ := strings.Cut(string(b[strings.LastIndexByte(string(b), ')')+1:]), " ")
 		f := strings.Fields(rest) // state, parent, …
@@ -268,8 +265,7 @@ func (w *limitWatch) processTree() []int {
 	return all
 }
 
-// availableMemory is how many bytes programs can still get on this host; 1<<62 when that
-// is not known.
+// availableMemory returns the memory available on this host, in bytes; 1<<62 if unknown.
 func availableMemory() int64 {
 	b, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

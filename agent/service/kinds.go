@@ -26,18 +26,18 @@ var mysqlScript string
 // kind is a server that can be started.
 type kind struct {
 	title    string
-	images   []string // last parts of the names of images that hold it
-	programs []string // any of which is it; the first that there is counts
-	port     int      // where its image listens
-	socket   string   // below the folder of the service
-	script   string   // gets DIR, the folder of the service, BIN and what env makes
+	images   []string // last parts of the names of images that contain it
+	programs []string // alternative names of its program; the first available is used
+	port     int      // port of its image
+	socket   string   // relative to the folder of the service
+	script   string   // its variables are DIR, the folder of the service, BIN, and those of env
 	inFolder bool     // BIN is the folder of the program
-	// env are the variables of the script for those of the image
+	// env converts the variables of the image to those of the script
 	env func(get func(names ...string) string) []string
 }
 
-// kinds are those that are known. The variables are those of the images' own documentation: hub.docker.com/_/postgres,
-// /_/mysql, /_/mariadb, and of the bitnami images of these.
+// kinds are the supported servers. The variables are documented for the images: hub.docker.com/_/postgres, /_/mysql,
+// /_/mariadb, and for their bitnami images.
 var kinds = []kind{
 	{title: "PostgreSQL", images: []string{"postgres", "postgresql", "postgis", "pgvector", "timescaledb"},
 		programs: []string{"initdb"}, port: 5432, socket: "run/.s.PGSQL.5432", script: postgresScript, inFolder: true,
@@ -52,22 +52,22 @@ var kinds = []kind{
 		socket: "run/memcached.sock", script: memcachedScript, env: func(func(...string) string) []string { return nil }},
 }
 
-// extension is one of PostgreSQL that an image holds beside it.
+// extension is an extension of PostgreSQL that an image includes.
 type extension struct {
 	name string
-	env  []string // further variables of the script, where the image makes or loads the extension
+	env  []string // additional variables of the script, if the image creates or loads the extension
 }
 
-// extensions of the images that hold one. Those of PostGIS and TimescaleDB make it in the default database, which
-// TimescaleDB can only where the server loads it as it starts: https://hub.docker.com/r/postgis/postgis and
+// extensions of the images that include one. Those of PostGIS and TimescaleDB create it in the default database, which
+// for TimescaleDB requires loading it at server start: https://hub.docker.com/r/postgis/postgis and
 // https://hub.docker.com/r/timescale/timescaledb.
 var extensions = map[string]extension{"pgvector": {name: "vector"},
 	"postgis":     {"postgis", []string{"EXTENSION=postgis"}},
 	"timescaledb": {"timescaledb", []string{"EXTENSION=timescaledb", "PRELOAD=timescaledb"}},
 }
 
-// kindOf is the kind of server that an image holds, and the last part of its name with its tag: of
-// registry/owner/postgres:16@sha256:… these are postgres and 16.
+// kindOf returns the kind of server in an image, and the last part of its name with its tag: for
+// registry/owner/postgres:16@sha256:… postgres and 16.
 func kindOf(image string) (k kind, name, tag string, known bool) {
 	image, _, _ = strings.Cut(image, "@")
 	name = image[strings.LastIndexByte(image, '/')+1:]
@@ -80,13 +80,13 @@ func kindOf(image string) (k kind, name, tag string, known bool) {
 	return k, name, tag, false
 }
 
-// program is the path of a kind's program on this host; empty: it has none. Where there are several versions, as of
-// PostgreSQL, it is the one that the tag names, or else the newest.
+// program returns the path of a kind's program on this host; empty: none. Of several versions, as of PostgreSQL, it
+// returns the one in the tag, or else the newest.
 func (k kind) program(folders []string, tag string) string {
 	for _, name := range k.programs {
 		var found []string
 		for _, pattern := range folders {
-			all, _ := filepath.Glob(filepath.Join(pattern, name)) // the patterns are ours or a PATH's
+			all, _ := filepath.Glob(filepath.Join(pattern, name)) // the patterns are constant or from PATH
 			found = append(found, slices.DeleteFunc(all, func(p string) bool { return !sandbox.IsProgram(p) })...)
 		}
 		if len(found) == 0 {
@@ -103,7 +103,7 @@ func (k kind) program(folders []string, tag string) string {
 	return ""
 }
 
-// version is the number of the version that a program's folder names, as /usr/lib/postgresql/16/bin does; 0: none.
+// version returns the version in a program's folder, such as 16 in /usr/lib/postgresql/16/bin; 0: none.
 func version(program string) (n int) {
 	for _, part := range strings.Split(filepath.Dir(program), "/") {
 		n = max(n, leadingNumber(strings.TrimPrefix(part, "pgsql-")))
@@ -132,9 +132,9 @@ func postgresEnv(get func(names ...string) string) []string {
 		auth = "trust"
 	}
 	if password == "" {
-		password = "none" // initdb wants one, and nobody asks for it
+		password = "none" // initdb requires one, but it is never used
 	}
-	if database != "postgres" { // which is always there
+	if database != "postgres" { // which always exists
 		create = `CREATE DATABASE "` + strings.ReplaceAll(database, `"`, `""`) + `"`
 	}
 	return []string{"SUPERUSER=" + user, "PASSWORD=" + password, "AUTH=" + auth, "DATABASE=" + database,

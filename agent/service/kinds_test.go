@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// BeServer is a server that writes down how it was started, listens and waits for its end.
+// BeServer is a fake server that records how it was started, listens and waits for its end.
 func BeServer(args []string) error {
 	if err := os.WriteFile(filepath.Join(os.Getenv("DIR"), "args"), []byte(strings.Join(args, "\n")), 0o600); err != nil {
 		return err
@@ -38,8 +38,8 @@ func BeServer(args []string) error {
 	return conn.Close()
 }
 
-// installed makes a folder with programs that are this one as a server, of a version that is newer than any here.
-// Beside it lie two extensions of PostgreSQL.
+// installed creates a folder with this binary as server programs, of a version newer than any real one, and with two
+// extensions of PostgreSQL.
 func installed(t *testing.T, names ...string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -74,7 +74,8 @@ func installed(t *testing.T, names ...string) string {
 	return dir
 }
 
-// TestCommandLines: how servers are started that a machine need not have, with values that a shell would like.
+// TestCommandLines tests the command lines of servers that need not be installed, with values that are special to a
+// shell.
 func TestCommandLines(t *testing.T) {
 	const password = `a'b"c$(d)\`
 	login := func(user, password string) string {
@@ -121,7 +122,7 @@ func TestCommandLines(t *testing.T) {
 			map[string]string{"logins": login("root", "r") + login("u", password)}},
 		{gate.Service{Name: "m", Image: "mysql:8", Env: map[string]string{"MYSQL_ALLOW_EMPTY_PASSWORD": "1"}},
 			[]string{"mysqld", "mysqladmin"}, 3306, nil, map[string]string{"logins": login("root", "")}},
-		{gate.Service{Name: "m", Image: "mysql:8"}, []string{"mysqld"}, 3306, nil, nil}, // without a client beside it
+		{gate.Service{Name: "m", Image: "mysql:8"}, []string{"mysqld"}, 3306, nil, nil}, // without a client program
 	} {
 		bin, dir := installed(t, c.programs...), t.TempDir()
 		s := find([]gate.Service{c.wanted}, []string{bin}, true)
@@ -140,7 +141,7 @@ func TestCommandLines(t *testing.T) {
 			t.Errorf("%s: %v\n%s\n%s", c.wanted.Image, err, out, log)
 			continue
 		}
-		conn, err := net.Dial("unix", strings.ReplaceAll(sv.Socket, At+"/0", dir)) // which ends it
+		conn, err := net.Dial("unix", strings.ReplaceAll(sv.Socket, At+"/0", dir)) // ends it
 		if err != nil {
 			t.Error(err)
 			continue
@@ -161,7 +162,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// TestNotInstalled: a server that this machine does not have is named, with what follows from it.
+// TestNotInstalled tests that a missing server is named, with the consequences.
 func TestNotInstalled(t *testing.T) {
 	for image, title := range map[string]string{"redis:7": "Redis", "mariadb": "MariaDB",
 		"ghcr.io/o/memcached": "memcached", "valkey/valkey:8@sha2": "Redis"} {
@@ -176,7 +177,7 @@ func TestNotInstalled(t *testing.T) {
 	}
 }
 
-// TestRefusedForTheSameReason: of several variables that no program gets, the same is named each time.
+// TestRefusedForTheSameReason tests that of several unusable variables the same is named each time.
 func TestRefusedForTheSameReason(t *testing.T) {
 	env := map[string]string{}
 	for i := range 20 {
@@ -191,7 +192,7 @@ func TestRefusedForTheSameReason(t *testing.T) {
 	}
 }
 
-// TestHostPorts: where a job's steps find a service.
+// TestHostPorts tests the ports at which a job's steps reach a service.
 func TestHostPorts(t *testing.T) {
 	for ports, want := range map[string]string{
 		"5432": "[5432]", "5432/tcp": "[5432]", "15432:5432": "[15432]", "127.0.0.1:15432:5432/tcp": "[15432]",
@@ -204,7 +205,7 @@ func TestHostPorts(t *testing.T) {
 	}
 }
 
-// TestVersions: of several versions it is the one that the tag names, or else the newest.
+// TestVersions tests that the version in the tag is chosen, or else the newest.
 func TestVersions(t *testing.T) {
 	dir := t.TempDir()
 	for _, v := range []string{"9.6", "15", "16"} {

@@ -18,32 +18,31 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of what a repository's workflow files may want.
+// Limits of the services in a repository's workflow files.
 const (
-	most        = 8   // services
-	maxFiles    = 100 // workflow files that are read
-	maxWorkflow = 256 << 10
-	maxValue    = 1000 // bytes of a variable
-	shownName   = 100  // characters of a name or an image in what people read
+	maxServices  = 8   // services
+	maxFiles     = 100 // workflow files that are read
+	maxWorkflow  = 256 << 10
+	maxValue     = 1000 // bytes of a variable
+	maxShownName = 100  // shown characters of a name or an image
 )
 
 const workflows = ".github/workflows"
 
-// At is where a command sees the folders of services.
+// At is the parent of the services' folders in the sandbox.
 const At = sandbox.CacheDir + "/services"
 
-// Set is what of a repository's services can be had here.
+// Set holds the services of a repository that are available here.
 type Set struct {
-	// Missing says what can't be had, and why, a sentence each. The names in it are a stranger's, cleaned.
+	// Missing describes the unavailable services and why, one sentence each. Untrusted names in it are cleaned.
 	Missing []string
 
-	has     []string // what there is, for an agent
+	has     []string // available services, in words for an agent
 	servers []sandbox.Server
 }
 
-// Find reads which services the workflow files of a work tree want, and looks for their programs where commands in the
-// sandbox find them. A file that can't be read wants none. images are wanted besides, where no workflow names their
-// kind.
+// Find reads the services in the workflow files of a work tree, and looks up their programs for commands in the
+// sandbox. It skips unreadable files. images are services in addition, unless a workflow has one of their kind.
 func Find(box *sandbox.Sandbox, tree string, images []string) Set {
 	root, err := os.OpenRoot(tree)
 	if err != nil {
@@ -51,7 +50,7 @@ func Find(box *sandbox.Sandbox, tree string, images []string) Set {
 	}
 	defer root.Close()
 	var files []string
-	var entries []os.DirEntry // those that can be read
+	var entries []os.DirEntry // readable ones
 	if dir, err := root.Open(workflows); err == nil {
 		entries, _ = dir.ReadDir(-1)
 		dir.Close()
@@ -71,7 +70,7 @@ func Find(box *sandbox.Sandbox, tree string, images []string) Set {
 	}, images)
 }
 
-// FindIn is Find for files that lie elsewhere: their slash-separated paths, in any order, and how to read one.
+// FindIn is Find for files in another place: their slash-separated paths, in any order, and a function to read them.
 func FindIn(
 	box *sandbox.Sandbox, files []string, read func(name string) ([]byte, error), images []string,
 ) Set {
@@ -88,7 +87,7 @@ func FindIn(
 	return find(append(wanted, settingsWant(images, wanted)...), filepath.SplitList(box.Path()), box.CanFetch())
 }
 
-// settingsWant are the services of images that the settings name, but for those of a kind that a workflow names.
+// settingsWant returns the services for the images in the settings, except those of a kind in a workflow.
 func settingsWant(images []string, wanted []gate.Service) (out []gate.Service) {
 	for _, image := range images {
 		k, name, _, known := kindOf(image)
@@ -102,21 +101,20 @@ func settingsWant(images []string, wanted []gate.Service) (out []gate.Service) {
 	return out
 }
 
-// programFolders are where the packages of distributions put programs that are not in PATH. All lie where a sandbox
-// sees them.
+// programFolders are folders in which distributions install programs outside of PATH. All are visible in the sandbox.
 var programFolders = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*"}
 
-// find decides what can be had. can says that a sandbox starts servers.
-func find(wanted []gate.Service, path []string, can bool) (s Set) {
+// find determines the available services. can reports whether the sandbox can start servers.
+func find(wanted []gate.Service, path []string, canStart bool) (s Set) {
 	var kept []candidate
 	for _, w := range wanted {
-		c, why := consider(w, append(slices.Clone(programFolders), path...), can)
+		c, why := consider(w, append(slices.Clone(programFolders), path...), canStart)
 		switch {
 		case why != "":
 			s.miss(why)
 		case slices.ContainsFunc(kept, c.same):
-		case len(kept) == most:
-			s.miss(fmt.Sprintf("Services after the first %d are not started here: %s is one of them.", most, c.shown()))
+		case len(kept) == maxServices:
+			s.miss(fmt.Sprintf("Services after the first %d are not started here: %s is one of them.", maxServices, c.shown()))
 		default:
 			kept = append(kept, c)
 		}
@@ -136,7 +134,7 @@ func find(wanted []gate.Service, path []string, can bool) (s Set) {
 			take(&kept[i], port)
 		}
 	}
-	for i := range kept { // where a job in a container finds it, by its name
+	for i := range kept { // port for jobs in a container, which use the service's name
 		c := &kept[i]
 		if len(c.ports) > 0 && owners[c.kind.port] == "" || len(c.mapped) == 0 {
 			take(c, c.kind.port)
@@ -151,7 +149,7 @@ func find(wanted []gate.Service, path []string, can bool) (s Set) {
 }
 
 func (s *Set) miss(why string) {
-	if !slices.Contains(s.Missing, why) && len(s.Missing) < 2*most {
+	if !slices.Contains(s.Missing, why) && len(s.Missing) < 2*maxServices {
 		s.Missing = append(s.Missing, why)
 	}
 }
@@ -169,28 +167,28 @@ func (s *Set) add(i int, c candidate) {
 		show(c.image), strings.Join(ports, " and localhost:")))
 }
 
-// candidate is a service with a program that is installed.
+// candidate is a service with an installed program.
 type candidate struct {
 	name, image string
 	kind        kind
 	program     string
-	mapped      []int // ports that the workflow maps
+	mapped      []int // host ports in the workflow
 	env         []string
-	ports       []int // that it gets
+	ports       []int // assigned ports
 }
 
 func (c candidate) shown() string {
 	return fmt.Sprintf("the service %s (%s)", show(c.name), show(c.image))
 }
 
-// same reports whether another service would be the same server: of other jobs, mostly.
+// same reports whether another service, usually of another job, would be the same server.
 func (c candidate) same(o candidate) bool {
 	return c.kind.title == o.kind.title && c.program == o.program && slices.Equal(c.mapped, o.mapped) &&
 		slices.Equal(c.env, o.env) && c.name == o.name
 }
 
-// consider looks whether a service can be had. why says, as a sentence, that it can't.
-func consider(w gate.Service, folders []string, can bool) (c candidate, why string) {
+// consider checks whether a service is available. why is a sentence with the reason if it is not.
+func consider(w gate.Service, folders []string, canStart bool) (c candidate, why string) {
 	k, name, tag, known := kindOf(w.Image)
 	c = candidate{name: w.Name, image: w.Image, kind: k}
 	if !known {
@@ -200,7 +198,7 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 	if c.program = k.program(folders, tag); c.program == "" {
 		return c, fmt.Sprintf("%s isn't installed where SIA runs: tests that need %s can't run here.", k.title, c.shown())
 	}
-	if !can {
+	if !canStart {
 		return c, fmt.Sprintf("%s is not started here: this sandbox starts no servers.", text.Capital(c.shown()))
 	}
 	extension := extensions[name]
@@ -211,14 +209,14 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 	if c.mapped, why = hostPorts(w.Ports, k.port); why != "" {
 		return c, fmt.Sprintf("%s is not started here: %s.", text.Capital(c.shown()), why)
 	}
-	for _, variable := range slices.Sorted(maps.Keys(w.Env)) { // what is said must not be chance: results are kept by it
+	for _, variable := range slices.Sorted(maps.Keys(w.Env)) { // sorted, since the messages are part of a cache key
 		if why = unusable(w.Env[variable]); why != "" {
 			return c, fmt.Sprintf("%s is not started here: its variable %s %s.", text.Capital(c.shown()), show(variable), why)
 		}
 	}
 	c.env = append(k.env(func(names ...string) string {
 		for _, n := range names {
-			// The value of an expression, such as a secret, is not known here.
+			// The value of an expression, such as a secret, is unknown here.
 			if v := w.Env[n]; v != "" && !strings.Contains(v, "${{") {
 				return v
 			}
@@ -231,7 +229,7 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 	return c, ""
 }
 
-// unusable says why a value is given to no program; empty: it may be.
+// unusable returns why a value can't be passed to a program; empty: it can.
 func unusable(value string) string {
 	switch {
 	case strings.IndexFunc(value, unicode.IsControl) >= 0:
@@ -242,8 +240,8 @@ func unusable(value string) string {
 	return ""
 }
 
-// hostPorts reads the ports at which a job's steps find a service: of 15432:5432, 127.0.0.1:15432:5432/tcp the first,
-// and of 5432 itself. Of several, those count that lead to the port where the image listens.
+// hostPorts returns the ports by which a job's steps reach a service: 15432 for 15432:5432 or 127.0.0.1:15432:5432/tcp,
+// and 5432 for 5432. If any are mapped to the image's usual port, it returns only those.
 func hostPorts(ports []string, usual int) (out []int, why string) {
 	var others []int
 	for _, p := range ports {
@@ -251,7 +249,7 @@ func hostPorts(ports []string, usual int) (out []int, why string) {
 		fields := strings.Split(p, ":")
 		inner, err := strconv.Atoi(fields[len(fields)-1])
 		if err != nil || protocol != "" && protocol != "tcp" {
-			continue // a range, an expression, or not of TCP
+			continue // a range, an expression, or not TCP
 		}
 		outer := inner
 		if len(fields) > 1 {
@@ -273,11 +271,11 @@ func hostPorts(ports []string, usual int) (out []int, why string) {
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
-	return out[:min(len(out), most)], ""
+	return out[:min(len(out), maxServices)], ""
 }
 
-// hasExtension reports whether this host's PostgreSQL has an extension: beside /usr/lib/postgresql/16/bin it lies in
-// /usr/share/postgresql/16/extension, beside /usr/pgsql-16/bin in /usr/pgsql-16/share/extension.
+// hasExtension reports whether this host's PostgreSQL has an extension: for /usr/lib/postgresql/16/bin it is in
+// /usr/share/postgresql/16/extension, for /usr/pgsql-16/bin in /usr/pgsql-16/share/extension.
 func hasExtension(program, name string) bool {
 	prefix := filepath.Dir(filepath.Dir(program))
 	for _, share := range []string{strings.Replace(prefix, "/lib/", "/share/", 1), filepath.Join(prefix, "share"),
@@ -292,8 +290,8 @@ func hasExtension(program, name string) bool {
 // Any reports whether there is a service to start.
 func (s Set) Any() bool { return len(s.servers) > 0 }
 
-// Join gives a command the services. Their data lies in dir, an empty folder of this host or one that an earlier
-// command had, and stays there. Each starts when it is first connected to, or before the command where first says so.
+// Join adds the services to a command. Their data is in dir, an empty folder of this host or one of an earlier command,
+// and is kept. Each service starts at its first connection, or before the command if first is set.
 func (s Set) Join(c *sandbox.Command, dir string, first bool) {
 	if !s.Any() {
 		return
@@ -302,7 +300,7 @@ func (s Set) Join(c *sandbox.Command, dir string, first bool) {
 	c.Mounts = append(c.Mounts, sandbox.Mount{From: dir, To: At, Writable: true})
 }
 
-// Told says to an agent which services there are; empty: none.
+// Told returns a description of the available services for an agent; empty: none.
 func (s Set) Told() string {
 	if !s.Any() {
 		return ""
@@ -311,10 +309,10 @@ func (s Set) Told() string {
 		"database that the workflow gives, in the version that this machine has: " + strings.Join(s.has, "; ") + "."
 }
 
-// Key tells a set from others in which tests may come out otherwise.
+// Key returns a key that differs if tests may have different results.
 func (s Set) Key() string { return fmt.Sprintf("%v %q", s.servers, s.Missing) }
 
-// show is a stranger's text for a line that people read.
+// show cleans untrusted text for a line that users read.
 func show(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == '`' {
@@ -322,5 +320,5 @@ func show(s string) string {
 		}
 		return r
 	}, text.OneLine(s))
-	return cmp.Or(text.Clip(s, shownName), "without a name")
+	return cmp.Or(text.Clip(s, maxShownName), "without a name")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/agent/service"
 )
 
-// TestMain lets this program be the inside of a sandbox, as `sia forward` is, and a server.
+// TestMain lets the test binary act as the program inside a sandbox, as `sia forward` does, and as a server.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forward" {
 		os.Exit(sandbox.Forward(os.Args[2:]))
@@ -52,7 +52,7 @@ func newBench(t *testing.T, services string) *bench {
 	if err := os.Mkdir(b.data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // as the sandbox's user wrote there
+	t.Cleanup(func() { // the sandbox's user wrote there
 		if err := sandbox.RemoveAll(b.data); err != nil {
 			t.Error(err)
 		}
@@ -104,9 +104,8 @@ db:
 
 const psql = `export PGPASSWORD="it's \$(secret)"; psql -XAtv ON_ERROR_STOP=1 -U shop -d 'orders "1"' `
 
-// TestPostgreSQL: the workflow of a repository names PostgreSQL. The repository's tests meet the user, password and
-// database that it gives, at the port that it maps and by the service's name; what a command wrote is there for the
-// next one.
+// TestPostgreSQL tests a workflow with PostgreSQL. The repository's tests can use the user, password and database in
+// it, at the mapped port and by the service's name; data is kept for the next command.
 func TestPostgreSQL(t *testing.T) {
 	b := newBench(t, shop)
 	set := service.Find(b.box, b.tree, nil)
@@ -118,7 +117,7 @@ func TestPostgreSQL(t *testing.T) {
 	if !r.OK() || !strings.Contains(string(r.Output), `42|shop|orders "1"|UTF8`) {
 		t.Fatalf("%s\n%s", r, r.Output)
 	}
-	r = b.run(false, psql+`-h db -c "SELECT x + 2 FROM t"`) // the server starts with this connection
+	r = b.run(false, psql+`-h db -c "SELECT x + 2 FROM t"`) // this connection starts the server
 	if !r.OK() || strings.TrimSpace(string(r.Output)) != "43" {
 		t.Fatalf("%s\n%s", r, r.Output)
 	}
@@ -128,7 +127,8 @@ func TestPostgreSQL(t *testing.T) {
 	}
 }
 
-// TestRestricted: a server may do what the command may, and no more: PostgreSQL lets its superuser run programs.
+// TestRestricted tests that a server has the same restrictions as the command: PostgreSQL lets its superuser run
+// programs.
 func TestRestricted(t *testing.T) {
 	b := newBench(t, "db: {image: postgres}")
 	if b.box.Capability().Landlock == 0 {
@@ -152,7 +152,7 @@ func TestRestricted(t *testing.T) {
 	}
 }
 
-// TestNothingOutlives: a server ends with the command that it stood beside.
+// TestNothingOutlives tests that a server ends with its command.
 func TestNothingOutlives(t *testing.T) {
 	b := newBench(t, "db: {image: postgres}")
 	r := b.run(true, `psql -XAt -h db -U postgres -c "SELECT 1"; ls /proc/*/exe -l | grep -c postgres`)
@@ -170,10 +170,11 @@ func TestNothingOutlives(t *testing.T) {
 	}
 }
 
-// TestNotReady: what a server said that does not start is in the command's output, and the command runs all the same.
+// TestNotReady tests that the log of a server that does not start is in the command's output, and the command still
+// runs.
 func TestNotReady(t *testing.T) {
 	b := newBench(t, "db: {image: postgres}")
-	if err := os.WriteFile(filepath.Join(b.data, "0"), nil, 0o600); err != nil { // where its folder would be
+	if err := os.WriteFile(filepath.Join(b.data, "0"), nil, 0o600); err != nil { // at the path of its folder
 		t.Fatal(err)
 	}
 	r := b.run(true, "echo went on")
@@ -187,7 +188,7 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// TestHostile: what a stranger's workflow file says reaches no shell, and nothing but what can be had is started.
+// TestHostile tests that values in an untrusted workflow file reach no shell, and only known servers are started.
 func TestHostile(t *testing.T) {
 	for _, c := range []struct{ name, services, missing string }{
 		{"an image with a shell's characters", "x: {image: 'postgres;touch /tmp/x $(id)`id`'}", "does not know this image"},
@@ -228,7 +229,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestFiles: only workflow files count, a link is not followed, and no sandbox without the program inside has servers.
+// TestFiles tests that only workflow files count, that links are not followed, and that a sandbox without the program
+// inside has no servers.
 func TestFiles(t *testing.T) {
 	b := newBench(t, "db: {image: postgres}")
 	b.write("docs/ci.yml", workflow("cache: {image: redis}"))

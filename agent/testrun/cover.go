@@ -13,27 +13,27 @@ import (
 	"github.com/sia-bot/sia/agent/locate"
 )
 
-// Coverer is a language that can say which lines a test runs.
+// Coverer is a language with line coverage for single tests.
 type Coverer interface {
 	Language
-	// Cover is a suite that runs some tests, and others near them, one by one, so that the lines of each are known. A
-	// section of it has a line "ran wanted STATUS" for each test that was asked for, "ran near STATUS" for another, and
-	// after it a line "PATH:FROM,TO" for each block of lines that it ran. The path may have folders in front that the tree
-	// does not know. ok is false where it is not known how.
+	// Cover returns a suite that runs some tests, and others near them, separately, so that the lines of each are known.
+	// A section of its output has a line "ran wanted STATUS" for each requested test, or "ran near STATUS" for another
+	// one, followed by a line "PATH:FROM,TO" for each executed block of lines. The path may have leading folders that are
+	// not part of the tree. ok is false if the tests can't be run so.
 	Cover(tree Files, tests []locate.Test, read ReadFile) (s Suite, ok bool)
 }
 
-// Bounds of coverage. Code under test can make what it is said to have run up.
+// Limits of coverage. Code under test can forge its coverage.
 const (
-	mostWanted  = 8      // tests that are run, of those that fail
-	mostFailing = 4      // of them that are reported
-	mostNear    = 32     // tests that are run beside them
-	mostBlocks  = 10_000 // of one test
+	maxWanted  = 8      // failing tests that are run
+	maxFailing = 4      // failing tests that are reported
+	maxNear    = 32     // other tests that are run
+	maxBlocks  = 10_000 // blocks of a test
 )
 
-// Cover runs tests that are thought to fail, and others near them, and says which lines each of them ran: first those
-// that do fail, and then those that pass. There are none where no test fails or it is not known how to run it. What ran
-// before ctx's deadline came counts.
+// Cover runs tests that are expected to fail, and others near them, and returns the lines that each executed: first the
+// failing tests, then the passing ones. It returns none if no test fails, or if the tests can't be run. On ctx's
+// deadline it returns the runs so far.
 func (r *Runner) Cover(ctx context.Context, t Tree, tests []locate.Test) ([]locate.Run, error) {
 	for _, l := range Languages() {
 		c, can := l.(Coverer)
@@ -64,26 +64,26 @@ func (r *Runner) Cover(ctx context.Context, t Tree, tests []locate.Test) ([]loca
 	return nil, nil
 }
 
-// asked are the files of tests, and the tests as JSON: pairs of a file and a name.
-func asked(tests []locate.Test) (files []string, which string) {
+// wantedTests returns the files of tests, and the tests as JSON: pairs of a file and a name.
+func wantedTests(tests []locate.Test) (files []string, which string) {
 	wanted := [][2]string{}
 	for _, t := range tests {
-		if !slices.Contains(files, t.File) && len(files) < mostFailing {
+		if !slices.Contains(files, t.File) && len(files) < maxFailing {
 			files = append(files, t.File)
 		}
 		wanted = append(wanted, [2]string{t.File, t.Name})
 	}
-	b, _ := json.Marshal(wanted) // strings are always JSON
+	b, _ := json.Marshal(wanted) // strings can always be encoded
 	return files, string(b)
 }
 
-// coverReader takes what tests ran out of the sections in which other suites have results.
+// coverReader extracts coverage from sections that contain results in other suites.
 type coverReader struct {
 	Coverer
 	failing, passing []locate.Run
 }
 
-// Results keeps the runs of a section.
+// Results records the runs of a section.
 func (c *coverReader) Results(out []byte) Results {
 	for part := range bytes.SplitSeq(append([]byte("\n"), out...), []byte("\nran ")) {
 		head, lines, _ := bytes.Cut(part, []byte("\n"))
@@ -91,16 +91,16 @@ func (c *coverReader) Results(out []byte) Results {
 		run := locate.Run{Failed: status != "0", Blocks: readBlocks(lines)}
 		switch {
 		case len(run.Blocks) == 0 || who != "wanted" && who != "near":
-		case !run.Failed && len(c.passing) < mostNear:
+		case !run.Failed && len(c.passing) < maxNear:
 			c.passing = append(c.passing, run)
-		case run.Failed && who == "wanted" && len(c.failing) < mostFailing:
+		case run.Failed && who == "wanted" && len(c.failing) < maxFailing:
 			c.failing = append(c.failing, run)
 		}
 	}
 	return nil
 }
 
-// readBlocks reads lines of "PATH:FROM,TO".
+// readBlocks parses lines of "PATH:FROM,TO".
 func readBlocks(text []byte) (out []locate.Block) {
 	for line := range bytes.Lines(text) {
 		at, lines := string(bytes.TrimRight(line, "\r\n")), ""
@@ -110,7 +110,7 @@ func readBlocks(text []byte) (out []locate.Block) {
 		first, last, _ := strings.Cut(lines, ",")
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err1 == nil && err2 == nil && from > 0 && to >= from && len(out) < mostBlocks {
+		if err1 == nil && err2 == nil && from > 0 && to >= from && len(out) < maxBlocks {
 			out = append(out, locate.Block{Path: at, From: from, To: to})
 		}
 	}

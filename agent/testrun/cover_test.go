@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/agent/locate"
 )
 
-// What code under test prints in the place of what it ran is no more than what it could have run: marks that it guesses
-// are lines that mean nothing, and neither runs nor blocks are kept without end.
+// Forged coverage by code under test is limited to what it could have executed: guessed marks are meaningless lines,
+// and the numbers of runs and blocks are limited.
 func TestCoverReader(t *testing.T) {
 	read := func(printed string) *coverReader {
 		c := &coverReader{Coverer: Golang{}}
@@ -34,21 +34,21 @@ func TestCoverReader(t *testing.T) {
 		t.Error(d)
 	}
 	var blocks strings.Builder
-	for i := range 10 * mostBlocks {
+	for i := range 10 * maxBlocks {
 		fmt.Fprintf(&blocks, "a.go:%d,%d\n", i+1, i+1)
 	}
 	c = read("ran wanted 1\n" + blocks.String())
-	if n := len(c.failing[0].Blocks); n != mostBlocks {
+	if n := len(c.failing[0].Blocks); n != maxBlocks {
 		t.Errorf("%d blocks are kept", n)
 	}
-	c = read(strings.Repeat("ran wanted 1\na.go:1,1\nran near 0\na.go:1,1\n", 10*mostNear))
-	if len(c.failing) != mostFailing || len(c.passing) != mostNear {
+	c = read(strings.Repeat("ran wanted 1\na.go:1,1\nran near 0\na.go:1,1\n", 10*maxNear))
+	if len(c.failing) != maxFailing || len(c.passing) != maxNear {
 		t.Errorf("%d and %d runs are kept", len(c.failing), len(c.passing))
 	}
 }
 
-// The tests that fail are run by their own names, groups of others left out, and then tests of the same files before
-// those of other files beside them.
+// Failing tests are run by their own names, without groups of others, then tests of the same files, and then those of
+// other files in the folder.
 func TestGoCovered(t *testing.T) {
 	text := map[string]string{
 		"p/a_test.go": "func TestA(t *testing.T) {\n}\nfunc TestB(t *testing.T) {\n}\n",

@@ -2,19 +2,16 @@
 //
 // Concepts:
 //
-//   - A [Language] says which files are tests, how they are run, and how to read what the runner prints: one
-//     file each.
-//   - A [Suite] is the script that runs some tests of a tree, group by group. A group is what the runner takes
-//     at once: a package or a file. The script says with marks that tests can't guess where each run begins and
-//     ends.
-//   - A [Coverer] is a language that can say which lines each of some tests runs ([Runner.Cover]).
-//   - A [WorkTree] is a folder that holds the files of one tree after another: only what differs is written, and
-//     build caches stay.
-//   - A [Runner] fetches what tests depend on, and runs suites. What a suite printed becomes a [Report]: tests by
-//     name and [Outcome].
+//   - A [Language] defines which files are tests, how to run them, and how to parse the runner's output; one file each.
+//   - A [Suite] is the script that runs some tests of a tree, group by group. A group is the unit of the runner: a
+//     package or a file. The script marks the start and the end of each run with a token that tests can't guess.
+//   - A [Coverer] is a language with line coverage for single tests ([Runner.Cover]).
+//   - A [WorkTree] is a folder for the files of successive trees: only differences are written, and build caches stay.
+//   - A [Runner] fetches the dependencies of tests, and runs suites. The result is a [Report]: tests by name and
+//     [Outcome].
 //
-// Everything that comes from a repository runs in the sandbox, without a network. Fetching what tests depend on
-// is a step before, which reaches the registries and nothing else.
+// All code of a repository runs in the sandbox, without a network. Dependencies are fetched in a separate step, which
+// can reach only the registries.
 //
 // The package may import gitops, agent/sandbox, agent/locate and sia/*. Start reading at language.go, then runner.go.
 package testrun

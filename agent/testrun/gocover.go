@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/agent/locate"
 )
 
-// Cover builds the tests of each package once, with counters in the packages of the module that they import, and runs
-// each test by itself.
+// Cover builds the tests of each package once, with coverage of the module's packages that they import, and runs each
+// test separately.
 func (l Golang) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bool) {
 	byDir, dirs := map[string][]locate.Test{}, []string{}
 	for _, t := range leaves(tests) {
@@ -26,13 +26,13 @@ func (l Golang) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bo
 	if len(dirs) == 0 {
 		return Suite{}, false
 	}
-	dirs = dirs[:min(len(dirs), mostFailing)]
+	dirs = dirs[:min(len(dirs), maxFailing)]
 	var run, fetch strings.Builder
 	for _, dir := range dirs {
 		in := quoteShell("./"+dir) + goModules(tree, dir)
 		fmt.Fprintf(&run, "(\ncd %s || exit\n%s", in, goCover)
 		wanted, near := l.covered(tree, byDir[dir], read)
-		wanted = wanted[:min(len(wanted), mostWanted)]
+		wanted = wanted[:min(len(wanted), maxWanted)]
 		for _, pattern := range wanted {
 			fmt.Fprintf(&run, "ran wanted %s\n", quoteShell(pattern))
 		}
@@ -42,7 +42,7 @@ func (l Golang) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bo
 				fmt.Fprintf(&run, "siblings %s\n", quoteShell(of))
 			}
 		}
-		for _, pattern := range near[:min(len(near), mostNear/len(dirs))] {
+		for _, pattern := range near[:min(len(near), maxNear/len(dirs))] {
 			fmt.Fprintf(&run, "ran near %s\n", quoteShell(pattern))
 		}
 		run.WriteString(")\n")
@@ -51,8 +51,8 @@ func (l Golang) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bo
 	return l.suite(run.String(), fetch.String()), true
 }
 
-// goCover builds a package's tests. What they print is thrown away, so that it can't be mistaken for a profile. Where a
-// part of a test fails, its parts that pass are the nearest that there are.
+// goCover builds a package's tests. It discards their output, so that the output can't be mistaken for a profile. If a
+// subtest fails, its passing siblings are the nearest tests.
 const goCover = `mark build cover
 packages=$(go list -deps -test -f '{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}' . |
   sed 's/ .*//; /\.test$/d; /_test$/d' | sort -u | paste -sd,)
@@ -77,7 +77,7 @@ while IFS= read -r pattern; do ran near "$pattern"; done </tmp/siblings
 }
 `
 
-// covered are the patterns of the tests that are wanted, and of others of their package: those of their files first.
+// covered returns the patterns of the wanted tests, and of other tests of their package: those of the same files first.
 func (l Golang) covered(tree Files, tests []locate.Test, read ReadFile) (wanted, near []string) {
 	var files []string
 	for _, t := range tests {
@@ -92,7 +92,7 @@ func (l Golang) covered(tree Files, tests []locate.Test, read ReadFile) (wanted,
 		}
 	}
 	slices.Sort(files[own:])
-	named := map[string]bool{} // functions
+	named := map[string]bool{} // test functions
 	for _, t := range tests {
 		if t.Name == "" {
 			continue
@@ -105,7 +105,7 @@ func (l Golang) covered(tree Files, tests []locate.Test, read ReadFile) (wanted,
 		wanted = append(wanted, strings.Join(parts, "/"))
 	}
 	for _, f := range files {
-		if len(near) >= mostNear {
+		if len(near) >= maxNear {
 			break
 		}
 		text, err := read(f)
@@ -126,7 +126,7 @@ func (l Golang) covered(tree Files, tests []locate.Test, read ReadFile) (wanted,
 	return wanted, near
 }
 
-// leaves are the tests without those that are groups of others.
+// leaves returns the tests without those that are groups of others.
 func leaves(tests []locate.Test) []locate.Test {
 	return slices.DeleteFunc(slices.Clone(tests), func(t locate.Test) bool {
 		return slices.ContainsFunc(tests, func(o locate.Test) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Golang runs tests of Go packages. Each package's tests are built once, and the binary is run.
+// Golang runs tests of Go packages. It builds each package's tests once, and runs the binary.
 type Golang struct{}
 
 func (Golang) Name() string    { return "go" }
@@ -20,7 +20,7 @@ func (Golang) IsTest(p string) bool {
 	return strings.HasSuffix(p, "_test.go") || HasFolder(p, "testdata")
 }
 
-// Runs leaves out what the go command does.
+// Runs excludes the folders that the go command excludes.
 func (Golang) Runs(p string) bool {
 	return strings.HasSuffix(p, "_test.go") && !HasFolder(p, "testdata", "vendor")
 }
@@ -35,20 +35,19 @@ func (Golang) IsManifest(p string) bool {
 
 func (l Golang) IsCode(p string) bool { return strings.HasSuffix(p, ".go") && !l.IsTest(p) }
 
-// goTest finds what `go test` runs at the top of a file: https://pkg.go.dev/testing
+// goTest matches the functions that `go test` runs: https://pkg.go.dev/testing
 var goTest = lazyregexp.New(`(?m)^func ((?:Test|Example|Fuzz)[\pL\p{Nd}_]*)\(`)
 
-// goSuiteMethod is a test that a suite of testify or gocheck calls.
+// goSuiteMethod matches a test method of testify or gocheck suites.
 var goSuiteMethod = lazyregexp.New(`(?m)^func \([^()]*\) Test[\pL\p{Nd}_]*\(`)
 
-// maxPattern bounds the pattern that chooses tests, in bytes: an argument can't be much longer.
+// maxPattern is the maximum size of the pattern that selects tests, in bytes: the size of an argument is limited.
 const maxPattern = 64 << 10
 
-// Suite builds the tests of each package with a changed test file, and runs those that these files
-// define. Where they define none, or methods of suites, all of the package's are run. The compiler names all that is
-// wrong (-e), not the first ten.
+// Suite builds the tests of each package with a changed test file, and runs those defined in these files, or all of the
+// package's if the files define none or suite methods. With -e the compiler reports all errors, not only the first ten.
 func (l Golang) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
-	names := map[string][]string{} // of tests, by package; nil: all
+	names := map[string][]string{} // names of tests, by package; nil: all
 	var packages []string
 	for _, t := range tests {
 		if !l.Runs(t) {
@@ -105,7 +104,7 @@ rm -f /tmp/sia-%[3]d$suffix
 	return l.suite(goMarks+run.String(), fetch.String()), true
 }
 
-// suite is what all suites of Go have in common.
+// suite returns a suite with the settings common to all suites of Go.
 func (Golang) suite(script, prepare string) Suite {
 	return Suite{Script: script, Prepare: prepare, Deps: "go",
 		Hosts: []string{"proxy.golang.org", "sum.golang.org"},
@@ -115,8 +114,8 @@ func (Golang) suite(script, prepare string) Suite {
 	}
 }
 
-// goModules are the shell commands, if any, that let go.mod and go.sum be brought up to date for a package, which is so
-// neither in a workspace nor where modules are vendored.
+// goModules returns the shell commands that allow updates of go.mod and go.sum for a package; none in a workspace or
+// with vendored modules.
 func goModules(tree Files, dir string) string {
 	file := path.Join(dir, "x.go")
 	_, workspace := Nearest(tree, file, "go.work")
@@ -127,8 +126,8 @@ func goModules(tree Files, dir string) string {
 	return ` && export GOFLAGS="$GOFLAGS -mod=mod"`
 }
 
-// goMarks sets where a test binary lies. Without marks, code that asks whether it is being tested is not told so:
-// neither by the binary's name, nor by testing.Testing, nor by the flags that package testing defines.
+// goMarks sets the name of the test binary. If unmarked, the binary hides from the code that it is a test: by its name,
+// by testing.Testing, and by the flags of package testing.
 const goMarks = `suffix=.test overlay= flags=test
 if [ -n "$UNMARKED" ]; then
 suffix= overlay=-overlay=/tmp/overlay.json flags=sia
@@ -141,20 +140,20 @@ printf '{"Replace":{%s}}' "$replaced" >/tmp/overlay.json
 fi
 `
 
-// goVerdict is a line by which a test ends. Package testing marks its own lines with a
-// byte that tests don't print (cmd/test2json). Tests of tools do print such lines without it.
+// goVerdict matches the line at the end of a test. Package testing starts its own lines with a byte that tests don't
+// print (cmd/test2json). Tests of tools do print such lines without it.
 var goVerdict = lazyregexp.New(`^\x16\s*--- (PASS|FAIL|SKIP): (\S+) \(`)
 
-// goBegin is a line by which a test begins, is set aside, or goes on.
+// goBegin matches a line at which a test starts, pauses, or continues.
 var goBegin = lazyregexp.New(`^\x16=== (RUN|PAUSE|CONT)\s+(\S+)$`)
 
-// Results reads the output of a test binary. A test that was under way when the binary ended, as one
-// that exits, deadlocks or runs out of time, has failed.
+// Results parses the output of a test binary. A test that was running when the binary ended, for example by an exit,
+// deadlock or timeout, has failed.
 func (Golang) Results(out []byte) Results {
 	found := Results{}
 	running := map[string]bool{}
 	for line := range bytes.Lines(out) {
-		// a test may print without a newline in front of the marker
+		// a test may print text without a newline before the marker
 		if i := bytes.LastIndexByte(line, 0x16); i > 0 {
 			line = line[i:]
 		}
@@ -175,14 +174,13 @@ func (Golang) Results(out []byte) Results {
 	return found
 }
 
-// goLastWord is what a test binary prints when all of its tests have ended.
+// goLastWord matches the last line of a test binary after all of its tests have ended.
 var goLastWord = lazyregexp.New(`(?m)^\x16(?:PASS|FAIL)\r?$`)
 
-// LastWord looks for the line that package testing prints last. A test that is under way then was left by the
-// process.
+// LastWord looks for the line that package testing prints last. A test that is running then was left by the process.
 func (Golang) LastWord(out []byte) bool { return goLastWord.Match(out) }
 
-// goLacks is what the go command says where a module would have to be fetched.
+// goLacks matches the go command's messages when a module must be fetched.
 var goLacks = lazyregexp.New(`module lookup disabled by GOPROXY=off|cannot find module providing package|` +
 	`missing go\.sum entry|no required module provides package|updates to go\.mod needed|` +
 	`cannot query module due to|could not create module cache|dial tcp|read-only file system`)

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Java runs tests of Maven projects. Each module's changed test classes are run together.
+// Java runs tests of Maven projects. It runs each module's changed test classes together.
 type Java struct{}
 
 func (Java) Name() string    { return "java" }
@@ -19,7 +19,7 @@ var javaTests = lazyregexp.New(`(^|/)src/(test|it)/`)
 
 func (Java) IsTest(p string) bool { return javaTests.MatchString(p) }
 
-// Runs reports whether a file is named as Surefire wants it.
+// Runs reports whether a file has a name that Surefire expects.
 func (Java) Runs(p string) bool {
 	return javaTests.MatchString(p) && javaTestName.MatchString(path.Base(p))
 }
@@ -30,7 +30,7 @@ func (l Java) IsCode(p string) bool {
 	return (path.Ext(p) == ".java" || path.Ext(p) == ".kt") && !l.IsTest(p)
 }
 
-// javaTestName are the classes that Surefire takes for tests.
+// javaTestName matches the classes that Surefire treats as tests.
 // https://maven.apache.org/surefire/maven-surefire-plugin/examples/inclusion-exclusion.html
 var javaTestName = lazyregexp.New(`^(Test.*|.*Tests?|.*TestCase)\.(java|kt)$`)
 
@@ -69,7 +69,7 @@ mark end $status
 [ $status -le 0 ] && [ -n "$ONCE" ] && break
 done
 `, quoteShell(dir), mvn, reports, mavenErrors)
-		// Surefire fetches the provider that the tests want only when it runs them.
+		// Surefire fetches its test provider only when it runs tests.
 		fmt.Fprintf(&fetch, "%[1]s -Dmaven.test.failure.ignore=true test </dev/null || %[1]s test-compile </dev/null || "+
 			"exit\n", mvn)
 	}
@@ -77,8 +77,8 @@ done
 		Hosts: []string{"repo.maven.apache.org", "repo1.maven.org"}}, true
 }
 
-// mavenErrors prints what Maven said, without its advice on how to say more, which follows an empty error. It resets
-// the colours even where it uses none.
+// mavenErrors prints Maven's output without the help at the end, which follows an empty error. It removes color codes,
+// which Maven prints even when colors are off.
 const mavenErrors = `sed -e 's/\x1b\[[0-9;]*m//g' -e '/^\[ERROR\] *$/,$d' /tmp/printed`
 
 func (Java) Results(out []byte) Results { return JUnit(out) }
@@ -86,8 +86,8 @@ func (Java) Results(out []byte) Results { return JUnit(out) }
 // LastWord looks for the end of Surefire's report.
 func (Java) LastWord(out []byte) bool { return junitClosed(out) }
 
-// javaLacks matches what Maven says of what it does not have; of a repository folder that nothing was fetched into yet
-// it says that it can't make it.
+// javaLacks matches Maven's messages about missing artifacts; with an empty repository folder, it reports that it can't
+// create it.
 var javaLacks = lazyregexp.New(
 	`offline mode|has not been downloaded from it before|Cannot access .* in offline|Could not create local repository at`)
 

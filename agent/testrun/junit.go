@@ -10,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// JUnit reads JUnit's XML, as many runners write it: https://github.com/testmoapp/junitxml. Several
-// reports may stand one after the other. A test is named by its class, where it has one, and its name. What is
-// cut short counts as far as it goes. After maxTests tests one more is read, and no others.
+// JUnit parses JUnit's XML, as written by many runners: https://github.com/testmoapp/junitxml. There may be several
+// consecutive reports. A test is named by its class, if any, and its name. A truncated report counts up to its end. At
+// most maxTests+1 tests are read.
 func JUnit(out []byte) Results {
 	found := Results{}
 	out = withoutControls(out)
@@ -26,11 +26,11 @@ func JUnit(out []byte) Results {
 	}
 }
 
-// junitControl is a control character by its number, but for tabs and line breaks.
+// junitControl matches a character reference to a control character, except tabs and line breaks.
 var junitControl = lazyregexp.New(`&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bceBCEfF]|1[0-9a-fA-F]));`)
 
-// withoutControls has U+FFFD in place of what XML has no characters for, such as what colours a terminal. Some
-// reporters write it as tests say it, and Go's decoder stops there.
+// withoutControls replaces characters that XML does not allow by U+FFFD, such as terminal colors. Some reporters write
+// them, and Go's decoder stops there.
 func withoutControls(out []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
@@ -40,25 +40,25 @@ func withoutControls(out []byte) []byte {
 	}, junitControl.ReplaceAll(out, []byte("\uFFFD")))
 }
 
-// junitEnd is the end of a report.
+// junitEnd matches the end of a report.
 var junitEnd = lazyregexp.New(`</testsuites?>\s*$|<testsuites?\b[^>]*/>\s*$`)
 
-// junitClosed reports whether the output has a report, and ends with one that is whole.
+// junitClosed reports whether the output ends with a complete report.
 func junitClosed(out []byte) bool { return junitEnd.Match(out) }
 
-// Bounds of the suites that a test is named by: each of a report's tests repeats them.
+// Limits of the suite names in a test's name: each of a report's tests repeats them.
 const (
-	maxSuites    = 20   // the outermost
-	maxSuiteName = 200  // characters of each
-	maxNested    = 1000 // elements within one another; a report that has more ends there
+	maxSuites    = 20   // outermost suites
+	maxSuiteName = 200  // characters of a suite's name
+	maxNested    = 1000 // nesting of elements; reading stops at deeper ones
 )
 
-// junitReport reads one report, and returns how many bytes it took.
+// junitReport parses one report, and returns the number of bytes read.
 func junitReport(out []byte, found Results) int {
 	d := xml.NewDecoder(bytes.NewReader(out))
 	d.Strict = false
 	d.CharsetReader = nil
-	var suites []string // names of the suites that are open
+	var suites []string // names of the open suites
 	var test string
 	var came Outcome
 	depth := 0
@@ -77,11 +77,11 @@ func junitReport(out []byte, found Results) int {
 				test, came = attribute(e, "name"), Passed
 				if class := attribute(e, "classname"); class != "" && class != "test" {
 					test = class + "." + test
-				} else if len(suites) > 1 { // node nests suites in place of classes
+				} else if len(suites) > 1 { // node nests suites instead of using classes
 					test = strings.Join(append(named(suites[:min(len(suites), maxSuites)]), test), " > ")
 				}
 			case "failure", "error":
-				if came != Skipped { // node tells why a test fails that is to be done
+				if came != Skipped { // node reports why a todo test fails
 					came = Failed
 				}
 			case "skipped":
@@ -102,7 +102,7 @@ func junitReport(out []byte, found Results) int {
 	}
 }
 
-// named are the names that are not empty.
+// named returns the names that are not empty.
 func named(all []string) (out []string) {
 	for _, s := range all {
 		if s != "" {

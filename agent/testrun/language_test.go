@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// TestResults reads what runners printed; testdata has it as it was recorded.
+// TestResults parses recorded output of runners in testdata.
 func TestResults(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -38,13 +38,13 @@ func TestResults(t *testing.T) {
 		if diff := cmp.Diff(c.want, c.lang.Results(out)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.file, diff)
 		}
-		for n := range out { // a report that is cut anywhere must not end the program
+		for n := range out { // a report that is cut at any point must not cause a panic
 			c.lang.Results(out[:n])
 		}
 	}
 }
 
-// TestUnittestTrace: what a failed test's trace holds is no verdict.
+// TestUnittestTrace tests that a failed test's traceback contains no verdict.
 func TestUnittestTrace(t *testing.T) {
 	out := `test_says (test_a.Says.test_says) ... hello
 FAIL
@@ -62,8 +62,7 @@ Ran 1 test in 0.001s
 	}
 }
 
-// TestGoResults: a test's own output is not taken for a verdict, and what was under way when the binary
-// ended has failed.
+// TestGoResults tests that a test's own output is not taken for a verdict, and tests running at the end have failed.
 func TestGoResults(t *testing.T) {
 	out := strings.ReplaceAll(`~=== RUN   TestA
 a line without an end~=== RUN   TestA/sub
@@ -82,8 +81,8 @@ panic: test timed out after 1s
 	}
 }
 
-// TestJUnitWithControls: reporters, such as node's and Mocha's, write what a test says as it is, or by the numbers of
-// its characters. What XML has no characters for hides no test.
+// TestJUnitWithControls tests output with control characters, which reporters such as node's and Mocha's write verbatim
+// or as character references. They must not hide tests.
 func TestJUnitWithControls(t *testing.T) {
 	for _, said := range []string{"\x1b[31mred\x1b[39m", "&#x1B;[31mred", "&#27;red", "&#x0;", "\x00", "a\xffb",
 		"\uffff"} {
@@ -95,7 +94,7 @@ func TestJUnitWithControls(t *testing.T) {
 	}
 }
 
-// TestLastWord: what a runner prints last is told from output that ends before.
+// TestLastWord tests that output that ends before the runner's last line is detected.
 func TestLastWord(t *testing.T) {
 	read := func(name string) string {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -106,7 +105,7 @@ func TestLastWord(t *testing.T) {
 	}
 	for _, c := range []struct {
 		lang        Language
-		whole, last string // the output, and what it ends with
+		whole, last string // the output, and its end
 	}{
 		{Golang{}, "\x16=== RUN   TestA\n\x16--- PASS: TestA (0.00s)\n\x16=== NAME  \n\x16PASS\n", "\x16PASS\n"},
 		{Python{}, read("unittest-3.11.txt"), "Ran 5 tests in"},
@@ -125,7 +124,7 @@ func TestLastWord(t *testing.T) {
 	}
 }
 
-// TestReportReader: marks that a test guesses are its output, and an endless line is not kept.
+// TestReportReader tests that guessed marks are ordinary output, and endless lines are not kept.
 func TestReportReader(t *testing.T) {
 	r := newReportReader(Golang{}, "token")
 	for _, part := range []string{"\ntoken build .\nbuilding\nto", "ken end 0\n",
@@ -143,8 +142,8 @@ func TestReportReader(t *testing.T) {
 	}
 }
 
-// TestReportIsBounded: a run that prints more than is kept, or names more tests than are counted, has not come to an
-// end as far as is known. What it names takes up no more memory than that.
+// TestReportIsBounded tests that a run with too much output, or too many tests, counts as not ended, with limited
+// memory.
 func TestReportIsBounded(t *testing.T) {
 	const many = 10 * maxTests
 	nested := strings.Repeat(`<testsuite name="`+strings.Repeat("a", maxSuiteName)+`">`, maxSuites)
@@ -182,7 +181,7 @@ func TestReportIsBounded(t *testing.T) {
 	}
 }
 
-// TestJestDuplicates: of two tests of one name, the one that failed counts.
+// TestJestDuplicates tests that of two tests of the same name, the failed one counts.
 func TestJestDuplicates(t *testing.T) {
 	for _, both := range []string{`"failed"`, `"passed"},{"fullName":"a","status":"failed"`,
 		`"failed"},{"fullName":"a","status":"pending"`} {
@@ -194,7 +193,7 @@ func TestJestDuplicates(t *testing.T) {
 	}
 }
 
-// TestNodeRunner chooses the runner that package.json says.
+// TestNodeRunner tests the choice of the runner from package.json.
 func TestNodeRunner(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"devDependencies":{"vitest":"^1"}}`:                      "vitest run",
@@ -224,7 +223,7 @@ func TestNodeRunner(t *testing.T) {
 	}
 }
 
-// TestJava runs the classes of each module that changed, in the module.
+// TestJava tests that the changed classes of each module are run in the module.
 func TestJava(t *testing.T) {
 	tree := Files{"pom.xml": gitops.HistoryFile{ID: "1"}, "core/pom.xml": gitops.HistoryFile{ID: "2"}}
 	s, ok := (Java{}).Suite(tree, []string{"core/src/test/java/a/SumTest.java", "core/src/test/java/a/Helper.java",
@@ -243,7 +242,7 @@ func TestJava(t *testing.T) {
 	}
 }
 
-// What Maven could not have is said, and why, without advice and colours.
+// Missing artifacts of Maven are reported with the reason, without advice and colors.
 func TestJavaLacks(t *testing.T) {
 	for log, lacks := range map[string]bool{
 		"[ERROR] Could not create local repository at /cache/deps/maven -> [Help 1]":           true,
@@ -271,7 +270,7 @@ func TestJavaLacks(t *testing.T) {
 	}
 }
 
-// TestNodeBuild finds what has to be built before the tests, without what no test reads.
+// TestNodeBuild tests the commands that build files for tests.
 func TestNodeBuild(t *testing.T) {
 	tree := Files{"src/a.js": gitops.HistoryFile{ID: "1"}, "test/a.test.js": gitops.HistoryFile{ID: "2"}}
 	for _, c := range []struct{ scripts, test, want string }{
@@ -301,7 +300,7 @@ func TestNodeBuild(t *testing.T) {
 	}
 }
 
-// TestNodeState: a new version of the package is no new state of what it depends on; another dependency is.
+// TestNodeState tests that the state depends on the dependencies, and not on the package's own version.
 func TestNodeState(t *testing.T) {
 	near := map[string]bool{}
 	deps := func(about, lock string) string {
@@ -333,7 +332,7 @@ func TestNodeState(t *testing.T) {
 	}
 }
 
-// TestPythonPath: where an editable install would find modules, the test's own project first.
+// TestPythonPath tests that modules are found as with an editable install, in the test's own project first.
 func TestPythonPath(t *testing.T) {
 	s, ok := (Python{}).Suite(Files{"parts/a/pyproject.toml": gitops.HistoryFile{ID: "1"}},
 		[]string{"parts/a/tests/test_a.py"}, func(string) ([]byte, error) { return []byte("import unittest"), nil })
@@ -343,7 +342,7 @@ func TestPythonPath(t *testing.T) {
 	}
 }
 
-// TestPythonGroups: what tests need may be named in a group of dependencies, which older versions of pip don't know.
+// TestPythonGroups tests requirements in dependency groups, which older versions of pip don't support.
 func TestPythonGroups(t *testing.T) {
 	s, ok := (Python{}).Suite(Files{"pyproject.toml": gitops.HistoryFile{ID: "1"}}, []string{"test_a.py"},
 		func(name string) ([]byte, error) {
@@ -360,7 +359,7 @@ tests = ["pytest-xdist; python_version > '3'", {include-group = "more"}]
 	}
 }
 
-// TestRegistriesThatHang: what installs gives up in time, and so does what it starts, which sees its environment alone.
+// TestRegistriesThatHang tests that installers and their subprocesses, which get only environment variables, time out.
 func TestRegistriesThatHang(t *testing.T) {
 	for _, c := range []struct {
 		lang       Language
@@ -382,7 +381,7 @@ func TestRegistriesThatHang(t *testing.T) {
 	}
 }
 
-// TestJUnitOfManySuites: a test is named by its suites, and a report can't make its names as long as itself.
+// TestJUnitOfManySuites tests that a test's name includes its suites, with limited size.
 func TestJUnitOfManySuites(t *testing.T) {
 	const deep = 300
 	var b strings.Builder

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// seedNear begins a folder for dependencies that is not there yet with the newest of nearly the same, so that only what
-// differs is fetched. Files of packages are linked, for those are replaced as a whole; others are copied.
+// seedNear initializes a missing dependencies folder with the newest similar one, so that only the differences are
+// fetched. It hard-links files of packages, since they are replaced as a whole, and copies the others.
 func (r *Runner) seedNear(s Suite) error {
 	kind := strings.TrimRight(s.Near, "0123456789abcdef")
 	to := r.deps(s.Near)
@@ -21,7 +21,7 @@ func (r *Runner) seedNear(s Suite) error {
 		return nil
 	}
 	deps := r.deps("")
-	all, err := fs.Glob(os.DirFS(deps), kind+"*") // the folder's own name is no pattern
+	all, err := fs.Glob(os.DirFS(deps), kind+"*") // the folder's own name is not part of the pattern
 	if err != nil {
 		return fmt.Errorf("look for dependencies of nearly the same: %w", err)
 	}
@@ -53,7 +53,7 @@ func (r *Runner) seedNear(s Suite) error {
 		return errors.Join(err, os.WriteFile(at, b, 0o644))
 	})
 	if err != nil {
-		return sandbox.RemoveAll(to) // all of it is fetched then
+		return sandbox.RemoveAll(to) // everything is fetched then
 	}
 	return nil
 }

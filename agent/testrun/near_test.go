@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestNearIsBegunWithTheNewest: a folder for dependencies begins as the newest whole one of nearly the same, and what
-// is written there later does not reach that.
+// TestNearIsBegunWithTheNewest tests that a new dependencies folder is initialized with the newest complete similar
+// one, and later changes don't affect that.
 func TestNearIsBegunWithTheNewest(t *testing.T) {
-	r := &Runner{dir: filepath.Join(t.TempDir(), "[a-b]"), Near: true} // a folder like a pattern
+	r := &Runner{dir: filepath.Join(t.TempDir(), "[a-b]"), Near: true} // a folder name like a pattern
 	deps := filepath.Join(r.dir, "deps")
 	write := func(name, text string) {
 		t.Helper()
@@ -23,7 +23,7 @@ func TestNearIsBegunWithTheNewest(t *testing.T) {
 	write("node-near-aa/modules/whole", "1")
 	write("node-near-aa/package.json", "{}")
 	write("node-near-aa/modules/mocha/lib/a.js", "a")
-	write("node-near-bb/modules/half", "b") // was ended
+	write("node-near-bb/modules/half", "b") // incomplete
 	if err := r.seedNear(Suite{Near: "node-near-cc", Whole: "modules/whole"}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Node runs tests of JavaScript and TypeScript, with the runner that the project's package.json says: node's
-// own, Jest, Vitest or Mocha. Each changed test file is run by itself.
+// Node runs tests of JavaScript and TypeScript, with the runner in the project's package.json: node's own, Jest, Vitest
+// or Mocha. It runs each changed test file separately.
 type Node struct{}
 
 func (Node) Name() string    { return "node" }
@@ -26,13 +26,13 @@ func (Node) IsTest(p string) bool {
 	return nodeTestName.MatchString(path.Base(p)) || HasFolder(p, "test", "tests", "__tests__", "spec", "__snapshots__")
 }
 
-// Runs leaves out what lies beside tests under the names of helpers.
+// Runs excludes files with names of helpers.
 func (Node) Runs(p string) bool {
 	return nodeSource.MatchString(p) && !nodeHelper.MatchString(p) &&
 		(nodeTestName.MatchString(path.Base(p)) || HasFolder(p, "test", "tests", "__tests__", "spec"))
 }
 
-// nodeHelper is what lies in folders of tests and is none.
+// nodeHelper matches files in folders of tests that are not tests.
 var nodeHelper = lazyregexp.New(`(^|/)(fixtures?|helpers?|support|utils?|mocks?|types|__\w*snapshots__|__mocks__|` +
 	`node_modules)(/|\.[^/]*$)|\.d\.[cm]?ts$`)
 
@@ -48,8 +48,9 @@ var nodeSource = lazyregexp.New(`\.[cm]?[jt]sx?$`)
 
 func (l Node) IsCode(p string) bool { return nodeSource.MatchString(p) && !l.IsTest(p) }
 
-// nodeRunners are the commands of runners, for the project's options and one file, each %s. A script of package.json
-// calls a runner by its name. report has it leave its report in /tmp/report, and cover what each test ran in /tmp/ran.
+// nodeRunners are the commands of runners, with %s for the project's options and for one file. Scripts in package.json
+// call a runner by its name. report makes it write its report to /tmp/report, and cover the lines of each test to
+// /tmp/ran.
 var nodeRunners = []struct{ name, command, report, cover string }{
 	{"vitest", "node_modules/.bin/vitest run%s", " --reporter=junit --outputFile=/tmp/report %s",
 		" --config=" + nodeCoverAt + "/vitest.mjs %s"},
@@ -62,15 +63,15 @@ var nodeRunners = []struct{ name, command, report, cover string }{
 		" --require ./" + nodeCoverAt + "/cover.cjs --test %s"},
 }
 
-// nodeOption is an option by which tests are loaded, as a script gives it to a runner. What chooses tests or reports is
-// none.
+// nodeOption matches an option of a script that affects loading of tests. Options that select tests or reports are
+// excluded.
 var nodeOption = lazyregexp.New(`(?:^|\s)((?:-r|--require|--import|--loader|--experimental-loader|-u|--ui|` +
 	`--extension|-c|--config|--file)(?:\s+|=)[\w@./:-]+|--(?:experimental|no-experimental)-[\w-]+)(?:\s|$)`)
 
-// nodeCommand ends what a script says to one program.
+// nodeCommand separates the commands of a script.
 var nodeCommand = lazyregexp.New(`[&|;]+`)
 
-// packageFile is what of package.json matters here.
+// packageFile holds the required fields of package.json.
 type packageFile struct {
 	Main                 string            `json:"main"`
 	Scripts              map[string]string `json:"scripts"`
@@ -83,7 +84,7 @@ type packageFile struct {
 
 var nodeTestCall = lazyregexp.New(`\bnode\s(?:[^&|;]*\s)?--test\b`)
 
-// runsNode reports whether a script runs node's own runner, such as one that "test" calls.
+// runsNode reports whether any script runs node's own runner, since "test" may call another script.
 func (f packageFile) runsNode() bool {
 	for _, s := range f.Scripts {
 		if nodeTestCall.MatchString(s) {
@@ -93,7 +94,7 @@ func (f packageFile) runsNode() bool {
 	return false
 }
 
-// runner is the command that runs one file, for its report or for what each test ran; "": it is not known.
+// runner returns the command that runs one file, for its report or for its coverage; "": unknown.
 func (f packageFile) runner(cover bool) string {
 	for _, r := range nodeRunners {
 		_, has := f.DevDependencies[r.name]
@@ -109,7 +110,7 @@ func (f packageFile) runner(cover bool) string {
 	return ""
 }
 
-// options are those by which the scripts that call a runner have it load tests, each after a space.
+// options returns the loading options that the project's scripts give to a runner, each after a space.
 func (f packageFile) options(said string) string {
 	call := regexp.MustCompile(`(?:^|[\s/])` + said + `(?:\s+(?:run|--test))?(\s.*|$)`)
 	for _, name := range slices.Sorted(maps.Keys(f.Scripts)) {
@@ -137,7 +138,7 @@ func (f packageFile) options(said string) string {
 	return ""
 }
 
-// nodeRun runs one file twice, %[1]s, by a command, %[2]s.
+// nodeRun runs one file, %[1]s, twice with a command, %[2]s.
 const nodeRun = "for n in 1 2; do\nrm -f /tmp/report; mark run %[1]s\n" +
 	"limited %[2]s </dev/null >/tmp/printed 2>&1\n" +
 	"if [ -s /tmp/report ]; then cat /tmp/report; else cat /tmp/built /tmp/printed | tail -c 4000; fi\n" +
@@ -148,7 +149,7 @@ func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 	return l.suite(tree, tests, read, "", nodeRun, false)
 }
 
-// suite runs each test file by a piece of shell, after another piece.
+// suite runs each test file by the shell code run, after begin.
 func (Node) suite(tree Files, tests []string, read ReadFile, begin, run string, cover bool) (Suite, bool) {
 	text, err := read("package.json")
 	var about packageFile
@@ -174,14 +175,14 @@ func (Node) suite(tree Files, tests []string, read ReadFile, begin, run string, 
 			" && export npm_config_cache=" + buildAt + "/npm npm_config_prefer_offline=true " +
 			"npm_config_fetch_retries=1 npm_config_fetch_retry_mintimeout=1000 npm_config_fetch_timeout=60000 && " +
 			"{ { [ ! -d node_modules ] && npm ci --ignore-scripts; } || npm install --ignore-scripts || " +
-			"npm install --ignore-scripts --legacy-peer-deps; }" // which npm asks for where peers don't fit
+			"npm install --ignore-scripts --legacy-peer-deps; }" // npm suggests it if peers conflict
 		s.Whole = "node_modules/.package-lock.json"
 		s.Links = map[string]string{"node_modules": depsAt + "/node_modules"}
 	}
 	return s, true
 }
 
-// jestReport is what Jest writes with --json: https://jestjs.io/docs/cli#--json
+// jestReport is Jest's output for --json: https://jestjs.io/docs/cli#--json
 type jestReport struct {
 	Total       *int `json:"numTotalTests"`
 	TestResults []struct {
@@ -194,7 +195,7 @@ type jestReport struct {
 	} `json:"testResults"`
 }
 
-// Results reads Jest's JSON, or the XML of the others.
+// Results parses Jest's JSON, or the XML of the others.
 func (Node) Results(out []byte) Results {
 	if text, ok := jestOutput(out); ok {
 		var rep jestReport
@@ -223,7 +224,7 @@ func (Node) Results(out []byte) Results {
 	return found
 }
 
-// LastWord looks for the end of the report, which runners write when everything has ended.
+// LastWord looks for the end of the report, which runners write at the end.
 func (Node) LastWord(out []byte) bool {
 	if text, ok := jestOutput(out); ok {
 		var rep jestReport
@@ -232,7 +233,7 @@ func (Node) LastWord(out []byte) bool {
 	return junitClosed(out)
 }
 
-// jestOutput is Jest's report; false: it is another's.
+// jestOutput returns Jest's report; false if it is another runner's.
 func jestOutput(out []byte) ([]byte, bool) {
 	i := bytes.Index(out, []byte(`{"num`))
 	if i < 0 || bytes.Contains(out[:i], []byte("<testsuite")) {
@@ -243,10 +244,10 @@ func jestOutput(out []byte) ([]byte, bool) {
 
 func (Node) Lacks(string) bool { return false }
 
-// unloaded is the name under which a file fails that can't be loaded at all.
+// unloaded is the name of the failed test of a file that can't be loaded.
 const unloaded = "(the file itself)"
 
-// testFiles are those of tests that a runner takes, by name.
+// testFiles returns the tests with a matching base name.
 func testFiles(tests []string, name *lazyregexp.Regexp) []string {
 	return slices.DeleteFunc(slices.Clone(tests), func(p string) bool { return !name.MatchString(path.Base(p)) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// state names what a package depends on. A new version of the package itself changes nothing in it.
+// state returns a hash of a package's dependencies. It does not depend on the package's own version.
 func (f packageFile) state(read ReadFile) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%v %v %v %v %s\n", f.Dependencies, f.DevDependencies, f.PeerDependencies, f.OptionalDependencies,
@@ -25,10 +25,10 @@ func (f packageFile) state(read ReadFile) string {
 	return BlobID(int64(b.Len()), &b)
 }
 
-// nodeMajor is a version, or a range that begins with one, up to where others are no longer compatible.
+// nodeMajor matches a version, or a range that starts with one, and captures its compatible part.
 var nodeMajor = lazyregexp.New(`^[~^>=v ]*(0\.\d+|[1-9]\d*)(?:[.\w+-]*)$`)
 
-// majors names what a package depends on by names and major versions.
+// majors returns a hash of a package's dependencies by name and major version.
 func (f packageFile) majors() string {
 	var b bytes.Buffer
 	for _, list := range []map[string]string{f.Dependencies, f.DevDependencies, f.PeerDependencies,
@@ -46,7 +46,7 @@ func (f packageFile) majors() string {
 	return BlobID(int64(b.Len()), &b)
 }
 
-// withoutVersion is a lock file without the version of the package that it is of.
+// withoutVersion removes the package's own version from a lock file.
 func withoutVersion(lock []byte) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(lock, &all) != nil {
@@ -55,15 +55,15 @@ func withoutVersion(lock []byte) []byte {
 	delete(all, "version")
 	var packages map[string]json.RawMessage
 	if json.Unmarshal(all["packages"], &packages) == nil {
-		delete(packages, "")                        // package.json says the same
+		delete(packages, "")                        // a copy of package.json
 		all["packages"], _ = json.Marshal(packages) // it was read from JSON
 	}
-	out, _ := json.Marshal(all) // likewise
+	out, _ := json.Marshal(all) // as above
 	return out
 }
 
-// nodeMarks has the programs of dependencies found, and lays dependencies out in a folder that can be written: Vite
-// puts its configuration there.
+// nodeMarks adds the programs of dependencies to PATH, and makes node_modules a writable folder of links: Vite writes
+// its configuration there.
 const nodeMarks = `export PATH="$PWD/node_modules/.bin:$PATH"
 : >/tmp/built
 if [ -L node_modules ]; then
@@ -72,18 +72,18 @@ ln -s ` + depsAt + `/node_modules/* ` + depsAt + `/node_modules/.bin node_module
 fi
 `
 
-// nodeScriptCall is a command that runs another script of package.json.
+// nodeScriptCall matches a command that runs another script of package.json.
 var nodeScriptCall = lazyregexp.New(`^(?:npm|yarn|pnpm)\s+(?:run(?:-script)?\s+)?(?:-s\s+|--silent\s+)?([\w:.-]+)$`)
 
-// nodeBuilds are names of scripts that build, and nodeSpares what a build has besides that no test reads.
+// nodeBuilds matches names of build scripts, and nodeSpares parts of a build that tests don't need.
 var (
 	nodeBuilds = lazyregexp.New(`^(?:pre)?(?:build|compile|bundle|transpile|prepare|prepack|tsc|rollup)\b`)
 	nodeSpares = lazyregexp.New(`\b(?:lint|eslint|prettier|format|docs?|man|types?|typings?|dts|clean|reset|size|` +
 		`minify|watch|test|check|rimraf|publish|husky)\b`)
 )
 
-// built are the shell commands that build what tests load: those of the scripts that "test" calls before a runner does,
-// or of "build" where a test names a file that the tree does not have. "": nothing is to be built.
+// built returns the shell commands that build the files that tests load: those of the scripts that "test" calls before
+// a runner, or of "build" if a test loads a file that the tree does not have. "": none.
 func (f packageFile) built(tree Files, tests []string, read ReadFile) string {
 	var commands []string
 	for _, name := range []string{"pretest", "test"} {
@@ -110,7 +110,7 @@ func (f packageFile) built(tree Files, tests []string, read ReadFile) string {
 	return fmt.Sprintf("limited sh -c %s </dev/null >/tmp/built 2>&1\n", quoteShell(strings.Join(commands, " && ")))
 }
 
-// leaves are the commands that a script runs, directly or through other scripts, each once.
+// leaves returns the commands that a script runs, directly or through other scripts, without duplicates.
 func (f packageFile) leaves(name string, to []string, depth int) []string {
 	for _, one := range strings.Split(f.Scripts[name], "&&") {
 		one = strings.TrimSpace(one)
@@ -128,7 +128,7 @@ func (f packageFile) leaves(name string, to []string, depth int) []string {
 	return to
 }
 
-// nodeLoads is a file that a test loads by its place.
+// nodeLoads matches a file that a test loads by its path.
 var nodeLoads = lazyregexp.New(`(?:from|import|require)\s*\(?\s*["'](\.{1,2}(?:/[^"'\n]*)?)["']`)
 
 // loadsBuilt reports whether a test loads a file from a folder that the tree does not have.
@@ -146,7 +146,7 @@ func (f packageFile) loadsBuilt(tree Files, tests []string, read ReadFile) bool 
 		}
 		for _, m := range nodeLoads.FindAllSubmatch(text, -1) {
 			at := path.Join(path.Dir(t), string(m[1]))
-			if at == "." && f.Main != "" { // the package by its folder
+			if at == "." && f.Main != "" { // the package itself
 				at = path.Clean(f.Main)
 			}
 			if !strings.HasPrefix(at, "..") && !folders[at] && !folders[path.Dir(at)] {

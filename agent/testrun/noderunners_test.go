@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/agent/locate"
 )
 
-// nodeProjects are a package.json each, and the file of tests.
+// nodeProjects have a package.json and a test file each.
 var nodeProjects = map[string]struct{ about, tests, begin string }{
 	"mocha": {`{"devDependencies": {"mocha": "1"}}`, "test/price.js", "const { total } = require('../src/price.js');\n"},
 	"jest": {`{"devDependencies": {"jest": "1"}}`, "test/price.test.js",
@@ -39,7 +39,7 @@ const nodePrice = `exports.total = (a, b) => {
 };
 `
 
-// TestNodeRunners has the runners themselves run tests, as a suite and for what each test ran.
+// TestNodeRunners runs tests with the real runners, as a suite and for coverage.
 //
 //test:thorough
 func TestNodeRunners(t *testing.T) {
@@ -75,7 +75,7 @@ export default { resolve: { alias: { "#price": at } } };`
 				}
 				return nil, os.ErrNotExist
 			}
-			// run runs a suite here, with the folders that it has in the sandbox.
+			// run runs a suite here, with the sandbox's folders.
 			run := func(l Language, s Suite) Report {
 				t.Helper()
 				node := filepath.Join(dir, "tree", "node_modules")
@@ -86,7 +86,7 @@ export default { resolve: { alias: { "#price": at } } };`
 					t.Fatal(err)
 				}
 				script := strings.NewReplacer("/tmp/", dir+"/", depsAt+"/node_modules", installed, buildAt, dir+"/build").
-					Replace(shellFunctions("token", runWithin) + s.Script)
+					Replace(shellFunctions("token", runTimeout) + s.Script)
 				cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 				cmd.Dir = filepath.Join(dir, "tree")
 				out, err := cmd.CombinedOutput()
@@ -128,7 +128,7 @@ export default { resolve: { alias: { "#price": at } } };`
 				if len(c.failing) != 1 || len(c.passing) != 1 {
 					t.Fatalf("%s: %d fail and %d pass", test, len(c.failing), len(c.passing))
 				}
-				// The line that triples is run by the one alone, and the last by the other.
+				// Only one test executes the line that triples, and only the other one the last line.
 				for _, runs := range [][2]locate.Run{{c.failing[0], c.passing[0]}, {c.passing[0], c.failing[0]}} {
 					if !slices.ContainsFunc(runs[0].Blocks, func(b locate.Block) bool {
 						return b.Path == "src/price.js" && !slices.Contains(runs[1].Blocks, b)

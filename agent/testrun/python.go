@@ -13,9 +13,9 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Python runs tests with pytest where the project speaks of it or a test does not speak of unittest, and else with
-// unittest. Each changed test file is run by itself. Where the index can't be reached, what is installed on the machine
-// has to do.
+// Python runs tests with pytest if the project mentions it or a test does not mention unittest, and else with unittest.
+// It runs each changed test file separately. If the index can't be reached, it uses the packages installed on this
+// machine.
 type Python struct{}
 
 func (Python) Name() string    { return "python" }
@@ -28,7 +28,7 @@ func (Python) IsTest(p string) bool {
 		HasFolder(p, "test", "tests", "testing")
 }
 
-// Runs reports whether a file has the name of a test.
+// Runs reports whether a file is named like a test.
 func (Python) Runs(p string) bool { return pythonTestName.MatchString(path.Base(p)) }
 
 var pythonManifest = lazyregexp.New(`^(pyproject\.toml|setup\.(py|cfg)|tox\.ini|pytest\.ini|` +
@@ -46,7 +46,7 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		return Suite{}, false
 	}
 	manifests := []string{}
-	speaks := false // of pytest
+	speaks := false // the project mentions pytest
 	for p := range tree {
 		if path.Base(p) == "conftest.py" {
 			speaks = true
@@ -65,7 +65,7 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		}
 		speaks = speaks || err == nil && bytes.Contains(text, []byte("pytest"))
 	}
-	for _, p := range names { // unittest finds no tests but its own
+	for _, p := range names { // unittest runs only its own tests
 		text, err := read(p)
 		speaks = speaks || err == nil && (bytes.Contains(text, []byte("pytest")) || !bytes.Contains(text, []byte("unittest")))
 	}
@@ -97,7 +97,7 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 	return s, true
 }
 
-// pythonPath is where modules are looked for: as an editable install has it, in the work tree first.
+// pythonPath returns the module search path: as in an editable install, the work tree is first.
 func pythonPath(tree Files, tests []string) string {
 	dirs := []string{}
 	add := func(dir string) {
@@ -107,7 +107,7 @@ func pythonPath(tree Files, tests []string) string {
 			}
 		}
 	}
-	for _, t := range tests { // of a repository with several projects, that of the test
+	for _, t := range tests { // in a repository with several projects, the test's own
 		if dir, ok := Nearest(tree, t, "pyproject.toml", "setup.py", "setup.cfg"); ok {
 			add(dir)
 		}
@@ -116,14 +116,14 @@ func pythonPath(tree Files, tests []string) string {
 	return strings.Join(append(dirs, depsAt+"/site"), ":")
 }
 
-// pythonInstalled tells the machine's Python of the project, as an editable install would: its name, version and entry
-// points. It builds nothing.
+// pythonInstalled registers the project with the machine's Python, as an editable install would: its name, version and
+// entry points. It builds nothing.
 //
 //go:embed python_installed.py
 var pythonInstalled string
 
-// pythonWithPytest finds the Python that has pytest: a machine may have several. Where it is not the one that the
-// project asks for, it is tried all the same, as old as it may be.
+// pythonWithPytest finds the Python that has pytest, since a machine may have several. It removes the project's minimum
+// version, so that an older pytest is tried.
 const pythonWithPytest = `py=
 for one in python3 /usr/local/bin/python3 /usr/bin/python3; do
 "$one" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("pytest") is None)' 2>/dev/null || continue
@@ -135,7 +135,7 @@ done
   sed -i '/^ *minversion *=/d' pyproject.toml pytest.ini setup.cfg tox.ini 2>/dev/null
 `
 
-// pythonMarks has pytest leave its mark out of the environment while a test runs, where that is wanted.
+// pythonMarks makes pytest remove its variables from the environment during a test, if UNMARKED is set.
 const pythonMarks = `plugin=
 if [ -n "$UNMARKED" ]; then
 mkdir -p /tmp/unmarked
@@ -153,8 +153,8 @@ plugin="-p sia_unmarked"
 fi
 `
 
-// pythonGroup is what the first group of dependencies that is for tests needs, with those that it includes. pip itself
-// knows groups since 25.1.
+// pythonGroup returns the requirements of the first dependency group for tests, including nested groups. pip supports
+// groups only since 25.1.
 func pythonGroup(pyproject []byte) (needs []string) {
 	var p struct {
 		Groups map[string][]any `toml:"dependency-groups"`
@@ -172,7 +172,7 @@ func pythonGroup(pyproject []byte) (needs []string) {
 		for _, one := range p.Groups[group] {
 			switch one := one.(type) {
 			case string:
-				if !strings.HasPrefix(one, "-") { // that is an option
+				if !strings.HasPrefix(one, "-") { // otherwise an option
 					needs = append(needs, one)
 				}
 			case map[string]any:
@@ -191,8 +191,8 @@ func pythonGroup(pyproject []byte) (needs []string) {
 	return needs
 }
 
-// fetch installs what the project and its tests need beside the work tree. The project itself comes along; the
-// work tree's comes first.
+// fetch installs the dependencies of the project and of its tests outside the work tree. It includes the project
+// itself, but the work tree has precedence.
 func (Python) fetch(tree Files, manifests, needs []string, pytest bool) string {
 	var what []string
 	for _, p := range manifests {
@@ -214,14 +214,14 @@ func (Python) fetch(tree Files, manifests, needs []string, pytest bool) string {
 	if len(what) == 0 {
 		return ""
 	}
-	// pip hands the environment to those of it that fetch what builds need, and not its options.
+	// pip passes the environment, but not its options, to its subprocesses that fetch build dependencies.
 	return "export PIP_RETRIES=1 PIP_DEFAULT_TIMEOUT=15 && cp -r . /tmp/project && cd /tmp/project && " +
 		"python3 -m pip install --quiet --no-cache-dir --target " + depsAt + "/site " + strings.Join(what, " ")
 }
 
-// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line, and after what the
-// test wrote on one of its own; where parts of a test failed there is none, and the next test stands on its line. What
-// failed is named again at the end.
+// A test in the output of `python -m unittest -v`. With a docstring the verdict is on the next line, and after output
+// of the test on its own line; if subtests failed there is no verdict, and the next test is on the same line. Failed
+// tests are listed again at the end.
 var (
 	unittestName    = lazyregexp.New(`(?:^|^(FAIL|ERROR): | \.\.\. )(\w+) \(([\w.<>]+)\)`)
 	unittestVerdict = lazyregexp.New(`(?:^| \.\.\. )(ok|FAIL|ERROR|expected failure|unexpected success|skipped .*)$`)
@@ -237,11 +237,11 @@ func (Python) Results(out []byte) Results {
 		line = bytes.TrimRight(line, "\r\n")
 		for _, m := range unittestName.FindAllSubmatch(line, -1) {
 			name = string(m[3])
-			if !strings.HasSuffix(name, "."+string(m[2])) { // before Python 3.11 the test is not part of it
+			if !strings.HasSuffix(name, "."+string(m[2])) { // the case before Python 3.11
 				name += "." + string(m[2])
 			}
 			if len(m[1]) > 0 {
-				found[name], name = Failed, "" // what follows is its trace
+				found[name], name = Failed, "" // its traceback follows
 			}
 		}
 		if m := unittestVerdict.FindSubmatch(line); m != nil && name != "" {
@@ -259,12 +259,12 @@ func (Python) Results(out []byte) Results {
 	return found
 }
 
-// unittestLastWord is what unittest prints last.
+// unittestLastWord matches unittest's last line.
 var unittestLastWord = lazyregexp.New(`(?m)^Ran \d+ tests? in `)
 
-// LastWord looks for unittest's number of tests, or for the end of pytest's report: what pytest says of numbers is
-// worded by plugins, too.
+// LastWord looks for unittest's number of tests, or for the end of pytest's report: plugins change the wording of
+// pytest's summary.
 func (Python) LastWord(out []byte) bool { return junitClosed(out) || unittestLastWord.Match(out) }
 
-// Lacks reports whether there is no pytest, which is looked for before anything is run.
+// Lacks reports whether pytest is missing, which is checked before any run.
 func (Python) Lacks(log string) bool { return strings.Contains(log, "No module named pytest") }

@@ -10,9 +10,9 @@ import (
 //go:embed python_cover.py
 var pythonCover string
 
-// Cover runs the tests one after another in one process, which needs no package for that.
+// Cover runs the tests one after another in one process, without any additional package.
 func (l Python) Cover(tree Files, tests []locate.Test, read ReadFile) (Suite, bool) {
-	files, which := asked(tests)
+	files, which := wantedTests(tests)
 	s, ok := l.Suite(tree, files, read)
 	if !ok || len(which) > maxPattern {
 		return Suite{}, false

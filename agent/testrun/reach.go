@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// reachWithin bounds the question whether a registry can be reached.
-const reachWithin = 5 * time.Second
+// reachTimeout limits the check whether a registry can be reached.
+const reachTimeout = 5 * time.Second
 
-// Unreached says that the registry that a suite fetches from first can't be reached; "": it can, or there are others.
-// It is asked once.
+// Unreached returns why the registry that a suite contacts first can't be reached; "": it can, or there are other
+// hosts. The check is made only once.
 func (r *Runner) Unreached(ctx context.Context, s Suite) string {
 	if len(r.hosts) > 0 || len(s.Hosts) == 0 || r.reaches(ctx, s.Hosts[0]) {
 		return ""
@@ -22,8 +22,8 @@ func (r *Runner) Unreached(ctx context.Context, s Suite) string {
 func (r *Runner) reaches(ctx context.Context, host string) bool {
 	r.asking.Lock()
 	defer r.asking.Unlock()
-	reached, asked := r.reached[host]
-	if !asked {
+	reached, checked := r.reached[host]
+	if !checked {
 		reached = r.box.CanFetch() && answers(ctx, net.JoinHostPort(host, "443"))
 		if ctx.Err() == nil {
 			r.reached[host] = reached
@@ -32,10 +32,10 @@ func (r *Runner) reaches(ctx context.Context, host string) bool {
 	return reached
 }
 
-// answers reports whether a server speaks TLS. A firewall, or a mirror that hangs, may take connections and say
-// nothing. Nothing is sent to it, and who it is shows when something is fetched.
+// answers reports whether a server speaks TLS. A firewall, or a mirror that hangs, may accept connections without a
+// response. No data is sent, and the server is authenticated later, when fetching.
 func answers(ctx context.Context, address string) bool {
-	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: reachWithin},
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: reachTimeout},
 		Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // nothing is sent
 	conn, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAnswers: what takes connections and does not say a word is no registry.
+// TestAnswers tests that a server that accepts connections without a response counts as unreachable.
 func TestAnswers(t *testing.T) {
 	registry := httptest.NewTLSServer(nil)
 	defer registry.Close()

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Outcome is how one test ended.
+// Outcome is the result of one test.
 type Outcome string
 
 // The outcomes.
@@ -22,47 +22,47 @@ const (
 	Skipped Outcome = "skipped"
 )
 
-// Results are the tests of one run of one group, by the runner's names.
+// Results are the outcomes of one run of one group, by the runner's names.
 type Results map[string]Outcome
 
-// add adds a test. One that ran several times fails once and for all.
+// add adds a test. If it ran several times, one failure counts.
 func (r Results) add(test string, came Outcome) {
 	if r[test] != Failed {
 		r[test] = came
 	}
 }
 
-// Runs is how often tests are run at each end. What does not come out alike is thrown away.
+// Runs is the number of runs of each test at each end. Differing results are dropped.
 const Runs = 2
 
 // Report is the result of a suite at one end.
 type Report struct {
-	Builds map[string]string // output of builds that failed, by group
+	Builds map[string]string // output of failed builds, by group
 	Runs   [Runs]Results     // by "group::name"
-	Groups []string          // that were run twice
+	Groups []string          // groups that were run twice
 	Ends   map[string]End    // how the first run of each group ended
-	Log    string            // the end of everything that was printed
-	Ended  string            // why the sandbox ended it; "": it ended by itself
+	Log    string            // end of the whole output
+	Ended  string            // why the sandbox ended it; "": it was not ended
 }
 
-// End is how one run of one group ended.
+// End describes the end of one run of one group.
 type End struct {
-	Status   int  // exit status; -1: it did not end by itself
-	LastWord bool // as of [Language]
-	// Why it failed, where no test passed: an error, or else the end of what was printed.
+	Status   int  // exit status; -1: it was ended
+	LastWord bool // as in [Language]
+	// Why it failed if no test passed: an error, or else the end of the output.
 	Why string `json:",omitempty"`
 }
 
-// errorLine is a line that an interpreter or a runner ends with when it can't load a file of tests.
+// errorLine matches the last line of an interpreter or a runner that can't load a test file.
 var errorLine = lazyregexp.New(`(?m)^(?:E\s+)?((?:[\w.]+\.)?\w*(?:Error|Exception): .*)$`)
 
-// whyFailed is why no test of a run passed; "": one did, or there was none.
+// whyFailed returns why no test of a run passed; "": one did, or there was none.
 func whyFailed(out []byte, found Results) string {
 	came := slices.Collect(maps.Values(found))
 	if slices.Contains(came, Passed) {
 		return ""
 	}
-	out, _, _ = bytes.Cut(out, []byte("<testsuite")) // the report, in which it is once more
+	out, _, _ = bytes.Cut(out, []byte("<testsuite")) // without the report, which repeats the error
 	if errors := errorLine.FindAllSubmatch(out, -1); len(errors) > 0 {
 		return Tail(string(errors[len(errors)-1][1]))
 	}
@@ -72,36 +72,35 @@ func whyFailed(out []byte, found Results) string {
 	return Tail(string(out))
 }
 
-// Ran reports whether a test came out so in the first run, and in the second where there was one.
+// Ran reports whether a test had an outcome in the first run, and in the second if there was one.
 func (r Report) Ran(test string, want Outcome) bool {
 	group, _, _ := strings.Cut(test, "::")
 	return r.Runs[0][test] == want && (!slices.Contains(r.Groups, group) || r.Runs[1][test] == want)
 }
 
-// All reports whether a test came out so in every run.
+// All reports whether a test had an outcome in every run.
 func (r Report) All(test string, want Outcome) bool {
 	return !slices.ContainsFunc(r.Runs[:], func(one Results) bool { return one[test] != want })
 }
 
-// Bounds of one run of one group. One above them counts as not come to an end: what it would still have said is not
-// known.
+// Limits of one run of one group. A run beyond them counts as not ended, since its results are incomplete.
 const (
-	maxSection = 16 << 20 // bytes of output; of a build, too
+	maxSection = 16 << 20 // bytes of output, also of a build
 	maxTests   = 20_000
 )
 
-// reportReader takes what a suite's script prints apart. It is the Output of a command.
+// reportReader splits the output of a suite's script into sections. It is the Output of a command.
 type reportReader struct {
 	lang  Language
-	token string // that marks begin with, so that a test's output is not taken for one
+	token string // prefix of marks, so that a test can't forge them
 	out   Report
 	times map[string]int // runs of each group so far
 
-	line    []byte // begun
-	kind    string // of the section that is open: "build", "run" or ""
+	line    []byte // incomplete line
+	kind    string // of the open section: "build", "run" or ""
 	group   string
 	section bytes.Buffer
-	cut     bool // the section had more than is kept
+	cut     bool // the section was truncated
 }
 
 func newReportReader(l Language, token string) *reportReader {
@@ -113,18 +112,18 @@ func newReportReader(l Language, token string) *reportReader {
 	return r
 }
 
-// shellFunctions is what a script begins with: mark, and limited, which runs a command for so long at most and
-// leaves its exit status in $status, -1 where it did not end by itself.
+// shellFunctions returns the functions for a script: mark, and limited, which runs a command with a timeout and sets
+// $status to its exit status, or -1 if it timed out.
 func shellFunctions(token string, within time.Duration) string {
 	return fmt.Sprintf("mark() { printf '\\n%%s %%s\\n' %s \"$*\"; }\n", token) +
 		fmt.Sprintf("limited() { timeout -k 5 %d \"$@\"; status=$?; ", int(within.Seconds())) +
 		"case $status in 124|137) status=-1;; esac; }\n"
 }
 
-// maxLine bounds a line that is looked at for a mark, in bytes. A mark is shorter.
+// maxLine is the maximum size of a line that may be a mark, in bytes.
 const maxLine = 8 << 10
 
-// Write takes more of the output.
+// Write parses more of the output.
 func (r *reportReader) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -172,7 +171,7 @@ func (r *reportReader) keep(b []byte) {
 	}
 }
 
-// close ends the section that is open.
+// close ends the open section.
 func (r *reportReader) close(status int) {
 	switch r.kind {
 	case "build":
@@ -209,7 +208,7 @@ func (r *reportReader) close(status int) {
 	r.section.Reset()
 }
 
-// finish is the report, when nothing more is printed.
+// finish returns the report at the end of the output.
 func (r *reportReader) finish() Report {
 	r.keep(r.line)
 	r.line = nil
@@ -217,7 +216,7 @@ func (r *reportReader) finish() Report {
 	return r.out
 }
 
-// unfetched says at the end of the builds that lack something why it can't be had.
+// unfetched appends why to the logs of the builds that lack a dependency.
 func (r Report) unfetched(l Language, why string) {
 	for group, log := range r.Builds {
 		if l.Lacks(log) {
@@ -226,7 +225,7 @@ func (r Report) unfetched(l Language, why string) {
 	}
 }
 
-// Lacks reports whether a build stopped for want of something that can be fetched.
+// Lacks reports whether a build failed for lack of a dependency.
 func (r Report) Lacks(l Language) bool {
 	for _, log := range r.Builds {
 		if l.Lacks(log) {

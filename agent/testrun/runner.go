@@ -25,77 +25,77 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Where a suite finds its folders in the sandbox.
+// Mount points of a suite's folders in the sandbox.
 const (
-	depsAt  = sandbox.CacheDir + "/deps" // what was fetched, read-only while tests run
-	buildAt = sandbox.BuildDir           // build caches, which stay
+	depsAt  = sandbox.CacheDir + "/deps" // dependencies, read-only while tests run
+	buildAt = sandbox.BuildDir           // persistent build caches
 )
 
-// MaxTestFile bounds a file that is read to know how to run tests, in bytes.
+// MaxTestFile is the maximum size of a file that is read to build a suite, in bytes.
 const MaxTestFile = 4 << 20
 
-// Bounds of a suite.
+// Limits of a suite.
 const (
-	testTimeout = "60s"            // of one run of one group of Go, which then says what was under way
-	runWithin   = 70 * time.Second // of one run of one group, where nobody says otherwise
-	suiteWithin = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
-	maxCache    = 4 << 30          // bytes of build caches, after which they are begun anew
-	maxDeps     = 8                // states of manifests of which what they depend on is kept: those used last
-	logTail     = 4 << 10          // bytes of output that say why something did not work
+	testTimeout  = "60s"            // for one run of one group of Go, which then reports the running tests
+	runTimeout   = 70 * time.Second // for one run of one group, by default
+	suiteTimeout = 5 * time.Minute  // for the build and all runs at one end, by default
+	maxCache     = 4 << 30          // bytes of build caches, after which they are cleared
+	maxDeps      = 8                // kept dependencies folders, by last use
+	logTail      = 4 << 10          // bytes of output that explain a failure
 )
 
-// FetchWithin bounds one fetch of what a suite depends on.
-const FetchWithin = 10 * time.Minute
+// FetchTimeout limits one fetch of a suite's dependencies.
+const FetchTimeout = 10 * time.Minute
 
-// failedFor is how long a fetch that failed is not tried again: one from a registry that hangs takes minutes.
-const failedFor = 30 * time.Minute
+// retryFetchAfter is how long a failed fetch is not repeated: one from a registry that hangs takes minutes.
+const retryFetchAfter = 30 * time.Minute
 
-// Runner runs suites in the sandbox. What it fetches and builds stays in its folder, which is one
-// repository's alone: a hostile commit can spoil no other's. Safe for concurrent use.
+// Runner runs suites in the sandbox. Its folder of downloads and builds belongs to a single repository, so that a
+// hostile commit can't affect others. It is safe for concurrent use.
 type Runner struct {
 	box     *sandbox.Sandbox
-	History *gitops.History // where the files are
+	History *gitops.History // contents of the files
 	dir     string
-	hosts   []string // that may be reached beside those that a language names
+	hosts   []string // allowed in addition to those of a language
 	within  time.Duration
-	// RunWithin is how long one run of one group may take, in whole seconds; 70 s. It is set before the first run.
+	// RunWithin limits one run of one group, in whole seconds; default 70 s. It must be set before the first run.
 	RunWithin time.Duration
-	// Want are images of services that tests need beside those that the workflow files name. It is set before the first
-	// run.
+	// Want are images of services that tests need, in addition to those in the workflow files. It must be set before the
+	// first run.
 	Want []string
-	// Near has tests run with dependencies that were fetched for nearly the same ones. It is set before the first run.
+	// Near allows the use of similar dependencies that were fetched before. It must be set before the first run.
 	Near bool
-	// Now tells how long ago a fetch failed. It is set before the first run.
+	// Now returns the current time. It must be set before the first run.
 	Now func() time.Time
 
-	caches sync.RWMutex  // held for writing while the build caches are begun anew
-	first  chan struct{} // has the turn of filling build caches that are empty
+	caches sync.RWMutex  // locked for writing while the build caches are cleared
+	first  chan struct{} // semaphore for filling empty build caches
 
 	asking  sync.Mutex
-	reached map[string]bool // registries that were asked
+	reached map[string]bool // results of checked registries
 
 	fetching atomic.Int64 // nanoseconds
 }
 
-// NewRunner returns a runner that keeps what it fetches and builds below dir. hosts may be reached while fetching,
-// beside those that a language names. Building and running the tests of one tree is ended after within; 0: 5 minutes.
+// NewRunner returns a runner that keeps downloads and builds below dir. While fetching, hosts may be reached in
+// addition to those of a language. Building and running the tests of one tree is limited by within; 0: 5 minutes.
 func NewRunner(
 	box *sandbox.Sandbox, h *gitops.History, dir string, hosts []string, within time.Duration,
 ) *Runner {
-	return &Runner{box: box, History: h, dir: dir, hosts: hosts, within: cmp.Or(within, suiteWithin),
-		RunWithin: runWithin, Now: time.Now, first: make(chan struct{}, 1), reached: map[string]bool{}}
+	return &Runner{box: box, History: h, dir: dir, hosts: hosts, within: cmp.Or(within, suiteTimeout),
+		RunWithin: runTimeout, Now: time.Now, first: make(chan struct{}, 1), reached: map[string]bool{}}
 }
 
-// Has reports whether commands in the sandbox find a program.
+// Has reports whether a program is available in the sandbox.
 func (r *Runner) Has(program string) bool { return r.box.Has(program) }
 
-// Tree is a commit's files, possibly with others laid over, and the folder that holds them.
+// Tree is a commit's files, possibly with replacements, and the folder that contains them.
 type Tree struct {
 	At    *WorkTree
 	Files Files
 }
 
-// Reader gives a language the files of a tree. made are contents that no commit has, by their id.
+// Reader returns a ReadFile for a tree. made are contents that no commit has, by ID.
 func (r *Runner) Reader(t Files, made map[string][]byte) ReadFile {
 	return func(p string) ([]byte, error) {
 		f, ok := t[p]
@@ -109,8 +109,8 @@ func (r *Runner) Reader(t Files, made map[string][]byte) ReadFile {
 	}
 }
 
-// Run runs a suite in a folder that is laid out. An error says nothing about the tests: the sandbox
-// does not work, or ctx is over.
+// Run runs a suite in a prepared folder. An error means that the result is unknown: the sandbox does not work, or ctx
+// has ended.
 func (r *Runner) Run(ctx context.Context, l Language, s Suite, dir string) (Report, error) {
 	r.caches.RLock()
 	defer r.caches.RUnlock()
@@ -145,7 +145,7 @@ func (r *Runner) Run(ctx context.Context, l Language, s Suite, dir string) (Repo
 	return rep, nil
 }
 
-// Services are those that a tree's workflow files want, as its runs have them.
+// Services returns the services in a tree's workflow files, as used in its runs.
 func (r *Runner) Services(t Files) service.Set {
 	var files []string
 	for p, f := range t {
@@ -156,8 +156,8 @@ func (r *Runner) Services(t Files) service.Set {
 	return service.FindIn(r.box, files, r.Reader(t, nil), r.Want)
 }
 
-// joinServices gives a command the services that the folder's workflow files want, with no data: every run begins with
-// the same.
+// joinServices adds the services in the folder's workflow files to a command, without data, so that all runs start
+// equal.
 func (r *Runner) joinServices(c *sandbox.Command, dir string) error {
 	s := service.Find(r.box, dir, r.Want)
 	if !s.Any() {
@@ -171,8 +171,8 @@ func (r *Runner) joinServices(c *sandbox.Command, dir string) error {
 	return nil
 }
 
-// begin waits while another run fills build caches that were empty: at the same time both would build what all have in
-// common. done ends this one's turn, if it has it.
+// begin waits while another run fills empty build caches, so that common parts are not built twice. done releases the
+// semaphore, if held.
 func (r *Runner) begin(ctx context.Context, s Suite) (done func(), err error) {
 	select {
 	case r.first <- struct{}{}:
@@ -201,18 +201,18 @@ func (r *Runner) addStdlib(ctx context.Context, s Suite) error {
 		return err
 	}
 	if err := os.CopyFS(r.build(), os.DirFS(from)); err != nil && ctx.Err() == nil {
-		return sandbox.RemoveAll(r.build()) // half of it is nothing to begin with
+		return sandbox.RemoveAll(r.build()) // a partial copy is useless
 	}
 	return context.Cause(ctx)
 }
 
-// build is the folder of the build caches.
+// build returns the folder of the build caches.
 func (r *Runner) build() string { return filepath.Join(r.dir, "build") }
 
-// deps is a folder of what suites depend on.
+// deps returns a dependencies folder.
 func (r *Runner) deps(name string) string { return filepath.Join(r.dir, "deps", name) }
 
-// depsOf is the name of the folder for what a suite depends on.
+// depsOf returns the name of a suite's dependencies folder.
 func (r *Runner) depsOf(s Suite) string {
 	if r.Near {
 		return cmp.Or(s.Near, s.Deps)
@@ -222,18 +222,19 @@ func (r *Runner) depsOf(s Suite) string {
 
 func (r *Runner) command(s Suite, dir, script string) (sandbox.Command, error) {
 	deps, build, now := r.deps(r.depsOf(s)), r.build(), time.Now()
-	// Commands that may only read it run as somebody else; nobody else gets as far as there. Its time is that of its use.
+	// Read-only commands run as another user, so the folder is world-readable; its parent is not. Its time is the last
+	// use.
 	if err := errors.Join(os.MkdirAll(deps, 0o755), os.Chtimes(deps, now, now), os.MkdirAll(build, 0o700)); err != nil {
 		return sandbox.Command{}, fmt.Errorf("make caches: %w", err)
 	}
-	// A script may be longer than an argument can be.
+	// A script may be longer than the maximum argument.
 	return sandbox.Command{Dir: dir, Shell: `eval "$(cat)"`, Stdin: strings.NewReader(script),
 		Env: append([]string{"SLOT=" + slotName(dir)}, s.Env...),
 		Mounts: []sandbox.Mount{
 			{From: deps, To: depsAt}, {From: build, To: buildAt, Writable: true}}}, nil
 }
 
-// withoutMarks is a log without the lines that the script prints for us.
+// withoutMarks removes the lines with marks from a log.
 func withoutMarks(log, token string) string {
 	var b strings.Builder
 	for line := range strings.Lines(log) {
@@ -244,24 +245,25 @@ func withoutMarks(log, token string) string {
 	return b.String()
 }
 
-// slotName tells a work tree from others, for caches that can't be shared.
+// slotName returns a name for a work tree, for caches that can't be shared.
 func slotName(dir string) string { return filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir) }
 
-// Prepared reports whether what a suite depends on was fetched, as far as its registries can be reached.
+// Prepared reports whether a suite's dependencies were fetched, or, if its registry can't be reached, installed ones
+// were set up.
 func (r *Runner) Prepared(ctx context.Context, l Language, s Suite, t Files) bool {
 	mark := r.fetchedMark(l, s, t)
 	return r.fetched(s, mark) || r.fetched(s, mark+installedOnly) && r.Unreached(ctx, s) != ""
 }
 
-// fetched reports whether a mark holds: what it is about may have been removed since.
+// fetched reports whether a mark is valid: the folder may have been removed since.
 func (r *Runner) fetched(s Suite, mark string) bool {
 	return exists(mark) && exists(r.deps(r.depsOf(s)))
 }
 
-// installedOnly ends the name of a mark that says that there is what the machine has, and nothing else.
+// installedOnly is the suffix of a mark for dependencies installed on the machine.
 const installedOnly = "-installed"
 
-// FetchAgain has what a suite depends on fetched again the next time.
+// FetchAgain makes the next run fetch a suite's dependencies again.
 func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
 	mark := r.fetchedMark(l, s, t)
 	for _, file := range []string{mark, mark + installedOnly, mark + failedFetch} {
@@ -272,12 +274,12 @@ func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
 	return nil
 }
 
-// fetchedMark is the file that says that what a suite depends on was fetched.
+// fetchedMark returns the file that marks a suite's dependencies as fetched.
 func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q\n", s.Prepare, r.depsOf(s))
 	for _, p := range slices.Sorted(maps.Keys(t)) {
-		if l.IsManifest(p) && !s.Eager { // the folder of one that is eager is named by what it says of them
+		if l.IsManifest(p) && !s.Eager { // with Eager, the folder's name depends on the manifests
 			fmt.Fprintf(h, "%q %s\n", p, t[p].ID)
 		}
 	}
@@ -286,11 +288,11 @@ func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
 
 func exists(file string) bool { _, err := os.Stat(file); return err == nil }
 
-// failedFetch ends the name of a file that says which hosts a fetch that failed could reach beside the registries, and
-// why it failed. Its time is when.
+// failedFetch is the suffix of a file that records a failed fetch: its allowed hosts and the reason. The file's time is
+// that of the failure.
 const failedFetch = "-failed"
 
-// failedLately says why a fetch failed a short time ago; "": it did not, or could reach other hosts.
+// failedLately returns why a fetch failed recently; "": it did not, or with other hosts.
 func (r *Runner) failedLately(mark string) string {
 	st, err := os.Stat(mark + failedFetch)
 	if err != nil {
@@ -299,13 +301,13 @@ func (r *Runner) failedLately(mark string) string {
 	text, err := os.ReadFile(mark + failedFetch)
 	hosts, why, _ := strings.Cut(string(text), "\n")
 	age := r.Now().Sub(st.ModTime())
-	if err != nil || hosts != strings.Join(r.hosts, " ") || age < 0 || age >= failedFor {
+	if err != nil || hosts != strings.Join(r.hosts, " ") || age < 0 || age >= retryFetchAfter {
 		return ""
 	}
 	return why
 }
 
-// noteFailed keeps a fetch that failed from being tried again at once.
+// noteFailed records a failed fetch, so that it is not repeated immediately.
 func (r *Runner) noteFailed(mark, why string, when time.Time) error {
 	file := mark + failedFetch
 	err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
@@ -316,18 +318,18 @@ func (r *Runner) noteFailed(mark, why string, when time.Time) error {
 	return nil
 }
 
-// Fetches reports whether a suite needs something that would be fetched now.
+// Fetches reports whether the next run of a suite would fetch dependencies.
 func (r *Runner) Fetches(ctx context.Context, l Language, s Suite, t Files) bool {
 	mark := r.fetchedMark(l, s, t)
 	return s.Prepare != "" && !r.fetched(s, mark) && r.failedLately(mark) == "" && r.Unreached(ctx, s) == ""
 }
 
-// Fetching is how long fetching has taken.
+// Fetching returns the total time spent on fetching.
 func (r *Runner) Fetching() time.Duration { return time.Duration(r.fetching.Load()) }
 
-// Fetch fetches what a suite depends on, once for each state of the manifests. Only here does code
-// of the repository, such as a package's set-up, meet a network. Where no registry can be reached, what is installed on
-// the machine has to do. why says what went wrong; for half an hour nothing is fetched then.
+// Fetch fetches a suite's dependencies, once for each state of the manifests. This is the only step in which code of
+// the repository, such as a package's setup, has a network. If no registry can be reached, the dependencies installed
+// on the machine are used. why is the reason of a failure; after that, no fetch is tried for half an hour.
 func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
 	mark := r.fetchedMark(l, s, t.Files)
 	if s.Prepare == "" || r.fetched(s, mark) {
@@ -344,10 +346,9 @@ func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why st
 	}
 	var hosts []string
 	if r.box.CanFetch() {
-		hosts = slices.Clone(r.hosts) // the first that fits counts: the operator's
+		hosts = slices.Clone(r.hosts) // the first match is used: the operator's
 		for _, registry := range s.Hosts {
-			// With a port its address may be a private one: who runs the machine says where such a name leads, and may
-			// have a mirror answer to it.
+			// With a port, a private address is allowed: the operator controls name resolution, and may have a mirror.
 			hosts = append(hosts, registry+":443")
 		}
 	}
@@ -361,7 +362,7 @@ func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why st
 	return why, r.noteFailed(mark, why, ended)
 }
 
-// Install has what is installed on the machine do for a suite, as far as it can. why says what went wrong.
+// Install sets up the dependencies installed on the machine for a suite, if possible. why is the reason of a failure.
 func (r *Runner) Install(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
 	mark := r.fetchedMark(l, s, t.Files) + installedOnly
 	if s.Installed == "" || r.fetched(s, mark) {
@@ -370,7 +371,7 @@ func (r *Runner) Install(ctx context.Context, l Language, s Suite, t Tree) (why 
 	return r.fill(ctx, s, t, s.Installed, nil, mark)
 }
 
-// fill runs the script that fills a suite's folder, and marks that it did.
+// fill runs the script that fills a suite's folder, and sets the mark.
 func (r *Runner) fill(
 	ctx context.Context, s Suite, t Tree, script string, hosts []string, mark string,
 ) (why string, err error) {
@@ -382,7 +383,7 @@ func (r *Runner) fill(
 		return "", err
 	}
 	c.Mounts[0].Writable, c.Hosts = true, hosts
-	c.Limits = sandbox.Limits{Time: FetchWithin, Output: 2 * logTail}
+	c.Limits = sandbox.Limits{Time: FetchTimeout, Output: 2 * logTail}
 	res, err := r.box.Run(ctx, c)
 	if err != nil {
 		return "", fmt.Errorf("fetch what tests depend on: %w", err)
@@ -399,8 +400,7 @@ func (r *Runner) fill(
 	return "", nil
 }
 
-// RunPrepared runs a suite in a folder that is laid out, and fetches what it depends on. why says what went wrong with
-// that.
+// RunPrepared fetches a suite's dependencies and runs it in a prepared folder. why is the reason if the fetch failed.
 func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (rep Report, why string, err error) {
 	if s.Eager {
 		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
@@ -415,18 +415,17 @@ func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (
 			return rep, "", nil
 		}
 		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
-			rep.unfetched(l, why) // what is laid out needs what can't be had
+			rep.unfetched(l, why) // the tree needs dependencies that are unavailable
 			return rep, "", err
 		}
 	}
 }
 
-// Tail is the end of a log, a few lines for people: without what would steer a terminal, or whoever reads the
-// output of tests.
+// Tail returns the end of a log, a few lines for users, without control characters and secrets.
 func Tail(log string) string { return LongTail(log, 600) }
 
-// LongTail is the last bytes of a log, from the beginning of a line, as of [Tail].
-func LongTail(log string, most int) string {
+// LongTail returns the last limit bytes of a log, from the start of a line, cleaned as by [Tail].
+func LongTail(log string, limit int) string {
 	log = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -434,8 +433,8 @@ func LongTail(log string, most int) string {
 		return r
 	}, strings.ToValidUTF8(log, "\uFFFD"))
 	log = strings.TrimSpace(secret.Mask(log))
-	if len(log) > most {
-		log = log[len(log)-most:]
+	if len(log) > limit {
+		log = log[len(log)-limit:]
 		if i := strings.IndexByte(log, '\n'); i >= 0 {
 			log = log[i+1:]
 		}
@@ -443,7 +442,7 @@ func LongTail(log string, most int) string {
 	return strings.ToValidUTF8(log, "")
 }
 
-// TrimCache begins the build caches anew where they have grown large.
+// TrimCache clears the build caches if they have grown large.
 func (r *Runner) TrimCache(ctx context.Context) error {
 	build := r.build()
 	var total int64
@@ -470,9 +469,8 @@ func (r *Runner) TrimCache(ctx context.Context) error {
 	return nil
 }
 
-// TrimDeps removes what was fetched for states of the manifests that were not run for the longest time. Nothing may run
-// meanwhile.
+// TrimDeps removes the least recently used dependencies folders. No test may run at the same time.
 func (r *Runner) TrimDeps() error {
-	// A folder of one state has a dash in its name; others serve all.
+	// A folder for one state has a dash in its name; others are shared.
 	return sandbox.Prune(r.deps(""), "*-*", r.Now(), func(newer int, _ time.Duration) bool { return newer >= maxDeps })
 }

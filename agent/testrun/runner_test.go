@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestCachesAreFilledOnce: while one run fills empty build caches the others wait, as long as they are wanted.
+// TestCachesAreFilledOnce tests that other runs wait while one run fills empty build caches, until they are canceled.
 //
 //test:race
 func TestCachesAreFilledOnce(t *testing.T) {
@@ -29,7 +29,7 @@ func TestCachesAreFilledOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	done()
-	for range 2 { // at the same time
+	for range 2 { // concurrently
 		done, err := b.begin(t.Context(), Suite{})
 		if err != nil {
 			t.Fatal(err)
@@ -38,8 +38,7 @@ func TestCachesAreFilledOnce(t *testing.T) {
 	}
 }
 
-// TestOldDependenciesGo: what was fetched for manifests that are not used any more does not fill the disk, and what of
-// it is wanted once more counts as not fetched.
+// TestOldDependenciesGo tests that unused dependencies folders are removed, and then count as not fetched.
 func TestOldDependenciesGo(t *testing.T) {
 	r := &Runner{dir: t.TempDir(), Now: time.Now, first: make(chan struct{}, 1)}
 	suite := func(i int) Suite { return Suite{Deps: fmt.Sprintf("node-%d", i), Prepare: "npm ci", Eager: true} }
@@ -53,7 +52,7 @@ func TestOldDependenciesGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, again := range []Suite{suite(0), {Deps: "go"}} { // the oldest is used, and Go's serves all
+	for _, again := range []Suite{suite(0), {Deps: "go"}} { // the oldest is in use, and Go's is shared
 		if _, err := r.command(again, t.TempDir(), ""); err != nil {
 			t.Fatal(err)
 		}

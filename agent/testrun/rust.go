@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Rust runs integration tests of Cargo packages: the files in a package's folder tests. Tests inside of the
-// sources can't be told from the code, and are not laid over.
+// Rust runs integration tests of Cargo packages: the files in a package's folder tests. Unit tests are part of source
+// files and are not laid over.
 type Rust struct{}
 
 func (Rust) Name() string    { return "rust" }
@@ -18,7 +18,7 @@ func (Rust) Program() string { return "cargo" }
 
 func (Rust) IsTest(p string) bool { return HasFolder(p, "tests") }
 
-// Runs reports whether a file is an integration test, or a part of one.
+// Runs reports whether a file is an integration test, or part of one.
 func (Rust) Runs(p string) bool { return HasFolder(p, "tests") && path.Ext(p) == ".rs" }
 
 func (Rust) IsManifest(p string) bool {
@@ -38,7 +38,7 @@ func (Rust) Suite(tree Files, tests []string, _ ReadFile) (Suite, bool) {
 		rest := strings.TrimPrefix(t, strings.TrimPrefix(dir+"/", "./"))
 		name, inside, _ := strings.Cut(strings.TrimPrefix(rest, "tests/"), "/")
 		main := path.Join(dir, "tests", name)
-		if inside != "" { // tests/NAME/main.rs, with modules beside it
+		if inside != "" { // tests/NAME/main.rs, with modules next to it
 			main = path.Join(main, "main.rs")
 		}
 		if _, there := tree[main]; !there || !strings.HasPrefix(rest, "tests/") || path.Ext(main) != ".rs" ||
@@ -66,14 +66,14 @@ done
 	if script.Len() == 0 {
 		return Suite{}, false
 	}
-	// Cargo tells what to build again by the files' times, so each tree has results of its own.
+	// Cargo decides by file times what to rebuild, so each tree has its own build folder.
 	target := "export CARGO_TARGET_DIR=" + buildAt + "/cargo-$SLOT\n"
 	return Suite{Script: target + rustMarks + script.String(), Prepare: "cargo fetch", Deps: "rust",
 		Hosts: []string{"index.crates.io", "static.crates.io"},
 		Env:   []string{"CARGO_HOME=" + depsAt}, Installed: rustInstalled}, true
 }
 
-// rustInstalled has Cargo take crates from where Debian's packages put their sources.
+// rustInstalled makes Cargo use the crates of Debian's packages.
 const rustInstalled = `[ ! -d /usr/share/cargo/registry ] || cat >"$CARGO_HOME/config.toml" <<'END'
 [source.crates-io]
 replace-with = "installed"
@@ -82,8 +82,7 @@ directory = "/usr/share/cargo/registry"
 END
 `
 
-// rustMarks has tests built as what is released, and run neither by Cargo nor from where it builds, where nothing is to
-// tell the code that it is tested.
+// rustMarks builds tests in release mode, and runs them without Cargo from another folder, if UNMARKED is set.
 const rustMarks = `profile=
 if [ -n "$UNMARKED" ]; then
 profile=--release
@@ -94,7 +93,7 @@ sed -n 's/.*"test":true.*"executable":"\([^"]*\)".*/\1/p')" /tmp/released
 fi
 `
 
-// rustVerdict is a test as libtest prints it: https://doc.rust-lang.org/rustc/tests
+// rustVerdict matches a test in libtest's output: https://doc.rust-lang.org/rustc/tests
 var rustVerdict = lazyregexp.New(`(?m)^test (\S.*?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
 
 func (Rust) Results(out []byte) Results {
@@ -105,7 +104,7 @@ func (Rust) Results(out []byte) Results {
 	return found
 }
 
-// rustLastWord is what libtest prints last.
+// rustLastWord matches libtest's last line.
 var rustLastWord = lazyregexp.New(`(?m)^test result: `)
 
 // LastWord looks for the summary.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a repository's tests print can't steer a terminal, and is no line of the tests that show it.
+// Output of a repository's tests can't control a terminal, or act as output of the surrounding tests.
 func TestTail(t *testing.T) {
 	got := Tail("\x1b[2Jfirst\r\n\x16=== RUN TestForged\n\tlast\x07\xff")
 	if got != "[2Jfirst\n=== RUN TestForged\n\tlast\uFFFD" {

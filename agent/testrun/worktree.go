@@ -19,28 +19,27 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// Bounds of a tree that tests are run in.
+// Limits of a tree for tests.
 const (
 	maxTreeFiles = 60_000
 	maxTreeBytes = 2 << 30
 	maxBlob      = 256 << 20
 )
 
-// WorkTree is a folder that holds the files of one tree after another. What the last tree and the next
-// have in common is left where it is; whatever else lies there is removed. Nothing there is believed:
-// tests ran in it. One at a time uses it.
+// WorkTree is a folder for the files of successive trees. Files common to the last tree and the next are kept; all
+// others are removed. Its content is untrusted, since tests ran in it. It is not safe for concurrent use.
 type WorkTree struct {
 	Dir   string // absolute
 	blobs func(id string) ([]byte, error)
 }
 
-// NewWorkTree returns the folder dir for trees of a history.
+// NewWorkTree returns a WorkTree at dir for trees of a history.
 func NewWorkTree(dir string, history *gitops.History) *WorkTree {
 	return &WorkTree{Dir: dir, blobs: func(id string) ([]byte, error) { return history.Blob(id, maxBlob) }}
 }
 
-// Set makes the folder hold exactly these files, and links: names to targets outside. made are contents that
-// the history does not have, by their id.
+// Set makes the folder contain exactly these files, and links: names with targets outside. made are contents that the
+// history does not have, by ID.
 func (w *WorkTree) Set(ctx context.Context, want Files, made map[string][]byte, links map[string]string) error {
 	if len(want) > maxTreeFiles {
 		return fmt.Errorf("lay out tree: %w: more than %d files", gitops.ErrTree, maxTreeFiles)
@@ -76,7 +75,7 @@ func (w *WorkTree) Set(ctx context.Context, want Files, made map[string][]byte, 
 	return w.Link(links)
 }
 
-// Link lays symbolic links to what lies outside, in place of what is there.
+// Link creates symbolic links to targets outside, replacing existing files.
 func (w *WorkTree) Link(links map[string]string) error {
 	root, err := os.OpenRoot(w.Dir)
 	if err != nil {
@@ -92,8 +91,8 @@ func (w *WorkTree) Link(links map[string]string) error {
 	return nil
 }
 
-// Changed are the files that are not as a tree has them, and those that came and are not ignored or
-// installed: what lies in .git or node_modules is nobody's change. At most maxTreeFiles are looked at.
+// Changed returns the files that differ from a tree, and new ones. It ignores .git and node_modules, and fails on more
+// than twice maxTreeFiles files.
 func (w *WorkTree) Changed(ctx context.Context, was Files) (out []string, err error) {
 	root, err := os.OpenRoot(w.Dir)
 	if err != nil {
@@ -132,7 +131,7 @@ func (w *WorkTree) Changed(ctx context.Context, was Files) (out []string, err er
 	return out, nil
 }
 
-// tidy removes what is not wanted, or not as it is wanted, and returns what may stay.
+// tidy removes files that are not part of want or differ from it, and returns the others.
 func (w *WorkTree) tidy(ctx context.Context, root *os.Root, want Files) (there map[string]bool, err error) {
 	folders := map[string]bool{".": true}
 	for p := range want {
@@ -150,7 +149,7 @@ func (w *WorkTree) tidy(ctx context.Context, root *os.Root, want Files) (there m
 		case p == ".":
 			return nil
 		case d.IsDir() && folders[p]:
-			return root.Chmod(p, 0o755) // tests may have closed it
+			return root.Chmod(p, 0o755) // tests may have changed it
 		case d.IsDir():
 			if err := sandbox.RemoveAll(filepath.Join(w.Dir, filepath.FromSlash(p))); err != nil {
 				return err
@@ -167,7 +166,7 @@ func (w *WorkTree) tidy(ctx context.Context, root *os.Root, want Files) (there m
 	return there, err
 }
 
-// same reports whether a file is as a commit has it.
+// same reports whether a file has the content and mode in a commit.
 func (w *WorkTree) same(root *os.Root, p string, f gitops.HistoryFile, d fs.DirEntry) bool {
 	if f.Link {
 		if d.Type() != fs.ModeSymlink {
@@ -188,7 +187,7 @@ func (w *WorkTree) same(root *os.Root, p string, f gitops.HistoryFile, d fs.DirE
 	return BlobID(info.Size(), io.LimitReader(in, info.Size())) == f.ID
 }
 
-// BlobID is git's name of a content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+// BlobID returns git's ID of a content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
 func BlobID(size int64, content io.Reader) string {
 	h := sha1.New() //nolint:gosec // see above
 	fmt.Fprintf(h, "blob %d\x00", size)
@@ -205,8 +204,7 @@ func modeOf(f gitops.HistoryFile) fs.FileMode {
 	return 0o644
 }
 
-// write writes a file that is not there. Folders are made as they are needed; none of them is a link,
-// since tidy left no link where a folder is wanted.
+// write writes a new file. It creates missing folders; none of them is a link, since tidy removed links at their paths.
 func (w *WorkTree) write(root *os.Root, p string, f gitops.HistoryFile, made map[string][]byte) (n int64, err error) {
 	if err := root.MkdirAll(path.Dir(p), 0o755); err != nil {
 		return 0, err
@@ -228,7 +226,7 @@ func (w *WorkTree) write(root *os.Root, p string, f gitops.HistoryFile, made map
 	return int64(len(b)), errors.Join(err, out.Chmod(modeOf(f)), out.Close())
 }
 
-// Overlay lays files over what lies there, whatever it is, and removes others; made as of set.
+// Overlay replaces files, of any type, and removes others; made is as for Set.
 func (w *WorkTree) Overlay(over Files, made map[string][]byte, without []string) error {
 	root, err := os.OpenRoot(w.Dir)
 	if err != nil {

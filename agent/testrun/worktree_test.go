@@ -14,22 +14,22 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// ordinaryUser is somebody without rights.
+// ordinaryUser is the ID of an unprivileged user.
 const ordinaryUser = 12345
 
-// asOrdinaryUser has the rest of a test meet files as such a user does. It returns a folder of the user's.
+// asOrdinaryUser makes the rest of a test access files as such a user. It returns a folder of the user.
 func asOrdinaryUser(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if os.Geteuid() != 0 {
 		return dir
 	}
-	for _, at := range []string{dir, filepath.Dir(dir)} { // the outer one is not everybody's to enter
+	for _, at := range []string{dir, filepath.Dir(dir)} { // the outer one is not accessible to others
 		if err := os.Chown(at, ordinaryUser, ordinaryUser); err != nil {
 			t.Fatal(err)
 		}
 	}
-	runtime.LockOSThread() // its rights on files are the thread's
+	runtime.LockOSThread() // file access rights belong to the thread
 	act := func(as int) {
 		if _, err := unix.SetfsgidRetGid(as); err != nil {
 			t.Fatal(err)
@@ -39,15 +39,15 @@ func asOrdinaryUser(t *testing.T) string {
 		}
 	}
 	t.Cleanup(func() {
-		act(0) // the folder may lie in one of root's
+		act(0) // the folder may be in one of root's
 		runtime.UnlockOSThread()
 	})
 	act(ordinaryUser)
 	return dir
 }
 
-// TestWorkTreeOfClosedFolders: tests may take every right on folders of the tree away. The next tree is laid out all
-// the same, by whoever runs SIA.
+// TestWorkTreeOfClosedFolders tests that folders without permissions, left by tests, are replaced, for any user that
+// runs SIA.
 func TestWorkTreeOfClosedFolders(t *testing.T) {
 	w := &WorkTree{Dir: filepath.Join(asOrdinaryUser(t), "tree")}
 	made := map[string][]byte{}

@@ -10,16 +10,16 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
-// maxPatched is how many files one patch may touch.
+// maxPatched is the maximum number of files in a patch.
 const maxPatched = 100
 
-// Modes as git writes them, which are Unix's and not package fs's.
+// File modes in git's encoding, which is Unix's and not that of package fs.
 const (
 	gitType    = 0o170000
 	gitRegular = 0o100000
 )
 
-// PatchTool applies a unified diff, all of it or nothing.
+// PatchTool applies a unified diff, completely or not at all.
 func PatchTool() Tool {
 	return newTool(NamePatch, patchArgs{}, callPatch, `{"type":"object","properties":{
 "patch":{"type":"string"}},
@@ -30,7 +30,7 @@ type patchArgs struct {
 	Patch string `json:"patch"`
 }
 
-// callPatch applies the patch: first in memory, then to the files.
+// callPatch applies the patch in memory, then writes the files.
 func callPatch(_ context.Context, env Env, a patchArgs) (Result, error) {
 	diff, err := unwrapPatch(a.Patch)
 	if err != nil {
@@ -52,7 +52,7 @@ func callPatch(_ context.Context, env Env, a patchArgs) (Result, error) {
 	return Result{Text: cutResult(strings.Join(p.said, "\n")+"\n", MaxResult), Changed: p.order}, nil
 }
 
-// parsePatch reads a diff of at least one file and at most maxPatched.
+// parsePatch parses a diff of 1 to maxPatched files.
 func parsePatch(text string) ([]*gitdiff.File, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("patch is empty; it is a unified diff")
@@ -60,7 +60,7 @@ func parsePatch(text string) ([]*gitdiff.File, error) {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	if allCRLF(text) { // names end where lines do
+	if allCRLF(text) { // otherwise names would include the CR
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 	}
 	text, err := recountHunks(text)
@@ -81,22 +81,22 @@ func parsePatch(text string) ([]*gitdiff.File, error) {
 	return files, nil
 }
 
-// patchedFile is a file as the patch leaves it.
+// patchedFile is the state of a file after the patch.
 type patchedFile struct {
-	was  []byte // nil: there was none
+	was  []byte // nil: new file
 	text []byte // nil: deleted
 	mode fs.FileMode
 }
 
-// patchRun is one patch under way.
+// patchRun is a patch being applied.
 type patchRun struct {
 	env   Env
 	now   map[string]*patchedFile
-	order []string // paths touched, in order
+	order []string // changed paths, in order
 	said  []string
 }
 
-// applyFile works out what one file of the patch becomes.
+// applyFile applies one file of the patch in memory.
 func (p *patchRun) applyFile(f *gitdiff.File) error {
 	from, to := f.OldName, f.NewName
 	switch {
@@ -173,7 +173,7 @@ func (p *patchRun) applyFile(f *gitdiff.File) error {
 	return nil
 }
 
-// readFile reads a file as the patch has left it so far.
+// readFile reads a file with the changes so far.
 func (p *patchRun) readFile(name string) (*patchedFile, error) {
 	if f, ok := p.now[name]; ok {
 		if f.text == nil {
@@ -191,7 +191,7 @@ func (p *patchRun) readFile(name string) (*patchedFile, error) {
 	return &patchedFile{was: b, text: b, mode: st.Mode()}, nil
 }
 
-// checkAbsent refuses a path at which there is something already.
+// checkAbsent returns an error if the path exists.
 func (p *patchRun) checkAbsent(name string) error {
 	if f, ok := p.now[name]; ok && f.text == nil {
 		return nil
@@ -216,7 +216,7 @@ func (p *patchRun) keepFile(name string, f *patchedFile) {
 	p.now[name] = f
 }
 
-// writeFiles writes all files, or puts back those it had written.
+// writeFiles writes all files. On error, it restores those already written.
 func (p *patchRun) writeFiles() error {
 	for i, name := range p.order {
 		f := p.now[name]

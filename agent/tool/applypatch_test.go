@@ -19,8 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Each case is an archive: the files before below in/, the patch, the files after
-// below out/, and what the tool says.
+// Each case is an archive: the files before below in/, the patch, the files after below out/, and the tool's result.
 func TestPatchCases(t *testing.T) {
 	cases, err := filepath.Glob("testdata/patch/*.txtar")
 	if err != nil || len(cases) == 0 {

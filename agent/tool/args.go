@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// decodeArgs reads a call's arguments into the struct that into points to. They must
-// be one object without unknown keys, and nothing after it. Its errors say which
-// arguments there are.
+// decodeArgs decodes a call's arguments into the struct that into points to. They must be a single object without
+// unknown keys. Its errors list the valid arguments.
 func decodeArgs(args json.RawMessage, into any) error {
 	if len(args) > MaxArgs {
 		return fmt.Errorf("the arguments are %d bytes long; at most %d are taken: work in smaller parts", len(args), MaxArgs)
@@ -23,7 +22,7 @@ func decodeArgs(args json.RawMessage, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
-	if err == nil && bytes.TrimSpace(args)[0] != '{' { // null decodes into anything
+	if err == nil && bytes.TrimSpace(args)[0] != '{' { // null decodes without an error
 		err = errors.New("no object")
 	}
 	if err == nil {
@@ -48,7 +47,7 @@ func decodeArgs(args json.RawMessage, into any) error {
 	return fmt.Errorf("the arguments must be one JSON object (%s); %s", strings.TrimPrefix(err.Error(), "json: "), takes)
 }
 
-// argNames lists the JSON names of a struct's fields.
+// argNames returns the JSON names of a struct's fields.
 func argNames(v any) []string {
 	t := reflect.TypeOf(v).Elem()
 	var names []string

@@ -10,10 +10,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// maxOption bounds one option, in bytes.
+// maxOption is the maximum size of an option, in bytes.
 const maxOption = 300
 
-// AskTool puts one question to a person and ends the attempt.
+// AskTool asks a question and ends the attempt.
 func AskTool() Tool {
 	return newTool(NameAsk, askArgs{}, callAsk, `{"type":"object","properties":{
 "question":{"type":"string","description":"one question, answerable by choosing"},
@@ -29,7 +29,7 @@ type askArgs struct {
 	Options  []string `json:"options"`
 }
 
-// callAsk ends the attempt with the question, unless work has begun.
+// callAsk ends the attempt with the question, unless a file was changed.
 func callAsk(_ context.Context, env Env, a askArgs) (Result, error) {
 	switch {
 	case !env.CanAsk:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// DeleteTool removes one file, or an empty directory.
+// DeleteTool deletes a file, or an empty directory.
 func DeleteTool() Tool {
 	return newTool(NameDelete, deleteArgs{}, callDelete, `{"type":"object","properties":{
 "path":{"type":"string","description":"file or empty directory"}},

@@ -10,11 +10,11 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// DivideTool says in which parts a task is done, at most so many, and ends the run. It takes the place of
-// [ProposeTool] where no person is asked.
-func DivideTool(most int) Tool {
+// DivideTool divides the task into at most limit parts and ends the run. It replaces [ProposeTool] if no approval is
+// needed.
+func DivideTool(limit int) Tool {
 	t := newTool("divide", divideArgs{},
-		func(_ context.Context, _ Env, a divideArgs) (Result, error) { return a.divide(most) },
+		func(_ context.Context, _ Env, a divideArgs) (Result, error) { return a.divide(limit) },
 		fmt.Sprintf(`{"type":"object","properties":{
 "summary":{"type":"string","description":"how the task is taken apart, and why like this"},
 "parts":{"type":"array","minItems":2,"maxItems":%d,"items":{"type":"object","properties":{
@@ -25,7 +25,7 @@ func DivideTool(most int) Tool {
 "needs":{"type":"array","items":{"type":"integer","minimum":1},`+
 			`"description":"numbers of the earlier parts that it rests on"}},
 "required":["do","done_when","check"]}}},
-"required":["summary","parts"]}`, most))
+"required":["summary","parts"]}`, limit))
 	t.Name = NamePropose
 	return t
 }
@@ -36,11 +36,11 @@ type divideArgs struct {
 }
 
 // divide ends the run with the parts. A long summary is cut.
-func (a divideArgs) divide(most int) (Result, error) {
+func (a divideArgs) divide(limit int) (Result, error) {
 	if strings.TrimSpace(a.Summary) == "" {
 		return Result{}, errors.New("summary is empty; say in a few sentences how the task is taken apart")
 	}
-	if wrong := plan.Problems(a.Parts, most, true); len(wrong) > 0 {
+	if wrong := plan.Problems(a.Parts, limit, true); len(wrong) > 0 {
 		return Result{}, errors.New(strings.Join(wrong, "; "))
 	}
 	return Result{Text: "the parts are noted; the run ends here\n",

@@ -70,9 +70,8 @@ func callEdit(_ context.Context, env Env, a editArgs) (Result, error) {
 	return Result{Text: fmt.Sprintf("edited %s %s\n", p, at), Changed: []string{p}}, nil
 }
 
-// spelledAsFile returns old in the spelling in which it occurs in the file, and new in that
-// spelling and the file's form: as they are, with CRLF line ends, or with the hidden
-// characters that read showed in visible form.
+// spelledAsFile returns old in the spelling of the file, and new in the same spelling and the file's form: unchanged,
+// with CRLF line ends, or with the hidden characters that read showed as visible marks.
 func spelledAsFile(text, old, fresh string) (string, string) {
 	for _, spell := range []func(string) string{
 		func(s string) string { return s },
@@ -87,7 +86,7 @@ func spelledAsFile(text, old, fresh string) (string, string) {
 	return old, fresh
 }
 
-// linesOf lists the lines at which old begins, at most ten.
+// linesOf lists the first ten lines at which old begins.
 func linesOf(text, old string) string {
 	var at []string
 	line := 1

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// unwrapPatch makes a unified diff of the form that OpenAI's models are trained on, in which
-// files are named in lines of their own and hunks have no line numbers:
+// unwrapPatch converts the patch format of OpenAI's models to a unified diff. Files are named in separate lines and
+// hunks have no line numbers:
 //
 //	*** Begin Patch
 //	*** Update File: a.go
@@ -17,8 +17,7 @@ import (
 //	+new
 //	*** End Patch
 //
-// Any other text is returned as it is.
-// https://developers.openai.com/cookbook/examples/gpt4-1_prompting_guide#apply-patch
+// Other text is returned unchanged. https://developers.openai.com/cookbook/examples/gpt4-1_prompting_guide#apply-patch
 func unwrapPatch(text string) (string, error) {
 	body, is := strings.CutPrefix(strings.TrimSpace(text), "*** Begin Patch")
 	if !is {
@@ -36,7 +35,7 @@ func unwrapPatch(text string) (string, error) {
 		case strings.HasPrefix(line, "*** Delete File: "):
 			return "", errors.New("a file can't be deleted in a patch of this form; use delete")
 		case strings.HasPrefix(line, "*** Move to: "):
-			continue // it was looked at with its file
+			continue // handled with the file
 		case strings.HasPrefix(line, "*** Add File: "):
 			name, _ := next("*** Add File: ")
 			fmt.Fprintf(&b, "--- /dev/null\n+++ b/%s\n@@ -0,0 +1 @@\n", name)
@@ -60,7 +59,7 @@ func unwrapPatch(text string) (string, error) {
 		case line == "" && i == len(lines)-1:
 		case creates || inHunk:
 			b.WriteString(line + "\n")
-		default: // the first hunk may lack its head
+		default: // the first hunk may lack a header
 			b.WriteString("@@\n" + line + "\n")
 			inHunk = true
 		}

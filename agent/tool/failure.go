@@ -11,10 +11,10 @@ import (
 type FailedCheck struct {
 	Name  string
 	Class string // of the failure, such as "test"; may be empty
-	Text  string // the part of its log that tells why, secrets masked; not trusted
+	Text  string // relevant part of its log, secrets masked; untrusted
 }
 
-// FailureTool shows what failing checks of the last attempt printed.
+// FailureTool shows the output of failed checks of the last attempt.
 func FailureTool() Tool {
 	return newTool(NameFailure, failureArgs{Start: 1}, callFailure, `{"type":"object","properties":{
 "check":{"type":"string","description":"name of the check"},
@@ -26,7 +26,7 @@ type failureArgs struct {
 	Start int    `json:"start"`
 }
 
-// callFailure shows one page of a check, or lists the checks.
+// callFailure shows one page of a check's output, or lists the checks.
 func callFailure(ctx context.Context, env Env, a failureArgs) (Result, error) {
 	var names []string
 	for _, f := range env.Failures {
@@ -50,7 +50,7 @@ func callFailure(ctx context.Context, env Env, a failureArgs) (Result, error) {
 	return Result{}, fmt.Errorf("no check called %s failed; these did: %s", quotePath(a.Check), strings.Join(names, ", "))
 }
 
-// listFailures says which checks failed.
+// listFailures lists the failed checks.
 func listFailures(all []FailedCheck) string {
 	var b strings.Builder
 	for _, f := range all {
@@ -61,13 +61,13 @@ func listFailures(all []FailedCheck) string {
 	return cutResult(b.String(), MaxResult)
 }
 
-// shownName is a check's name as the list has it.
+// shownName returns a check's name as shown in the list.
 func shownName(f FailedCheck) string {
 	name, _ := showHidden(clipLine(f.Name))
 	return name
 }
 
-// failurePage shows lines of a failure from start on.
+// failurePage returns lines of a failure, from start.
 func failurePage(ctx context.Context, f FailedCheck, start int) (Result, error) {
 	in := bufio.NewReader(strings.NewReader(strings.TrimRight(f.Text, "\r\n")))
 	page, n, _, err := numberedLines(ctx, in, start, pageLines)

@@ -24,7 +24,7 @@ func FinishTool() Tool {
 "required":["summary","ledger"]}`)
 }
 
-// FinishTestTool ends the attempt of who was to write a test: the command that runs it has to be named.
+// FinishTestTool ends an attempt that had to write a test. It requires the command that runs the test.
 func FinishTestTool() Tool {
 	return finishing(true, `{"type":"object","properties":{
 "summary":{"type":"string","description":"what the test shows, and why it fails"},
@@ -44,11 +44,11 @@ type finishArgs struct {
 	Ledger  json.RawMessage `json:"ledger"`
 }
 
-// traceSchema is that of traces for an entry of the ledger, or against it.
+// traceSchema is the schema of traces for or against a ledger entry.
 const traceSchema = `{"type":"array","items":{"type":"object","properties":{"ran":{"type":"string"},` +
 	`"saw":{"type":"string"},"changed":{"type":"string"}}}}`
 
-// finish ends the attempt. A long summary is cut, and a ledger that can't be read is left out.
+// finish ends the attempt. A long summary is cut, and an invalid ledger is dropped.
 func (a finishArgs) finish(test bool) (Result, error) {
 	if strings.TrimSpace(a.Summary) == "" {
 		return Result{}, errors.New("summary is empty; say in a few sentences what was changed and why")
@@ -62,7 +62,7 @@ func (a finishArgs) finish(test bool) (Result, error) {
 	}
 	said := &FinishStatement{Summary: cutResult(a.Summary, MaxSummary), Check: a.Check}
 	out := Result{Text: "the attempt ends here\n", Finish: said}
-	if len(a.Ledger) > 0 { // one that can't be read is no reason to go on
+	if len(a.Ledger) > 0 { // an invalid one does not prevent the end
 		var err error
 		if said.Ledger, err = sia.ReadLedger(a.Ledger); err != nil {
 			out.Text += cutResult(err.Error(), maxProposal) + "\n"

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// showHidden makes hidden characters visible, as ⟦U+200B⟧, and reports whether there were any.
+// showHidden replaces hidden characters by visible marks, such as ⟦U+200B⟧, and reports whether there were any.
 func showHidden(s string) (string, bool) {
 	if strings.IndexFunc(s, visible.Hidden) < 0 {
 		return s, false
@@ -27,8 +27,8 @@ func showHidden(s string) (string, bool) {
 
 var hiddenMark = regexp.MustCompile(`⟦U\+([0-9A-F]{4,6})⟧`)
 
-// unhidden makes what a model writes for a file that holds text have the hidden characters that it was shown in visible
-// form. Where the file has none, or such marks of its own, what is written is meant as it stands.
+// unhidden returns a function that restores hidden characters in a model's text for a file that contains text. If the
+// file has no hidden characters, or marks of its own, the function returns its argument unchanged.
 func unhidden(text string) func(string) string {
 	hides := strings.IndexFunc(strings.ReplaceAll(text, "\r\n", "\n"), visible.Hidden) >= 0
 	if !hides || hiddenMark.MatchString(text) {
@@ -37,7 +37,7 @@ func unhidden(text string) func(string) string {
 	return restoreHidden
 }
 
-// restoreHidden turns what showHidden made visible back into hidden characters.
+// restoreHidden replaces the marks of showHidden by hidden characters.
 func restoreHidden(s string) string {
 	return hiddenMark.ReplaceAllStringFunc(s, func(m string) string {
 		n, err := strconv.ParseInt(hiddenMark.FindStringSubmatch(m)[1], 16, 32)

@@ -11,34 +11,33 @@ import (
 
 var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$`)
 
-// nowhere is the line of a hunk that names none: no file that may be patched has so many.
-const nowhere = "9999999"
+// noLine is the line number of a hunk that has none: no file that may be patched has so many lines.
+const noLine = "9999999"
 
-// headOf are the line of a hunk's head on the old side and on the new one, and what stands behind them; ok is false
-// where line is no such head.
-func headOf(line string) (old, fresh, rest string, ok bool) {
+// parseHead parses a hunk's header: the line numbers on the old and the new side, and the text after them; ok is false
+// if line is no header.
+func parseHead(line string) (old, fresh, rest string, ok bool) {
 	line = strings.TrimRight(line, "\r\n")
 	if m := hunkHead.FindStringSubmatch(line); m != nil {
 		return m[1], m[2], m[3], true
 	}
-	return nowhere, "1", "", strings.HasPrefix(line, "@@") && !strings.HasPrefix(line, "@@@") // of a merge
+	return noLine, "1", "", strings.HasPrefix(line, "@@") && !strings.HasPrefix(line, "@@@") // @@@: of a merge
 }
 
 func isHead(line string) bool {
-	_, _, _, ok := headOf(line)
+	_, _, _, ok := parseHead(line)
 	return ok
 }
 
-// recountHunks recomputes the line counts of hunks from their lines, because models
-// count badly. Git's apply has --recount for this. It also takes a/ and b/ off the
-// names of files without a line "diff --git": a parser can't know there that these
-// are prefixes and not folders. A hunk ends only before another hunk, another file or the
-// end: a line that lost its mark would leave out the changes behind it.
+// recountHunks recomputes the line counts of hunks from their lines, because models miscount; git apply has --recount
+// for this. It also removes a/ and b/ from file names without a "diff --git" line, since the parser would take them for
+// folders there. A hunk must be followed by another hunk, another file or the end: otherwise a line without a mark
+// would silently drop the changes after it.
 func recountHunks(text string) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
 	words := nextWords(lines)
 	var b strings.Builder
-	git := false // within the head of a file in git's own form
+	git := false // in the header of a file in git's form
 	for i := 0; i < len(lines); i++ {
 		switch {
 		case strings.HasPrefix(lines[i], "diff --git "):
@@ -60,7 +59,7 @@ func recountHunks(text string) (string, error) {
 			}
 			lines[i], lines[i+1] = "--- "+old, "+++ "+fresh
 		}
-		atOld, atFresh, rest, ok := headOf(lines[i])
+		atOld, atFresh, rest, ok := parseHead(lines[i])
 		if !ok {
 			b.WriteString(lines[i])
 			continue
@@ -70,7 +69,7 @@ func recountHunks(text string) (string, error) {
 		for i+1 < len(lines) && inHunk(lines, words, i+1) {
 			i++
 			line := lines[i]
-			if line == "\n" || line == "\r\n" { // an empty line of context that lost its space
+			if line == "\n" || line == "\r\n" { // an empty context line without its space
 				line = " " + line
 			}
 			switch line[0] {
@@ -84,7 +83,7 @@ func recountHunks(text string) (string, error) {
 			body.WriteString(line)
 		}
 		if next := words[i+1]; next < len(lines) && body.Len() == 0 && isHead(lines[next]) {
-			i = next - 1 // OpenAI's form names a class and its method in two heads
+			i = next - 1 // OpenAI's form has two headers for a class and its method
 			continue
 		}
 		fmt.Fprintf(&b, "@@ -%s,%d +%s,%d @@%s\n%s", atOld, old, atFresh, fresh, rest, body.String())
@@ -92,13 +91,13 @@ func recountHunks(text string) (string, error) {
 			return "", fmt.Errorf("the line %s follows a hunk, and is neither part of it nor the beginning of another: each "+
 				"line of a hunk begins with a space, + or -", quotedLine(lines[words[i+1]]))
 		}
-		i = words[i+1] - 1 // what is blank between two hunks would end their file
+		i = words[i+1] - 1 // blank lines between hunks would end the file
 	}
 	return b.String(), nil
 }
 
-// mayFollow reports whether the first line from i on that is not blank may stand behind a hunk, or behind the head of a
-// file: another hunk, another file, or the end, perhaps that of a code fence.
+// mayFollow reports whether the first line from i on that is not blank may follow a hunk or a file's header: another
+// hunk, another file, or the end, possibly of a code fence.
 func mayFollow(lines []string, words []int, i int) bool {
 	at := words[i]
 	if at == len(lines) || lines[at] == "" {
@@ -112,19 +111,19 @@ func mayFollow(lines []string, words []int, i int) bool {
 	return isHead(lines[at]) || strings.HasPrefix(lines[at], "```") && mayFollow(lines, words, at+1)
 }
 
-// quotedLine shows a line within a message.
+// quotedLine quotes a line for a message.
 func quotedLine(line string) string { return quotePath(strings.TrimRight(line, "\r\n")) }
 
-// devNull stands for the file that there is not, of one that is created or deleted.
+// devNull is the name of the missing file if a file is created or deleted.
 const devNull = "/dev/null"
 
-// nameOf is the name in a line of a file's head, behind which a time may stand.
+// nameOf returns the name in a line of a file's header, without a time stamp.
 func nameOf(rest string) string {
 	name, _, _ := strings.Cut(strings.TrimRight(rest, "\r\n"), "\t")
 	return name
 }
 
-// plainNames takes the prefixes off two names, when each has its own or is /dev/null.
+// plainNames removes the prefixes of two names, if each has its own or is /dev/null.
 func plainNames(old, fresh string) (string, string, bool) {
 	plain := func(name, prefix string) (string, bool) {
 		if strings.HasPrefix(name, devNull) {
@@ -137,10 +136,10 @@ func plainNames(old, fresh string) (string, string, bool) {
 	return o, f, okOld && okFresh
 }
 
-// isBlank reports whether a line is empty but for its end.
+// isBlank reports whether a line consists only of its end.
 func isBlank(line string) bool { return line == "\n" || line == "\r\n" }
 
-// nextWords is for each line the first from there on that is not blank.
+// nextWords returns, for each line, the index of the next line that is not blank.
 func nextWords(lines []string) []int {
 	next := make([]int, len(lines)+1)
 	next[len(lines)] = len(lines)
@@ -152,8 +151,8 @@ func nextWords(lines []string) []int {
 	return next
 }
 
-// inHunk reports whether a line goes on with the hunk before it. A blank one is context,
-// unless nothing or another file follows.
+// inHunk reports whether a line belongs to the hunk before it. A blank line is context, unless the end or another file
+// follows.
 func inHunk(lines []string, words []int, i int) bool {
 	i = words[i]
 	if i == len(lines) || lines[i] == "" {
@@ -167,13 +166,12 @@ func inHunk(lines []string, words []int, i int) bool {
 	return strings.IndexByte(" +-\\", line[0]) >= 0
 }
 
-// maxHunks bounds the changes to one file in a patch: each is looked for in all of it.
+// maxHunks is the maximum number of hunks for one file: each is searched for in the whole file.
 const maxHunks = 1000
 
-// applyHunks applies a file's hunks in order. The lines that a hunk expects must
-// stand at its line number, or else at exactly one place after the hunk before it. How lines
-// end does not count: a model is not shown it. Lines that stay keep their ends, those that are
-// added have the end that most lines have.
+// applyHunks applies a file's hunks in order. The lines that a hunk expects must be at its line number, or else at
+// exactly one place after the previous hunk. Line ends are ignored, since the model does not see them: unchanged lines
+// keep their ends, and added lines get the most frequent one.
 func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 	if len(hunks) > maxHunks {
 		return "", fmt.Errorf("a patch may change a file in %d places, and this changes %d; write the file anew", maxHunks,
@@ -185,13 +183,13 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 		end = "\r\n"
 	}
 	var out []string
-	meant := unhidden(text)
-	at := 0 // lines that are done
+	restore := unhidden(text)
+	at := 0 // number of processed lines
 	for n, h := range hunks {
 		var old []string
 		for _, l := range h.Lines {
 			if l.Op != gitdiff.OpAdd {
-				old = append(old, meant(strings.ReplaceAll(l.Line, "\r\n", "\n")))
+				old = append(old, restore(strings.ReplaceAll(l.Line, "\r\n", "\n")))
 			}
 		}
 		where, err := placeHunk(plain, bare, old, int(h.OldPosition), at)
@@ -202,7 +200,7 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 		for _, l := range h.Lines {
 			switch l.Op {
 			case gitdiff.OpAdd:
-				out = append(out, endedBy(end, meant(l.Line)))
+				out = append(out, endedBy(end, restore(l.Line)))
 			case gitdiff.OpContext:
 				out = append(out, lines[at])
 				at++
@@ -212,7 +210,7 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 		}
 		added := h.Lines[len(h.Lines)-1].Op == gitdiff.OpAdd
 		if added && at == len(lines) && len(old) > 0 && isEnded(old[len(old)-1]) != isEnded(lines[at-1]) {
-			// The patch does not know whether the file's last line ends, so that stays as it was.
+			// The model does not see whether the file's last line has an end, so that is unchanged.
 			last := &out[len(out)-1]
 			if *last = strings.TrimSuffix(strings.TrimSuffix(*last, "\n"), "\r"); isEnded(lines[at-1]) {
 				*last += end
@@ -228,14 +226,14 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// splitEnds are the lines of a text with their ends, which the last may lack.
+// splitEnds splits a text into lines, including their ends.
 func splitEnds(text string) []string {
 	return slices.Collect(strings.Lines(text))
 }
 
 func isEnded(line string) bool { return strings.HasSuffix(line, "\n") }
 
-// endedBy is a line with another end, if it has one that is a newline alone.
+// endedBy replaces the newline of a line by end. Other line ends are unchanged.
 func endedBy(end, line string) string {
 	if isEnded(line) && !strings.HasSuffix(line, "\r\n") {
 		return strings.TrimSuffix(line, "\n") + end
@@ -243,9 +241,9 @@ func endedBy(end, line string) string {
 	return line
 }
 
-// placeHunk is the index of the line of text at which a hunk that expects old applies.
+// placeHunk returns the index of the line in text at which a hunk that expects old applies.
 func placeHunk(text string, lines, old []string, position, from int) (int, error) {
-	if len(old) == 0 && len(lines) > 0 { // an insertion without context stands after the line it names
+	if len(old) == 0 && len(lines) > 0 { // an insertion without context goes after its line number
 		if position < from || position > len(lines) {
 			return 0, fmt.Errorf("it has no context, and the file has %d lines; add the lines before and after", len(lines))
 		}
@@ -269,13 +267,12 @@ func placeHunk(text string, lines, old []string, position, from int) (int, error
 		found[0]+1)
 }
 
-// maxPlaces bounds how many places are counted of what must stand in one.
+// maxPlaces is the maximum number of matches that are counted.
 const maxPlaces = 10
 
-// findLines finds the first places at which old stands from a line on, in time that is
-// linear in the text.
+// findLines returns the first matches of old from a line on, in time linear in the text.
 func findLines(text string, lines, old []string, from int) (found []int) {
-	last := len(lines) - len(old) // the one place where the end of the last line does not count
+	last := len(lines) - len(old) // the only match in which the end of the last line is ignored
 	want := strings.Join(old, "")
 	line, rest := from, text[len(strings.Join(lines[:from], "")):]
 	for len(found) < maxPlaces && strings.HasSuffix(want, "\n") {
@@ -284,7 +281,7 @@ func findLines(text string, lines, old []string, from int) (found []int) {
 			if i = strings.Index(rest, "\n"+want); i < 0 {
 				break
 			}
-			i++ // behind the end of the line before
+			i++ // skip the end of the previous line
 		}
 		if line += strings.Count(rest[:i], "\n"); line < last {
 			found = append(found, line)
@@ -298,8 +295,7 @@ func findLines(text string, lines, old []string, from int) (found []int) {
 	return found
 }
 
-// matchLines reports whether old stands at index i. The end of the file's last line
-// does not count.
+// matchLines reports whether old matches at index i. The end of the file's last line is ignored.
 func matchLines(lines, old []string, i int) bool {
 	if i+len(old) > len(lines) {
 		return false

@@ -6,10 +6,10 @@ import (
 	"path"
 )
 
-// pageEntries is how many entries list shows at once.
+// pageEntries is the number of entries on a page of list.
 const pageEntries = 300
 
-// ListTool shows what is in a directory.
+// ListTool lists the content of a directory.
 func ListTool() Tool {
 	return newTool(NameList, listArgs{Depth: 1}, callList, `{"type":"object","properties":{
 "path":{"type":"string","description":"relative to the repository's root; default ."},
@@ -35,9 +35,9 @@ func callList(ctx context.Context, env Env, a listArgs) (Result, error) {
 	if !st.IsDir() {
 		return Result{}, fmt.Errorf("%s is a file; use read to see it", quotePath(dir))
 	}
-	p := page{skip: a.Skip, most: pageEntries}
+	p := page{skip: a.Skip, limit: pageEntries}
 	err = walkTree(ctx, env.Root, dir, func(e treeEntry) (bool, error) {
-		if p.takes(len(e.path) + 100) {
+		if p.next(len(e.path) + 100) {
 			p.out.WriteString(e.listLine() + "\n")
 		}
 		if p.full {
@@ -54,7 +54,7 @@ func callList(ctx context.Context, env Env, a listArgs) (Result, error) {
 	return Result{Text: cutResult(p.out.String(), MaxResult)}, nil
 }
 
-// listLine is how list shows an entry.
+// listLine returns an entry in the format of list.
 func (e treeEntry) listLine() string {
 	name, _ := showHidden(e.path)
 	switch {

@@ -13,15 +13,15 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of locating.
+// Limits of locating.
 const (
-	maxQuery     = 32 << 10 // bytes
-	locateWithin = 10 * time.Second
-	coverWithin  = 20 * time.Second // to run failing tests, before that
-	maxWhy       = 240              // characters of the reasons for one file
+	maxQuery      = 32 << 10 // bytes
+	locateTimeout = 10 * time.Second
+	coverTimeout  = 20 * time.Second // to run failing tests, in addition
+	maxWhy        = 240              // characters of the reasons for one file
 )
 
-// LocateTool ranks the files where a change is likely to belong.
+// LocateTool ranks the files in which a change probably belongs.
 func LocateTool() Tool {
 	return newTool(NameLocate, locateArgs{}, callLocate,
 		`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)
@@ -58,14 +58,14 @@ func callLocate(ctx context.Context, env Env, a locateArgs) (Result, error) {
 	return Result{Text: cutResult(list+left, MaxResult)}, nil
 }
 
-// Locate ranks the files of the work tree by what is known of a fault, and by what its failing tests run where they can
-// be run; see [locate.Rank]. left says what of that was left out, and why.
+// Locate ranks the files of the work tree for a fault, including the coverage of its failing tests if available; see
+// [locate.Rank]. left describes missing evidence and the reason.
 func Locate(ctx context.Context, env Env, q locate.Query) (places []locate.Place, whole bool, left string, err error) {
 	tree := &workTree{env: env}
 	if q.Ran, err = cover(ctx, env, tree, q); err != nil {
 		left = text.Clip("which lines the failing tests run is not known: "+err.Error(), maxWhy)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, locateWithin, errLocating)
+	ctx, cancel := context.WithTimeoutCause(ctx, locateTimeout, errLocating)
 	defer cancel()
 	places, whole, err = locate.Rank(ctx, tree, env.Past, q)
 	return places, whole && !tree.cut, left, err
@@ -76,7 +76,7 @@ func cover(ctx context.Context, env Env, tree *workTree, q locate.Query) ([]loca
 	if env.Cover == nil {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, coverWithin, errCovering)
+	ctx, cancel := context.WithTimeoutCause(ctx, coverTimeout, errCovering)
 	defer cancel()
 	tests, err := locate.FindTests(ctx, tree, q)
 	if err != nil || len(tests) == 0 {
@@ -85,12 +85,12 @@ func cover(ctx context.Context, env Env, tree *workTree, q locate.Query) ([]loca
 	return env.Cover(ctx, tests)
 }
 
-var errCovering = errors.New("running them took more than " + coverWithin.String())
+var errCovering = errors.New("running them took more than " + coverTimeout.String())
 
-var errLocating = errors.New("this took more than " + locateWithin.String() + "; use search")
+var errLocating = errors.New("this took more than " + locateTimeout.String() + "; use search")
 
-// PlaceList is a list for a model, best first: a line for each place, of at most most bytes in all.
-func PlaceList(places []locate.Place, most int) string {
+// PlaceList returns a list for a model, best first, with one line per place and at most limit bytes.
+func PlaceList(places []locate.Place, limit int) string {
 	var b strings.Builder
 	for i, p := range places {
 		path, _ := showHidden(text.OneLine(p.Path))
@@ -99,7 +99,7 @@ func PlaceList(places []locate.Place, most int) string {
 			line += ". Tests: " + text.Clip(text.OneLine(strings.Join(p.Tests, ", ")), maxWhy)
 		}
 		line, _ = showHidden(strings.ToValidUTF8(line, "\uFFFD"))
-		if b.Len()+len(line)+1 > most {
+		if b.Len()+len(line)+1 > limit {
 			break
 		}
 		b.WriteString(line + "\n")
@@ -107,13 +107,13 @@ func PlaceList(places []locate.Place, most int) string {
 	return b.String()
 }
 
-// workTree is the work tree as package locate reads it.
+// workTree implements the work tree for package locate.
 type workTree struct {
 	env Env
-	cut bool // there are more files than are listed
+	cut bool // there are more files than listed
 }
 
-// Files lists the regular files that git does not ignore.
+// Files lists the regular files that are not ignored by git.
 func (w *workTree) Files(ctx context.Context) (out []locate.File, err error) {
 	err = walkTree(ctx, w.env.Root, ".", func(e treeEntry) (bool, error) {
 		if e.mode.IsRegular() {
@@ -121,20 +121,20 @@ func (w *workTree) Files(ctx context.Context) (out []locate.File, err error) {
 		}
 		return !e.mode.IsDir() || !locate.IsForeign(path.Base(e.path)), nil
 	})
-	if w.cut = errors.Is(err, errMany); w.cut { // fewer are enough to rank
+	if w.cut = errors.Is(err, errTooMany); w.cut { // enough for a ranking
 		err = nil
 	}
 	return out, err
 }
 
-// Read reads the beginning of a text file.
-func (w *workTree) Read(_ context.Context, p string, most int64) ([]byte, error) {
+// Read reads the first limit bytes of a text file.
+func (w *workTree) Read(_ context.Context, p string, limit int64) ([]byte, error) {
 	f, _, err := openRegular(w.env.Root, p)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most))
+	b, err := io.ReadAll(io.LimitReader(f, limit))
 	if err == nil && isBinary(b) {
 		err = fmt.Errorf("%s is a binary file", quotePath(p))
 	}

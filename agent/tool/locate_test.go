@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 )
 
-// The tool ranks what stands in the work tree now, tells the tests, and says what it takes.
+// The tool ranks the current files of the work tree, lists tests, and describes its arguments.
 func TestLocate(t *testing.T) {
 	env := tree(t, map[string]string{
 		"go.mod": "module x\n", ".gitignore": "made/\n", "made/header.go": "package made\n\nfunc ParseHeader() {}\n",
@@ -55,7 +55,7 @@ func TestLocate(t *testing.T) {
 	if got := located("ParseHeader"); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, not) {
 		t.Errorf("beside a large file: %s", got)
 	}
-	// Tests that it is asked with are run, and what they cover counts. Where that can't be told, it says so.
+	// Tests in the query are run, and their coverage counts. If that fails, the result reports it.
 	why := errors.New("no disk")
 	env.Cover = func(_ context.Context, tests []locate.Test) ([]locate.Run, error) {
 		if d := cmp.Diff([]locate.Test{{File: "http/header_test.go", Name: "TestParseHeader"}}, tests); d != "" {
@@ -79,8 +79,8 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// BenchmarkLocate ranks a work tree of 5,000 files of Go, 6 KB each, by an issue and a failing test. The aim is at most
-// two seconds.
+// BenchmarkLocate ranks a work tree of 5,000 Go files, 6 KB each, by an issue and a failing test. The goal is two
+// seconds.
 func BenchmarkLocate(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 5000 {

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// Bounds of the search for the nearest text.
+// Limits of the search for the nearest text.
 const (
-	nearLines = 12   // lines of old that are compared
-	nearBest  = 0.45 // similarity, 0–1, below which nothing is near
+	nearLines   = 12   // compared lines of old
+	minLikeness = 0.45 // minimum similarity, 0–1
 )
 
-// nearestText says which lines of text look most like old, as the end of an error
-// message. Lines are compared without the white space around them, by how much of
-// them is common at both ends. Its time is linear in text.
+// nearestText describes, for the end of an error message, which lines of text are most similar to old. Lines are
+// compared without surrounding white space, by their common prefix and suffix. The time is linear in text.
 func nearestText(text, old string) string {
 	all := strings.Split(strings.Trim(old, "\n"), "\n")
 	for i := range all {
@@ -26,7 +25,7 @@ func nearestText(text, old string) string {
 	for i, l := range lines {
 		trimmed[i] = strings.TrimSpace(l)
 	}
-	at, best := -1, nearBest
+	at, best := -1, minLikeness
 	for i := range trimmed {
 		sum, weight := 0.0, 0.0
 		for j, w := range want {
@@ -61,7 +60,7 @@ func nearestText(text, old string) string {
 	return b.String()
 }
 
-// likeness is how much a and b have in common at both ends, as a share of the longer, 0–1.
+// likeness returns the common prefix and suffix of a and b as a share of the longer one, 0–1.
 func likeness(a, b string) float64 {
 	if a == b {
 		return 1

@@ -12,16 +12,17 @@ import (
 	"github.com/sia-bot/sia/agent/tool/symbol"
 )
 
-// Bounds of one outline.
+// Limits of an outline.
 const (
 	pageSymbols = 300
 	maxOutlined = 5000 // files
 )
 
-// errOutlined ends an outline of too many files.
-var errOutlined = fmt.Errorf("%w: there are more than %d files of code; name a smaller directory", errCut, maxOutlined)
+// errOutlineLimit ends an outline of too many files.
+var errOutlineLimit = fmt.Errorf("%w: there are more than %d files of code; name a smaller directory", errCut,
+	maxOutlined)
 
-// OutlineTool shows what is defined in files.
+// OutlineTool lists the definitions in files.
 func OutlineTool() Tool {
 	return newTool(NameOutline, outlineArgs{}, callOutline, `{"type":"object","properties":{
 "path":{"type":"string","description":"file or directory; default ."},
@@ -51,7 +52,7 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	o := outlinePage{match: match, page: page{skip: a.Skip, most: pageSymbols}}
+	o := outlinePage{match: match, page: page{skip: a.Skip, limit: pageSymbols}}
 	if !st.IsDir() {
 		if !symbol.Knows(start) {
 			return Result{}, fmt.Errorf("outline does not know the language of %s; use read or search", quotePath(start))
@@ -72,9 +73,9 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 				return true, nil
 			}
 			if o.files++; o.files > maxOutlined {
-				return false, errOutlined
+				return false, errOutlineLimit
 			}
-			if b, _, err := readText(e.folder, path.Base(e.path)); err == nil { // another is passed over
+			if b, _, err := readText(e.folder, path.Base(e.path)); err == nil { // unreadable files are skipped
 				o.addFile(e.path, b)
 			}
 			return true, nil
@@ -89,7 +90,7 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 	return Result{Text: cutResult(o.out.String(), MaxResult)}, nil
 }
 
-// outlinePage is one outline under way.
+// outlinePage is an outline in progress.
 type outlinePage struct {
 	page
 	match       *regexp.Regexp
@@ -97,13 +98,13 @@ type outlinePage struct {
 	headingFile string
 }
 
-// addFile adds one file's symbols.
+// addFile adds the symbols of a file.
 func (o *outlinePage) addFile(p string, b []byte) {
 	for _, s := range symbol.Of(p, string(b)) {
 		if !o.match.MatchString(s.Name) {
 			continue
 		}
-		if !o.takes(len(p) + len(s.Text) + 100) {
+		if !o.next(len(p) + len(s.Text) + 100) {
 			continue
 		}
 		if o.headingFile != p {

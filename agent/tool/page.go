@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// page is the part of a long list that is shown at once.
+// page is one page of a long list.
 type page struct {
-	skip, most int // entries
-	out        strings.Builder
-	met, shown int
-	full       bool
+	skip, limit int // entries
+	out         strings.Builder
+	met, shown  int
+	full        bool
 }
 
-// takes reports whether the next entry, which may have so many bytes, is shown. Where the page is full, nothing is any
-// more.
-func (p *page) takes(bytes int) bool {
+// next counts an entry of at most the given size and reports whether it belongs on the page. Once the page is full, it
+// returns false.
+func (p *page) next(bytes int) bool {
 	if p.met++; p.met <= p.skip {
 		return false
 	}
-	p.full = p.full || p.shown == p.most || p.shown > 0 && p.out.Len()+bytes > MaxResult-400
+	p.full = p.full || p.shown == p.limit || p.shown > 0 && p.out.Len()+bytes > MaxResult-400
 	if !p.full {
 		p.shown++
 	}
 	return !p.full
 }
 
-// end says what was left out, and what else to do about that. It returns an error that is no cut of a walk.
+// end adds a note about what was left out and how to see it. It returns err unless that ended the walk early.
 func (p *page) end(entries, instead string, err error) error {
 	switch {
 	case err != nil && !errors.Is(err, errCut):

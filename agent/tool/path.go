@@ -18,9 +18,8 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// localPath checks a path that a model named and returns it clean and
-// slash-separated: relative, inside the work tree, through nothing named .git.
-// "." is the work tree itself.
+// localPath validates a path from a model and returns it clean and slash-separated. It must be relative, in the work
+// tree, and have no part named .git. "." is the work tree itself.
 func localPath(p string) (string, error) {
 	switch {
 	case strings.TrimSpace(p) == "":
@@ -32,7 +31,7 @@ func localPath(p string) (string, error) {
 	case path.IsAbs(p) || filepath.IsAbs(p):
 		return "", fmt.Errorf("path %s: only paths relative to the repository's root are allowed", quotePath(p))
 	}
-	// Cleaning hides the climb of "a/../../b", so the parts are looked at as they are.
+	// Clean would hide the climb in "a/../../b", so the original parts are checked.
 	for part := range strings.SplitSeq(p, "/") {
 		if part == ".." {
 			return "", fmt.Errorf("path %s: .. is not allowed; name the path from the repository's root", quotePath(p))
@@ -55,9 +54,8 @@ func localPath(p string) (string, error) {
 	return p, nil
 }
 
-// isGit reports whether a path's part means .git on some file system: git itself
-// refuses the same spellings (core.protectNTFS and core.protectHFS in
-// https://git-scm.com/docs/git-config).
+// isGit reports whether a part of a path means .git on some file system. Git itself refuses the same spellings
+// (core.protectNTFS and core.protectHFS in https://git-scm.com/docs/git-config).
 func isGit(part string) bool {
 	part = strings.Map(func(r rune) rune {
 		if visible.Hidden(r) { // HFS+ ignores them
@@ -70,9 +68,8 @@ func isGit(part string) bool {
 	return part == ".git" || part == "git~1"
 }
 
-// lookUp is a file or folder that a model names, as its local path and what it is.
-// An empty name is the work tree itself. Links are neither followed nor returned; op
-// names the tool in errors.
+// lookUp returns the local path and the file info of a path from a model. An empty name is the work tree itself. Links
+// are an error. op is the tool's name in errors.
 func lookUp(root *os.Root, op, name string) (string, fs.FileInfo, error) {
 	p, err := localPath(cmp.Or(name, "."))
 	if err != nil {
@@ -88,8 +85,7 @@ func lookUp(root *os.Root, op, name string) (string, fs.FileInfo, error) {
 	return p, st, nil
 }
 
-// noLinks refuses a path on which anything is a symbolic link. What does not
-// exist is no link.
+// noLinks returns an error if any part of the path is a symbolic link. Missing parts are not links.
 func noLinks(root *os.Root, p string) error {
 	if p == "." {
 		return nil
@@ -112,9 +108,8 @@ func noLinks(root *os.Root, p string) error {
 	return nil
 }
 
-// openRegular opens a regular file for reading. It looks for links again afterwards,
-// and so finds one that was slipped in before the opening. Meanwhile os.Root keeps it
-// inside the work tree.
+// openRegular opens a regular file for reading. It checks for links before and after opening, to detect a link that was
+// created in between. os.Root keeps the path in the work tree in any case.
 func openRegular(root *os.Root, p string) (*os.File, fs.FileInfo, error) {
 	if err := noLinks(root, p); err != nil {
 		return nil, nil, err
@@ -143,7 +138,7 @@ func openRegular(root *os.Root, p string) (*os.File, fs.FileInfo, error) {
 	return f, st, nil
 }
 
-// checkRegular refuses what is no regular file.
+// checkRegular returns an error unless it is a regular file.
 func checkRegular(p string, st fs.FileInfo) error {
 	switch {
 	case st.IsDir():
@@ -154,7 +149,7 @@ func checkRegular(p string, st fs.FileInfo) error {
 	return nil
 }
 
-// readText reads a whole text file of at most MaxFile bytes.
+// readText reads a text file of at most MaxFile bytes.
 func readText(root *os.Root, p string) ([]byte, fs.FileInfo, error) {
 	f, st, err := openRegular(root, p)
 	if err != nil {
@@ -173,8 +168,7 @@ func readText(root *os.Root, p string) ([]byte, fs.FileInfo, error) {
 	return b, st, nil
 }
 
-// replaceFile puts text in p's place in one step, and makes its folders. Other names
-// of the old file (hard links) keep the old content.
+// replaceFile replaces a file atomically, and creates its folders. Hard links to the old file keep the old content.
 func replaceFile(root *os.Root, p string, text []byte, mode fs.FileMode) error {
 	dir := path.Dir(p)
 	if err := noLinks(root, p); err != nil {
@@ -205,8 +199,8 @@ func replaceFile(root *os.Root, p string, text []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// isBinary reports whether b looks binary: a NUL byte near its beginning, git's rule.
+// isBinary reports whether b looks binary: it has a NUL byte near its start, which is git's rule.
 func isBinary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0 }
 
-// quotePath shows a path within a message, cut to a readable length.
+// quotePath quotes a path for a message, cut to a readable length.
 func quotePath(p string) string { return strconv.Quote(text.Clip(p, 200)) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Bounds of a plan.
+// Limits of a plan.
 const (
 	maxSteps = 30
 	maxStep  = 300 // bytes of one step
@@ -19,7 +19,7 @@ type planStep struct {
 	Status string `json:"status"`
 }
 
-// PlanTool records what the agent intends and how far it is. It changes nothing.
+// PlanTool records the agent's plan and its progress. It changes no files.
 func PlanTool() Tool {
 	return newTool(NamePlan, planArgs{}, callPlan, `{"type":"object","properties":{
 "steps":{"type":"array","minItems":1,"maxItems":30,"items":{"type":"object","properties":{

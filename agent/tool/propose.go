@@ -10,14 +10,14 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Bounds of a proposed plan.
+// Limits of a proposed plan.
 const (
 	maxProposed = 12  // steps
-	maxProposal = 500 // bytes of a step's do, and of its done_when
+	maxProposal = 500 // bytes of a step's do or done_when
 )
 
-// ProposeTool puts a plan to a person and ends the attempt. It is for attempts that
-// make a plan, and for no others: [DefaultTools] leaves it out.
+// ProposeTool submits a plan for approval and ends the attempt. Only attempts that make a plan have it, so
+// [DefaultTools] does not include it.
 func ProposeTool() Tool {
 	return newTool(NamePropose, proposeArgs{}, callPropose, `{"type":"object","properties":{
 "summary":{"type":"string",

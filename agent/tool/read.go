@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Bounds of one page of read.
+// Limits of a page of read.
 const (
 	pageLines = 400
-	maxLine   = 2000 // bytes of a line that are shown
+	maxLine   = 2000 // shown bytes of a line
 )
 
 // ReadTool shows lines of a file.
@@ -66,10 +66,10 @@ func callRead(ctx context.Context, env Env, a readArgs) (Result, error) {
 	return Result{Text: cutResult(page, MaxResult)}, nil
 }
 
-// numberedLines are lines of a text from start on, so many at most, and n how many of the text were read. hidden says
-// that characters that can't be seen are shown in visible form.
+// numberedLines returns up to limit lines of a text, from start; n is the number of lines read. hidden reports whether
+// hidden characters are shown as visible marks.
 func numberedLines(
-	ctx context.Context, in *bufio.Reader, start, most int,
+	ctx context.Context, in *bufio.Reader, start, limit int,
 ) (page string, n int, hidden bool, err error) {
 	var b strings.Builder
 	for {
@@ -87,7 +87,7 @@ func numberedLines(
 			continue
 		}
 		text, h := showHidden(strings.ToValidUTF8(line, "\uFFFD"))
-		if n >= start+most || b.Len()+len(text) > MaxResult-400 {
+		if n >= start+limit || b.Len()+len(text) > MaxResult-400 {
 			fmt.Fprintf(&b, "[more lines; go on with start %d]\n", n)
 			return b.String(), n, hidden, nil
 		}
@@ -99,7 +99,7 @@ func numberedLines(
 	}
 }
 
-// readLine reads one line without its end, keeping at most maxLine bytes of it.
+// readLine reads one line without its end, of which it keeps at most maxLine bytes.
 func readLine(in *bufio.Reader) (line string, cut bool, err error) {
 	var kept []byte
 	for {

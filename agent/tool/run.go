@@ -15,13 +15,13 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Bounds of a command.
+// Limits of a command.
 const (
 	maxCommand  = 16 << 10 // bytes
 	runSeconds  = 120
 	testSeconds = 600
-	mostSeconds = 1800
-	maxChanged  = 500 // changed paths that are shown
+	maxSeconds  = 1800
+	maxChanged  = 500 // shown changed paths
 )
 
 // RunTool runs a shell command.
@@ -61,13 +61,13 @@ func callRun(ctx context.Context, env Env, a runArgs) (Result, error) {
 	return Result{Text: cutMiddle(text, MaxResult), Changed: changed}, nil
 }
 
-// runCommand runs a command and finds out which files it changed.
+// runCommand runs a command and determines which files it changed.
 func runCommand(ctx context.Context, env Env, command string, seconds int) (sandbox.Result, []string, error) {
 	switch {
 	case env.Runner == nil:
 		return sandbox.Result{}, nil, errors.New("nothing can be run here: there is no sandbox; work with the files alone")
-	case seconds < 1 || seconds > mostSeconds:
-		return sandbox.Result{}, nil, fmt.Errorf("seconds must be 1 to %d", mostSeconds)
+	case seconds < 1 || seconds > maxSeconds:
+		return sandbox.Result{}, nil, fmt.Errorf("seconds must be 1 to %d", maxSeconds)
 	}
 	before, knew := stampFiles(ctx, env)
 	r, err := env.Runner.Run(ctx, command, time.Duration(seconds)*time.Second, nil)
@@ -81,15 +81,15 @@ func runCommand(ctx context.Context, env Env, command string, seconds int) (sand
 	return r, changedFiles(before, after, knew && knows), nil
 }
 
-// fileStamp is what changes when a file is changed.
+// fileStamp is the metadata that changes with a file.
 type fileStamp struct {
 	mode fs.FileMode
 	size int64
 	at   time.Time
 }
 
-// stampFiles notes every file that git does not ignore. What can't be looked at is
-// left out. whole is false where the tree has more than could be looked at.
+// stampFiles returns the stamps of all files that git does not ignore and that can be read. whole is false if the tree
+// has too many.
 func stampFiles(ctx context.Context, env Env) (all map[string]fileStamp, whole bool) {
 	all = map[string]fileStamp{}
 	err := walkTree(ctx, env.Root, ".", func(e treeEntry) (bool, error) {
@@ -103,8 +103,8 @@ func stampFiles(ctx context.Context, env Env) (all map[string]fileStamp, whole b
 	return all, err == nil
 }
 
-// changedFiles lists what was created, changed or deleted, sorted. Where not all files were looked at, whole is false,
-// and one that was looked at once is neither.
+// changedFiles returns the created, changed and deleted files, sorted. If not all files were stamped (whole is false),
+// a file with a single stamp is not listed.
 func changedFiles(before, after map[string]fileStamp, whole bool) (changed []string) {
 	for p, s := range after {
 		if was, known := before[p]; was != s && (known || whole) {
@@ -120,7 +120,7 @@ func changedFiles(before, after map[string]fileStamp, whole bool) (changed []str
 	return changed[:min(len(changed), maxChanged)]
 }
 
-// commandEnding says how a command ended, and what that means here.
+// commandEnding returns how a command ended, with an explanation.
 func commandEnding(r sandbox.Result) string {
 	switch {
 	case r.Ended == sandbox.ByTime:
@@ -131,12 +131,11 @@ func commandEnding(r sandbox.Result) string {
 	return r.Ending()
 }
 
-// terminalCodes are the sequences that colour text and move the cursor (ECMA-48 §5.4).
+// terminalCodes matches the sequences that color text and move the cursor (ECMA-48 §5.4).
 var terminalCodes = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[@-Z\\\\-_])")
 
-// cleanOutput is output as a model should see it. Colours are gone, and a progress line
-// is what stood there last. Secrets are masked, since nobody edits output back. Hidden
-// characters are made visible.
+// cleanOutput converts output for the model: it removes colors, keeps only the last state of progress lines, masks
+// secrets, since output is never edited back, and makes hidden characters visible.
 func cleanOutput(out []byte) string {
 	text := secret.Mask(terminalCodes.ReplaceAllString(strings.ToValidUTF8(string(out), "\uFFFD"), ""))
 	var b strings.Builder

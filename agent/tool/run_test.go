@@ -125,7 +125,7 @@ func TestTest(t *testing.T) {
 	}
 }
 
-// echo is a runner that says which command it was given.
+// echo is a runner that records its command.
 type echo struct{ command *string }
 
 func (e echo) Run(_ context.Context, command string, _ time.Duration, _ io.Writer) (sandbox.Result, error) {

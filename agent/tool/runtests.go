@@ -22,7 +22,7 @@ type testArgs struct {
 	Seconds int `json:"seconds"`
 }
 
-// callTest runs the tests and reads what failed.
+// callTest runs the tests and extracts the failures.
 func callTest(ctx context.Context, env Env, a testArgs) (Result, error) {
 	command := TestCommand(env)
 	if command == "" {
@@ -64,14 +64,14 @@ func callTest(ctx context.Context, env Env, a testArgs) (Result, error) {
 	return Result{Text: cutMiddle(text, MaxResult), Changed: changed}, nil
 }
 
-// lastLines are the last n lines of text.
+// lastLines returns the last n lines of text.
 func lastLines(text string, n int) string {
 	lines := strings.SplitAfter(strings.TrimRight(text, "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "") + "\n"
 }
 
-// TestCommand is how a repository is tested: as it says itself, or a guess from the files
-// at its root; "" when nothing says so.
+// TestCommand returns the test command of a repository: the configured one, or a guess from the files at its root; ""
+// if there is none.
 func TestCommand(env Env) string {
 	if env.Test != "" {
 		return env.Test

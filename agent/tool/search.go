@@ -14,18 +14,18 @@ import (
 	"github.com/sia-bot/sia/sia/glob"
 )
 
-// Bounds of one search.
+// Limits of a search.
 const (
 	pageMatches  = 100
-	maxShown     = 300       // bytes of a matching line that are shown
-	maxSearched  = 256 << 20 // bytes read in all
+	maxShown     = 300       // shown bytes of a matching line
+	maxSearched  = 256 << 20 // bytes read in total
 	maxPattern   = 1000      // bytes of the pattern
 	maxContext   = 10        // lines around a match
-	maxSearchOne = MaxFile   // larger files are passed over
+	maxSearchOne = MaxFile   // larger files are skipped
 )
 
-// errSearched ends a search that read too much.
-var errSearched = fmt.Errorf("%w: 256 MiB were read; narrow the search with path or glob", errCut)
+// errSearchLimit ends a search that read too much.
+var errSearchLimit = fmt.Errorf("%w: 256 MiB were read; narrow the search with path or glob", errCut)
 
 // SearchTool finds lines that match a regular expression.
 func SearchTool() Tool {
@@ -48,7 +48,7 @@ type searchArgs struct {
 	Skip    int    `json:"skip"`
 }
 
-// callSearch searches until one page is full.
+// callSearch searches until a page is full.
 func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 	switch {
 	case a.Pattern == "" || len(a.Pattern) > maxPattern:
@@ -72,7 +72,7 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	s := searchPage{re: re, around: a.Context, page: page{skip: a.Skip, most: pageMatches}}
+	s := searchPage{re: re, around: a.Context, page: page{skip: a.Skip, limit: pageMatches}}
 	s.prefix, _ = re.LiteralPrefix()
 	if !st.IsDir() {
 		if err := checkRegular(start, st); err != nil {
@@ -93,14 +93,14 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 				s.large++
 				return true, nil
 			}
-			if f, err := e.open(); err == nil { // one that can't be read is passed over
+			if f, err := e.open(); err == nil { // unreadable files are skipped
 				s.addFile(e.path, f)
 			}
 			switch {
 			case s.full:
 				return false, errStop
 			case s.read > maxSearched:
-				return false, errSearched
+				return false, errSearchLimit
 			}
 			return true, nil
 		})
@@ -120,15 +120,15 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 	return Result{Text: cutResult(s.out.String(), MaxResult)}, nil
 }
 
-// searchPage is one search under way.
+// searchPage is a search in progress.
 type searchPage struct {
 	page
 	re     *regexp.Regexp
-	prefix string // what every match begins with
+	prefix string // literal prefix of every match
 	around int    // lines of context
 	read   int64  // bytes
-	large  int    // files that were passed over, being too large
-	partly bool   // the one file that is searched is too large
+	large  int    // number of files skipped because of their size
+	partly bool   // the only searched file is too large
 }
 
 // addFile searches one file, and closes it.
@@ -141,12 +141,12 @@ func (s *searchPage) addFile(p string, f *os.File) {
 	}
 	name, _ := showHidden(p)
 	all := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
-	shown := 0 // lines up to this one are on the page
+	shown := 0 // lines before this index are on the page
 	for i, line := range all {
 		if !s.re.Match(bytes.TrimSuffix(line, []byte("\r"))) {
 			continue
 		}
-		if !s.takes((2*s.around + 1) * (maxShown + len(name) + 16)) {
+		if !s.next((2*s.around + 1) * (maxShown + len(name) + 16)) {
 			continue
 		}
 		from := max(shown, i-s.around)
@@ -162,7 +162,7 @@ func (s *searchPage) addFile(p string, f *os.File) {
 		shown = max(shown, i+1)
 		for n := i + 1; n < len(all) && n <= i+s.around; n++ {
 			if s.re.Match(bytes.TrimSuffix(all[n], []byte("\r"))) {
-				break // it comes as a match of its own
+				break // a match of its own
 			}
 			s.addLine(name, n, '-', all[n])
 			shown = n + 1
@@ -170,8 +170,7 @@ func (s *searchPage) addFile(p string, f *os.File) {
 	}
 }
 
-// addLine writes the line with an index. A colon marks a match, and a dash a line of
-// context.
+// addLine adds the line with an index. A colon marks a match, a dash a line of context.
 func (s *searchPage) addLine(name string, i int, mark byte, line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	text, _ := showHidden(strings.ToValidUTF8(string(line[:min(len(line), maxShown)]), "\uFFFD"))
@@ -181,8 +180,7 @@ func (s *searchPage) addLine(name string, i int, mark byte, line []byte) {
 	fmt.Fprintf(&s.out, "%s%c%d%c %s\n", name, mark, i+1, mark, text)
 }
 
-// pathsOf tells which paths a glob means. One without a slash is about the name alone,
-// and an empty one means every path.
+// pathsOf returns the matcher of a glob. A glob without a slash matches the base name; an empty one matches every path.
 func pathsOf(pattern string) (func(string) bool, error) {
 	if pattern == "" {
 		return func(string) bool { return true }, nil

@@ -36,31 +36,31 @@ const (
 	NamePropose = "propose"
 )
 
-// Bounds of what a call returns and takes.
+// Limits of a call.
 const (
 	MaxResult   = 16 << 10 // bytes of Result.Text
 	MaxArgs     = 2 << 20  // bytes of arguments
 	MaxFile     = 1 << 20  // bytes of a file that may be edited or written
 	MaxSummary  = 4000     // bytes of finish's summary
-	MaxQuestion = 1000     // bytes of ask's question and of its reason
+	MaxQuestion = 1000     // bytes of ask's question or reason
 )
 
-// Tool is something that the agent can do. Tools have no state and are safe for
-// concurrent use. Calls within one Env are made one at a time.
+// Tool is an action of the agent. Tools are stateless and safe for concurrent use. Calls with the same Env are
+// sequential.
 type Tool struct {
 	Name        string
 	Description string          // Markdown, for the model
 	Schema      json.RawMessage // JSON Schema of the arguments, of type object
-	// Call does it. An error is meant for the model: it says what was wrong and
-	// what to do instead, and names no path outside the work tree.
+	// Call performs the action. Its error is for the model: it describes the problem and the fix, and contains no path
+	// outside the work tree.
 	Call func(ctx context.Context, env Env, args json.RawMessage) (Result, error)
 }
 
 //go:embed *.md
 var descriptions embed.FS
 
-// newTool is a tool that does f with its arguments; those that are left out are as in defaults. The file of its name
-// describes it.
+// newTool returns a tool that calls f with the decoded arguments; omitted ones have the values in defaults. The tool's
+// description is in the file of its name.
 func newTool[A any](name string, defaults A, f func(context.Context, Env, A) (Result, error), schema string) Tool {
 	about, err := descriptions.ReadFile(name + ".md")
 	if err != nil {
@@ -76,27 +76,27 @@ func newTool[A any](name string, defaults A, f func(context.Context, Env, A) (Re
 		}}
 }
 
-// Env is what a call may touch.
+// Env is what a call may access.
 type Env struct {
 	Root    *os.Root      // the work tree
 	Changed bool          // a call of this attempt has changed a file
-	CanAsk  bool          // questions to a person are allowed
-	Runner  CommandRunner // runs commands in the work tree, contained; nil: nothing can be run
-	Test    string        // the repository's own test command; empty: it is guessed
+	CanAsk  bool          // questions are allowed
+	Runner  CommandRunner // runs commands in the work tree, in a sandbox; nil: unavailable
+	Test    string        // repository's configured test command; empty: guessed
 
 	Failures []FailedCheck   // of the last attempt that was judged
-	Past     []locate.Commit // what the newest commits changed, newest first; nil: that is not known
-	Cover    locate.Cover    // runs tests of the work tree; nil: nothing is run
+	Past     []locate.Commit // changes of the newest commits, newest first; nil: unknown
+	Cover    locate.Cover    // runs tests of the work tree; nil: unavailable
 }
 
-// CommandRunner runs commands of strangers in the work tree, in a sandbox.
+// CommandRunner runs untrusted commands in the work tree, in a sandbox.
 type CommandRunner interface {
-	// Run runs a shell command line at the work tree's root for at most a time. out,
-	// which may be nil, gets what it prints as it comes.
+	// Run runs a shell command line at the work tree's root, for at most within. It copies the output to out as it is
+	// printed, unless out is nil.
 	Run(ctx context.Context, command string, within time.Duration, out io.Writer) (sandbox.Result, error)
 }
 
-// Result is what a call did.
+// Result is the result of a call.
 type Result struct {
 	Text    string           // for the model, at most MaxResult bytes
 	Changed []string         // slash-separated paths that the call created, changed or deleted
@@ -106,25 +106,24 @@ type Result struct {
 	Proposal *sia.Plan // of propose: the attempt ends with this plan
 }
 
-// FinishStatement is the agent's statement that it is done.
+// FinishStatement is the agent's statement that it has finished.
 type FinishStatement struct {
 	Summary string
-	Check   string            // command that runs the test that was written; empty: none was asked for
+	Check   string            // command that runs the new test; empty: none was requested
 	Ledger  []sia.LedgerEntry // unchecked
 }
 
-// DefaultTools returns the tools that need nothing but the work tree, in the order in
-// which they are offered.
+// DefaultTools returns the tools that need only the work tree, in the order in which they are offered.
 func DefaultTools() []Tool {
 	return []Tool{ListTool(), ReadTool(), OutlineTool(), SearchTool(), LocateTool(), FailureTool(), EditTool(),
 		PatchTool(), WriteTool(), DeleteTool(), PlanTool(), AskTool(), FinishTool()}
 }
 
-// SandboxTools returns the tools that need a Runner too.
+// SandboxTools returns the tools that also need a Runner.
 func SandboxTools() []Tool { return []Tool{RunTool(), TestTool()} }
 
-// pathError is the error of an operation on a path of the work tree. It does not say
-// where the work tree lies on this machine: of a path error only the cause is kept.
+// pathError returns the error of an operation on a path of the work tree. It hides the location of the work tree: of a
+// path error it keeps only the cause.
 func pathError(op, path string, err error) error {
 	var pe *os.PathError
 	var le *os.LinkError

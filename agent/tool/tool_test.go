@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// tree makes a work tree of the given files and returns its Env.
+// tree creates a work tree with the given files and returns its Env.
 func tree(t testing.TB, files map[string]string) tool.Env {
 	t.Helper()
 	dir := t.TempDir()
@@ -94,7 +94,7 @@ func TestSchemasAreValidAndSaidInWords(t *testing.T) {
 		if len(tl.Description) < 20 {
 			t.Errorf("%s has no description", tl.Name)
 		}
-		// An unknown argument is refused with the names of all: those of the schema.
+		// The error about an unknown argument lists all names in the schema.
 		_, err = call(t, tree(t, nil), tl, `{"no_such":1}`)
 		for name := range doc.(map[string]any)["properties"].(map[string]any) {
 			if err == nil || !strings.Contains(err.Error(), name) {
@@ -120,7 +120,7 @@ func TestArgumentsAreStrict(t *testing.T) {
 	}
 }
 
-// hostile are paths that no tool may follow.
+// hostile are paths that all tools must refuse.
 var hostile = []string{
 	"..", "../x", "a/../../x", "a/../b", "/etc/passwd", "//etc/passwd", ".git", ".git/config", "sub/.git/hooks/x",
 	".GIT/config",
@@ -162,10 +162,10 @@ func TestHostilePathsAreRefused(t *testing.T) {
 			{tool.SearchTool(), fmt.Sprintf(`{"pattern":"e","path":%s}`, q)},
 		} {
 			if p == "" && (c.tool.Name == tool.NameList || c.tool.Name == tool.NameSearch) {
-				continue // the root is their default
+				continue // the default is the root
 			}
 			if p == "pipe" && c.tool.Name == tool.NameDelete {
-				continue // taking a pipe away harms nobody
+				continue // deleting a pipe is harmless
 			}
 			if r, err := call(t, env, c.tool, c.args); err == nil {
 				t.Errorf("%s %s was carried out: %q", c.tool.Name, c.args, r.Text)
@@ -258,7 +258,7 @@ func TestEditShowsTheNearestText(t *testing.T) {
 		"Copy the text exactly as it stands")
 }
 
-// A file keeps how its lines end, its byte order mark, and the characters that read showed in visible form.
+// Edits keep a file's line ends, its byte order mark, and the hidden characters that read showed as marks.
 func TestChangesKeepAFilesForm(t *testing.T) {
 	const emoji = "⚠\ufe0f"
 	for _, c := range []struct {
@@ -355,7 +355,7 @@ func TestReadPages(t *testing.T) {
 	refused(t, env, tool.ReadTool(), `{"path":"."}`, "directory")
 }
 
-// Pages end between lines, however much longer lines get by what is made visible in them.
+// Pages end between lines, even if visible marks make lines much longer.
 func TestPagesOfHiddenCharacters(t *testing.T) {
 	text := strings.Repeat(strings.Repeat("\u200c", 300)+"\n", 40)
 	env := tree(t, map[string]string{"f": text})
@@ -379,7 +379,7 @@ func TestPagesOfHiddenCharacters(t *testing.T) {
 	}
 }
 
-// Of one file that is too large to search whole, it is said that it was not.
+// A search of one file that is too large reports that it is incomplete.
 func TestSearchOfALargeFile(t *testing.T) {
 	env := tree(t, map[string]string{"large": "first\n" + strings.Repeat("x\n", tool.MaxFile/2) + "last\n"})
 	for pattern, want := range map[string]string{"first": "large:1: first\n", "last": "[no match]\n"} {
@@ -569,7 +569,7 @@ func TestPropose(t *testing.T) {
 	refused(t, env, tool.ProposeTool(), `{"summary":"x","steps":[`+many+`{"do":"x","done_when":"y"}]}`, "1 to 12, not 13")
 }
 
-// Every property of a schema has a type, its enum or not: Gemini refuses tools otherwise
+// Every property of a schema has a type, even with an enum: Gemini refuses tools otherwise
 // (https://github.com/decolua/9router/issues/359).
 func TestSchemasNameTypes(t *testing.T) {
 	var look func(where string, schema map[string]any)

@@ -9,13 +9,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// maxIndex bounds git's index, in bytes: that of so many files as a walk visits is smaller.
+// maxIndex is the maximum size of git's index, in bytes; an index of maxEntries files is smaller.
 const maxIndex = 32 << 20
 
-// trackedFiles are the files that git tracks, sorted: what a .gitignore says of them counts for nothing.
+// trackedFiles are the files that git tracks, sorted. A .gitignore does not apply to them.
 type trackedFiles []string
 
-// readTracked reads the index of a work tree. There are none where it can't be read.
+// readTracked reads the index of a work tree. If it can't, it returns none.
 func readTracked(root *os.Root) trackedFiles {
 	f, _, err := openRegular(root, ".git/index")
 	if err != nil {
@@ -34,7 +34,7 @@ func readTracked(root *os.Root) trackedFiles {
 	return all
 }
 
-// has reports whether a file is tracked, or something in a folder.
+// has reports whether a file, or a file in a folder, is tracked.
 func (t trackedFiles) has(p string, folder bool) bool {
 	if folder {
 		p += "/"

@@ -16,51 +16,48 @@ import (
 	"github.com/sia-bot/sia/sia/gitignore"
 )
 
-// Bounds of a walk.
+// Limits of a walk.
 const (
-	maxEntries = 200_000
-	maxDepth   = 100              // of folders, in what tools read and write
-	walkWithin = 20 * time.Second // for whatever is done on the way
+	maxEntries  = 200_000
+	maxDepth    = 100              // maximum nesting of folders, for reading and writing
+	walkTimeout = 20 * time.Second // including the work of visit
 )
 
-// errCut ends a walk before it has visited everything. What was visited until then counts.
+// errCut ends a walk early. The entries visited until then are still used.
 var errCut = errors.New("too much to look through")
 
 var (
-	errSlow = fmt.Errorf("%w: this took more than %s; narrow it with path or glob", errCut, walkWithin)
-	errMany = fmt.Errorf("%w: there are more than %d files and folders; name a smaller folder", errCut, maxEntries)
+	errSlow    = fmt.Errorf("%w: this took more than %s; narrow it with path or glob", errCut, walkTimeout)
+	errTooMany = fmt.Errorf("%w: there are more than %d files and folders; name a smaller folder", errCut, maxEntries)
 )
 
 // errStop ends a walk without an error.
 var errStop = errors.New("stop")
 
-// treeEntry is one file or directory met on a walk.
+// treeEntry is a file or directory visited on a walk.
 type treeEntry struct {
-	path    string // slash-separated, from the work tree's root
-	depth   int    // 1 for what stands in the directory itself
+	path    string // slash-separated, relative to the work tree's root
+	depth   int    // 1 for direct entries of the directory
 	mode    fs.FileMode
 	size    int64
-	folder  *os.Root // that it lies in, for as long as it is visited
-	ignored bool     // a directory that git ignores; files that it ignores are not visited
+	folder  *os.Root // folder that contains it, open while it is visited
+	ignored bool     // a directory ignored by git; ignored files are not visited
 }
 
-// open opens the entry, a regular file, for reading. The name is looked up in the folder
-// that the walk has open: however deep that is, it costs nothing.
+// open opens the entry, a regular file, for reading. It uses the open folder, so that depth costs nothing.
 func (e treeEntry) open() (*os.File, error) {
 	f, _, err := openRegular(e.folder, path.Base(e.path))
 	return f, err
 }
 
-// walkTree visits what is in dir, in the order of names, a directory before what is in
-// it. Links are met but not followed. Left out are .git and what git ignores: what the
-// .gitignore files on the way name, unless it is tracked. Nothing is left out where git
-// ignores dir itself and all that is in it: whoever names it means that. visit says whether to go into a
-// directory. It ends with ctx, after walkWithin with [errSlow], and after maxEntries with
-// [errMany].
+// walkTree visits the entries of dir recursively in the order of names, a directory before its content. Links are
+// visited but not followed. It skips .git and what the .gitignore files on the way ignore, unless tracked. If dir
+// itself is ignored with all of its content, nothing is skipped, since the caller named it. visit returns whether to
+// enter a directory. The walk ends with ctx, after walkTimeout with [errSlow], and after maxEntries with [errTooMany].
 func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, walkWithin, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, walkTimeout, errSlow)
 	defer cancel()
-	w := treeWalker{ctx: ctx, visit: visit, most: maxEntries,
+	w := treeWalker{ctx: ctx, visit: visit, limit: maxEntries,
 		tracked: sync.OnceValue(func() trackedFiles { return readTracked(root) })}
 	folder, err := root.OpenRoot(".")
 	if err != nil {
@@ -93,15 +90,15 @@ func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEnt
 type treeWalker struct {
 	ctx     context.Context
 	visit   func(treeEntry) (bool, error)
-	tracked func() trackedFiles // asked only where something is named by a .gitignore
-	named   bool                // the walk began at what git ignores, and leaves nothing out
-	most    int                 // entries
+	tracked func() trackedFiles // called only if a .gitignore matches
+	named   bool                // the walk began in an ignored folder and skips nothing
+	limit   int                 // entries
 	seen    int
 }
 
-// walkDir walks a folder. When hidden, git ignores it, and only what is tracked counts.
+// walkDir walks a folder. If hidden, git ignores the folder, and only tracked files count.
 func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules gitignore.Rules, hidden bool) error {
-	entries, err := readFolder(folder, w.most-w.seen)
+	entries, err := readFolder(folder, w.limit-w.seen)
 	if err != nil {
 		return pathError("list", dir, err)
 	}
@@ -109,8 +106,8 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules gitig
 		if w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
 		}
-		if w.seen++; w.seen > w.most {
-			return errMany
+		if w.seen++; w.seen > w.limit {
+			return errTooMany
 		}
 		if isGit(d.Name()) {
 			continue
@@ -123,7 +120,7 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules gitig
 		}
 		if e.mode.IsRegular() {
 			st, err := folder.Lstat(d.Name())
-			if err != nil { // gone meanwhile
+			if err != nil { // it was removed
 				continue
 			}
 			e.size = st.Size()
@@ -141,7 +138,7 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules gitig
 	return nil
 }
 
-// enter walks a folder that was met.
+// enter walks a folder that was visited.
 func (w *treeWalker) enter(e treeEntry, rules gitignore.Rules, hidden bool) error {
 	inner, err := e.folder.OpenRoot(path.Base(e.path))
 	if err != nil {
@@ -154,15 +151,14 @@ func (w *treeWalker) enter(e treeEntry, rules gitignore.Rules, hidden bool) erro
 	return w.walkDir(inner, e.path, e.depth+1, rules, hidden)
 }
 
-// readFolder lists what is in a folder, in the order of names: one more than most entries
-// at most.
-func readFolder(folder *os.Root, most int) ([]fs.DirEntry, error) {
+// readFolder lists the entries of a folder in the order of names, at most limit+1.
+func readFolder(folder *os.Root, limit int) ([]fs.DirEntry, error) {
 	f, err := folder.Open(".")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(max(most, 0) + 1)
+	entries, err := f.ReadDir(max(limit, 0) + 1)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -170,8 +166,7 @@ func readFolder(folder *os.Root, most int) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// ignoreRules adds the rules of an open folder's .gitignore to those of its parents. A
-// file that can't be read adds nothing.
+// ignoreRules adds the rules of an open folder's .gitignore to those of its parents. An unreadable file adds none.
 func ignoreRules(folder *os.Root, dir string, above gitignore.Rules) gitignore.Rules {
 	f, st, err := openRegular(folder, ".gitignore")
 	if err != nil {

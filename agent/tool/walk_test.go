@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A tree that has more in it than is walked is not said to have been walked whole, and what was met counts.
+// A walk that ended early is reported as incomplete, and its entries are used.
 func TestWalksSayThatTheyStopped(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -26,17 +26,17 @@ func TestWalksSayThatTheyStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for most, want := range map[int]error{9: errMany, 10: nil} {
+	for limit, want := range map[int]error{9: errTooMany, 10: nil} {
 		met := 0
-		w := treeWalker{ctx: t.Context(), most: most, visit: func(treeEntry) (bool, error) {
+		w := treeWalker{ctx: t.Context(), limit: limit, visit: func(treeEntry) (bool, error) {
 			met++
 			return true, nil
 		}}
-		if err := w.walkDir(root, ".", 1, nil, false); !errors.Is(err, want) || met != most {
-			t.Errorf("%d of 10: %v after %d", most, err, met)
+		if err := w.walkDir(root, ".", 1, nil, false); !errors.Is(err, want) || met != limit {
+			t.Errorf("%d of 10: %v after %d", limit, err, met)
 		}
 	}
-	for _, why := range []error{errMany, errSlow} {
+	for _, why := range []error{errTooMany, errSlow} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(why)
 		for args, tool := range map[string]Tool{
@@ -50,7 +50,7 @@ func TestWalksSayThatTheyStopped(t *testing.T) {
 	}
 }
 
-// Where not all files were looked at, only those that were looked at twice can have changed.
+// If not all files were visited, only those visited twice can be reported as changed.
 func TestChangesOfATreeThatIsNotSeenWhole(t *testing.T) {
 	before := map[string]fileStamp{"a": {size: 1}, "b": {size: 1}, "gone": {}}
 	after := map[string]fileStamp{"a": {size: 1}, "b": {size: 2}, "new": {size: 3}}
@@ -61,7 +61,7 @@ func TestChangesOfATreeThatIsNotSeenWhole(t *testing.T) {
 	}
 }
 
-// Whatever is done on the way, a walk ends after its time, and says how to narrow it.
+// A walk ends after its timeout, for any visit function, and suggests how to narrow it.
 func TestWalksEnd(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -79,13 +79,13 @@ func TestWalksEnd(t *testing.T) {
 			<-time.After(time.Second)
 			return true, nil
 		})
-		if took := time.Since(began); !errors.Is(err, errSlow) || took > walkWithin+time.Second {
+		if took := time.Since(began); !errors.Is(err, errSlow) || took > walkTimeout+time.Second {
 			t.Errorf("after %s: %v", took, err)
 		}
 	})
 }
 
-// What git tracks is seen whatever a .gitignore says of it, and what is beside it is not.
+// Tracked files are visible despite a .gitignore, and others next to them are not.
 func TestTrackedFilesAreSeen(t *testing.T) {
 	dir := t.TempDir()
 	for p, text := range map[string]string{
@@ -144,7 +144,7 @@ func TestTrackedFilesAreSeen(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		`{"path": "build/other"}`: "build/other/made.txt (7 bytes)\n",
-		`{"path": "build"}`:       "build/deep/\nbuild/other/ (ignored by git; not shown)\n", // something in it is tracked
+		`{"path": "build"}`:       "build/deep/\nbuild/other/ (ignored by git; not shown)\n", // it contains a tracked file
 		`{"path": "top"}`:         "top/.gitignore (2 bytes)\ntop/a.txt (7 bytes)\n",
 	} {
 		list, err := ListTool().Call(t.Context(), Env{Root: root}, json.RawMessage(args))

@@ -13,8 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 )
 
-// soon calls a tool, which must answer within a time that only work beyond proportion
-// exceeds.
+// soon calls a tool, which must return within a time that only disproportionate work exceeds.
 func soon(t *testing.T, env tool.Env, c tool.Tool, args string) (string, error) {
 	t.Helper()
 	type answer struct {
@@ -35,7 +34,7 @@ func soon(t *testing.T, env tool.Env, c tool.Tool, args string) (string, error) 
 	}
 }
 
-// No glob takes longer than its path is long.
+// A glob takes time linear in the length of the path.
 func TestGlobsThatMultiply(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -60,7 +59,7 @@ func TestGlobsThatMultiply(t *testing.T) {
 	}
 }
 
-// A glob without a slash is about the name alone.
+// A glob without a slash matches the base name.
 func TestGlobsOfASearch(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -94,7 +93,7 @@ func TestGlobsOfASearch(t *testing.T) {
 	}
 }
 
-// Deep folders, full ones and long lists of what to ignore are walked within their bounds.
+// Deep folders, full ones and long ignore lists are walked within the limits.
 func TestTreesThatMultiply(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -152,7 +151,7 @@ func TestTreesThatMultiply(t *testing.T) {
 	}
 }
 
-// Patches are placed in time that grows with the text, whatever repeats in either.
+// Patches are placed in time linear in the text, for any repetition in either.
 func TestPatchesThatMultiply(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

@@ -43,7 +43,7 @@ func callWrite(_ context.Context, env Env, a writeArgs) (Result, error) {
 			return Result{}, err
 		}
 		mode, did = st.Mode(), "replaced"
-		if was, _, err := readText(env.Root, p); err == nil { // another has no form to keep
+		if was, _, err := readText(env.Root, p); err == nil { // other files have no form to preserve
 			content = withMark(string(was), inFormOf(string(was), content))
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -57,8 +57,8 @@ func callWrite(_ context.Context, env Env, a writeArgs) (Result, error) {
 	return Result{Text: fmt.Sprintf("%s %s, %d lines\n", did, p, len(splitEnds(content))), Changed: []string{p}}, nil
 }
 
-// withMark is a file's new content with the byte order mark that it had. A model that writes a file anew has no reason
-// to begin with one; edit takes it away.
+// withMark adds the byte order mark of the old content to the new content. A model that rewrites a file rarely includes
+// it; edit can remove it.
 func withMark(was, content string) string {
 	const mark = "\ufeff"
 	if strings.HasPrefix(was, mark) && content != "" && !strings.HasPrefix(content, mark) {

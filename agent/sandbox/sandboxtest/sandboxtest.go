@@ -1,6 +1,5 @@
-// Package sandboxtest gives tests the real sandbox of this host. It is not
-// optional for them: what is missing is installed where a test may do that, and
-// named otherwise.
+// Package sandboxtest gives tests the real sandbox of this host. A sandbox is mandatory: missing programs are installed
+// if possible, and otherwise reported.
 //
 // The package may import agent/sandbox; only tests import it.
 package sandboxtest
@@ -16,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// installed tries once to install bubblewrap: on a Debian where we are root.
+// installed tries once to install bubblewrap, on Debian as root.
 var installed = sync.OnceValue(func() string {
 	if _, err := exec.LookPath("bwrap"); err == nil || os.Geteuid() != 0 {
 		return ""
@@ -28,8 +27,8 @@ var installed = sync.OnceValue(func() string {
 	return ""
 })
 
-// Stdlib is the folder of this machine's compiled standard libraries, which outlives the tests as Go's build cache
-// does: with it as [sandbox.Options.Stdlib] a test does not compile what others have.
+// Stdlib returns the folder for this machine's compiled standard libraries. Like Go's build cache, it is kept between
+// test runs: with it as [sandbox.Options.Stdlib], a library is compiled only once.
 func Stdlib(t testing.TB) string {
 	t.Helper()
 	dir, err := os.UserCacheDir()
@@ -39,7 +38,7 @@ func Stdlib(t testing.TB) string {
 	return filepath.Join(dir, "sia", "stdlib")
 }
 
-// probed is what this host can do, by what was looked for: it does not change while tests run.
+// probed caches capabilities of this host by options, since they don't change while tests run.
 var probed = struct {
 	sync.Mutex
 	by map[string]sandbox.Capability
@@ -57,7 +56,7 @@ func probe(t testing.TB, o sandbox.Options) sandbox.Capability {
 	return found
 }
 
-// New is a sandbox that works, or the end of the test.
+// New returns a working sandbox, or fails the test.
 func New(t testing.TB, o sandbox.Options) *sandbox.Sandbox {
 	t.Helper()
 	why := installed()

@@ -14,11 +14,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// affectedLog bounds [agent.TestsRun.Log], in bytes.
+// affectedLog is the maximum size of [agent.TestsRun.Log], in bytes.
 const affectedLog = 6000
 
-// OfTree is [Looker.Affected] for what was changed in a work tree since w.Base, as agents want it. The work tree is
-// committed, with a time of the caller's, and the commit stays in the mirror.
+// OfTree is [Looker.Affected] for the changes in a work tree since w.Base, as agents need it. It commits the work tree,
+// with at as the time, and leaves the commit in the mirror.
 func (l *Looker) OfTree(
 	ctx context.Context, space *gitops.Workspace, at time.Time, w Wanted,
 ) (agent.TestsRun, error) {
@@ -39,10 +39,10 @@ func commitTree(ctx context.Context, space *gitops.Workspace, at time.Time) (str
 	return space.Commit(ctx, gitops.CommitSpec{Message: "Tests before the push", Author: by, Committer: by})
 }
 
-// Affected runs the tests that a change can reach at its head, the nearest first, and on the base only what fails
-// there. Failed are those that fail twice at the head and not on the base, as "group::name", and groups that can't be
-// built. What could not be run is left out, as is what ctx's deadline comes before. An error says nothing about the
-// change, as of [Look].
+// Affected runs the tests that a change can reach at its head, the nearest first, and on the base only those that fail.
+// Failed are the tests that fail twice at the head and not on the base, as "group::name", and groups that can't be
+// built. Tests that could not be run, or that ctx's deadline prevented, are omitted. An error means that the result is
+// unknown, as for [Look].
 func (l *Looker) Affected(ctx context.Context, w Wanted) (out agent.TestsRun, err error) {
 	if !l.Runs() {
 		return out, nil
@@ -60,14 +60,14 @@ func (l *Looker) Affected(ctx context.Context, w Wanted) (out agent.TestsRun, er
 		return nil
 	})
 	if out.Ran > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = nil // what ran by then has been seen
+		err = nil // the runs so far are valid
 	}
 	slices.Sort(out.Failed)
 	out.Failed = out.Failed[:min(len(out.Failed), sia.MaxEvidence)]
 	return out, err
 }
 
-// affected runs what the change reaches in one language.
+// affected runs the reachable tests of one language.
 func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.TestsRun) error {
 	found, err := l.reach(ctx, lang)
 	if err != nil || len(found.groups) == 0 || !l.Runner.Has(lang.Program()) {
@@ -75,7 +75,7 @@ func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.T
 	}
 	p, began := newPass(l, lang, found), l.worked()
 	for _, batch := range p.batches() {
-		if !l.timeLeft() || batch[0].far && l.worked().Sub(began) > farBegins {
+		if !l.timeLeft() || batch[0].far && l.worked().Sub(began) > maxFarDelay {
 			break
 		}
 		head, err := p.run(ctx, atHead, batch, plain)
@@ -104,7 +104,7 @@ func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.T
 	return nil
 }
 
-// failing are the groups of a batch in which something failed.
+// failing returns the groups of a batch in which a test failed.
 func (p *pass) failing(batch []group, runs map[string]groupRun) []group {
 	if !p.namesGroups() {
 		return batch
@@ -115,7 +115,7 @@ func (p *pass) failing(batch []group, runs map[string]groupRun) []group {
 	})
 }
 
-// fails are the tests that failed, twice, and the groups that could not be built.
+// fails returns the tests that failed twice, and the groups that could not be built.
 func fails(runs map[string]groupRun) (out []string) {
 	for _, g := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[g]

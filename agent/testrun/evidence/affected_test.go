@@ -17,7 +17,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// overdue is a context with a deadline that has come when it is cancelled.
+// overdue is a context with a deadline that passes when it is canceled.
 type overdue struct{ context.Context }
 
 func (o overdue) Err() error {
@@ -27,8 +27,8 @@ func (o overdue) Err() error {
 	return context.DeadlineExceeded
 }
 
-// Of the tests that a change reaches, those are told that fail with it and pass or are not there without it. What
-// failed before, and what the change can't reach, is nobody's news.
+// Of the tests that a change reaches, those are reported that fail with it, and pass or don't exist without it. Tests
+// that failed before, or that the change can't reach, are not reported.
 func TestAffected(t *testing.T) {
 	a := txtar.Parse([]byte(`
 -- base/go.mod --
@@ -108,11 +108,11 @@ func TestMore(t *testing.T) {
 	base := c.commit(a, "base/")
 	head := c.commit(a, "head/")
 	now := time.Now()
-	// What is far is begun however slow this machine is.
+	// Far groups are started even on a slow machine.
 	still := func() time.Time { return now }
 	w := evidence.Wanted{Repository: filepath.Base(caches), Base: base, Head: head,
 		Open: func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.dir) }}
-	l := evidence.NewLooker(newBox(t), filepath.Dir(caches), nil, still) // its folder is that of all tests here
+	l := evidence.NewLooker(newBox(t), filepath.Dir(caches), nil, still) // uses the folder of all tests here
 	got, err := l.Affected(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
@@ -123,8 +123,8 @@ func TestMore(t *testing.T) {
 	if got.Ran != 5 || !strings.Contains(got.Log, "price_test.go:7") {
 		t.Errorf("%d ran, and it says %q", got.Ran, got.Log)
 	}
-	// Where the time is over when the second batch begins, the first one's failures are told. The base has run those
-	// groups alone that fail.
+	// If the deadline passes before the second batch, the failures of the first one are reported. On the base, only the
+	// failing groups were run.
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	results := filepath.Join(caches, "late", filepath.Base(caches), "results", "*.json")
@@ -163,7 +163,7 @@ func TestMore(t *testing.T) {
 	}
 }
 
-// The folder of a repository that nobody looked at for a month is removed. What is no repository's stays.
+// The folder of a repository is removed if it was unused for a month. Other files stay.
 func TestUnusedFoldersGo(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	for name, days := range map[string]int{"acme%2Fgone": 31, "acme%2Fused": 29, "photos": 1000} {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// BenchmarkLook is a change of one package of a Go repository with 5,000 files in 500 packages, which ten others
-// import. Caches are warm: another change was looked at before.
+// BenchmarkLook measures a change of one package, imported by ten others, in a Go repository with 5,000 files in 500
+// packages. Caches are warm from another change.
 func BenchmarkLook(b *testing.B) {
 	box := newBox(b)
 	c := newClone(b)
@@ -25,7 +25,7 @@ func BenchmarkLook(b *testing.B) {
 			add(fmt.Sprintf("%s/f%d.go", dir, f), "package p%d\n\nfunc F%d() int { return %d }\n", p, f, f)
 		}
 		more := ""
-		if p%50 == 1 { // ten import the one that changes
+		if p%50 == 1 { // ten import the changed one
 			more = "import \"example.com/large/p0\"\n\nvar _ = p0.F0\n\n"
 		}
 		add(dir+"/more.go", "package p%d\n\n%sfunc More() int { return 1 }\n", p, more)

@@ -12,17 +12,17 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// findings are what differs, as of [sia.TestEvidence].
+// findings are differences, as in [sia.TestEvidence].
 type findings struct {
 	early, hushed, gone, dropped, broken []string
 
-	replaced map[string]replacement // by group, until it is settled
+	replaced map[string]replacement // by group, until settled
 }
 
-// replacement is of tests that are gone, with base versions that fail, in a group that has as many new ones.
+// replacement describes tests that are gone and fail in their base version, in a group with at least as many new tests.
 type replacement struct {
-	gone  []string // group::test
-	fresh []string // tests that the base does not have
+	gone  []string // as group::test
+	fresh []string // tests not in the base
 }
 
 func (f findings) addTo(e *sia.TestEvidence) {
@@ -30,7 +30,7 @@ func (f findings) addTo(e *sia.TestEvidence) {
 	e.Dropped, e.Broken = append(e.Dropped, f.dropped...), append(e.Broken, f.broken...)
 }
 
-// against are the groups of what would be held against the change.
+// against returns the groups with findings against the change.
 func (f findings) against() map[string]bool {
 	out := map[string]bool{}
 	for _, list := range [][]string{f.early, f.hushed, f.gone, f.broken} {
@@ -42,7 +42,7 @@ func (f findings) against() map[string]bool {
 	return out
 }
 
-// without leaves out what keep does not hold of.
+// without removes the findings for which keep returns false.
 func (f findings) without(keep func(finding string) bool) findings {
 	for _, list := range []*[]string{&f.early, &f.hushed, &f.gone, &f.dropped, &f.broken} {
 		*list = slices.DeleteFunc(slices.Clone(*list), func(s string) bool { return !keep(s) })
@@ -50,7 +50,7 @@ func (f findings) without(keep func(finding string) bool) findings {
 	return f
 }
 
-// compare compares what was run, group by group.
+// compare compares the runs, group by group.
 func (p *pass) compare() (out findings) {
 	out.replaced = map[string]replacement{}
 	for _, g := range slices.Sorted(maps.Keys(p.results[atBase])) {
@@ -80,7 +80,7 @@ func (p *pass) compare() (out findings) {
 			out.group(p.lang, g, base, head, over.asBuilt(base, p.edits(g)))
 		}
 	}
-	for g, head := range p.results[atHead] { // new ones have nothing to be compared with
+	for g, head := range p.results[atHead] { // new groups have no counterpart
 		if _, known := p.results[atBase][g]; !known && head.Built && head.Ran && head.End.LastWord {
 			p.looked[g] = true
 		}
@@ -93,7 +93,7 @@ func (p *pass) wasMissed(n treeName, g string) bool {
 	return slices.Contains(p.unrun[n], g) || !p.namesGroups() && len(p.unrun[n]) > 0
 }
 
-// wantsOver reports whether the base's tests of a group are to be laid over the head.
+// wantsOver reports whether a group is to be run with the base's tests on the head.
 func (p *pass) wantsOver(name string) bool {
 	i := slices.IndexFunc(p.reached.groups, func(g group) bool { return g.name == name })
 	if i < 0 {
@@ -102,15 +102,13 @@ func (p *pass) wantsOver(name string) bool {
 	return p.reached.groups[i].overlaid
 }
 
-// edits reports whether the change touches a group's file.
+// edits reports whether the change includes a group's file.
 func (p *pass) edits(g string) bool {
 	return slices.ContainsFunc(p.change.files, func(f fileChange) bool { return f.Path == g })
 }
 
-// asBuilt takes a file of tests that can't be loaded for one that does not build: it names none of the base's tests,
-// and its run fails.
-// That counts only of a file that was edited: what keeps another from being loaded are settings, or code
-// that tests load.
+// asBuilt treats a test file that can't be loaded as one that does not build: it has none of the base's tests, and its
+// run fails. That applies only to an edited file: others can fail to load because of settings or code that tests load.
 func (r groupRun) asBuilt(base groupRun, edited bool) groupRun {
 	if !edited || r.End.Status == 0 || len(base.Tests) == 0 {
 		return r
@@ -129,7 +127,7 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	early := func(r groupRun) bool { return r.Ran && r.End.Status == 0 && !r.End.LastWord }
 	if !early(base) && base.End.LastWord && (early(head) || early(over)) {
 		f.early = append(f.early, g)
-		return // that names of tests are missing goes without saying
+		return // missing tests are a consequence
 	}
 	if !hushed(base) && (hushed(head) || hushed(over)) {
 		f.hushed = append(f.hushed, g)
@@ -137,7 +135,7 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	if !over.Built {
 		f.broken = append(f.broken, g)
 	}
-	var fresh []string // renamed ones, or others in the place of some
+	var fresh []string // renamed or replacing tests
 	for _, test := range outermost(lang, head.Tests) {
 		if _, known := base.Tests[test]; !known {
 			fresh = append(fresh, test)
@@ -152,13 +150,13 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 		name := g + "::" + test
 		now, still := head.Tests[test], over.Tests[test] == testrun.Passed
 		runs := now == testrun.Passed || now == testrun.Failed
-		of := unvaried(test)
+		of := baseName(test)
 		switch {
 		case still && (runs || now == "" && ofHead[of].replaces(ofBase[of])):
 		case still:
 			f.dropped = append(f.dropped, name)
 		case !over.Built:
-			if !runs { // what still runs is in the line about the group
+			if !runs { // tests that still run are covered by the group's line
 				f.broken = append(f.broken, name)
 			}
 		case !runs && ofHead[of] == tally{}:
@@ -175,8 +173,8 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	}
 }
 
-// settleReplaced runs the new tests on the base where they came in the place of others. One that passes there shows
-// nothing of the change, so it stands for none that is gone; one that doesn't is a base test that fails, renamed.
+// settleReplaced runs new tests on the base if they replaced others. A new test that passes there does not depend on
+// the change, so it does not replace a gone test; one that fails counts as a renamed base test that fails.
 func (p *pass) settleReplaced(ctx context.Context, f *findings) error {
 	in := map[string]bool{}
 	for g := range f.replaced {
@@ -204,7 +202,7 @@ func (p *pass) settleReplaced(ctx context.Context, f *findings) error {
 	return nil
 }
 
-// hushed reports whether a run ended with success though a test failed.
+// hushed reports whether a run exited with 0 although a test failed.
 func hushed(r groupRun) bool {
 	if !r.Ran || r.End.Status != 0 {
 		return false
@@ -217,23 +215,23 @@ func hushed(r groupRun) bool {
 	return false
 }
 
-// unvaried is a test's name without the values that it is run with, as pytest and JUnit write them: other values make
-// another name.
-func unvaried(test string) string {
+// baseName returns a test's name without parameters in the form of pytest and JUnit, since other values change the
+// name.
+func baseName(test string) string {
 	if name, _, varies := strings.Cut(test, "["); varies && name != "" && strings.HasSuffix(test, "]") {
 		return name
 	}
 	return test
 }
 
-// tally counts the tests of a name, whatever values they are run with.
+// tally counts the tests of one name with any parameters.
 type tally struct{ passed, failed int }
 
-// tallies counts by names without values.
+// tallies counts a group's tests by name without parameters.
 func tallies(r groupRun) map[string]tally {
 	out := map[string]tally{}
 	for test, came := range r.Tests {
-		name := unvaried(test)
+		name := baseName(test)
 		n := out[name]
 		switch came {
 		case testrun.Passed:
@@ -247,11 +245,11 @@ func tallies(r groupRun) map[string]tally {
 	return out
 }
 
-// replaces reports whether tests that are run with other values, such as the time of day or what the code says, are as
-// good as those of the base: as many pass, and none fails.
+// replaces reports whether tests with other parameters, such as the time of day, are equivalent to those of the base:
+// at least as many pass, and none fails.
 func (t tally) replaces(base tally) bool { return t.failed == 0 && t.passed >= base.passed }
 
-// outermost are the tests that passed: of Go's tests within tests, those around them.
+// outermost returns the tests that passed; of Go's subtests only the outer test.
 func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
 	_, nests := lang.(testrun.Golang)
 	for _, t := range slices.Sorted(maps.Keys(tests)) {
@@ -262,11 +260,11 @@ func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
 	return out
 }
 
-// filesRun are the changed test files that the runs speak for: they were compared, and all that they hold ran and
-// passed on the base, and passes at the head in its base version. Of the others only the text tells:
-//   - what fails or is skipped on the base, or is not built, may run elsewhere;
-//   - what fails at the head is wrong code or other behaviour, and no run shows whether tests were weakened for it;
-//   - where code was laid over, the base's tests ran with the base's code.
+// filesRun returns the changed test files that the runs cover completely: they were compared, and all of their tests
+// ran and passed on the base, and pass at the head in the base version. The others must be judged by their text:
+//   - tests that fail, are skipped or are not built on the base may run elsewhere;
+//   - a failure at the head is wrong code or changed behavior, and no run shows whether tests were weakened for it;
+//   - if code was replaced along with tests, the base's tests ran with the base's code.
 func (p *pass) filesRun(found findings) (out []string) {
 	if slices.ContainsFunc(p.change.files, p.isCodeLaidOver) {
 		return nil
@@ -285,8 +283,9 @@ func (p *pass) filesRun(found findings) (out []string) {
 	return out
 }
 
-// isCodeLaidOver reports whether a file is laid over for its name, as tests are, and may be what the repository is for:
-// a package that helps others to test, say. What defines tests, or lies where a project has its own, is not.
+// isCodeLaidOver reports whether a file is replaced because of a test-like name, but may be product code, such as a
+// package that helps others to test. Files that define tests, or are in a project's usual test folder, are not product
+// code.
 func (p *pass) isCodeLaidOver(f fileChange) bool {
 	if !p.reached.isTest(f.Path) || !p.lang.IsCode("x"+path.Ext(f.Path)) {
 		return false
@@ -295,7 +294,7 @@ func (p *pass) isCodeLaidOver(f fileChange) bool {
 	case testrun.Golang:
 		tested := slices.ContainsFunc(p.reached.groups, func(g group) bool { return g.name == path.Dir(f.Path) })
 		return tested && !p.lang.IsTest(f.Path)
-	case testrun.Java, testrun.Rust: // which have a folder for tests alone
+	case testrun.Java, testrun.Rust: // they have a folder only for tests
 		return false
 	}
 	project, _ := testrun.Nearest(p.change.trees[atHead], f.Path, "package.json", "pyproject.toml", "setup.py",
@@ -308,7 +307,7 @@ func (p *pass) isCodeLaidOver(f fileChange) bool {
 	}
 	for _, n := range []treeName{atBase, atHead} {
 		for test := range p.results[n][f.Path].Tests {
-			if !strings.Contains(test, path.Base(f.Path)) { // Node's runner takes each file for a test
+			if !strings.Contains(test, path.Base(f.Path)) { // Node's runner treats each file as a test
 				return false
 			}
 		}
@@ -316,7 +315,7 @@ func (p *pass) isCodeLaidOver(f fileChange) bool {
 	return true
 }
 
-// speaksFor reports whether a group was compared and shows all of what a file held on the base.
+// speaksFor reports whether a group was compared and shows all tests that a file had on the base.
 func (p *pass) speaksFor(g string, f fileChange) bool {
 	base, known := p.results[atBase][g]
 	if !p.looked[g] || !known {
@@ -340,12 +339,12 @@ func (p *pass) speaksFor(g string, f fileChange) bool {
 	return true
 }
 
-// goDefined finds what is a test for sure: examples without output are none, and TestMain is another thing.
+// goDefined matches only certain tests: examples without output don't run, and TestMain is no test.
 var goDefined = regexp.MustCompile(
 	`(?m)^func ((?:Test|Fuzz)(?:[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{Nd}_][\pL\p{Nd}_]*)?)\([\pL\p{Nd}_]+ \*testing\.[TF]\)`)
 
-// defined are the tests that a Go file defined on the base. Without any, all of its package's may be its own. Files of
-// other languages are groups of their own, or parts of one.
+// defined returns the tests that a Go file defined on the base. If none, any test of its package may be its own. Files
+// of other languages are groups of their own, or parts of one.
 func (p *pass) defined(f fileChange) (out []string) {
 	if _, isGo := p.lang.(testrun.Golang); !isGo || !p.lang.Runs(f.Path) || f.Was.ID == "" {
 		return nil
@@ -360,11 +359,11 @@ func (p *pass) defined(f fileChange) (out []string) {
 	return out
 }
 
-// nodeDefines matches a line that defines tests with a runner of Node.
+// nodeDefines matches a line that defines tests for one of Node's runners.
 var nodeDefines = regexp.MustCompile(`(?m)^\s*(?:describe|suite|context|it|test|specify)(?:\.\w+)*\s*\(`)
 
-// notShown reports whether no run shows what a test file that is no group does at the head: it defines tests that are
-// not run, or configures every run of pytest. The runs have the base's file in its place.
+// notShown reports whether no run shows the effect of a test file that is not a group: it defines tests that are not
+// run, or configures all pytest runs. The runs use the base's file instead.
 func (p *pass) notShown(f fileChange) bool {
 	switch p.lang.(type) {
 	case testrun.Python:
@@ -379,8 +378,8 @@ func (p *pass) notShown(f fileChange) bool {
 	return false
 }
 
-// covering are the groups that show what a test file says: its own, its folder's, or else all, where all
-// of the suite was run.
+// covering returns the groups that show the effect of a test file: its own, its folder's, or else all of them if the
+// whole suite was run.
 func (p *pass) covering(f fileChange) (out []string) {
 	file := f.Path
 	_, isGo := p.lang.(testrun.Golang)
@@ -401,7 +400,7 @@ func (p *pass) covering(f fileChange) (out []string) {
 	case p.lang.Runs(file):
 	case whole && len(out) == 0 && !p.notShown(f):
 		out = all
-	case !whole && isJava: // a module is covered by those of its classes that ran
+	case !whole && isJava: // only some of the module's classes ran
 		out = nil
 	}
 	slices.Sort(out)

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// confirm runs the base's tests twice more where something would be held against the change, and leaves out what does
-// not come out as before: that is chance.
+// confirm runs the base's tests twice more for findings against the change, and drops those with other results, since
+// they are flaky.
 func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 	against := found.against()
 	if len(against) == 0 {
@@ -25,7 +25,7 @@ func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 		r, ok := runs[g]
 		switch {
 		case !ok || !r.Ran:
-			return true // it could not be run again: what was seen stands
+			return true // no new result: the finding stands
 		case isTest:
 			return r.Tests[test] == testrun.Passed
 		}
@@ -57,7 +57,7 @@ func (p *pass) runGroups(
 	return runs, nil
 }
 
-// namesGroups reports whether the runner's groups are called as ours are.
+// namesGroups reports whether the runner's group names equal ours.
 func (p *pass) namesGroups() bool {
 	_, isRust := p.lang.(testrun.Rust)
 	return !isRust

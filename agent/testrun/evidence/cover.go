@@ -12,7 +12,8 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// CoverTree is [Looker.Cover] for a work tree as it is now, as agents want it. It is committed as of [Looker.OfTree].
+// CoverTree is [Looker.Cover] for the current state of a work tree, as agents need it. It commits as [Looker.OfTree]
+// does.
 func (l *Looker) CoverTree(
 	ctx context.Context, space *gitops.Workspace, at time.Time, w Wanted, tests []locate.Test,
 ) ([]locate.Run, error) {
@@ -30,8 +31,8 @@ func (l *Looker) CoverTree(
 	return l.Cover(ctx, w, tests)
 }
 
-// Cover runs tests that are thought to fail at a change's head, and others near them, and says which lines each ran, as
-// of [testrun.Runner.Cover]. There are none where nothing can be run.
+// Cover runs tests that are expected to fail at a change's head, and others near them, and returns the lines that each
+// executed, see [testrun.Runner.Cover]. It returns none if no command can be run.
 func (l *Looker) Cover(ctx context.Context, w Wanted, tests []locate.Test) (runs []locate.Run, err error) {
 	if !l.Runs() {
 		return nil, nil
@@ -46,7 +47,7 @@ func (l *Looker) Cover(ctx context.Context, w Wanted, tests []locate.Test) (runs
 		return err
 	})
 	if len(runs) > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = nil // what ran by then has been seen
+		err = nil // the runs so far are valid
 	}
 	return runs, err
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// A test that fails, and others near it, are run one by one, and it is said which lines each ran. Of the others, those
-// that fail don't count. Each archive has a repository, the test as FILE NAME, and what is wanted.
+// A failing test, and others near it, are run separately, and the lines of each are returned. Of the others, failing
+// ones are ignored. Each archive has a repository, the test as FILE NAME, and the expected result.
 func TestCover(t *testing.T) {
 	archives, err := filepath.Glob("testdata/cover/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -61,7 +61,7 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// The tests run on the work tree as it is now, and those that ran before the time was over count.
+// The tests run on the current work tree, and those that ran before the deadline are returned.
 func TestCoverInTime(t *testing.T) {
 	a, err := txtar.ParseFile("testdata/cover/go.txtar")
 	if err != nil {

@@ -15,23 +15,23 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Spec says what to look at. Everything but Within, Now and Begins is required.
+// Spec describes a change to check. All fields except Within, Now and Begins are required.
 type Spec struct {
 	History *gitops.History
 	Runner  *testrun.Runner
-	Dir     string // for work trees and for what was run; one call at a time uses it
+	Dir     string // folder for work trees and cached results; not for concurrent use
 	Base    string // commit
 	Head    string // commit
 	Within  time.Duration
 	Now     func() time.Time
-	Begins  func(step string) // is called with what begins, in words for people; it may be nil
+	Begins  func(step string) // called before each step with a description for users; may be nil
 }
 
-// within is how long a look may take, where nobody says otherwise.
-const within = 10 * time.Minute
+// defaultTimeout is the default of Spec.Within.
+const defaultTimeout = 10 * time.Minute
 
-// Look runs the tests that a change can reach. An error says nothing about the change: the sandbox does not work, or
-// ctx is over.
+// Look runs the tests that a change can reach. An error means that the result is unknown: the sandbox does not work, or
+// ctx has ended.
 func Look(ctx context.Context, s Spec) (sia.TestEvidence, error) {
 	out := sia.TestEvidence{Head: sia.SHA(s.Head), Base: sia.SHA(s.Base)}
 	l, why, err := newLook(ctx, s, &out)
@@ -44,24 +44,24 @@ func Look(ctx context.Context, s Spec) (sia.TestEvidence, error) {
 			return out, fmt.Errorf("look at tests: %w", err)
 		}
 	}
-	if err := l.kept.prune(); err != nil {
+	if err := l.cache.prune(); err != nil {
 		return out, fmt.Errorf("look at tests: %w", err)
 	}
 	l.finish()
 	return out, nil
 }
 
-// look is one run of Look.
+// look is one call of Look.
 type look struct {
 	Spec
 	change  change
 	folders folders
-	kept    kept
+	cache   resultCache
 	ends    time.Time
 	out     *sia.TestEvidence
 }
 
-// newLook reads what differs. why says what keeps it from being looked at.
+// newLook reads the change. why is the reason if it can't be checked.
 func newLook(ctx context.Context, s Spec, out *sia.TestEvidence) (l *look, why string, err error) {
 	if s.History == nil || s.Runner == nil || s.Dir == "" || s.Base == "" || s.Head == "" {
 		return nil, "", errors.New("look at tests: history, runner, folder, base and head have to be given")
@@ -72,8 +72,8 @@ func newLook(ctx context.Context, s Spec, out *sia.TestEvidence) (l *look, why s
 	if s.Begins == nil {
 		s.Begins = func(string) {}
 	}
-	l = &look{Spec: s, out: out, ends: s.Now().Add(cmp.Or(s.Within, within)),
-		folders: newFolders(filepath.Join(s.Dir, "trees"), s.History), kept: newKept(filepath.Join(s.Dir, "results"))}
+	l = &look{Spec: s, out: out, ends: s.Now().Add(cmp.Or(s.Within, defaultTimeout)),
+		folders: newFolders(filepath.Join(s.Dir, "trees"), s.History), cache: newResultCache(filepath.Join(s.Dir, "results"))}
 	l.change, why, err = readChange(ctx, s.History, s.Base, s.Head)
 	switch {
 	case errors.Is(err, gitops.ErrMissing), errors.Is(err, gitops.ErrTree), errors.Is(err, gitops.ErrTooLarge):
@@ -84,7 +84,7 @@ func newLook(ctx context.Context, s Spec, out *sia.TestEvidence) (l *look, why s
 	return l, why, nil
 }
 
-// lookAt looks at the tests of one language, if the change can reach any.
+// lookAt checks the tests of one language, if the change can reach any.
 func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 	found, err := l.reach(ctx, lang)
 	if err != nil || len(found.groups) == 0 {
@@ -105,17 +105,17 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 	return nil
 }
 
-// left notes what was left out.
+// left records an omission.
 func (l *look) left(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); len(l.out.Left) < sia.MaxEvidence && !slices.Contains(l.out.Left, s) {
 		l.out.Left = append(l.out.Left, clip(s))
 	}
 }
 
-// timeLeft reports whether another batch may begin.
+// timeLeft reports whether another batch may start.
 func (l *look) timeLeft() bool { return l.Now().Before(l.ends) }
 
-// finish bounds what was found, and says so where nothing was run.
+// finish truncates the findings, and sets NotRun if no tests were run.
 func (l *look) finish() {
 	o := l.out
 	cut := 0
@@ -124,7 +124,7 @@ func (l *look) finish() {
 		*list = slices.Compact(*list)
 		if more := len(*list) - sia.MaxEvidence; more > 0 {
 			*list = (*list)[:sia.MaxEvidence]
-			if list != &o.Files { // the text tells of the others
+			if list != &o.Files { // the others are judged by their text
 				cut += more
 			}
 		}
@@ -140,7 +140,7 @@ func (l *look) finish() {
 		o.NotRun = "no test that the change can reach could be run: " + o.Left[0]
 	case o.Language == "":
 		o.NotRun = "the change reaches no test that SIA knows how to run"
-	case o.Tests == 0 && len(o.Left) > 0: // which says of which commit
+	case o.Tests == 0 && len(o.Left) > 0: // it names the commit
 		o.NotRun = "no test that the change can reach could be compared: " + o.Left[0]
 	case o.Tests == 0:
 		o.NotRun = "no test that the change can reach passes on the base commit here"

@@ -17,19 +17,19 @@ import (
 
 type fileChange = gitops.HistoryChange
 
-// maxFar is how many packages are run that don't change themselves and import what does.
+// maxFar is the maximum number of unchanged packages to run that import changed ones.
 const maxFar = 6
 
 // goPackage is a folder of Go files.
 type goPackage struct {
 	dir     string
-	code    map[string]bool // import paths that its code imports
-	tests   map[string]bool // and its tests
+	code    map[string]bool // import paths of its code
+	tests   map[string]bool // import paths of its tests
 	files   []string        // its test files
 	hasCode bool
 }
 
-// goGraph is which packages of a tree import which.
+// goGraph is the import graph of a tree's packages.
 type goGraph struct {
 	packages map[string]*goPackage // by folder
 	dirs     map[string]string     // folders, by import path
@@ -85,12 +85,12 @@ func (l *look) addGo(g goGraph, p string, f gitops.HistoryFile) {
 	} else {
 		pkg.hasCode = true
 	}
-	for _, i := range l.kept.importsOf(f.ID, func() []string { return l.goImports(f.ID) }) {
+	for _, i := range l.cache.importsOf(f.ID, func() []string { return l.goImports(f.ID) }) {
 		into[i] = true
 	}
 }
 
-// goImports are the import paths of a file, as far as it can be read.
+// goImports returns the import paths of a file, if it can be parsed.
 func (l *look) goImports(id string) (out []string) {
 	text, err := l.History.Blob(id, maxSource)
 	if err != nil {
@@ -108,7 +108,7 @@ func (l *look) goImports(id string) (out []string) {
 	return out
 }
 
-// importers are the packages that import one of these, in their code or in their tests, by folder.
+// importers returns the folders of the packages that import one of these, in their code or in their tests.
 func (g goGraph) importers(of map[string]bool) (code, tests []string) {
 	for dir, pkg := range g.packages {
 		uses := func(paths map[string]bool) bool {
@@ -131,10 +131,10 @@ func (g goGraph) importers(of map[string]bool) (code, tests []string) {
 	return code, tests
 }
 
-// supportName is how packages are called that help tests.
+// supportName matches the names of packages that help tests.
 var supportName = regexp.MustCompile(`(?i)test|mock|fake|assert|fixture`)
 
-// support are the packages that only tests import, and that are named so.
+// support returns the packages that only tests import and that match supportName.
 func (g goGraph) support() map[string]bool {
 	inCode, inTests := map[string]bool{}, map[string]bool{}
 	for dir, pkg := range g.packages {
@@ -156,7 +156,7 @@ func (g goGraph) support() map[string]bool {
 	return out
 }
 
-// reachGo reaches the packages that changed, and those that import them.
+// reachGo returns the packages that changed, and those that import them.
 func (l *look) reachGo(ctx context.Context) (reached, error) {
 	head, err := l.readGo(ctx, l.change.trees[atHead])
 	if err != nil {
@@ -166,7 +166,7 @@ func (l *look) reachGo(ctx context.Context) (reached, error) {
 	if err != nil {
 		return reached{}, err
 	}
-	if err := l.kept.saveImports(); err != nil {
+	if err := l.cache.saveImports(); err != nil {
 		return reached{}, err
 	}
 	support := base.support()
@@ -205,8 +205,8 @@ func (l *look) reachGo(ctx context.Context) (reached, error) {
 	return out, nil
 }
 
-// changedPackages are the packages with changed files: one of testdata is of the package above it. helpers reports
-// whether what tests of other packages use has changed.
+// changedPackages returns the packages with changed files; a file in testdata belongs to the package above. helpers
+// reports whether code that tests of other packages use has changed.
 func (l *look) changedPackages(base, head goGraph, support map[string]bool) (dirs map[string]bool, helpers bool) {
 	dirs = map[string]bool{}
 	for _, f := range l.change.files {
@@ -215,7 +215,7 @@ func (l *look) changedPackages(base, head goGraph, support map[string]bool) (dir
 		if i := slices.Index(strings.Split(dir, "/"), "testdata"); i >= 0 {
 			dir = path.Join(append([]string{"."}, strings.Split(dir, "/")[:i]...)...)
 		}
-		for ; !strings.HasSuffix(f.Path, ".go"); dir = path.Dir(dir) { // what is embedded, or read by tests
+		for ; !strings.HasSuffix(f.Path, ".go"); dir = path.Dir(dir) { // embedded files, or data of tests
 			if base.packages[dir] != nil || head.packages[dir] != nil || dir == "." || dir == "/" {
 				break
 			}
@@ -227,8 +227,8 @@ func (l *look) changedPackages(base, head goGraph, support map[string]bool) (dir
 	return dirs, helpers
 }
 
-// reachFar adds the nearest packages that import what changed: first those that import what has no tests itself. It
-// reports whether it added all.
+// reachFar adds the nearest packages that import changed ones: first those that import untested packages. It reports
+// whether it added all.
 func (l *look) reachFar(
 	g goGraph, changed, untested map[string]bool, helpers bool, add func(dir string, far bool) bool,
 ) bool {

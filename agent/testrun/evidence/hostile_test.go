@@ -22,7 +22,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// hostileBase is a repository with a test that the changes below leave alone, and one that they make hostile.
+// hostileBase is a repository with a test that the changes below leave unchanged, and one that they make hostile.
 const hostileBase = `
 -- base/calc.py --
 def half(a):
@@ -43,11 +43,11 @@ class More(unittest.TestCase):
         self.assertEqual(half(6), 3)
 `
 
-// mark is in the command line of processes that must not stay.
+// mark is in the command line of processes that must not remain.
 const mark = "86413"
 
-// TestTestsWithoutEnd looks at changes with tests that do not want to end. What is said of the other tests stays, and
-// nothing goes on behind.
+// TestTestsWithoutEnd tests changes with tests that don't end. The results of the other tests are kept, and no process
+// remains.
 func TestTestsWithoutEnd(t *testing.T) {
 	for _, c := range []struct{ name, does, left string }{
 		{"endless", "while True: pass", "test_more.py: its tests did not come to an end at the head"},
@@ -94,8 +94,8 @@ class More(unittest.TestCase):
 	}
 }
 
-// TestEndedBatch: where the sandbox ends one file's tests, those after it in the batch have not run. That is said, and
-// not held against the change.
+// TestEndedBatch tests that if the sandbox ends one file's tests, those after it in the batch are reported as not run,
+// and not as findings.
 func TestEndedBatch(t *testing.T) {
 	o, err := boxOptions()
 	if err != nil {
@@ -123,8 +123,7 @@ def half(a):
 	}
 }
 
-// TestNameWithALineBreak: what a file is called can't make it a second run of another file's tests, of which the
-// results would then differ and count for nothing.
+// TestNameWithALineBreak tests that a file name can't fake a second run of another file's tests with differing results.
 func TestNameWithALineBreak(t *testing.T) {
 	const test = `const {test} = require('node:test')
 const assert = require('node:assert')
@@ -150,7 +149,7 @@ test('adds', () => assert.equal(add(1, 2), %d))
 	}
 }
 
-// lookWithin looks at a change, where one run of one group ends after within.
+// lookWithin checks a change, with within as the limit of one run of one group.
 func lookWithin(t *testing.T, box *sandbox.Sandbox, dir, base, head string, within time.Duration) sia.TestEvidence {
 	t.Helper()
 	h, err := gitops.OpenHistory(dir)
@@ -168,7 +167,7 @@ func lookWithin(t *testing.T, box *sandbox.Sandbox, dir, base, head string, with
 	return e
 }
 
-// running are the processes with a text in their command line.
+// running returns the processes with a text in their command line.
 func running(t *testing.T, text string) (out []string) {
 	t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -183,7 +182,7 @@ func running(t *testing.T, text string) (out []string) {
 	return out
 }
 
-// lookAlone looks at a change in a process of its own: folder of the repository, base, head, folder to keep things in.
+// lookAlone checks a change in a separate process: folder of the repository, base, head, folder of results.
 func lookAlone(args []string) int {
 	err := func() error {
 		o, err := boxOptions()
@@ -212,12 +211,12 @@ func lookAlone(args []string) int {
 	return 0
 }
 
-// TestKilledLook kills a server while the head's tests run. These end at the latest when one run has to, and the next
-// server goes on: what was run on the base is not run again, and nothing is found twice.
+// TestKilledLook kills a server while the head's tests run. They end at the limit of a run at the latest, and the next
+// server continues: the base's tests are not run again, and findings are not repeated.
 func TestKilledLook(t *testing.T) {
 	box := newBox(t)
 	own := filepath.Join(caches, t.Name())
-	build := filepath.Join(own, "build") // that tests see at buildAt
+	build := filepath.Join(own, "build") // mounted at buildAt for tests
 	if err := os.MkdirAll(build, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +253,7 @@ else:
 		t.Fatal(err)
 	}
 	defer from.Close()
-	to, err := os.OpenFile(pipe, os.O_WRONLY, 0) // else the pipe would be at its end before anybody writes
+	to, err := os.OpenFile(pipe, os.O_WRONLY, 0) // keeps the pipe open until a writer exists
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +269,7 @@ else:
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Wait() // it is killed
+		_ = server.Wait() // it was killed
 		_, _ = to.WriteString("ended")
 	}()
 	said := make([]byte, 4)
@@ -284,7 +283,7 @@ else:
 	if err := to.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadAll(from); err != nil { // until the tests have let go of it, too
+	if _, err := io.ReadAll(from); err != nil { // waits for the tests, too
 		t.Fatal(err)
 	}
 	from.Close()
@@ -294,7 +293,7 @@ else:
 		t.Errorf("%s%q", shown(e), e.Left)
 	}
 	runs, err := os.ReadFile(filepath.Join(build, "runs"))
-	if want := "base\nhead\nhead\n"; err != nil || string(runs) != want { // laid over the head, the base's are the base
+	if want := "base\nhead\nhead\n"; err != nil || string(runs) != want { // on the head, the base's tests equal the base
 		t.Errorf("%q %v", runs, err)
 	}
 }

@@ -17,23 +17,23 @@ import (
 // groupRun is the result of one group in one tree.
 type groupRun struct {
 	Built bool            `json:"built"`
-	Log   string          `json:"log,omitempty"` // of a build that failed, its end
-	Ran   bool            `json:"ran"`           // a run began and ended
+	Log   string          `json:"log,omitempty"` // end of the output of a failed build
+	Ran   bool            `json:"ran"`           // a run started and ended
 	End   testrun.End     `json:"end"`
-	Tests testrun.Results `json:"tests,omitempty"` // what came out alike in every run
-	Flaky []string        `json:"flaky,omitempty"` // what did not
+	Tests testrun.Results `json:"tests,omitempty"` // results that were equal in every run
+	Flaky []string        `json:"flaky,omitempty"` // tests with differing results
 }
 
-// kept is what was run, in a folder that may be deleted at any time. Nothing in it came from the network; a file that
-// can't be read counts for nothing.
-type kept struct {
+// resultCache caches results in a folder that may be deleted at any time. No file in it came from the network;
+// unreadable files are ignored.
+type resultCache struct {
 	dir     string
-	imports map[string][]string // of Go files, by the id of their content
-	more    bool                // imports has more than the file
+	imports map[string][]string // imports of Go files, by the ID of their content
+	more    bool                // imports has unsaved entries
 }
 
-func newKept(dir string) kept {
-	k := kept{dir: dir, imports: map[string][]string{}}
+func newResultCache(dir string) resultCache {
+	k := resultCache{dir: dir, imports: map[string][]string{}}
 	if b, err := os.ReadFile(k.importsFile()); err == nil && len(b) < maxImports {
 		if json.Unmarshal(b, &k.imports) != nil || k.imports == nil {
 			k.imports = map[string][]string{}
@@ -42,16 +42,16 @@ func newKept(dir string) kept {
 	return k
 }
 
-// Bounds of what is kept.
+// Limits of the cache.
 const (
-	maxKept    = 200      // files of results
-	maxImports = 32 << 20 // bytes of what Go files import, after which it is read anew
+	maxKept    = 200      // result files
+	maxImports = 32 << 20 // bytes of the imports file; a larger one is dropped
 )
 
-func (k *kept) importsFile() string { return filepath.Join(k.dir, "all-imports") }
+func (k *resultCache) importsFile() string { return filepath.Join(k.dir, "all-imports") }
 
-// importsOf are the imports of a file's content, which read reads.
-func (k *kept) importsOf(id string, read func() []string) []string {
+// importsOf returns the imports of a file's content. It calls read if they are not cached.
+func (k *resultCache) importsOf(id string, read func() []string) []string {
 	if have, ok := k.imports[id]; ok {
 		return have
 	}
@@ -59,24 +59,24 @@ func (k *kept) importsOf(id string, read func() []string) []string {
 	return k.imports[id]
 }
 
-func (k *kept) saveImports() error {
+func (k *resultCache) saveImports() error {
 	if !k.more {
 		return nil
 	}
-	b, _ := json.Marshal(k.imports) // texts
+	b, _ := json.Marshal(k.imports) // strings only
 	k.more = false
 	return k.write(k.importsFile(), b)
 }
 
-func (k *kept) write(name string, b []byte) error {
+func (k *resultCache) write(name string, b []byte) error {
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return fmt.Errorf("keep results: %w", err)
 	}
 	return atomicfile.Replace(name, b, 0o600)
 }
 
-// key names a batch by everything that it depends on.
-func (k *kept) key(parts ...any) string {
+// key returns the file name of a batch, by a hash of everything that its results depend on.
+func (k *resultCache) key(parts ...any) string {
 	h := sha256.New()
 	for _, p := range parts {
 		fmt.Fprintf(h, "%q\n", p)
@@ -84,8 +84,8 @@ func (k *kept) key(parts ...any) string {
 	return filepath.Join(k.dir, hex.EncodeToString(h.Sum(nil)[:16])+".json")
 }
 
-// load reads a batch; nil: it was not run.
-func (k *kept) load(key string) map[string]groupRun {
+// load reads the results of a batch; nil: not cached.
+func (k *resultCache) load(key string) map[string]groupRun {
 	b, err := os.ReadFile(key)
 	if err != nil {
 		return nil
@@ -94,19 +94,19 @@ func (k *kept) load(key string) map[string]groupRun {
 	if json.Unmarshal(b, &out) != nil {
 		return nil
 	}
-	now := time.Now() // of the file, so that what is used stays
+	now := time.Now() // marks the file as recently used
 	if err := os.Chtimes(key, now, now); err != nil {
 		return nil
 	}
 	return out
 }
 
-func (k *kept) save(key string, runs map[string]groupRun) error {
-	b, _ := json.Marshal(runs) // texts, numbers and booleans
+func (k *resultCache) save(key string, runs map[string]groupRun) error {
+	b, _ := json.Marshal(runs) // strings, numbers and booleans
 	return k.write(key, b)
 }
 
 // prune removes the oldest results.
-func (k *kept) prune() error {
+func (k *resultCache) prune() error {
 	return sandbox.Prune(k.dir, "*.json", time.Now(), func(newer int, _ time.Duration) bool { return newer >= maxKept })
 }

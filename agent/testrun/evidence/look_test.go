@@ -22,11 +22,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// caches are what all tests of the package build in, so that a standard library is built once.
+// caches is the build folder of all tests in the package, so that the standard library is compiled once.
 var caches string
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "forward" { // the inside of the way out of a sandbox, as `sia forward` is
+	if len(os.Args) > 1 && os.Args[1] == "forward" { // the program inside of a sandbox, as `sia forward`
 		os.Exit(sandbox.Forward(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "look" { // a server that is killed
@@ -42,18 +42,18 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
-	if err := sandbox.RemoveAll(caches); err != nil { // as the sandbox's user wrote there
+	if err := sandbox.RemoveAll(caches); err != nil { // the sandbox's user wrote there
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
 }
 
-// boxOptions are those of the sandbox of all tests here.
+// boxOptions returns the options for the sandbox of all tests here.
 func boxOptions() (sandbox.Options, error) {
 	self, err := os.Executable()
 	compiled, noFolder := os.UserCacheDir()
-	// Debian's Python, which has Debian's pytest, comes before others.
+	// Prefer Debian's Python, which has Debian's pytest.
 	env := append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
 		"PATH=/usr/bin:"+os.Getenv("PATH"))
 	return sandbox.Options{Self: []string{self, "forward"}, Env: env, Stdlib: filepath.Join(compiled, "sia", "stdlib")},
@@ -69,8 +69,8 @@ func newBox(t testing.TB) *sandbox.Sandbox {
 	return sandboxtest.New(t, o)
 }
 
-// TestLook looks at the changes of testdata. Each is a file with the base's files, below base; those that the head
-// changes, below head, where an empty one is deleted; and what is wanted of it.
+// TestLook checks the changes in testdata. Each archive has the base's files, below base; the changed files, below
+// head, where an empty one is deleted; and the expected result.
 func TestLook(t *testing.T) {
 	box := newBox(t)
 	names, err := filepath.Glob("testdata/*.txtar")
@@ -106,8 +106,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// Results of tests that ran without their dependencies are not kept: the next look may get them, or has to say that it
-// can't.
+// Results of tests that ran without their dependencies are not cached: the next run may fetch them, or must report that
+// it can't.
 func TestNotFetched(t *testing.T) {
 	for name, files := range map[string]string{
 		"node": `
@@ -168,7 +168,7 @@ func Half(a int) int { return a >> 1 }
 	}
 }
 
-// Tests that ran with what the machine has, as no registry could be reached, run again once one can.
+// Tests that ran with installed packages, since no registry could be reached, run again once one can.
 func TestRegistryThatCameBack(t *testing.T) {
 	a, c := txtar.Parse([]byte(`
 -- base/requirements.txt --
@@ -191,7 +191,7 @@ def half(a):
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Self = nil // it has no way out
+	o.Self = nil // without network access
 	if e := c.look(sandboxtest.New(t, o), base, head); e.Tests != 1 || len(e.Left) > 0 {
 		t.Fatalf("without a registry: %+v", e)
 	}
@@ -201,8 +201,8 @@ def half(a):
 	}
 }
 
-// A fetch that failed is not tried again for half an hour. The tests run with what is installed on the machine, the
-// project among it, and what is far is begun all the same.
+// A failed fetch is not repeated for half an hour. The tests run with installed packages, including the project, and
+// far groups are still started.
 func TestFailedFetchIsRemembered(t *testing.T) {
 	a, c := txtar.Parse([]byte(`
 -- base/pyproject.toml --
@@ -250,7 +250,7 @@ def half(a):
 	} {
 		now = now.Add(look.after)
 		fetches, r := 0, testrun.NewRunner(box, h, dir, []string{look.host}, 0)
-		r.Now = func() time.Time { // to fetch takes 50 seconds
+		r.Now = func() time.Time { // a fetch takes 50 seconds
 			now = now.Add(50 * time.Second)
 			return now
 		}
@@ -272,7 +272,7 @@ def half(a):
 	}
 }
 
-// Where no test passes on the base commit, it is said why.
+// If no test passes on the base commit, the reason is reported.
 func TestNothingPasses(t *testing.T) {
 	for name, files := range map[string]string{
 		"unittest": "import unittest, not_here\n\nclass Half(unittest.TestCase):\n    def test_half(self):\n        pass\n",
@@ -292,7 +292,7 @@ func TestNothingPasses(t *testing.T) {
 	}
 }
 
-// What is more than evidence lists is counted.
+// Findings beyond the maximum are counted.
 func TestMoreThanIsListed(t *testing.T) {
 	a, c := txtar.Parse([]byte(`
 -- base/test_even.py --
@@ -310,7 +310,7 @@ def test_even(a):
 	}
 }
 
-// What was ended for its time is not kept: another look may have more of it.
+// Results of a run that timed out are not cached: another run may have more.
 func TestEndedIsNotKept(t *testing.T) {
 	a, c := txtar.Parse([]byte(`
 -- base/half.py --
@@ -343,8 +343,8 @@ def half(a):
 	}
 }
 
-// surefire stands for Maven, which has Surefire only from a registry: a class passes where the code has all lines of
-// its file. It tells what Surefire would, in the reports that Surefire writes.
+// surefire is a fake Maven, since Surefire is available only from a registry: a class passes if the code has all lines
+// of its file. It writes reports in Surefire's format.
 const surefire = `#!/bin/sh
 for arg; do
 	case $was,$arg in
@@ -368,7 +368,7 @@ done
 exit $status
 `
 
-// Of a Maven module, whatever runs of its classes counts together, near and far and however many there are.
+// In a Maven module, all runs of its classes count together, near and far, for any number of classes.
 func TestMavenModule(t *testing.T) {
 	o, err := boxOptions()
 	if err != nil {
@@ -378,7 +378,7 @@ func TestMavenModule(t *testing.T) {
 	if err := os.MkdirAll(bin, 0o755); err != nil { //nolint:gosec // the sandbox's user sees it
 		t.Fatal(err)
 	}
-	for _, name := range []string{"java", "mvn"} { // the first one has the folder found
+	for _, name := range []string{"java", "mvn"} { // the first one makes the folder known
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(surefire), 0o755); err != nil { //nolint:gosec // it is run
 			t.Fatal(err)
 		}
@@ -396,7 +396,7 @@ func TestMavenModule(t *testing.T) {
 	box := sandboxtest.New(t, o)
 	edited := "-- head/M/src/main/java/Calc.java --\nhalf 2\nadd 3\nthird 1\nimport Calc\n" +
 		"-- head/M/src/test/java/CalcTest.java --\nadd 3\n"
-	many := "" // and near
+	many := "" // near ones
 	for i := range 12 {
 		many += fmt.Sprintf("-- base/M/src/test/java/Calc%dTest.java --\nimport Calc\n", i)
 	}
@@ -423,7 +423,7 @@ func TestMavenModule(t *testing.T) {
 	}
 }
 
-// Where only a part of a suite is run, that says nothing of what tests read: the one that does may be among the others.
+// If only part of a suite is run, data files of tests are not covered: the test that reads one may be in the rest.
 func TestPartOfASuite(t *testing.T) {
 	files := `
 -- base/pkg/__init__.py --
@@ -467,7 +467,7 @@ def half(a):
 	}
 }
 
-// shown is evidence as the cases write it.
+// shown returns evidence in the format of the cases.
 func shown(e sia.TestEvidence) string {
 	var b strings.Builder
 	if e.NotRun != "" {
@@ -486,7 +486,7 @@ func shown(e sia.TestEvidence) string {
 	return b.String()
 }
 
-// clone is a repository that a test makes with git.
+// clone is a repository created by a test with git.
 type clone struct {
 	t   testing.TB
 	dir string
@@ -512,7 +512,7 @@ func (c *clone) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// commit commits the files of an archive below a folder; an empty one is removed. It returns the commit.
+// commit commits the files of an archive below a folder, removing empty ones, and returns the commit.
 func (c *clone) commit(a *txtar.Archive, below string) string {
 	c.t.Helper()
 	for _, f := range a.Files {
@@ -536,7 +536,7 @@ func (c *clone) commit(a *txtar.Archive, below string) string {
 	return c.git("rev-parse", "HEAD")
 }
 
-// look looks at a change, with registries of the operator.
+// look checks a change, with registries of the operator.
 func (c *clone) look(box *sandbox.Sandbox, base, head string, registries ...string) sia.TestEvidence {
 	c.t.Helper()
 	h, err := gitops.OpenHistory(c.dir)

@@ -18,8 +18,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Looker looks at changes of many repositories. Each has a folder of its own, so that nothing of one reaches another,
-// and one look at a time. Safe for concurrent use.
+// Looker checks changes of many repositories. Each has its own folder, so that repositories can't affect each other,
+// and one check at a time. It is safe for concurrent use.
 type Looker struct {
 	box   *sandbox.Sandbox
 	dir   string
@@ -27,32 +27,32 @@ type Looker struct {
 	now   func() time.Time
 
 	mu    sync.Mutex
-	turns map[string]chan struct{} // by folder; one that has a value is taken
+	turns map[string]chan struct{} // semaphores by folder
 }
 
-// NewLooker returns one that keeps what it fetches and builds below dir. Without a sandbox it runs nothing. hosts may
-// be reached while what tests depend on is fetched, beside the registries.
+// NewLooker returns a Looker that keeps downloads and builds below dir. If box is nil, it runs no tests. While fetching
+// dependencies, hosts may be reached in addition to the registries.
 func NewLooker(box *sandbox.Sandbox, dir string, hosts []string, now func() time.Time) *Looker {
 	return &Looker{box: box, dir: dir, hosts: hosts, now: now, turns: map[string]chan struct{}{}}
 }
 
-// Runs reports whether anything can be run.
+// Runs reports whether tests can be run.
 func (l *Looker) Runs() bool { return l.box != nil }
 
-// Wanted is a change that is to be looked at.
+// Wanted describes a change to check.
 type Wanted struct {
-	Repository string // owner/name, in any case
+	Repository string // owner/name, case-insensitive
 	Base, Head string // commits
-	// images of services that its tests need beside those that its workflow files name
+	// images of services that its tests need, in addition to those in its workflow files
 	Services []string
-	Hosts    []string // that may be reached while what tests depend on is fetched, beside the looker's
+	Hosts    []string // hosts allowed while fetching dependencies, in addition to the Looker's
 	Within   time.Duration
-	Open     func(ctx context.Context, commits ...string) (*gitops.History, error) // it is closed here
-	// Begins is called with each step, in words for people, before it starts; it may be nil.
+	Open     func(ctx context.Context, commits ...string) (*gitops.History, error) // the result is closed by the Looker
+	// Begins is called before each step with a description for users; it may be nil.
 	Begins func(step string)
 }
 
-// Look looks at a change.
+// Look checks a change.
 func (l *Looker) Look(ctx context.Context, w Wanted) (sia.TestEvidence, error) {
 	out := sia.TestEvidence{Head: sia.SHA(w.Head), Base: sia.SHA(w.Base)}
 	if !l.Runs() {
@@ -66,7 +66,7 @@ func (l *Looker) Look(ctx context.Context, w Wanted) (sia.TestEvidence, error) {
 	return out, err
 }
 
-// with looks with a repository's own folder and runner, in its turn.
+// with calls look with the repository's folder and runner, one call at a time.
 func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) error {
 	dir := filepath.Join(l.dir, url.PathEscape(strings.ToLower(w.Repository)))
 	done, err := l.begin(ctx, dir)
@@ -93,7 +93,7 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	return errors.Join(r.TrimDeps(), r.TrimCache(ctx))
 }
 
-// begin waits for a repository's turn. done ends it.
+// begin waits for a repository's semaphore. done releases it.
 func (l *Looker) begin(ctx context.Context, dir string) (done func(), err error) {
 	turn := l.turn(dir)
 	select {
@@ -104,7 +104,7 @@ func (l *Looker) begin(ctx context.Context, dir string) (done func(), err error)
 	}
 }
 
-// turn is taken by who puts a value into it.
+// turn returns the semaphore of a folder.
 func (l *Looker) turn(dir string) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,21 +116,21 @@ func (l *Looker) turn(dir string) chan struct{} {
 	return turn
 }
 
-// unusedFor is how long a repository's folder stays without a look.
-const unusedFor = 30 * 24 * time.Hour
+// maxUnused is how long a repository's folder is kept after its last use.
+const maxUnused = 30 * 24 * time.Hour
 
-// use makes a repository's folder. Its time is that of its use.
+// use creates a repository's folder and sets its modification time to now.
 func (l *Looker) use(dir string) error {
 	now := l.now()
 	return errors.Join(os.MkdirAll(dir, 0o700), os.Chtimes(dir, now, now))
 }
 
-// Tidy removes the folders of repositories that nobody looked at for long: one that is gone never says so. What can't
-// be removed is tried again by the next look, and does not stand in the way of this one.
+// Tidy removes the folders of repositories that were unused for maxUnused, since there is no notice when a repository
+// is removed. It ignores errors; the next call tries again.
 func (l *Looker) Tidy() {
 	entries, _ := os.ReadDir(l.dir)
 	for _, e := range entries {
-		// A person may have given a folder of their own, with other things in it.
+		// The operator's folder may contain other files.
 		if !e.IsDir() || !strings.Contains(e.Name(), url.PathEscape("/")) {
 			continue
 		}
@@ -138,11 +138,11 @@ func (l *Looker) Tidy() {
 		turn := l.turn(dir)
 		select {
 		case turn <- struct{}{}:
-			if st, err := os.Stat(dir); err == nil && l.now().Sub(st.ModTime()) > unusedFor {
+			if st, err := os.Stat(dir); err == nil && l.now().Sub(st.ModTime()) > maxUnused {
 				_ = sandbox.RemoveAll(dir)
 			}
 			<-turn
-		default: // it is being used
+		default: // in use
 		}
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// Code that asks whether it is being tested, by what it would ask for.
+// Patterns of code that detects tests.
 var (
 	asksCI = regexp.MustCompile(`(?i:env)[^\n]{0,40}\b(?:CI|GITHUB_\w+|CONTINUOUS_INTEGRATION|RUNNER_\w+)\b`)
-	// of Go, pytest and Cargo: their tests can be run without
+	// for Go, pytest and Cargo, which can run tests without these marks
 	asksRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|flag\.Lookup\(|os\.Executable\(|PYTEST_\w+|` +
 		`\bdebug_assertions\b|\bcurrent_exe\(|\benv::args|"CARGO`)
 )
 
-// asking are the variants that show what added code asks for.
+// asking returns the variants that expose what added code detects.
 func (p *pass) asking() (out []variant) {
 	for _, v := range []struct {
 		how variant
@@ -29,7 +29,7 @@ func (p *pass) asking() (out []variant) {
 	return out
 }
 
-// asksMore reports whether a changed file asks for something more often than before.
+// asksMore reports whether a changed file has more matches than before.
 func (p *pass) asksMore(f fileChange, by *regexp.Regexp) bool {
 	if f.Now.ID == "" || f.Now.Link || p.lang.IsTest(f.Path) || !p.lang.IsCode(f.Path) {
 		return false
@@ -44,8 +44,8 @@ func (p *pass) asksMore(f fileChange, by *regexp.Regexp) bool {
 	return count(f.Now.ID) > count(f.Was.ID)
 }
 
-// unmarked runs the tests as code that asks would have it: what passed and does not then differs. The tests are the
-// base's, where they are other ones than the head's.
+// unmarked runs the tests in the variants for code that detects tests. A test that passed and does not in a variant
+// differs. The tests are the base's if they differ from the head's.
 func (p *pass) unmarked(ctx context.Context) error {
 	for _, how := range p.asking() {
 		if !p.timeLeft() {
@@ -62,7 +62,7 @@ func (p *pass) unmarked(ctx context.Context) error {
 	return nil
 }
 
-// runVariant runs a batch in a variant at the base and at the head.
+// runVariant runs a batch in a variant at the head, and on the base if a test differs.
 func (p *pass) runVariant(ctx context.Context, batch []group, how variant) error {
 	at := atHead
 	if p.overlaid {

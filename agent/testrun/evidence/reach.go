@@ -11,32 +11,32 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// reached are the tests that a change can reach, in one language.
+// reached holds the tests that a change can reach, in one language.
 type reached struct {
 	groups []group // nearest first
-	// what of the base is laid over: tests, what they read, and what only they use
+	// files that are replaced by the base's: tests, their data, and code that only tests use
 	isTest func(path string) bool
-	whole  bool // no test that may read what changed is left out
+	whole  bool // no test that may depend on the change is left out
 }
 
-// group is what a runner takes at once.
+// group is a unit of a test runner.
 type group struct {
 	name  string
-	files []string // of tests, in any of the trees
-	// the base's tests may differ from the head's for it
+	files []string // test files, in any of the trees
+	// the base's tests may differ from the head's
 	overlaid bool
-	far      bool // reached through others, and run while there is time
+	far      bool // reached indirectly, and run if there is time
 }
 
-// Bounds of what is run for one language.
+// Limits for one language.
 const (
 	maxGroups = 30
-	maxWhole  = 30      // test files: a suite that has no more is run as a whole
-	maxRead   = 2000    // test files that are read to know what they import
-	maxSource = 1 << 20 // bytes of one
+	maxWhole  = 30      // test files; a suite with at most as many is run completely
+	maxRead   = 2000    // test files read for their imports
+	maxSource = 1 << 20 // bytes of a source file
 )
 
-// reach finds the tests of a language that the change can reach.
+// reach returns the tests of a language that the change can reach.
 func (l *look) reach(ctx context.Context, lang testrun.Language) (reached, error) {
 	touched := false
 	for _, f := range l.change.files {
@@ -51,8 +51,8 @@ func (l *look) reach(ctx context.Context, lang testrun.Language) (reached, error
 	return l.reachByName(lang), nil
 }
 
-// reachByName reaches test files by what they are called and mention: those that changed, those named after what
-// changed, those that import it, and those beside it. Where a suite is small, all of it.
+// reachByName selects test files by name and content: those that changed, those named after changed files, those that
+// import them, and those in the same folder. A small suite is selected completely.
 func (l *look) reachByName(lang testrun.Language) reached {
 	var all []string
 	seen := map[string]bool{}
@@ -75,9 +75,9 @@ func (l *look) reachByName(lang testrun.Language) reached {
 	if !whole {
 		all = all[:near]
 	}
-	if most := maxGroups; len(all) > most {
-		l.left("%d %s test files that the change may reach: no more than %d are run", len(all)-most, lang.Name(), most)
-		all = all[:most]
+	if limit := maxGroups; len(all) > limit {
+		l.left("%d %s test files that the change may reach: no more than %d are run", len(all)-limit, lang.Name(), limit)
+		all = all[:limit]
 	}
 	overlaid := slices.ContainsFunc(l.change.files, func(f fileChange) bool { return lang.IsTest(f.Path) })
 	out := reached{isTest: lang.IsTest, whole: whole}
@@ -88,7 +88,7 @@ func (l *look) reachByName(lang testrun.Language) reached {
 	for _, p := range all {
 		name := named(p)
 		i := slices.IndexFunc(out.groups, func(g group) bool { return g.name == name })
-		if i < 0 { // the nearest of a group's files comes first
+		if i < 0 { // the nearest file of a group is first
 			i = len(out.groups)
 			out.groups = append(out.groups, group{name: name, overlaid: overlaid, far: rank[p] >= beside})
 		}
@@ -97,8 +97,8 @@ func (l *look) reachByName(lang testrun.Language) reached {
 	return out
 }
 
-// modules gives the folder of a file's Maven project, as base and head both have it: a run of one has the results of
-// all its classes, and takes the place of the one before.
+// modules returns a function for the folder of a file's Maven project, which base and head both have: a run of a module
+// has the results of all its classes, and replaces the previous run's.
 func (c change) modules() func(file string) string {
 	poms := testrun.Files{}
 	for name, f := range c.trees[atBase] {
@@ -112,16 +112,16 @@ func (c change) modules() func(file string) string {
 	}
 }
 
-// How a test file relates to a change.
+// Relations of a test file to a change, nearest first.
 const (
-	itself    = iota // it changed
-	named            // it is named after what changed
-	imports          // it mentions it where it imports
-	beside           // it lies beside it
+	itself    = iota // the test changed
+	named            // named after a changed file
+	imports          // mentions a changed file in an import
+	beside           // in the same folder
 	unrelated        // none of these
 )
 
-// ranks tell how test files relate to the change.
+// ranks returns the relations of test files to the change.
 func (l *look) ranks(lang testrun.Language, tests []string) map[string]int {
 	changed, stems, dirs := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, f := range l.change.files {
@@ -129,7 +129,7 @@ func (l *look) ranks(lang testrun.Language, tests []string) map[string]int {
 		if lang.IsCode(f.Path) {
 			stems[stemOf(f.Path)] = true
 			dirs[path.Dir(f.Path)] = true
-		} else if lang.IsTest(f.Path) && !lang.Runs(f.Path) { // what tests use
+		} else if lang.IsTest(f.Path) && !lang.Runs(f.Path) { // code used by tests
 			stems[stemOf(f.Path)] = true
 		}
 	}
@@ -151,7 +151,7 @@ func (l *look) ranks(lang testrun.Language, tests []string) map[string]int {
 	return out
 }
 
-// stemOf is what a module is called where it is imported.
+// stemOf returns a module's name in imports.
 func stemOf(p string) string {
 	base := path.Base(p)
 	stem, _, _ := strings.Cut(base, ".")
@@ -163,21 +163,21 @@ func stemOf(p string) string {
 	return stem
 }
 
-// testWord is what a test's name adds to that of what it tests.
+// testWord matches the part of a test's name that is not the name of its subject.
 var testWord = regexp.MustCompile(`(?i)^tests?[_.-]?|[_.-]?(tests?|spec|TestCase)$`)
 
-// testedStem is the module that a test is named after.
+// testedStem returns the module that a test is named after.
 func testedStem(p string) string {
 	stem, _, _ := strings.Cut(path.Base(p), ".")
 	return testWord.ReplaceAllString(stem, "")
 }
 
-// importLine is a line by which a file uses another, in the languages that are looked at.
+// importLine matches a line that imports another file, in the supported languages.
 var importLine = regexp.MustCompile(`(?m)^.*(?:\bimport\b|\brequire\b|\bfrom\b|\buse\b|\bmock\b|\bmod\b).*$`)
 
 var word = regexp.MustCompile(`\w[\w-]*`)
 
-// mentions reports whether a test imports something of one of these names, at either end.
+// mentions reports whether a test imports one of these names, at the head or on the base.
 func (l *look) mentions(p string, stems map[string]bool) bool {
 	for _, n := range []treeName{atHead, atBase} {
 		f, ok := l.change.trees[n][p]

@@ -14,23 +14,23 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// pass is what is run of one language.
+// pass runs the tests of one language.
 type pass struct {
 	*look
 	lang     testrun.Language
 	reached  reached
 	overlaid bool // the third tree differs from the head
-	ran      bool // something was run in the base and in the head
+	ran      bool // some tests were run on the base or at the head
 
 	results map[treeName]map[string]groupRun // by the runner's groups
-	unrun   map[treeName][]string            // groups of batches that may not have been run to their end
+	unrun   map[treeName][]string            // groups of batches that may not have been run completely
 	looked  map[string]bool                  // groups that were compared
 	hashes  map[treeName]string
 
 	services map[treeName]service.Set
 
-	unfetched bool   // what tests depend on can't be had: they run with what the machine has
-	log       string // the end of what the last run printed; empty: its results were kept
+	unfetched bool   // dependencies can't be fetched: tests run with installed ones
+	log       string // end of the last run's output; empty: its results were cached
 }
 
 func newPass(l *look, lang testrun.Language, found reached) *pass {
@@ -39,20 +39,20 @@ func newPass(l *look, lang testrun.Language, found reached) *pass {
 		results: map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
 }
 
-// Bounds of batches.
+// Limits of batches.
 const (
-	batchSize = 8
-	farBegins = 45 * time.Second // what is reached through others is not begun after that, fetching left out
+	batchSize   = 8
+	maxFarDelay = 45 * time.Second // groups reached indirectly are not started later than that, fetching excluded
 )
 
-// worked is the time of a clock that stands still while something is fetched.
+// worked returns the time excluding time spent on fetching.
 func (l *look) worked() time.Time { return l.Now().Add(-l.Runner.Fetching()) }
 
 // runAll runs the groups in all trees and compares them.
 func (p *pass) runAll(ctx context.Context) error {
 	began := p.worked()
 	for _, batch := range p.batches() {
-		if !p.timeLeft() || batch[0].far && p.worked().Sub(began) > farBegins {
+		if !p.timeLeft() || batch[0].far && p.worked().Sub(began) > maxFarDelay {
 			p.left("%s and what is further away: the time for it is over", batch[0].name)
 			p.reached.whole = false
 			break
@@ -78,7 +78,7 @@ func (p *pass) runAll(ctx context.Context) error {
 	return nil
 }
 
-// batches splits the groups: what is near comes first, and apart from what is far.
+// batches splits the groups: near ones first, and separate from far ones.
 func (p *pass) batches() (out [][]group) {
 	for _, far := range []bool{false, true} {
 		some := slices.DeleteFunc(slices.Clone(p.reached.groups), func(g group) bool { return g.far != far })
@@ -105,18 +105,18 @@ func (p *pass) runTrees(ctx context.Context, batch []group) error {
 	return nil
 }
 
-// variant is how tests are run.
+// variant is a way to run tests.
 type variant string
 
 const (
-	plain   variant = ""        // as ever: the sandbox sets CI
-	again   variant = "again"   // twice, whatever the result
+	plain   variant = ""        // default: the sandbox sets CI
+	again   variant = "again"   // always twice
 	outside variant = "outside" // without the runner's marks
 	inJob   variant = "job"     // as in a job of GitHub Actions
-	atHome  variant = "home"    // as on somebody's machine
+	atHome  variant = "home"    // as on a developer's machine
 )
 
-// apply has a suite run as a variant.
+// apply returns the suite for a variant.
 func (v variant) apply(s testrun.Suite) testrun.Suite {
 	s.Env = slices.Clone(s.Env)
 	if v != again {
@@ -134,14 +134,14 @@ func (v variant) apply(s testrun.Suite) testrun.Suite {
 	return s
 }
 
-// run runs the groups that a tree has, or finds its result before.
+// run runs the groups that a tree has, unless their results are cached.
 func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant) (map[string]groupRun, error) {
 	tree := p.change.trees[n]
 	var files []string
 	for _, g := range groups {
 		for _, f := range g.files {
 			switch _, there := tree[f]; {
-			case there && strings.ContainsFunc(f, unicode.IsControl): // a suite's marks end with the line
+			case there && strings.ContainsFunc(f, unicode.IsControl): // a suite's marks end at the line end
 				p.left("%q: files with such a name are not run", f)
 			case there:
 				files = append(files, f)
@@ -161,15 +161,15 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	for _, why := range p.servicesOf(n).Missing {
 		p.left("%s", why)
 	}
-	without := "" // the registry that it ran without; where one answers later, it runs again
+	without := "" // unreachable registry; the tests run again when it is reachable
 	if suite.Eager {
 		without = p.Runner.Unreached(ctx, suite)
 	}
-	key := p.kept.key(p.lang.Name(), how, p.hash(n), files, without)
-	if have := p.kept.load(key); have != nil {
+	key := p.cache.key(p.lang.Name(), how, p.hash(n), files, without)
+	if have := p.cache.load(key); have != nil {
 		return have, nil
 	}
-	p.tell(ctx, n, groups, how, suite)
+	p.announce(ctx, n, groups, how, suite)
 	suite = how.apply(suite)
 	at := p.folders[n]
 	if err := at.Set(ctx, tree, nil, suite.Links); err != nil {
@@ -189,13 +189,13 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	if rep.Lacks(p.lang) {
 		p.missed(n, groups)
 	}
-	if p.unfetched || rep.Lacks(p.lang) || isCut(out) { // the next look may get what could not be had now
+	if p.unfetched || rep.Lacks(p.lang) || isCut(out) { // not cached, since a later run may be complete
 		return out, nil
 	}
-	return out, p.kept.save(key, out)
+	return out, p.cache.save(key, out)
 }
 
-// isCut reports whether a run was ended, as one is that takes long on a busy machine.
+// isCut reports whether a run was aborted, possibly because the machine was busy.
 func isCut(runs map[string]groupRun) bool {
 	for _, r := range runs {
 		if r.Built && !r.Ran {
@@ -205,12 +205,12 @@ func isCut(runs map[string]groupRun) bool {
 	return false
 }
 
-// treeWords are the trees, in words for people.
+// treeWords describes the trees for users.
 var treeWords = map[treeName]string{atBase: "of the base commit", atHead: "of the head",
 	atOver: "of the base commit, with the head's code", atUnder: "of the head, with the base commit's code"}
 
-// tell calls Begins with what a run is about to do.
-func (p *pass) tell(ctx context.Context, n treeName, groups []group, how variant, s testrun.Suite) {
+// announce calls Begins with a description of the next run.
+func (p *pass) announce(ctx context.Context, n treeName, groups []group, how variant, s testrun.Suite) {
 	var names []string
 	for _, g := range groups[:min(len(groups), 3)] {
 		names = append(names, g.name)
@@ -223,20 +223,20 @@ func (p *pass) tell(ctx context.Context, n treeName, groups []group, how variant
 		said += ", again"
 	}
 	if s.Eager && !p.unfetched && p.Runner.Fetches(ctx, p.lang, s, p.change.trees[n]) {
-		said += fmt.Sprintf("; what they need is fetched first, in %.0f minutes at most", testrun.FetchWithin.Minutes())
+		said += fmt.Sprintf("; what they need is fetched first, in %.0f minutes at most", testrun.FetchTimeout.Minutes())
 	}
 	p.Begins(clip(said))
 }
 
-// missed notes that groups of a tree without a result were not run: it does not tell that they are gone.
+// missed records groups that were not run in a tree, so that their absence is not taken for a deletion.
 func (p *pass) missed(n treeName, groups []group) {
 	for _, g := range groups {
 		p.unrun[n] = append(p.unrun[n], g.name)
 	}
 }
 
-// runSuite runs a suite with what it depends on. Where that can't be had, it runs with what the machine has: a test
-// that passes so on the base needs no more.
+// runSuite runs a suite with its dependencies. If they can't be fetched, it runs with the installed ones: a test that
+// passes with them on the base needs no others.
 func (p *pass) runSuite(ctx context.Context, s testrun.Suite, t testrun.Tree) (testrun.Report, error) {
 	if !p.unfetched {
 		rep, why, err := p.Runner.RunPrepared(ctx, p.lang, s, t)
@@ -252,7 +252,7 @@ func (p *pass) runSuite(ctx context.Context, s testrun.Suite, t testrun.Tree) (t
 	return p.Runner.Run(ctx, p.lang, s, t.At.Dir)
 }
 
-// servicesOf are the services that a tree's tests run with.
+// servicesOf returns the services for a tree's tests.
 func (p *pass) servicesOf(n treeName) service.Set {
 	s, ok := p.services[n]
 	if !ok {
@@ -262,7 +262,7 @@ func (p *pass) servicesOf(n treeName) service.Set {
 	return s
 }
 
-// hash is a name of a tree's contents, and of the services that it has here.
+// hash returns a hash of a tree's content and its services on this host.
 func (p *pass) hash(n treeName) string {
 	if p.hashes[n] == "" {
 		var b strings.Builder
@@ -276,7 +276,7 @@ func (p *pass) hash(n treeName) string {
 	return p.hashes[n]
 }
 
-// groupRuns sorts a report by group.
+// groupRuns converts a report to results by group.
 func groupRuns(rep testrun.Report) map[string]groupRun {
 	out := map[string]groupRun{}
 	for g, log := range rep.Builds {
@@ -304,5 +304,5 @@ func groupRuns(rep testrun.Report) map[string]groupRun {
 	return out
 }
 
-// clip bounds what is kept of a name or a reason.
+// clip limits the size of a name or a reason.
 func clip(s string) string { return text.Clip(text.OneLine(s), 300) }

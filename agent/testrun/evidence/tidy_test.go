@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The code of a repository whose tests nobody runs any more goes, also where no other's are run.
+// Folders with code of unused repositories are removed, even if no tests are run.
 func TestTidyRemovesUnusedFolders(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Now()

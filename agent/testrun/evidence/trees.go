@@ -11,30 +11,30 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// treeName says which of the four trees.
+// treeName is one of the four trees.
 type treeName string
 
 const (
 	atBase treeName = "base"
 	atHead treeName = "head"
 	atOver treeName = "over" // the head with the base's tests
-	// the base with the head's tests: only where tests came in the place of others
+	// the base with the head's tests: only if tests may replace others
 	atUnder treeName = "under"
 )
 
-// trees are the contents of the four.
+// trees are the contents of the four trees.
 type trees map[treeName]testrun.Files
 
-// change is what differs between base and head.
+// change is the difference between base and head.
 type change struct {
 	files []gitops.HistoryChange
 	trees trees
 }
 
-// maxChanged bounds the files of a change that is looked at.
+// maxChanged is the maximum number of files of a change.
 const maxChanged = 400
 
-// readChange reads what differs. why says what keeps it from being looked at.
+// readChange reads a change. why is the reason if it can't be checked.
 func readChange(ctx context.Context, h *gitops.History, base, head string) (c change, why string, err error) {
 	if c.files, err = h.Changes(ctx, base, head, maxChanged); err != nil {
 		return c, "", err
@@ -50,8 +50,8 @@ func readChange(ctx context.Context, h *gitops.History, base, head string) (c ch
 	return c, "", err
 }
 
-// layOver makes the trees of one end with the other's tests, for a language: isTest tells what is laid over. changed
-// reports whether they differ from the ends.
+// layOver creates the trees of one side with the other's tests, for a language: isTest selects the replaced files.
+// changed reports whether the new trees differ from the originals.
 func (c *change) layOver(isTest func(path string) bool) (changed bool) {
 	over, under := maps.Clone(c.trees[atHead]), maps.Clone(c.trees[atBase])
 	lay := func(in testrun.Files, p string, f gitops.HistoryFile) {
@@ -72,7 +72,7 @@ func (c *change) layOver(isTest func(path string) bool) (changed bool) {
 	return changed
 }
 
-// folders hold the trees on disk.
+// folders are the work trees on disk.
 type folders map[treeName]*testrun.WorkTree
 
 func newFolders(dir string, h *gitops.History) folders {
@@ -83,5 +83,5 @@ func newFolders(dir string, h *gitops.History) folders {
 	return out
 }
 
-// below reports whether a path lies in a folder, or in one below it.
+// below reports whether a path is a folder or below it.
 func below(p, dir string) bool { return dir == "." || p == dir || strings.HasPrefix(p, dir+"/") }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// goSymbols parses Go. A file with errors gives what could be parsed.
+// goSymbols parses Go. If a file has errors, it returns the part that could be parsed.
 func goSymbols(text string) (all []Symbol) {
 	set := token.NewFileSet()
-	file, _ := parser.ParseFile(set, "", text, parser.SkipObjectResolution) // a part is better than nothing
+	file, _ := parser.ParseFile(set, "", text, parser.SkipObjectResolution) // a partial result is enough
 	if file == nil {
 		return nil
 	}
@@ -26,7 +26,7 @@ func goSymbols(text string) (all []Symbol) {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			name := d.Name.Name
-			if name == "_" { // the parser's word for what it could not read
+			if name == "_" { // the parser's placeholder for an error
 				continue
 			}
 			if d.Recv != nil && len(d.Recv.List) > 0 {
@@ -54,7 +54,7 @@ func goSymbols(text string) (all []Symbol) {
 	return all
 }
 
-// goType is a type's definition without its body.
+// goType returns a type's definition without its body.
 func goType(s *ast.TypeSpec, source func(from, to token.Pos) string) string {
 	switch s.Type.(type) {
 	case *ast.StructType:
@@ -65,7 +65,7 @@ func goType(s *ast.TypeSpec, source func(from, to token.Pos) string) string {
 	return source(s.Pos(), s.End())
 }
 
-// members are an interface's methods: what its users need to know.
+// members returns an interface's methods.
 func members(s *ast.TypeSpec, line func(token.Pos) int, source func(from, to token.Pos) string) (all []Symbol) {
 	i, ok := s.Type.(*ast.InterfaceType)
 	if !ok || i.Methods == nil {

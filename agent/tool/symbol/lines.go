@@ -7,14 +7,13 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// language is how definitions look in one language, line by line.
+// language holds the patterns of definitions in one language, matched line by line.
 type language struct {
-	// patterns match a definition; the group "name" is its name. The first that
-	// matches counts.
+	// patterns match a definition; the group "name" is its name. The first match is used.
 	patterns []*lazyregexp.Regexp
-	not      []string // names that are keywords after all
-	comments []string // how a line of comment begins
-	body     string   // what the definition ends before: "{" or ":" …
+	not      []string // names that are keywords
+	comments []string // prefixes of comment lines
+	body     string   // start of a body: "{" or ":" …
 }
 
 func newLanguage(body string, comments, not []string, patterns ...string) *language {
@@ -25,13 +24,13 @@ func newLanguage(body string, comments, not []string, patterns ...string) *langu
 	return l
 }
 
-// keywords look like calls or names of functions in languages with braces.
+// keywords look like calls or function names in languages with braces.
 var keywords = []string{"if", "for", "foreach", "while", "switch", "catch", "return", "else", "do", "new", "throw",
 	"using", "lock", "synchronized", "function", "sizeof", "case", "await", "yield", "elseif", "match", "when", "try"}
 
 var slashes = []string{"//", "*", "/*"}
 
-// languages by the ends of their files' names; nothing changes it.
+// languages by file extension; read-only.
 var languages = knownLanguages()
 
 func knownLanguages() map[string]*language {
@@ -93,8 +92,7 @@ func knownLanguages() map[string]*language {
 	return byEnd
 }
 
-// symbols reads a file line by line. The indentation of a definition, and of those
-// before it, tells how deep it lies.
+// symbols reads a file line by line. The depth of a definition follows from its indentation.
 func (l *language) symbols(text string) (all []Symbol) {
 	var indents []int
 	n := 0
@@ -128,7 +126,7 @@ func (l *language) isComment(start string) bool {
 	})
 }
 
-// nameOf is what a line defines; "" when it defines nothing.
+// nameOf returns the name that a line defines; "" if none.
 func (l *language) nameOf(line string) string {
 	for _, p := range l.patterns {
 		m := p.FindStringSubmatch(line)
@@ -142,10 +140,10 @@ func (l *language) nameOf(line string) string {
 	return ""
 }
 
-// headOf is a definition without its body.
+// headOf returns a definition without its body.
 func (l *language) headOf(line string) string {
 	switch l.body {
-	case ":": // the last one, since there are some in the parameters
+	case ":": // the last one, since parameters may contain others
 		line = strings.TrimRight(line, " \t")
 		return strings.TrimSuffix(line, ":")
 	default:

@@ -1,9 +1,8 @@
-// Package symbol finds what a source file defines: functions, methods, types,
-// classes and constants, with their lines. Go is parsed; the other languages are
-// read line by line with a few patterns each, which find what is written in the
-// usual way and no more. It reads strangers' files: no input makes it panic or slow.
+// Package symbol lists the definitions in a source file: functions, methods, types, classes and constants, with their
+// lines. Go is parsed. Other languages are read line by line with a few patterns each, which match only common
+// formatting. The files are untrusted: no input causes a panic or excessive time.
 //
-// Of ours it imports sia/text. Start reading at [Of].
+// Of this module it imports sia/text. Start reading at [Of].
 package symbol
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of what is shown of one file.
+// Limits for one file.
 const (
 	maxSymbols = 2000
 	maxText    = 160 // characters of a definition
@@ -23,18 +22,18 @@ const (
 // Symbol is one definition.
 type Symbol struct {
 	Line  int    // 1-based
-	Depth int    // 0 at the top, 1 inside of something, at most 3
-	Name  string // as others refer to it
-	Text  string // the definition on one line, without its body
+	Depth int    // 0 at the top level, 1 within another definition, at most 3
+	Name  string // name used by references
+	Text  string // definition on one line, without its body
 }
 
-// Knows reports whether the language of a file, by its name, is known.
+// Knows reports whether the language of a file, by its extension, is supported.
 func Knows(file string) bool {
 	ext := strings.ToLower(path.Ext(file))
 	return ext == ".go" || languages[ext] != nil
 }
 
-// Of lists what a file defines, in order. file says the language.
+// Of lists the definitions of a file, in order. The extension of file determines the language.
 func Of(file, source string) []Symbol {
 	ext := strings.ToLower(path.Ext(file))
 	var all []Symbol

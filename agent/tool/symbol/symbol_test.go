@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Each source file in testdata has its outline beside it.
+// Each source file in testdata has an outline file next to it.
 func TestOf(t *testing.T) {
 	sources, err := filepath.Glob("testdata/*.src.*")
 	sources = slices.DeleteFunc(sources, func(p string) bool { return strings.HasSuffix(p, ".golden") })

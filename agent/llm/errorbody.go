@@ -11,31 +11,30 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// said is what an endpoint says of an error, in whichever form: an object of the protocol,
-// that object in a list, a text in its place, FastAPI's detail, and what a gateway passes
-// on from behind it.
-type said struct {
+// errorBody is an endpoint's error, in any form: an object of the protocol, that object in a list, a string, FastAPI's
+// detail, or an error that a gateway passes on.
+type errorBody struct {
 	message, code, kind, param string
-	status                     int           // an HTTP status in the place of a code
-	wait                       time.Duration // that is asked for
-	reset                      time.Time     // when a limit that is used up begins anew
+	status                     int           // HTTP status instead of a code
+	wait                       time.Duration // requested wait
+	reset                      time.Time     // when an exhausted limit resets
 }
 
-func (s said) any() bool { return s.message != "" || s.code != "" || s.kind != "" }
+func (s errorBody) any() bool { return s.message != "" || s.code != "" || s.kind != "" }
 
-// saidIn reads an error.
-func saidIn(body []byte) said {
+// parseErrorBody parses an error.
+func parseErrorBody(body []byte) errorBody {
 	var v any
 	if json.Unmarshal(body, &v) != nil {
-		return said{}
+		return errorBody{}
 	}
-	var s said
+	var s errorBody
 	s.read(v, 0)
 	return s
 }
 
-// read reads the first error that v holds.
-func (s *said) read(v any, depth int) {
+// read reads the first error in v.
+func (s *errorBody) read(v any, depth int) {
 	if depth > 6 {
 		return
 	}
@@ -53,11 +52,11 @@ func (s *said) read(v any, depth int) {
 	}
 }
 
-func (s *said) object(x map[string]any, depth int) {
+func (s *errorBody) object(x map[string]any, depth int) {
 	if in, ok := x["error"]; ok && in != nil {
 		s.read(in, depth+1)
 	}
-	if in, ok := x["response"].(map[string]any); ok { // the last event of a failed answer
+	if in, ok := x["response"].(map[string]any); ok { // last event of a failed answer
 		s.read(in, depth+1)
 	}
 	for _, name := range []string{"errors", "base_resp", "message", "msg", "status_msg", "detail", "error_msg"} {
@@ -65,7 +64,7 @@ func (s *said) object(x map[string]any, depth int) {
 			s.read(x[name], depth+1)
 		}
 	}
-	s.takeStatus(x)
+	s.readStatus(x)
 	for _, field := range []struct {
 		name string
 		to   *string
@@ -86,19 +85,18 @@ func (s *said) object(x map[string]any, depth int) {
 	if n, ok := x["n_ctx"].(float64); ok { // llama.cpp's
 		s.message += fmt.Sprintf(" (n_ctx: %.0f)", n)
 	}
-	// OpenRouter's metadata has the words of the provider behind it.
-	// https://openrouter.ai/docs/api-reference/errors
+	// OpenRouter's metadata has the message of the provider. https://openrouter.ai/docs/api-reference/errors
 	if meta, ok := x["metadata"].(map[string]any); ok {
 		if raw, ok := meta["raw"].(string); ok && raw != "" && !strings.Contains(s.message, raw) {
 			s.message = strings.TrimSpace(s.message + ": " + raw)
 		}
-		s.takeReset(meta)
+		s.readReset(meta)
 	}
 }
 
-// takeReset takes how long to wait, and when a limit that is used up begins anew, in milliseconds since 1970, from the
-// headers that OpenRouter repeats in an error (https://github.com/Gitlawb/openclaude/issues/936).
-func (s *said) takeReset(meta map[string]any) {
+// readReset reads the requested wait, and when an exhausted limit resets, in milliseconds since 1970, from the headers
+// that OpenRouter repeats in an error (https://github.com/Gitlawb/openclaude/issues/936).
+func (s *errorBody) readReset(meta map[string]any) {
 	headers, _ := meta["headers"].(map[string]any)
 	if wait, ok := text.RetryAfter(fmt.Sprint(headers["Retry-After"]), time.Time{}); ok {
 		s.wait = wait
@@ -109,9 +107,8 @@ func (s *said) takeReset(meta map[string]any) {
 	}
 }
 
-// takeStatus takes the HTTP status that stands in the place of a code, or beside it: a
-// number, or with MiniMax one in quotes.
-func (s *said) takeStatus(x map[string]any) {
+// readStatus reads an HTTP status instead of or next to a code: a number, or with MiniMax a string.
+func (s *errorBody) readStatus(x map[string]any) {
 	for _, name := range []string{"code", "status_code", "http_code", "status"} {
 		n, ok := x[name].(float64)
 		if text, is := x[name].(string); is && name == "http_code" {
@@ -130,23 +127,23 @@ func (s *said) takeStatus(x map[string]any) {
 	}
 }
 
-// aTitle is that of a page.
-var aTitle = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
+// htmlTitle matches the title of an HTML page.
+var htmlTitle = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
 
-// plainWords is what an answer that is no JSON says: its text, or a page's title.
-func plainWords(body []byte) string {
+// bodyText returns the message in a body that is not JSON: its text, or a page's title.
+func bodyText(body []byte) string {
 	text := strings.TrimSpace(string(body))
 	if !strings.HasPrefix(text, "<") {
 		return text
 	}
-	if m := aTitle.FindStringSubmatch(text); m != nil {
+	if m := htmlTitle.FindStringSubmatch(text); m != nil {
 		return "a page with the title " + strings.Join(strings.Fields(m[1]), " ")
 	}
 	return "a page instead of an answer"
 }
 
-// text is all that was said, for what looks for words in it.
-func (s said) text() string {
+// text returns all parts of the error in lower case, for matching.
+func (s errorBody) text() string {
 	all := strings.ToLower(strings.Join([]string{s.code, s.kind, s.param, s.message}, " "))
 	return all[:min(len(all), maxErrorBytes)]
 }
