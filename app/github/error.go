@@ -119,8 +119,8 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 		e.RetryAfter, e.Message = freshRetryAfter, "GitHub refused it as not valid, as it does for moments after a push: "+
 			reasonOf(er)
 	case code == http.StatusForbidden && strings.Contains(said, "suspended"):
-		e.RetryAfter, e.Message = suspendedRetryAfter, "the installation is suspended; an owner of the account can unsuspend "+
-			"it under Settings → GitHub Apps"
+		e.RetryAfter, e.Message = suspendedRetryAfter, "the installation is suspended; an owner of the account can "+
+			"unsuspend it under Settings → GitHub Apps"
 	case code == http.StatusForbidden && strings.Contains(said, "archived"):
 		e.Permanent, e.Message = true, "the repository is archived and so read-only; unarchive it to go on"
 	case code == http.StatusForbidden && (strings.Contains(said, "saml") || resp.Header.Get("X-Github-Sso") != ""):

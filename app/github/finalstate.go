@@ -47,7 +47,7 @@ type FinalState struct {
 	History  History      // near that branch; unknown if the requirements name checks
 }
 
-// FinalState reads the state anew for the final check. It takes one request if the requirements are the ones that
+// FinalState reads the current state for the final check. It takes one request if the requirements are the ones that
 // [Repo.Required] cached less than a minute ago. If they are not, if classic protection names checks, or if GraphQL
 // fails, it reads the state over REST.
 func (r *Repo) FinalState(ctx context.Context, number int, branch string) (FinalState, error) {
