@@ -15,11 +15,11 @@ const maxAnsweredPages = 50
 func (a *App) AnsweredDeliveries(
 	ctx context.Context, since time.Time, cursor string,
 ) (answered []Delivery, next string, err error) {
-	tries, next, err := a.attempts(ctx, "success", since, cursor, maxAnsweredPages)
+	attempts, next, err := a.attempts(ctx, "success", since, cursor, maxAnsweredPages)
 	if err != nil {
 		return nil, "", a.failure(err, "list webhook deliveries that were answered")
 	}
-	for _, d := range tries {
+	for _, d := range attempts {
 		if !succeeded(d) {
 			continue
 		}

@@ -106,11 +106,11 @@ func isComplete(key string, wire []byte) bool {
 	}
 	body = bytes.TrimSpace(body)
 	at, err := url.Parse(key)
-	_, words := refusalMessage(body)
+	_, isRefusal := refusalMessage(body)
 	var page []json.RawMessage
 	if json.Unmarshal(body, &page) == nil && len(page) == perPage && !nextLink.MatchString(resp.Header.Get("Link")) {
 		return false // if another page follows later, the entity tag is the same, and a 304 has no link
 	}
-	return err == nil && json.Valid(body) && !bytes.Equal(body, []byte("null")) && !words &&
+	return err == nil && json.Valid(body) && !bytes.Equal(body, []byte("null")) && !isRefusal &&
 		checkShape(http.MethodGet, at, body) == nil
 }

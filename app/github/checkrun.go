@@ -75,8 +75,8 @@ func (r *Repo) UpsertCheckRun(
 		return r.createCheckRun(ctx, spec)
 	}
 	sum := spec.hash()
-	if sent, remembered := r.sent.get(now.ID); spec.matches(now) &&
-		(sent == sum || (!remembered && len(spec.Actions) == 0)) {
+	if sent, cached := r.sent.get(now.ID); spec.matches(now) &&
+		(sent == sum || (!cached && len(spec.Actions) == 0)) {
 		r.sent.put(now.ID, sum)
 		return now.ID, now.URL, false, nil
 	}

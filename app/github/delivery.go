@@ -38,10 +38,10 @@ func (a *App) DeliveryRetention() time.Duration {
 const maxFailed = 1000
 
 // FailedDeliveries returns the webhooks first sent since a time that have a failed attempt, each once, newest first.
-// Attempts that succeeded later are not considered. whole is false if there are more, older ones.
+// Attempts that succeeded later are not considered. complete is false if there are more, older ones.
 // https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
-func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []Delivery, whole bool, err error) {
-	tries, next, err := a.attempts(ctx, "failure", since, "", maxFailed)
+func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []Delivery, complete bool, err error) {
+	attempts, next, err := a.attempts(ctx, "failure", since, "", maxFailed)
 	if err != nil {
 		return nil, false, a.failure(err, "list webhook deliveries")
 	}
@@ -51,7 +51,7 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []D
 	}
 	var order []*history
 	of := map[string]*history{}
-	for _, d := range tries {
+	for _, d := range attempts {
 		if succeeded(d) {
 			continue
 		}

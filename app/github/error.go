@@ -107,9 +107,9 @@ func (a *App) failure(err error, format string, args ...any) error {
 // explain fills in e from GitHub's refusal of a request.
 func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	resp := er.Response
-	said := strings.ToLower(er.Message)
+	message := strings.ToLower(er.Message)
 	switch code := resp.StatusCode; {
-	case code == http.StatusUnauthorized && strings.Contains(said, "claim"):
+	case code == http.StatusUnauthorized && strings.Contains(message, "claim"):
 		e.Permanent, e.Message = true, "GitHub refused the app's signature because of its times; set this machine's clock "+
 			"(NTP)"
 	case code == http.StatusUnauthorized:
@@ -118,18 +118,18 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	case isLag(er):
 		e.RetryAfter, e.Message = freshRetryAfter, "GitHub refused it as not valid, as it does for moments after a push: "+
 			reasonOf(er)
-	case code == http.StatusForbidden && strings.Contains(said, "suspended"):
-		e.RetryAfter, e.Message = suspendedRetryAfter, "the installation is suspended; an owner of the account can unsuspend "+
-			"it under Settings → GitHub Apps"
-	case code == http.StatusForbidden && strings.Contains(said, "archived"):
+	case code == http.StatusForbidden && strings.Contains(message, "suspended"):
+		e.RetryAfter, e.Message = suspendedRetryAfter, "the installation is suspended; an owner of the account can "+
+			"unsuspend it under Settings → GitHub Apps"
+	case code == http.StatusForbidden && strings.Contains(message, "archived"):
 		e.Permanent, e.Message = true, "the repository is archived and so read-only; unarchive it to go on"
-	case code == http.StatusForbidden && (strings.Contains(said, "saml") || resp.Header.Get("X-Github-Sso") != ""):
+	case code == http.StatusForbidden && (strings.Contains(message, "saml") || resp.Header.Get("X-Github-Sso") != ""):
 		e.Permanent, e.Message = true, "the organisation asks for SAML single sign-on and does not let the app in; an "+
 			"owner can approve it: "+scrubbedLine(er.Message)
-	case code == http.StatusForbidden && strings.Contains(said, "ip allow list"):
+	case code == http.StatusForbidden && strings.Contains(message, "ip allow list"):
 		e.Permanent, e.Message = true, "the organisation's IP allow list keeps this server out; an owner can add its "+
 			"address under Settings → Authentication security"
-	case code == http.StatusForbidden && (strings.Contains(said, "blocked") || strings.Contains(said, "disabled")):
+	case code == http.StatusForbidden && (strings.Contains(message, "blocked") || strings.Contains(message, "disabled")):
 		e.Permanent, e.Message = true, "GitHub has blocked or disabled this; ask its support: "+scrubbedLine(er.Message)
 	case code == http.StatusForbidden && er.Message == "":
 		e.Permanent, e.Message = true, "it was forbidden without a reason, as proxies do; check the way to GitHub, and the "+
@@ -139,9 +139,9 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	case code == http.StatusNotFound:
 		e.Permanent, e.Message = true, "GitHub does not find it: it was deleted or moved, or the app is not installed on "+
 			"this repository"
-	case code == http.StatusGone && strings.Contains(said, "disabled"):
+	case code == http.StatusGone && strings.Contains(message, "disabled"):
 		e.Permanent, e.Message = true, "it is turned off in the repository's settings: "+scrubbedLine(er.Message)
-	case code == http.StatusGone && strings.Contains(said, "deleted"):
+	case code == http.StatusGone && strings.Contains(message, "deleted"):
 		e.Permanent, e.Message = true, "it was deleted: "+scrubbedLine(er.Message)
 	case code == http.StatusUnavailableForLegalReasons:
 		e.Permanent, e.Message = true, "GitHub keeps the repository closed for legal reasons: "+reasonOf(er)
@@ -191,7 +191,7 @@ func (a *App) explainToken(e *sia.Error, he *ghinstallation.HTTPError) {
 // missingPermission names the permission that a refused request needs, and what SIA needs it for. GitHub names it in
 // a header:
 // https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#resource-not-accessible
-func missingPermission(resp *http.Response, said string) string {
+func missingPermission(resp *http.Response, message string) string {
 	var permission, access string
 	// The header is like "issues=write; pull_requests=write", alternatives of which one suffices.
 	first, _, _ := strings.Cut(resp.Header.Get("X-Accepted-GitHub-Permissions"), ";")
@@ -201,8 +201,8 @@ func missingPermission(resp *http.Response, said string) string {
 	} else if resp.Request != nil {
 		permission, access = permissionFor(resp.Request.Method, resp.Request.URL.Path)
 	}
-	if permission == "" || !strings.Contains(strings.ToLower(said), "not accessible") {
-		return "GitHub does not allow it: " + scrubbedLine(said)
+	if permission == "" || !strings.Contains(strings.ToLower(message), "not accessible") {
+		return "GitHub does not allow it: " + scrubbedLine(message)
 	}
 	return fmt.Sprintf("the app lacks the permission %q, which SIA needs to %s; an owner can grant it under Settings "+
 		"→ GitHub Apps → Configure",

@@ -47,7 +47,7 @@ type FinalState struct {
 	History  History      // near that branch; unknown if the requirements name checks
 }
 
-// FinalState reads the state anew for the final check. It takes one request if the requirements are the ones that
+// FinalState reads the current state for the final check. It takes one request if the requirements are the ones that
 // [Repo.Required] cached less than a minute ago. If they are not, if classic protection names checks, or if GraphQL
 // fails, it reads the state over REST.
 func (r *Repo) FinalState(ctx context.Context, number int, branch string) (FinalState, error) {
@@ -78,8 +78,8 @@ type finalStateAnswer struct {
 
 // finalStateGraphQL is FinalState in one request. ok is false if the response is incomplete.
 func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string) (w FinalState, ok bool) {
-	known, remembered := r.required.get(branch)
-	if !remembered || !known.Known || !r.graphqlAvailable() {
+	known, cached := r.required.get(branch)
+	if !cached || !known.Known || !r.graphqlAvailable() {
 		return w, false
 	}
 	query := r.query()
@@ -94,8 +94,8 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 	if got.Repository.PullRequest == nil || got.Repository.Ref == nil {
 		return w, false
 	}
-	now, whole, err := r.requirements(ctx, *got.Repository.Ref)
-	if err != nil || !whole || now.Strict != known.Strict || !slices.Equal(now.All, known.All) ||
+	now, complete, err := r.requirements(ctx, *got.Repository.Ref)
+	if err != nil || !complete || now.Strict != known.Strict || !slices.Equal(now.All, known.All) ||
 		!slices.Equal(now.Others, known.Others) {
 		return w, false
 	}
@@ -109,8 +109,8 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 	return w, true
 }
 
-// requirements returns a branch's requirements. whole is false if the response does not have all of them.
-func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements, whole bool, err error) {
+// requirements returns a branch's requirements. complete is false if the response does not have all of them.
+func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements, complete bool, err error) {
 	if ref.Rules.PageInfo.HasNextPage || ref.Protection != nil && len(ref.Protection.Checks) > 0 {
 		return out, false, nil
 	}

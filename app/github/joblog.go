@@ -138,7 +138,7 @@ func streamTail(body io.ReadCloser, size, limit int64) (*Log, error) {
 				n.lines++
 				break
 			}
-			if !errors.Is(err, bufio.ErrBufferFull) { // a line longer than the buffer goes on
+			if !errors.Is(err, bufio.ErrBufferFull) { // a line longer than the buffer continues
 				body.Close()
 				return nil, fmt.Errorf("skip the beginning: %w", err)
 			}

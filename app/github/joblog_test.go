@@ -17,9 +17,9 @@ import (
 
 func TestJobLog(t *testing.T) {
 	w := start(t, "/")
-	var whole strings.Builder
+	var complete strings.Builder
 	for i := range 50_000 {
-		fmt.Fprintf(&whole, "line %d\n", i+1)
+		fmt.Fprintf(&complete, "line %d\n", i+1)
 	}
 	signedIn := ""
 	storage := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
@@ -31,8 +31,8 @@ func TestJobLog(t *testing.T) {
 			rw.(http.Flusher).Flush() // without Content-Length
 			fallthrough
 		default:
-			rw.Header().Set("Content-Length", fmt.Sprint(whole.Len()))
-			_, _ = io.WriteString(rw, whole.String())
+			rw.Header().Set("Content-Length", fmt.Sprint(complete.Len()))
+			_, _ = io.WriteString(rw, complete.String())
 		}
 	}))
 	defer storage.Close()
@@ -60,7 +60,7 @@ func TestJobLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := fmt.Sprintf("line %d\n", log.Skipped+1)
-			if !strings.HasPrefix(string(b), first) || !strings.HasSuffix(whole.String(), string(b)) ||
+			if !strings.HasPrefix(string(b), first) || !strings.HasSuffix(complete.String(), string(b)) ||
 				(limit == 1000) != (log.Skipped > 0) {
 				t.Errorf("job %d, limit %d: skipped %d, %d bytes, begins %.20q", job, limit, log.Skipped, len(b), b)
 			}

@@ -68,7 +68,7 @@ const MaxEarlier = 5
 // with GraphQL. If that fails, or if the response has more than one page, it reads the pull request and the checks
 // over REST, without the base and earlier heads.
 func (r *Repo) Look(ctx context.Context, at LookAt) (Look, error) {
-	if look, whole := r.lookGraphQL(ctx, at); whole {
+	if look, complete := r.lookGraphQL(ctx, at); complete {
 		return look, nil
 	}
 	return r.lookOverREST(ctx, at)

@@ -26,8 +26,8 @@ func TestAnOldTestMerge(t *testing.T) {
 			p.Mergeable = "CONFLICTING"
 		}
 		byGraphQL := Look{Checks: CheckSet{Statuses: []gate.Status{{Context: "ci", State: "failure"}}}}
-		if whole := byGraphQL.setPull(&p, head); !whole || byGraphQL.Merge.Conflicts == merges {
-			t.Errorf("%v, %+v", whole, byGraphQL.Merge)
+		if complete := byGraphQL.setPull(&p, head); !complete || byGraphQL.Merge.Conflicts == merges {
+			t.Errorf("%v, %+v", complete, byGraphQL.Merge)
 		}
 
 		w := start(t, "/")

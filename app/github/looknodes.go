@@ -141,8 +141,8 @@ func (a *lookAnswer) earlier(n int) []Look {
 	all := [MaxEarlier]*commitNode{r.Earlier0, r.Earlier1, r.Earlier2, r.Earlier3, r.Earlier4}
 	var out []Look
 	for _, node := range all[:n] {
-		look, whole := node.look()
-		if !whole {
+		look, complete := node.look()
+		if !complete {
 			return nil
 		}
 		out = append(out, look)
@@ -162,8 +162,8 @@ func (n *statusNode) statuses() []gate.Status {
 	return out
 }
 
-// look returns the checks of a commit. whole is false if there are more.
-func (n *commitNode) look() (look Look, whole bool) {
+// look returns the checks of a commit. complete is false if there are more.
+func (n *commitNode) look() (look Look, complete bool) {
 	if n == nil || n.CheckSuites == nil || n.CheckSuites.PageInfo.HasNextPage {
 		return Look{}, false
 	}

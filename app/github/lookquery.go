@@ -44,8 +44,8 @@ const (
 	baseSelection = ` base: object(expression: $base) { ...judges }`
 )
 
-// lookGraphQL is Look in one request. whole is false if the response is incomplete, or GraphQL fails.
-func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, whole bool) {
+// lookGraphQL is Look in one request. complete is false if the response is incomplete, or GraphQL fails.
+func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete bool) {
 	if !r.graphqlAvailable() {
 		return Look{}, false
 	}
@@ -62,7 +62,7 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, whole boo
 		name := fmt.Sprintf("earlier%d", i)
 		q.add("$"+name+": String!", fmt.Sprintf(" %[1]s: object(expression: $%[1]s) { ...judges }", name), name, sha)
 	}
-	remembered, known := r.histories.get(at.Branch)
+	cached, known := r.histories.get(at.Branch)
 	if at.Branch != "" && !known {
 		q.addHistory(at.Branch)
 	}
@@ -78,10 +78,10 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, whole boo
 		r.graphqlFailed.put("", true)
 		return Look{}, false
 	}
-	if look, whole = got.Repository.Object.look(); !whole {
+	if look, complete = got.Repository.Object.look(); !complete {
 		return Look{}, false
 	}
-	if base, whole := got.Repository.Base.look(); whole {
+	if base, complete := got.Repository.Base.look(); complete {
 		look.Base = &base
 	}
 	if p := got.Repository.PullRequest; p != nil && p.Body != nil {
@@ -92,7 +92,7 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, whole boo
 		return Look{}, false
 	}
 	look.clearOwnRepository(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
-	if look.History = remembered; at.Branch != "" && !known {
+	if look.History = cached; at.Branch != "" && !known {
 		var err error
 		if look.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
 			return Look{}, false
@@ -150,11 +150,11 @@ func (l *Look) setPull(p *pullNode, sha string) bool {
 	if p.PotentialMergeCommit == nil || p.Mergeable != "MERGEABLE" { // else it is of an earlier base or head
 		return true
 	}
-	merged, whole := p.PotentialMergeCommit.look()
+	merged, complete := p.PotentialMergeCommit.look()
 	l.Checks.overrule(merged.Checks)
 	l.Workflows = append(l.Workflows, merged.Workflows...)
 	l.WorkflowsKnown = l.WorkflowsKnown && merged.WorkflowsKnown
-	return whole
+	return complete
 }
 
 // setPullState sets the state of the pull request.

@@ -106,12 +106,12 @@ const (
 var errReachTimeout = fmt.Errorf("GitHub has not said within %s what a person reaches", reachTimeout)
 
 // Reach returns what both a user and the app can access, by installation. It reads at most a number of pages of a
-// hundred entries, for at most half a minute; whole is false if there are more. It omits suspended installations, and
-// those that the user can't access, for instance without single sign-on.
+// hundred entries, for at most half a minute; complete is false if there are more. It omits suspended installations,
+// and those that the user can't access, for instance without single sign-on.
 //
 // https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
 // https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-user-access-token
-func (p *People) Reach(ctx context.Context, token string, pages int) (all []Reached, whole bool, err error) {
+func (p *People) Reach(ctx context.Context, token string, pages int) (all []Reached, complete bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, reachTimeout, errReachTimeout)
 	defer cancel()
 	l := &accessLookup{apps: p.clientFor(token).Apps, pages: pages}

@@ -56,9 +56,9 @@ func TestReachAsksForPagesTogether(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			all, whole, err := p.Reach(t.Context(), "t", 100)
-			if err != nil || !whole || len(all) != 1 || len(all[0].Repos) != 20 || !all[0].Repos[20]["push"] {
-				t.Errorf("%+v, whole: %v, %v", all, whole, err)
+			all, complete, err := p.Reach(t.Context(), "t", 100)
+			if err != nil || !complete || len(all) != 1 || len(all[0].Repos) != 20 || !all[0].Repos[20]["push"] {
+				t.Errorf("%+v, whole: %v, %v", all, complete, err)
 			}
 		}()
 		synctest.Wait()
@@ -82,13 +82,13 @@ func TestReachEndsInTime(t *testing.T) {
 					return r.Context().Err()
 				}
 			})
-			all, whole, err := p.Reach(t.Context(), "t", 100)
+			all, complete, err := p.Reach(t.Context(), "t", 100)
 			found := 0
 			for _, in := range all {
 				found += len(in.Repos)
 			}
-			if found != want || whole != (want == 40) || errors.Is(err, errReachTimeout) != (want == 0) {
-				t.Errorf("answers take %s: %d repositories are found, whole: %v, %v", took, found, whole, err)
+			if found != want || complete != (want == 40) || errors.Is(err, errReachTimeout) != (want == 0) {
+				t.Errorf("answers take %s: %d repositories are found, whole: %v, %v", took, found, complete, err)
 			}
 		})
 	}
@@ -97,9 +97,9 @@ func TestReachEndsInTime(t *testing.T) {
 // No more pages are read than allowed.
 func TestReachIsBounded(t *testing.T) {
 	p := reaching(t, 1_000_000, func(*http.Request) error { return nil })
-	all, whole, err := p.Reach(t.Context(), "t", 10)
-	if err != nil || whole || len(all) != 1 || len(all[0].Repos) != 9 {
-		t.Errorf("%+v, whole: %v, %v", all, whole, err)
+	all, complete, err := p.Reach(t.Context(), "t", 10)
+	if err != nil || complete || len(all) != 1 || len(all[0].Repos) != 9 {
+		t.Errorf("%+v, whole: %v, %v", all, complete, err)
 	}
 }
 

@@ -89,7 +89,7 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 
 // currentBase returns base, or the default branch if base no longer exists.
 func (r *Repo) currentBase(ctx context.Context, base string) (string, error) {
-	if _, there, err := r.Head(ctx, base); err != nil || there {
+	if _, found, err := r.Head(ctx, base); err != nil || found {
 		return base, err
 	}
 	now, err := r.Repository(ctx)

@@ -200,7 +200,7 @@ func (l *rateLimiter) limitError(resource string, until time.Time) error {
 // observe records the limits in a response, and reports whether the response is a refusal because of one. It removes
 // the headers: go-github would track the limits too, by the wall clock.
 func (l *rateLimiter) observe(resource string, resp *http.Response) (until time.Time, limited bool) {
-	asked, h := resource, resp.Header
+	requested, h := resource, resp.Header
 	remaining, reset := h.Get("X-Ratelimit-Remaining"), h.Get("X-Ratelimit-Reset")
 	if r := h.Get("X-Ratelimit-Resource"); r != "" {
 		resource = r
@@ -210,7 +210,7 @@ func (l *rateLimiter) observe(resource string, resp *http.Response) (until time.
 	h.Del("X-Ratelimit-Reset")
 	now := l.app.cfg.Now()
 
-	if asked == graphqlResource && resp.StatusCode == http.StatusOK {
+	if requested == graphqlResource && resp.StatusCode == http.StatusOK {
 		if until, limited = l.observeGraphQL(resp, reset); limited {
 			return until, true
 		}

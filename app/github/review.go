@@ -45,8 +45,8 @@ func (r *Repo) EnsureReview(
 		return "", err
 	}
 	if known != Unwritten {
-		if there, err := r.findReview(ctx, pull, marker); err != nil || there != "" {
-			return there, err
+		if found, err := r.findReview(ctx, pull, marker); err != nil || found != "" {
+			return found, err
 		}
 	}
 	got, err := r.submit(ctx, pull, withMarker(marker, n.Body), n)

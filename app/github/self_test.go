@@ -228,9 +228,9 @@ func TestFailedDeliveries(t *testing.T) {
 	w.json("POST /app/hook/deliveries/8/attempts", 202, `{}`)
 	w.json("POST /app/hook/deliveries/9/attempts", 404, `{"message":"Not Found"}`)
 	ctx := context.Background()
-	got, whole, err := w.app.FailedDeliveries(ctx, at.Add(-time.Hour))
-	if err != nil || !whole {
-		t.Errorf("whole: %v, %v", whole, err)
+	got, complete, err := w.app.FailedDeliveries(ctx, at.Add(-time.Hour))
+	if err != nil || !complete {
+		t.Errorf("whole: %v, %v", complete, err)
 	}
 	want := []Delivery{
 		{ID: 8, GUID: "lost", Event: "issues", First: at.Add(-3).Truncate(time.Second),

@@ -134,8 +134,8 @@ func allOf(prefix string) (ids []string) {
 }
 
 // All facts hold on the simulator, served on a port like a GitHub Enterprise Server, or report why they were not tried;
-// so they do without a runner for jobs. If GitHub differs in a fact, that fact and the ones that depend on it report it,
-// and no others: the simulator's responses are recorded once, and replayed with a fault.
+// so they do without a runner for jobs. If GitHub differs in a fact, that fact and the ones that depend on it report
+// it, and no others: the simulator's responses are recorded once, and replayed with a fault.
 func TestFacts(t *testing.T) {
 	s := open(t, conformance.New(t).Middleware)
 	recording := &tape{answers: map[string][]answered{}}

@@ -38,32 +38,32 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	} else if ok && q.Topic == "help" {
 		text = render.Help(sia.Task{Settings: set})
 	}
-	said, err := in.Store.Heard(ctx, intent.Repo.ID, e.ID)
+	reply, err := in.Store.Heard(ctx, intent.Repo.ID, e.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		said = store.Heard{Repo: intent.Repo.ID, Event: e.ID, Issue: e.Origin.OnIssue, Login: e.By.Login, At: in.Now()}
-		said.Answer, err = text, nil
+		reply = store.Heard{Repo: intent.Repo.ID, Event: e.ID, Issue: e.Origin.OnIssue, Login: e.By.Login, At: in.Now()}
+		reply.Answer, err = text, nil
 		if !obeyed {
-			said.Answer, err = in.throttleAnswer(ctx, said, text)
+			reply.Answer, err = in.throttleAnswer(ctx, reply, text)
 		}
 		if err == nil {
-			err = in.Store.SaveHeard(ctx, said)
+			err = in.Store.SaveHeard(ctx, reply)
 		}
 	}
 	if err != nil {
 		return err
 	}
 	repo := in.GitHub.Repo(intent.Installation, intent.Repo)
-	if said.Answer != "" {
+	if reply.Answer != "" {
 		// The marker names the event, so that it is answered once.
 		m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}
-		if _, _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), said.Answer, 0); err != nil {
+		if _, _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), reply.Answer, 0); err != nil {
 			return err
 		}
 	}
 	switch {
 	case obeyed:
 		return repo.React(ctx, e.Origin, reactObeyed)
-	case said.Answer != text:
+	case reply.Answer != text:
 		return repo.React(ctx, e.Origin, reactRefused)
 	}
 	return nil

@@ -29,17 +29,17 @@ type boardChange struct {
 // a comment on the box's issue. Any other edit is overwritten.
 func readBoard(e *gh.IssuesEvent, r meta) ([]sia.Intent, *administration) {
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
-	about := &administration{installation: in.Installation,
+	admin := &administration{installation: in.Installation,
 		board: &boardChange{repo: in.Repo, issue: e.GetIssue().GetNumber()}}
 	if in.Event.By.Login == r.slug+"[bot]" {
 		return nil, nil
 	}
 	switch e.GetAction() {
 	case "closed":
-		about.board.closed = in.Event.ID
-		return nil, about
+		admin.board.closed = in.Event.ID
+		return nil, admin
 	case "reopened", "deleted":
-		return nil, about
+		return nil, admin
 	case "edited":
 	default:
 		return nil, nil
@@ -47,19 +47,19 @@ func readBoard(e *gh.IssuesEvent, r meta) ([]sia.Intent, *administration) {
 	var intents []sia.Intent
 	before := e.GetChanges().GetBody().GetFrom()
 	if e.GetIssue().GetState() == "closed" || e.GetChanges().GetBody() == nil {
-		return nil, about
+		return nil, admin
 	}
 	for i, c := range render.Ticked(before, e.GetIssue().GetBody()) {
-		for _, one := range FromComment(in, Comment{Issue: c.Issue, Body: "/sia " + c.Words}, r.slug) {
-			one.Event.ID = fmt.Sprintf("%s/box/%d", in.Event.ID, i+1)
-			one.Event.Origin.OnIssue = e.GetIssue().GetNumber()
+		for _, intent := range FromComment(in, Comment{Issue: c.Issue, Body: "/sia " + c.Words}, r.slug) {
+			intent.Event.ID = fmt.Sprintf("%s/box/%d", in.Event.ID, i+1)
+			intent.Event.Origin.OnIssue = e.GetIssue().GetNumber()
 			if c.Issue == 0 {
-				one.Refs = nil
+				intent.Refs = nil
 			}
-			intents = append(intents, one)
+			intents = append(intents, intent)
 		}
 	}
-	return intents, about
+	return intents, admin
 }
 
 // isBoard reports whether an issue is a dashboard.

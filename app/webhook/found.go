@@ -49,7 +49,7 @@ func (in *Intake) Reviews(
 			Branch: t.Branch, State: v.State, Body: v.Body}, self.Slug)...)
 	}
 	for _, c := range comments {
-		if _, speaks := command.Parse(c.Body, self.Slug); speaks && c.Author != self.Login {
+		if _, isCommand := command.Parse(c.Body, self.Slug); isCommand && c.Author != self.Login {
 			all = append(all, FromComment(in.foundIntent(t, c.Author, c.AuthorID), Comment{Thread: c.ID, Issue: t.Pull.Number,
 				Body: c.Body, IsPull: true}, self.Slug)...)
 		}

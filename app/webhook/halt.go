@@ -13,27 +13,27 @@ import (
 // intent is no such command. A command that was obeyed before gets the same answer again.
 func (in *Intake) halt(ctx context.Context, intent sia.Intent) (answer sia.Query, ok bool, err error) {
 	e := intent.Event
-	var obey func() (text string, done bool, err error)
+	var apply func() (text string, done bool, err error)
 	switch f := e.Fact.(type) {
 	case sia.PauseAsked:
-		obey = func() (string, bool, error) { return in.haltAll(ctx, e, f) }
+		apply = func() (string, bool, error) { return in.haltAll(ctx, e, f) }
 		ok = f.Scope != ""
 	case sia.Resume:
-		obey = func() (string, bool, error) { return in.liftAll(ctx, intent, f) }
+		apply = func() (string, bool, error) { return in.liftAll(ctx, intent, f) }
 		ok = f.Scope != ""
 	}
 	if !ok {
 		return answer, false, nil
 	}
 	key := "halt/" + e.ID
-	before, err := in.Store.Heard(ctx, intent.Repo.ID, key)
+	earlier, err := in.Store.Heard(ctx, intent.Repo.ID, key)
 	if err == nil { // it was obeyed but not answered; the state may have changed since
-		return sia.Query{Topic: "say", Text: before.Answer, Obeyed: true}, true, nil
+		return sia.Query{Topic: "say", Text: earlier.Answer, Obeyed: true}, true, nil
 	}
 	if !errors.Is(err, store.ErrNotFound) {
 		return answer, true, err
 	}
-	text, done, err := obey()
+	text, done, err := apply()
 	if err != nil {
 		return answer, true, err
 	}

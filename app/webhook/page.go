@@ -28,12 +28,12 @@ func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line str
 		return "", err
 	}
 	intent := sia.Intent{Installation: t.Installation, Repo: t.Repo, Event: sia.Event{At: in.Now(), By: by}}
-	read := FromComment(intent, Comment{Issue: t.Issue, Body: line, IssueTitle: t.Title, IssueBody: t.Body,
+	intents := FromComment(intent, Comment{Issue: t.Issue, Body: line, IssueTitle: t.Title, IssueBody: t.Body,
 		DefaultBranch: t.BaseBranch}, "")
-	if len(read) != 1 || !read[0].Event.Origin.Command {
+	if len(intents) != 1 || !intents[0].Event.Origin.Command {
 		return "", fmt.Errorf("say %q to task %s: it is no command", line, id)
 	}
-	intent = read[0]
+	intent = intents[0]
 	intent.Event.ID, intent.Event.Origin = newPageEventID(), sia.Origin{}
 	if by.Operator {
 		intent.Event.Fact = operatorReason(intent.Event.Fact)
@@ -47,8 +47,8 @@ func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line str
 		answer, _, err = in.Teacher.Teach(ctx, intent)
 		return answer, err
 	}
-	if said, ok, err := in.halt(ctx, intent); err != nil || ok {
-		return said.Text, err
+	if reply, ok, err := in.halt(ctx, intent); err != nil || ok {
+		return reply.Text, err
 	}
 	return in.applyCommand(ctx, t, intent.Event)
 }

@@ -65,17 +65,17 @@ func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
 	in.Refs = []string{sia.BranchRef(v.Branch)}
 	in.Event.ID = fmt.Sprintf("review/%d", v.ID)
 	in.Permission = true
-	spoken, speaks := command.Parse(v.Body, slug)
-	in.Event.Origin = sia.Origin{OnIssue: v.Pull, Command: speaks}
+	parsed, isCommand := command.Parse(v.Body, slug)
+	in.Event.Origin = sia.Origin{OnIssue: v.Pull, Command: isCommand}
 	state := strings.ToLower(v.State)
-	if speaks && !asksForChange(spoken) {
+	if isCommand && !asksForChange(parsed) {
 		commands = FromComment(in, Comment{Issue: v.Pull, Body: v.Body, IsPull: true, Review: v.ID}, slug)
 		if state != "changes_requested" {
 			return commands
 		}
 	}
 	switch {
-	case state == "changes_requested" || speaks:
+	case state == "changes_requested" || isCommand:
 		in.Event.Fact = sia.ChangesAsked{Review: v.ID}
 	case state == "approved":
 		in.Event.Fact = sia.ChangesWithdrawn{}
@@ -108,7 +108,7 @@ func readReviewComment(payload any, r meta) ([]sia.Intent, *administration) {
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
 	line := Comment{Thread: c.GetID(), Issue: e.GetPullRequest().GetNumber(), Body: c.GetBody(), IsPull: true,
 		ByApp: c.GetUser().GetLogin() == r.slug+"[bot]"}
-	if _, speaks := command.Parse(line.Body, r.slug); !speaks || line.ByApp {
+	if _, isCommand := command.Parse(line.Body, r.slug); !isCommand || line.ByApp {
 		return nil, nil
 	}
 	switch e.GetAction() {

@@ -114,26 +114,26 @@ func (t *intentRun) register(ctx context.Context) (ended bool, err error) {
 // comment was seen before its edit, its event gets the id in Anew; otherwise it keeps its own, so that it counts
 // once, by whichever way it arrives.
 func (t *intentRun) dedupe(ctx context.Context) (ended bool, err error) {
-	again := t.intent.Event.Origin.Command && len(t.targets) > 0
-	if t.intent.Anew == "" && !again {
+	repeated := t.intent.Event.Origin.Command && len(t.targets) > 0
+	if t.intent.Anew == "" && !repeated {
 		return false, nil
 	}
 	_, err = t.Store.Heard(ctx, t.intent.Repo.ID, t.intent.Event.ID)
-	heard := err == nil
+	seen := err == nil
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return false, err
 	case t.intent.Anew == "":
-		return heard, nil
+		return seen, nil
 	}
 	for _, to := range t.targets {
 		before, err := t.Store.Applied(ctx, to.task, t.intent.Event.ID)
 		if err != nil {
 			return false, err
 		}
-		heard = heard || before
+		seen = seen || before
 	}
-	if heard {
+	if seen {
 		t.intent.Event.ID = t.intent.Anew
 		for i := range t.targets {
 			t.targets[i].event.ID = t.intent.Anew
@@ -161,7 +161,7 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		return false, nil
 	}
 	repo := t.GitHub.Repo(t.intent.Installation, t.intent.Repo)
-	var shows func(github.Issue) bool
+	var isCurrent func(github.Issue) bool
 	switch f := t.intent.Event.Fact.(type) {
 	case sia.DraftChanged:
 		now, err := repo.Pull(ctx, on.OnIssue)
@@ -170,7 +170,7 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		if on.Comment != 0 || on.OnIssue != t.targets[0].current.Issue { // it may tick a box of a question
 			return false, nil
 		}
-		shows = func(now github.Issue) bool {
+		isCurrent = func(now github.Issue) bool {
 			return t.Secrets.Mask(now.Title) == f.Title && t.Secrets.Mask(now.Body) == f.Body
 		}
 	case sia.Stop:
@@ -181,9 +181,9 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		if label == "" {
 			label, id = t.targets[0].current.Label, t.targets[0].current.LabelID
 		}
-		shows = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label, id) }
+		isCurrent = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label, id) }
 	case sia.PullClosed, sia.NotAnswered:
-		shows = func(now github.Issue) bool { return now.State != "open" }
+		isCurrent = func(now github.Issue) bool { return now.State != "open" }
 	default:
 		return false, nil
 	}
@@ -191,7 +191,7 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	if err != nil || gone || now.UpdatedAt.Before(t.intent.Changed) { // a lagging replica of GitHub
 		return false, err
 	}
-	return !shows(now), nil
+	return !isCurrent(now), nil
 }
 
 // permit asks GitHub whether the sender may do this, and answers politely if not. GitHub gives bots no role in a

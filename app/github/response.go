@@ -73,11 +73,11 @@ func checkBody(req *http.Request, resp *http.Response, body []byte) error {
 	if reads && (len(body) == 0 || bytes.Equal(body, []byte("null"))) {
 		return errIncomplete
 	}
-	words, only := refusalMessage(body)
+	message, isRefusal := refusalMessage(body)
 	switch {
-	case only && words != "":
-		return fmt.Errorf("%w but the words %q", errIncomplete, words)
-	case only && reads:
+	case isRefusal && message != "":
+		return fmt.Errorf("%w but the words %q", errIncomplete, message)
+	case isRefusal && reads:
 		return errIncomplete
 	}
 	return checkShape(req.Method, req.URL, body)
@@ -85,7 +85,7 @@ func checkBody(req *http.Request, resp *http.Response, body []byte) error {
 
 // refusalMessage reports whether a body is an object with the fields of a refusal and no others, and returns its
 // message.
-func refusalMessage(body []byte) (message string, only bool) {
+func refusalMessage(body []byte) (message string, isRefusal bool) {
 	if len(body) > maxRefusal || !bytes.HasPrefix(body, []byte("{")) {
 		return "", false
 	}
