@@ -145,7 +145,9 @@ func unified(was, now string) string {
 }
 
 // policyChange describes a change for users.
-func (f *OnGitHub) policyChange(ctx context.Context, x store.Experiment, n evolve.Standing) (render.PolicyChange, error) {
+func (f *OnGitHub) policyChange(
+	ctx context.Context, x store.Experiment, n evolve.Standing,
+) (render.PolicyChange, error) {
 	set, err := f.settings.Settings(ctx, x.Installation, x.Place)
 	if err != nil {
 		return render.PolicyChange{}, err

@@ -115,7 +115,7 @@ func (w *checkWorker) refreshForPass(ctx context.Context, t sia.Task, e *headEvi
 }
 
 // earlierHeads returns the task's previous heads, including those others pushed, followed by the heads of its previous
-// attempts, each newest first. A check that reported there and does not report now is missing.
+// attempts, each newest first. A check that reported there and does not report now is missed.
 func earlierHeads(t sia.Task) []string {
 	var out []string
 	add := func(head sia.SHA) {
