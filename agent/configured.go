@@ -17,7 +17,7 @@ import (
 
 // steering are the names of files and folders that configure agents, editors, package managers or git. A command that
 // could write them could run code later.
-var steering = sia.Steering()
+var steering = sia.ToolConfigFiles()
 
 // gitRootNames are git's own names at the root. Other names with this prefix only control ignoring, display or CI: the
 // gate reports their lines where that matters, and neither the sandbox nor SIA's git uses them.

@@ -291,7 +291,7 @@ func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidenc
 	}
 	if needs.Doubt {
 		// The results on this commit count as well.
-		if err := w.saveFlips(ctx, t, e.in.Went()); err != nil {
+		if err := w.saveFlips(ctx, t, e.in.GreenChecks()); err != nil {
 			return err
 		}
 		p, err := w.decisions.inForce(ctx, t, policies.TypeRerun)
