@@ -122,8 +122,8 @@ var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)` +
 // exits with 0.
 var noTestsFound = lazyregexp.New(`(?m)^Ran 0 tests\b|^collected 0 items\b`)
 
-// RanNone reports whether the output of a test command that passed shows that it ran no tests.
-func RanNone(output []byte) bool { return noTestsFound.Match(output) && !testsRan.Match(output) }
+// RanNoTests reports whether the output of a test command that passed shows that it ran no tests.
+func RanNoTests(output []byte) bool { return noTestsFound.Match(output) && !testsRan.Match(output) }
 
 // isTestFailure reports whether a failure is that of a test that ran, as opposed to one that could not be built or
 // started.

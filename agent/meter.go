@@ -38,7 +38,7 @@ func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 		want = m.defaultMax
 	}
 	m.budget.spent += m.reserved
-	most, end, why := m.budget.nextCall(prompt, want)
+	limit, end, why := m.budget.nextCall(prompt, want)
 	m.budget.spent -= m.reserved
 	if end != "" {
 		if m.inFlight == 0 {
@@ -46,7 +46,7 @@ func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 		}
 		return gateway.Call{}, errors.New(why)
 	}
-	c := gateway.Call{Prompt: prompt, Input: m.budget.correctEstimate(prompt), Most: most}
+	c := gateway.Call{Prompt: prompt, Input: m.budget.correctEstimate(prompt), Most: limit}
 	c.Held = int64(maxCost(m.budget.price, c))
 	m.reserved += sia.Credits(c.Held)
 	m.inFlight++

@@ -40,17 +40,17 @@ type builtinRun struct {
 	specs   []llm.ToolSpec
 	fixed   int // tokens of the tools' descriptions
 
-	models       []string    // models that answered, in order of their first answers
-	by           string      // model that answered last
-	lost         sia.Credits // cost of unanswered calls since the last turn
-	lostUsage    llm.Usage
-	edits        sia.Edits
-	told         []string // messages to the agent since the last turn was saved
-	nudged       bool     // the last answer was a text, and the agent was told to continue
-	unfinished   int      // consecutive answers without a complete text or a call
-	cutInThought int      // consecutive answers that were cut off while thinking, near the maximum length
-	lostTree     error    // error with which the work tree was discarded; nil: it was not
-	res          Result
+	models           []string    // models that answered, in order of their first answers
+	by               string      // model that answered last
+	lost             sia.Credits // cost of unanswered calls since the last turn
+	lostUsage        llm.Usage
+	edits            sia.Edits
+	told             []string // messages to the agent since the last turn was saved
+	nudged           bool     // the last answer was a text, and the agent was told to continue
+	unfinished       int      // consecutive answers without a complete text or a call
+	cutWhileThinking int      // consecutive answers that were cut off while thinking, near the maximum length
+	lostTree         error    // error with which the work tree was discarded; nil: it was not
+	res              Result
 }
 
 // attempt runs the loop to its end and records the result.
@@ -97,7 +97,7 @@ func (r *builtinRun) begin(ctx context.Context) error {
 	}
 	r.specs, r.fixed = toolSpecs(r.offered)
 	if brief, answers, ok := resumePoint(r.in.Saved); ok {
-		r.lost, r.lostUsage = lostOf(r.in.Saved)
+		r.lost, r.lostUsage = unansweredUsage(r.in.Saved)
 		return r.resumeAttempt(ctx, brief, answers)
 	}
 	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(r.systemText())
@@ -127,13 +127,13 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 	if r.budget.correctEstimate(r.promptTokens()) > window {
 		r.shorten(window*3/5, window*4/5)
 	}
-	most, end, why := r.budget.nextCall(r.promptTokens(), r.model.MaxOutput())
+	limit, end, why := r.budget.nextCall(r.promptTokens(), r.model.MaxOutput())
 	if end != "" {
 		r.setEnd(end, why)
 		return nil
 	}
 	prompt := r.promptTokens()
-	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages(), Tools: r.specs, MaxOutput: most})
+	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages(), Tools: r.specs, MaxOutput: limit})
 	if err != nil {
 		return r.handleError(ctx, resp, err)
 	}
@@ -151,7 +151,7 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 		r.nudge(resp)
 		return r.closeTurn(ctx, turn)
 	}
-	r.nudged, r.unfinished, r.cutInThought = false, 0, 0
+	r.nudged, r.unfinished, r.cutWhileThinking = false, 0, 0
 	for _, c := range resp.Message.ToolCalls {
 		turn.Calls = append(turn.Calls, Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 	}
@@ -181,9 +181,9 @@ func (r *builtinRun) promptTokens() int { return r.conv.total + r.fixed }
 
 // shorten shortens the conversation to about bound tokens by the endpoint's count, or at least to most. It reports
 // whether it changed anything.
-func (r *builtinRun) shorten(bound, most int) bool {
+func (r *builtinRun) shorten(bound, limit int) bool {
 	estimate := func(tokens int) int { return int(float64(tokens)/r.budget.ratio) - r.fixed }
-	note := r.conv.shorten(estimate(bound), estimate(most))
+	note := r.conv.shorten(estimate(bound), estimate(limit))
 	if note != "" {
 		r.notes = append(r.notes, note)
 	}
@@ -298,15 +298,15 @@ func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 		r.unfinished++
 	}
 	// A shorter answer makes the client raise its maximum length.
-	if resp.CutInThought() && resp.Usage.Output > r.model.MaxOutput()/2 {
-		r.cutInThought++
+	if resp.CutWhileThinking() && resp.Usage.Output > r.model.MaxOutput()/2 {
+		r.cutWhileThinking++
 	}
 	switch {
 	case resp.Finish == llm.FinishContentFilter:
 		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
 	case r.unfinished > maxUnfinished && resp.Unread != "":
 		r.setEnd(sia.EndError, CallsUnread+text.Clip(resp.Unread, 300))
-	case resp.Finish == llm.FinishLength && (r.unfinished > maxUnfinished || r.cutInThought > 1): // the next costs as much
+	case resp.Finish == llm.FinishLength && (r.unfinished > maxUnfinished || r.cutWhileThinking > 1): // so would the next
 		r.setEnd(sia.EndError, fmt.Sprintf("%s%d tokens, before it called a tool; %s", AnswersCut, resp.Usage.Output,
 			llm.CutAdvice(resp, r.model.MaxOutput())))
 	case r.unfinished > maxUnfinished:

@@ -43,7 +43,7 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		resp.Lost = lost
 		if err == nil {
 			// If the endpoint has a lower limit of its own, raising ours would not help.
-			cut := resp.CutInThought() && (resp.Usage.Estimated || nearLimit(resp.Usage.Output, t.asked))
+			cut := resp.CutWhileThinking() && (resp.Usage.Estimated || nearLimit(resp.Usage.Output, t.asked))
 			if cut && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formExtendedOutput, "") {
 				c.log.InfoContext(ctx, "model thinks longer than its answers may be; they may be longer from now on",
 					"was", t.asked, "max_output", c.grown)
@@ -54,7 +54,7 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		}
 		was := t.l.clone()
 		if n == maxLessons || !t.learn(err) {
-			if t.guessed && err.nothingThere() { // no guess was right: the first error is the most telling
+			if t.guessed && err.isNotServed() { // no guess was right: the first error is the most telling
 				return resp, first
 			}
 			c.saveWindow(before, t.l)

@@ -188,7 +188,7 @@ func (t *trial) learn(err *Error) bool {
 		}
 	}
 	// The endpoint does not serve this dialect.
-	if t.auto && err.nothingThere() {
+	if t.auto && err.isNotServed() {
 		for _, p := range []Protocol{ProtocolChat, ProtocolResponses, ProtocolMessages} {
 			if t.switchTo(p) {
 				t.guessed = true
@@ -199,8 +199,8 @@ func (t *trial) learn(err *Error) bool {
 	return false
 }
 
-// nothingThere reports whether the endpoint serves nothing at the requested path.
-func (e *Error) nothingThere() bool {
+// isNotServed reports whether the endpoint serves nothing at the requested path.
+func (e *Error) isNotServed() bool {
 	return e.Kind == KindBadRequest && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed)
 }
 

@@ -97,7 +97,7 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	}
 	allowed := c.MaxOutput()
 	first, err := ask(req)
-	if first.CutInThought() && c.MaxOutput() > allowed { // the limit was raised
+	if first.CutWhileThinking() && c.MaxOutput() > allowed { // the limit was raised
 		first, err = ask(req)
 	}
 	if err != nil {

@@ -124,7 +124,7 @@ func (r *textReader) marked() (calls []textCall, prose string) {
 			break
 		}
 		at = from + len(form.begin)
-		code.to(from)
+		code.advance(from)
 		if code.quoted() || form.begin == toFunctions && from > 0 && isLiteralByte(r.text[from-1]) {
 			continue
 		}

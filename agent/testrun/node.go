@@ -208,11 +208,11 @@ func (Node) Results(out []byte) Results {
 				found[unloaded] = Failed
 			}
 			for _, a := range file.AssertionResults {
-				came, known := map[string]Outcome{"passed": Passed, "failed": Failed}[a.Status]
+				outcome, known := map[string]Outcome{"passed": Passed, "failed": Failed}[a.Status]
 				if !known {
-					came = Skipped
+					outcome = Skipped
 				}
-				found.add(a.FullName, came)
+				found.add(a.FullName, outcome)
 			}
 		}
 		return found

@@ -91,11 +91,11 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 		return err
 	}
 	if !l.Runner.Has(lang.Program()) {
-		l.left("%s tests: `%s` is not on this machine", lang.Name(), lang.Program())
+		l.omit("%s tests: `%s` is not on this machine", lang.Name(), lang.Program())
 		return nil
 	}
 	p := newPass(l, lang, found)
-	p.overlaid = l.change.layOver(found.isTest)
+	p.overlaid = l.change.overlay(found.isTest)
 	if err := p.runAll(ctx); err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 	return nil
 }
 
-// left records an omission.
-func (l *look) left(format string, args ...any) {
+// omit records an omission.
+func (l *look) omit(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); len(l.out.Left) < sia.MaxEvidence && !slices.Contains(l.out.Left, s) {
 		l.out.Left = append(l.out.Left, clip(s))
 	}
@@ -133,7 +133,7 @@ func (l *look) finish() {
 		}
 	}
 	if cut > 0 {
-		l.left("%d more of the tests and groups that these runs say something of", cut)
+		l.omit("%d more of the tests and groups that these runs say something of", cut)
 	}
 	switch {
 	case o.Language == "" && len(o.Left) > 0:
