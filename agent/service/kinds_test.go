@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// BeServer is a fake server that records how it was started, listens and waits for its end.
-func BeServer(args []string) error {
+// RunServer is a fake server that records how it was started, listens and waits for its end.
+func RunServer(args []string) error {
 	if err := os.WriteFile(filepath.Join(os.Getenv("DIR"), "args"), []byte(strings.Join(args, "\n")), 0o600); err != nil {
 		return err
 	}
