@@ -20,8 +20,8 @@ type paidAnswer struct {
 type callMeter struct {
 	defaultMax int // maximum tokens of an answer if the command sets none
 	// called for each call when it begins, with nil, and when it is answered; calls are serialized
-	onCall func(*paidAnswer)
-	spent  func(end sia.AttemptEnd, why string)
+	onCall  func(*paidAnswer)
+	onLimit func(end sia.AttemptEnd, why string)
 
 	mu       sync.Mutex
 	budget   *attemptBudget
@@ -42,7 +42,7 @@ func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 	m.budget.spent -= m.reserved
 	if end != "" {
 		if m.inFlight == 0 {
-			m.spent(end, why)
+			m.onLimit(end, why)
 		}
 		return gateway.Call{}, errors.New(why)
 	}

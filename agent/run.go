@@ -35,17 +35,17 @@ type builtinRun struct {
 	loop   loopDetector
 	runner *attemptRunner // nil: no commands are run
 
-	conv    conversation
-	offered []tool.Tool
-	specs   []llm.ToolSpec
-	fixed   int // tokens of the tools' descriptions
+	conv       conversation
+	offered    []tool.Tool
+	specs      []llm.ToolSpec
+	toolTokens int // tokens of the tools' descriptions
 
 	models           []string    // models that answered, in order of their first answers
-	by               string      // model that answered last
-	lost             sia.Credits // cost of unanswered calls since the last turn
+	lastModel        string      // model that answered last
+	lostCost         sia.Credits // cost of unanswered calls since the last turn
 	lostUsage        llm.Usage
 	edits            sia.Edits
-	told             []string // messages to the agent since the last turn was saved
+	sent             []string // messages to the agent since the last turn was saved
 	nudged           bool     // the last answer was a text, and the agent was told to continue
 	unfinished       int      // consecutive answers without a complete text or a call
 	cutWhileThinking int      // consecutive answers that were cut off while thinking, near the maximum length
@@ -66,13 +66,13 @@ func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 		r.verifyPart(ctx, "")
 	}
 	r.res.Edits = r.edits
-	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.worst
+	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.highest
 	r.res.Reason, r.res.Summary = secret.Mask(r.res.Reason), secret.Mask(r.res.Summary)
 	if err != nil {
 		r.res.End = sia.EndError
 		r.res.Reason = secret.Mask(err.Error())
 	}
-	end := Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: endText(r.res), Cost: r.lost, Usage: r.lostUsage}
+	end := Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: endText(r.res), Cost: r.lostCost, Usage: r.lostUsage}
 	if saved := r.recordTurn(ctx, end); err == nil {
 		err = saved
 	}
@@ -95,12 +95,12 @@ func (r *builtinRun) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.specs, r.fixed = toolSpecs(r.offered)
+	r.specs, r.toolTokens = toolSpecs(r.offered)
 	if brief, answers, ok := resumePoint(r.in.Saved); ok {
-		r.lost, r.lostUsage = unansweredUsage(r.in.Saved)
+		r.lostCost, r.lostUsage = unansweredUsage(r.in.Saved)
 		return r.resumeAttempt(ctx, brief, answers)
 	}
-	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(r.systemText())
+	room := r.model.Window() - r.model.MaxOutput() - r.toolTokens - llm.CountTokens(r.systemText())
 	text, notes := assemblePrompt(ctx, r.in, r.env, setup, min(maxPrompt, max(500, room/2)))
 	r.notes = append(r.notes, notes...)
 	r.conv.beginWith(r.systemText(), text)
@@ -139,8 +139,8 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 	}
 	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Spent(), Model: resp.Model,
 		Opaque: resp.Message.Opaque}
-	turn.Cost = r.budget.bookAnswer(prompt, resp) + r.lost
-	turn.Usage, r.lost, r.lostUsage = turn.Usage.Add(r.lostUsage), 0, llm.Usage{}
+	turn.Cost = r.budget.bookAnswer(prompt, resp) + r.lostCost
+	turn.Usage, r.lostCost, r.lostUsage = turn.Usage.Add(r.lostUsage), 0, llm.Usage{}
 	turn.Number = r.budget.turns
 	if resp.Finish == llm.FinishLength || resp.Finish == llm.FinishContentFilter {
 		turn.Finish = resp.Finish
@@ -172,17 +172,17 @@ func (r *builtinRun) closeTurn(ctx context.Context, t Turn) error {
 	if r.res.End == "" {
 		r.advise()
 	}
-	t.Told, r.told = append(t.Told, r.told...), nil
+	t.Told, r.sent = append(t.Told, r.sent...), nil
 	return r.recordTurn(ctx, t)
 }
 
 // promptTokens estimates the tokens of the next call's prompt.
-func (r *builtinRun) promptTokens() int { return r.conv.total + r.fixed }
+func (r *builtinRun) promptTokens() int { return r.conv.total + r.toolTokens }
 
 // shorten shortens the conversation to about bound tokens by the endpoint's count, or at least to most. It reports
 // whether it changed anything.
 func (r *builtinRun) shorten(bound, limit int) bool {
-	estimate := func(tokens int) int { return int(float64(tokens)/r.budget.ratio) - r.fixed }
+	estimate := func(tokens int) int { return int(float64(tokens)/r.budget.ratio) - r.toolTokens }
 	note := r.conv.shorten(estimate(bound), estimate(limit))
 	if note != "" {
 		r.notes = append(r.notes, note)
@@ -193,16 +193,16 @@ func (r *builtinRun) shorten(bound, limit int) bool {
 // answeredBy adds a note if a different model answered than before.
 func (r *builtinRun) answeredBy(resp llm.Response) {
 	r.addModel(resp.Model)
-	before := r.by
+	before := r.lastModel
 	if before == "" && len(resp.Passed) == 0 || before == resp.Client {
-		r.by = resp.Client
+		r.lastModel = resp.Client
 		return
 	}
 	note := "answered by the model " + resp.Client
 	if len(resp.Passed) > 0 {
 		note += ", because others could not be asked (" + strings.Join(resp.Passed, ", ") + ")"
 	}
-	r.by, r.notes = resp.Client, append(r.notes, note)
+	r.lastModel, r.notes = resp.Client, append(r.notes, note)
 }
 
 // addModel adds a model to the agent's name in the result.
@@ -215,7 +215,7 @@ func (r *builtinRun) addModel(model string) {
 
 // handleError handles a call without an answer.
 func (r *builtinRun) handleError(ctx context.Context, resp llm.Response, err error) error {
-	r.lost += r.budget.bookLoss(resp.Lost)
+	r.lostCost += r.budget.bookLoss(resp.Lost)
 	r.lostUsage = r.lostUsage.Add(resp.Lost)
 	if r.contextEnded(ctx) {
 		return nil
@@ -334,7 +334,7 @@ func (r *builtinRun) advise() {
 
 // tellAgent adds a message of SIA to the conversation and a note to the turn.
 func (r *builtinRun) tellAgent(note, text string) {
-	r.notes, r.told = append(r.notes, note), append(r.told, text)
+	r.notes, r.sent = append(r.notes, note), append(r.sent, text)
 	r.conv.addMessage(llm.Message{Role: llm.RoleUser, Content: text})
 }
 

@@ -40,7 +40,7 @@ type Error struct {
 	Tries      int           // number of tries
 	Err        error         // cause, if there was no response
 
-	said string // all text of the error, as returned by errorBody.text, for lessons; it may contain the API key
+	allText string // all text of the error, as returned by errorBody.text, for lessons; it may contain the API key
 }
 
 // Error returns the model, the kind and the endpoint's message.

@@ -167,7 +167,7 @@ type trial struct {
 
 // learn changes the form of the request according to an error. It reports false if err has another cause.
 func (t *trial) learn(err *Error) bool {
-	words := err.said
+	words := err.allText
 	switch err.Kind {
 	case KindBadRequest, KindDialect, KindUnknownModel, KindNoTools:
 	case KindContextLength:

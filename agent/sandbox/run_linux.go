@@ -76,8 +76,8 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	// The parent-death signal is sent when the parent *thread* exits, so the thread is locked.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), began: time.Now(),
-		ended: make(chan endVerdict, 8)}
+	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), started: time.Now(),
+		verdicts: make(chan endVerdict, 8)}
 	defer r.close()
 	if err := r.start(ctx, c, p); err != nil {
 		r.kill()
@@ -98,11 +98,11 @@ type endVerdict struct {
 
 // runningCommand is a running command.
 type runningCommand struct {
-	sandbox *Sandbox
-	limits  Limits
-	out     *boundedOutput
-	began   time.Time
-	ended   chan endVerdict
+	sandbox  *Sandbox
+	limits   Limits
+	out      *boundedOutput
+	started  time.Time
+	verdicts chan endVerdict
 
 	cmd    *exec.Cmd
 	pid    int      // of the first process inside, in this host's namespace; ending it ends all
@@ -311,7 +311,7 @@ func (r *runningCommand) applyLimits() error {
 // requestEnd requests the end of the command. Only the first request has an effect.
 func (r *runningCommand) requestEnd(by EndReason, why string) {
 	select {
-	case r.ended <- endVerdict{by, why}:
+	case r.verdicts <- endVerdict{by, why}:
 	default:
 	}
 }
@@ -331,7 +331,7 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	select {
 	case <-r.waited:
 		waited = true
-	case v = <-r.ended:
+	case v = <-r.verdicts:
 	case <-clock.C:
 		v = endVerdict{ByTime, fmt.Sprintf("it was not done within %s", r.limits.Time)}
 	case <-ctx.Done():
@@ -348,7 +348,7 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{ExitCode: -1, Duration: time.Since(r.began)}
+	res := Result{ExitCode: -1, Duration: time.Since(r.started)}
 	if v.by == "" {
 		v = r.finalVerdict(w, left)
 	}
@@ -387,7 +387,7 @@ func cancelVerdict(ctx context.Context) endVerdict {
 // finalVerdict returns a verdict that was reached while the command was exiting; left is the size of its trees.
 func (r *runningCommand) finalVerdict(w *limitWatch, left treeSize) endVerdict {
 	select {
-	case v := <-r.ended:
+	case v := <-r.verdicts:
 		return v
 	default:
 	}

@@ -68,10 +68,10 @@ type Runner struct {
 	// Now returns the current time. It must be set before the first run.
 	Now func() time.Time
 
-	caches sync.RWMutex  // locked for writing while the build caches are cleared
-	first  chan struct{} // semaphore for filling empty build caches
+	caches  sync.RWMutex  // locked for writing while the build caches are cleared
+	filling chan struct{} // semaphore for filling empty build caches
 
-	asking  sync.Mutex
+	reachMu sync.Mutex
 	reached map[string]bool // results of checked registries
 
 	fetching atomic.Int64 // nanoseconds
@@ -83,7 +83,7 @@ func NewRunner(
 	box *sandbox.Sandbox, h *gitops.History, dir string, hosts []string, within time.Duration,
 ) *Runner {
 	return &Runner{box: box, History: h, dir: dir, hosts: hosts, within: cmp.Or(within, suiteTimeout),
-		RunWithin: runTimeout, Now: time.Now, first: make(chan struct{}, 1), reached: map[string]bool{}}
+		RunWithin: runTimeout, Now: time.Now, filling: make(chan struct{}, 1), reached: map[string]bool{}}
 }
 
 // Has reports whether a program is available in the sandbox.
@@ -175,11 +175,11 @@ func (r *Runner) joinServices(c *sandbox.Command, dir string) error {
 // semaphore, if held.
 func (r *Runner) begin(ctx context.Context, s Suite) (done func(), err error) {
 	select {
-	case r.first <- struct{}{}:
+	case r.filling <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	done = func() { <-r.first }
+	done = func() { <-r.filling }
 	if entries, err := os.ReadDir(r.build()); err == nil && len(entries) > 0 {
 		done()
 		return func() {}, nil

@@ -75,14 +75,14 @@ func (p *pass) compare() (out findings) {
 			if base.End.Why != "" {
 				p.omit("%s: its tests fail on the base commit here: %s", g, base.End.Why)
 			}
-			p.looked[g] = true
+			p.compared[g] = true
 			p.out.Tests += len(outermost(p.lang, base.Tests))
 			out.group(p.lang, g, base, head, over.asBuilt(base, p.edits(g)))
 		}
 	}
 	for g, head := range p.results[atHead] { // new groups have no counterpart
 		if _, known := p.results[atBase][g]; !known && head.Built && head.Ran && head.End.LastWord {
-			p.looked[g] = true
+			p.compared[g] = true
 		}
 	}
 	return out
@@ -318,8 +318,8 @@ func (p *pass) isReplacedCode(f fileChange) bool {
 // coversFile reports whether a group was compared and shows all tests that a file had on the base.
 func (p *pass) coversFile(g string, f fileChange) bool {
 	base, known := p.results[atBase][g]
-	if !p.looked[g] || !known {
-		return p.looked[g]
+	if !p.compared[g] || !known {
+		return p.compared[g]
 	}
 	if len(base.Tests) == 0 || len(base.Flaky)+len(p.results[atHead][g].Flaky)+len(p.results[atOver][g].Flaky) > 0 {
 		return false

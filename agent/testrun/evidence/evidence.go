@@ -54,11 +54,11 @@ func Look(ctx context.Context, s Spec) (sia.TestEvidence, error) {
 // look is one call of Look.
 type look struct {
 	Spec
-	change  change
-	folders folders
-	cache   resultCache
-	ends    time.Time
-	out     *sia.TestEvidence
+	change   change
+	folders  folders
+	cache    resultCache
+	deadline time.Time
+	out      *sia.TestEvidence
 }
 
 // newLook reads the change. why is the reason if it can't be checked.
@@ -72,7 +72,7 @@ func newLook(ctx context.Context, s Spec, out *sia.TestEvidence) (l *look, why s
 	if s.Begins == nil {
 		s.Begins = func(string) {}
 	}
-	l = &look{Spec: s, out: out, ends: s.Now().Add(cmp.Or(s.Within, defaultTimeout)),
+	l = &look{Spec: s, out: out, deadline: s.Now().Add(cmp.Or(s.Within, defaultTimeout)),
 		folders: newFolders(filepath.Join(s.Dir, "trees"), s.History), cache: newResultCache(filepath.Join(s.Dir, "results"))}
 	l.change, why, err = readChange(ctx, s.History, s.Base, s.Head)
 	switch {
@@ -113,7 +113,7 @@ func (l *look) omit(format string, args ...any) {
 }
 
 // timeLeft reports whether another batch may start.
-func (l *look) timeLeft() bool { return l.Now().Before(l.ends) }
+func (l *look) timeLeft() bool { return l.Now().Before(l.deadline) }
 
 // finish truncates the findings, and sets NotRun if no tests were run.
 func (l *look) finish() {

@@ -22,10 +22,10 @@ type pass struct {
 	overlaid bool // the third tree differs from the head
 	ran      bool // some tests were run on the base or at the head
 
-	results map[treeName]map[string]groupRun // by the runner's groups
-	unrun   map[treeName][]string            // groups of batches that may not have been run completely
-	looked  map[string]bool                  // groups that were compared
-	hashes  map[treeName]string
+	results  map[treeName]map[string]groupRun // by the runner's groups
+	unrun    map[treeName][]string            // groups of batches that may not have been run completely
+	compared map[string]bool                  // groups that were compared
+	hashes   map[treeName]string
 
 	services map[treeName]service.Set
 
@@ -34,7 +34,7 @@ type pass struct {
 }
 
 func newPass(l *look, lang testrun.Language, found reached) *pass {
-	return &pass{look: l, lang: lang, reached: found, looked: map[string]bool{}, hashes: map[treeName]string{},
+	return &pass{look: l, lang: lang, reached: found, compared: map[string]bool{}, hashes: map[treeName]string{},
 		services: map[treeName]service.Set{}, unrun: map[treeName][]string{},
 		results: map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
 }
