@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// verboseModel serves a model with long answers, so that leaving out results is not enough to fit the window. It records its
-// requests.
+// verboseModel serves a model with long answers, so that leaving out results is not enough to fit the window. It
+// records its requests.
 func verboseModel(t *testing.T, answers int) (url string, got *[]scripted.Request) {
 	t.Helper()
 	got = &[]scripted.Request{}

@@ -23,7 +23,8 @@ import (
 // errDied ends an attempt like the end of its process.
 var errDied = errors.New("the process died")
 
-// mixedAttempt is an attempt with all kinds of answers: edits, an error, a text, malformed calls, several calls at once.
+// mixedAttempt is an attempt with all kinds of answers: edits, an error, a text, malformed calls, several calls at
+// once.
 func mixedAttempt() scripted.Script {
 	usage := &scripted.Usage{Input: 1000, Cached: 200, Output: 50}
 	answers := []scripted.Answer{
@@ -54,8 +55,8 @@ func mixedBench(t *testing.T) *bench {
 	return b
 }
 
-// runUntil runs the attempt until its process ends: after the numbered turn, or before its calls are carried out. It returns
-// the saved turns.
+// runUntil runs the attempt until its process ends: after the numbered turn, or before its calls are carried out. It
+// returns the saved turns.
 func (b *bench) runUntil(number int, midst bool) []agent.Turn {
 	b.t.Helper()
 	var left []agent.Turn
