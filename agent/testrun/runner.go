@@ -47,7 +47,7 @@ const (
 // FetchTimeout limits one fetch of a suite's dependencies.
 const FetchTimeout = 10 * time.Minute
 
-// retryFetchAfter is how long a failed fetch is not repeated: one from a registry that hangs takes minutes.
+// retryFetchAfter is the time before a failed fetch is repeated, since one from a registry that hangs takes minutes.
 const retryFetchAfter = 30 * time.Minute
 
 // Runner runs suites in the sandbox. Its folder of downloads and builds belongs to a single repository, so that a
