@@ -181,7 +181,7 @@ func runAffected(ctx context.Context, in Input, res *Result, used float64, journ
 }
 
 // checkAffected returns the message that the agent receives instead of the end of its attempt; "": it is done.
-func (r *builtinRun) checkAffected(ctx context.Context) (told string) {
+func (r *builtinRun) checkAffected(ctx context.Context) (message string) {
 	if !r.env.Changed || r.res.End != "" {
 		return ""
 	}
@@ -193,7 +193,7 @@ func (r *builtinRun) checkAffected(ctx context.Context) (told string) {
 }
 
 // checkAffected returns the message for a restart of the command; "": it is done.
-func (r *commandRun) checkAffected(ctx context.Context) (told string) {
+func (r *commandRun) checkAffected(ctx context.Context) (message string) {
 	if r.res.End != sia.EndFinished || r.in.Planning {
 		return ""
 	}

@@ -39,9 +39,9 @@ func LeftOutOf(before string, folders []string) string {
 }
 
 // WithLeftOut returns an agent's summary, followed by what was left out of its change.
-func WithLeftOut(said, leftOut string) string {
+func WithLeftOut(summary, leftOut string) string {
 	if leftOut == "" {
-		return said
+		return summary
 	}
-	return strings.TrimSpace(text.Clip(said, tool.MaxSummary-len(leftOut)-2) + "\n\n" + leftOut)
+	return strings.TrimSpace(text.Clip(summary, tool.MaxSummary-len(leftOut)-2) + "\n\n" + leftOut)
 }

@@ -255,11 +255,11 @@ func TestRebuildSaysWhatItCantDo(t *testing.T) {
 	if res := b.run(); res.End != sia.EndFinished || res.Turns != 3 {
 		t.Fatalf("result: %+v", res)
 	}
-	told := b.model.Requests()[0].Last()
+	message := b.model.Requests()[0].Last()
 	for _, want := range []string{"made anew", "answer 1, run go generate → exit status 0: it changed gen.go",
 		"answer 1, write key.go: its text was masked", "answer 2, edit gen.go: "} {
-		if !strings.Contains(told, want) {
-			t.Errorf("%q is missing in:\n%s", want, told)
+		if !strings.Contains(message, want) {
+			t.Errorf("%q is missing in:\n%s", want, message)
 		}
 	}
 	for file, there := range map[string]bool{"ok.go": true, "main.go": true, "key.go": false} {

@@ -292,8 +292,8 @@ func unreadNudge(resp llm.Response) string {
 // needsNudge reports whether the agent is told to continue after an answer that calls no tool. The second such answer
 // in a row ends the attempt.
 func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
-	said := strings.TrimSpace(resp.Message.Content)
-	whole := said != "" && resp.Unread == "" && resp.Finish != llm.FinishLength && resp.Finish != llm.FinishPause
+	content := strings.TrimSpace(resp.Message.Content)
+	whole := content != "" && resp.Unread == "" && resp.Finish != llm.FinishLength && resp.Finish != llm.FinishPause
 	if !whole {
 		r.unfinished++
 	}
@@ -312,7 +312,7 @@ func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 	case r.unfinished > maxUnfinished:
 		r.setEnd(sia.EndError, fmt.Sprintf("%d answers in a row neither came to an end nor called a tool", r.unfinished))
 	case whole && r.nudged:
-		r.res.Summary = text.Clip(said, tool.MaxSummary)
+		r.res.Summary = text.Clip(content, tool.MaxSummary)
 		r.setEnd(sia.EndFinished, "")
 	default:
 		r.nudged = r.nudged || whole

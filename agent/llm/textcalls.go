@@ -69,8 +69,8 @@ type textReader struct {
 	unread string // error of the first invalid call
 }
 
-func newTextReader(said string, tools []ToolSpec, cut bool) *textReader {
-	return &textReader{text: said, tools: tools, cut: cut, left: maxPasses*len(said) + 64<<10,
+func newTextReader(text string, tools []ToolSpec, cut bool) *textReader {
+	return &textReader{text: text, tools: tools, cut: cut, left: maxPasses*len(text) + 64<<10,
 		next: slices.Repeat([]int{-1}, len(textForms))}
 }
 

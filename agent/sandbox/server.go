@@ -243,7 +243,7 @@ func (s Server) logTail() string {
 	} else if _, err := f.Seek(max(0, st.Size()-serverLog), io.SeekStart); err != nil {
 		return ""
 	}
-	said, err := io.ReadAll(io.LimitReader(f, serverLog))
+	tail, err := io.ReadAll(io.LimitReader(f, serverLog))
 	if err != nil {
 		return ""
 	}
@@ -252,7 +252,7 @@ func (s Server) logTail() string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(string(said), "")))
+	}, strings.ToValidUTF8(string(tail), "")))
 }
 
 // parseServers parses the argument made by [serversOption] if it is the first.

@@ -144,12 +144,12 @@ func (r *reportReader) Write(p []byte) (int, error) {
 }
 
 func (r *reportReader) readLine(line []byte) {
-	said, isMark := strings.CutPrefix(strings.TrimRight(string(line), "\n"), r.token+" ")
+	mark, isMark := strings.CutPrefix(strings.TrimRight(string(line), "\n"), r.token+" ")
 	if !isMark {
 		r.keep(line)
 		return
 	}
-	verb, rest, _ := strings.Cut(said, " ")
+	verb, rest, _ := strings.Cut(mark, " ")
 	switch verb {
 	case "build", "run":
 		r.close(-1)

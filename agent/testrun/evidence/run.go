@@ -215,17 +215,17 @@ func (p *pass) announce(ctx context.Context, n treeName, groups []group, how var
 	for _, g := range groups[:min(len(groups), 3)] {
 		names = append(names, g.name)
 	}
-	said := fmt.Sprintf("%s tests %s: %s", p.lang.Name(), treeWords[n], strings.Join(names, ", "))
+	step := fmt.Sprintf("%s tests %s: %s", p.lang.Name(), treeWords[n], strings.Join(names, ", "))
 	if more := len(groups) - len(names); more > 0 {
-		said += fmt.Sprintf(" and %d more", more)
+		step += fmt.Sprintf(" and %d more", more)
 	}
 	if how != plain {
-		said += ", again"
+		step += ", again"
 	}
 	if s.Eager && !p.unfetched && p.Runner.Fetches(ctx, p.lang, s, p.change.trees[n]) {
-		said += fmt.Sprintf("; what they need is fetched first, in %.0f minutes at most", testrun.FetchTimeout.Minutes())
+		step += fmt.Sprintf("; what they need is fetched first, in %.0f minutes at most", testrun.FetchTimeout.Minutes())
 	}
-	p.Begins(clip(said))
+	p.Begins(clip(step))
 }
 
 // markUnrun records groups that were not run in a tree, so that their absence is not taken for a deletion.
