@@ -122,8 +122,8 @@ var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)` +
 // exits with 0.
 var noTestsFound = lazyregexp.New(`(?m)^Ran 0 tests\b|^collected 0 items\b`)
 
-// RanNone reports whether the output of a test command that passed shows that it ran no tests.
-func RanNone(output []byte) bool { return noTestsFound.Match(output) && !testsRan.Match(output) }
+// RanNoTests reports whether the output of a test command that passed shows that it ran no tests.
+func RanNoTests(output []byte) bool { return noTestsFound.Match(output) && !testsRan.Match(output) }
 
 // isTestFailure reports whether a failure is that of a test that ran, as opposed to one that could not be built or
 // started.
@@ -181,7 +181,7 @@ func runAffected(ctx context.Context, in Input, res *Result, used float64, journ
 }
 
 // checkAffected returns the message that the agent receives instead of the end of its attempt; "": it is done.
-func (r *builtinRun) checkAffected(ctx context.Context) (told string) {
+func (r *builtinRun) checkAffected(ctx context.Context) (message string) {
 	if !r.env.Changed || r.res.End != "" {
 		return ""
 	}
@@ -193,7 +193,7 @@ func (r *builtinRun) checkAffected(ctx context.Context) (told string) {
 }
 
 // checkAffected returns the message for a restart of the command; "": it is done.
-func (r *commandRun) checkAffected(ctx context.Context) (told string) {
+func (r *commandRun) checkAffected(ctx context.Context) (message string) {
 	if r.res.End != sia.EndFinished || r.in.Planning {
 		return ""
 	}

@@ -47,7 +47,7 @@ func TestRanNone(t *testing.T) {
 		"?   \tx/b\t[no test files]\n":                           false,
 		"":                                                       false,
 	} {
-		if got := RanNone([]byte(printed)); got != want {
+		if got := RanNoTests([]byte(printed)); got != want {
 			t.Errorf("%q: %v", printed, got)
 		}
 	}

@@ -76,7 +76,7 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		return checkResult{err: fmt.Errorf("run %s: %w", set.Test, err)}
 	}
 	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration}
-	if out.passed && agent.RanNone(res.Output) {
+	if out.passed && agent.RanNoTests(res.Output) {
 		out.passed, out.log = false, out.log+"\nNo test was run."
 		return out
 	}
