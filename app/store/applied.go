@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// appliedEvent writes down one application of Step. After the first error its
+// appliedEvent writes the result of one call of Step. After the first error its
 // methods do nothing.
 type appliedEvent struct {
 	s             *DB
@@ -27,7 +27,7 @@ type appliedEvent struct {
 }
 
 // errStale means that the task changed between loading and saving, which the
-// write lock rules out.
+// lock of the task prevents.
 var errStale = errors.New("the task was changed by somebody else meanwhile")
 
 func (w *appliedEvent) exec(query string, args ...any) (changed int64) {
@@ -66,8 +66,8 @@ func (w *appliedEvent) saveTask() {
 	}
 }
 
-// saveHeard notes an event of somebody's that changed nothing, so that it does not count later either, such as
-// a comment that is read again when a question is open. What SIA finds by looking it looks for again.
+// saveHeard records a user's event that changed nothing, so that it is ignored later, too, such as a comment that is
+// read again while a question is open. Events that SIA finds by polling are not recorded, because it polls again.
 func (w *appliedEvent) saveHeard() {
 	if w.e.By == (sia.Actor{}) || w.e.Fact.Kind() == sia.KCheckSeen {
 		return
@@ -88,8 +88,8 @@ func (w *appliedEvent) saveEvent(stored []byte) {
 		w.before.State, w.after.State, w.res.Why, w.res.Ignored).Scan(&w.seq)
 }
 
-// saveEffects writes each effect with its job. A key that exists already is an
-// error of the decision: the first one stands, and the log says so.
+// saveEffects writes each effect with its job. A duplicate key is a bug in Step:
+// the first effect is kept, and the error is logged.
 func (w *appliedEvent) saveEffects() {
 	for _, f := range w.res.Effects {
 		n := w.exec(`INSERT INTO effects (key, task_id, kind, attempt, due_at, effect, created_at)
@@ -99,7 +99,7 @@ func (w *appliedEvent) saveEffects() {
 			return
 		}
 		if n == 0 && f.Aside {
-			continue // the event was heard longer ago than is remembered
+			continue // the record of an old event was pruned
 		}
 		if n == 0 {
 			w.s.log.ErrorContext(w.ctx, "effect exists already, not written again", "task", f.Task, "effect", f.Key, "event",
@@ -114,7 +114,7 @@ func (w *appliedEvent) saveEffects() {
 	}
 }
 
-// queueOf is the queue of an effect's job.
+// queueOf returns the queue of an effect's job.
 func queueOf(f sia.Effect) string {
 	switch {
 	case f.Kind.Long():
@@ -125,7 +125,7 @@ func queueOf(f sia.Effect) string {
 	return queueEffects
 }
 
-// insertJob writes the job of an effect, due at a time.
+// insertJob inserts the job of an effect, due at a time.
 func (s *DB) insertJob(ctx context.Context, tx *sql.Tx, key, queue string, at time.Time) error {
 	queue, err := s.laneFor(ctx, tx, key, commonQueue(queue))
 	var job int64
@@ -174,10 +174,10 @@ func (w *appliedEvent) saveAttempts() {
 	}
 }
 
-// saveCredits writes how the task's account changed. Each kind of row sums to
-// one column of the account: grants to the budget; reservations less returns to
-// what is reserved (a reservation comes back whole, what was spent of it is
-// spent beside it); and so on.
+// saveCredits writes the changes of the task's account. Each kind of row sums to
+// one field of the account: grants to the budget; reservations less returns to
+// the reserved credits (a reservation is returned in full, and its spent part is
+// a separate row); and so on.
 func (w *appliedEvent) saveCredits() {
 	was, is := w.before.Credits, w.after.Credits
 	row := func(kind string, amount sia.Credits) {

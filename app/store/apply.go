@@ -11,15 +11,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Apply lets [sia.Step] decide about an event and writes what it decided, in
+// Apply applies an event to a task: it calls [sia.Step] and writes the result, in
 // one transaction: the task, the event, the effects with their jobs, and the
 // rows that are derived from them.
 //
 // Events of one task are applied one at a time, in the order of their
-// transactions. When an event's id was applied to the task before, the event
-// changes nothing and comes back as ignored. So does every fact but Start and Restored for a
-// task that does not exist. An event that changes nothing is no part of the task's log (see [sia.Step]):
-// only the effects that answer it are written down, and that somebody was heard.
+// transactions. An event with an id that was applied to the task before changes
+// nothing and is returned as ignored. So is every fact except Start and Restored for a
+// task that does not exist. An event that changes nothing is not added to the task's log (see
+// [sia.Step]): only the effects that answer it are written, and that it was received.
 func (s *TaskStore) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error) {
 	var res sia.Result
 	err := s.write(ctx, fmt.Sprintf("apply event %s to task %s", e.ID, id), func(tx *sql.Tx) (err error) {
@@ -42,8 +42,8 @@ func (s *TaskStore) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, 
 		"state", res.Task.State, "why", res.Why, "ignored", res.Ignored, "effects", len(res.Effects))
 }
 
-// applyTx is Apply inside a transaction. One effect that the caller goes on with
-// itself is left in joined and gets no job (see [sia.EffectKind.Joins]); nil: each gets one.
+// applyTx is Apply inside a transaction. One effect that the caller carries out
+// itself is stored in *joined and gets no job (see [sia.EffectKind.Joins]); nil: each gets one.
 func (s *TaskStore) applyTx(
 	ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Event, joined **sia.Effect,
 ) (sia.Result, error) {
@@ -73,7 +73,7 @@ func (s *TaskStore) applyTx(
 	if e.Fact, err = s.withRoom(ctx, tx, before, e.Fact); err != nil {
 		return sia.Result{}, err
 	}
-	// Step sees the event as a replay will: as it is stored.
+	// Pass Step the event as a replay will: decoded from its stored form.
 	stored, err := json.Marshal(e)
 	if err != nil {
 		return sia.Result{}, fmt.Errorf("encode the event: %w", err)
@@ -101,7 +101,7 @@ func (s *TaskStore) applyTx(
 	return res, w.err
 }
 
-// taskLock is what a transaction holds that applies events to a task.
+// taskLock returns the name of the lock for applying events to a task.
 func taskLock(id sia.TaskID) string { return "task " + string(id) }
 
 // task loads a task; an error wraps ErrNotFound when there is none.

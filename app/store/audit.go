@@ -13,49 +13,49 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Operator is how acts name whoever runs the server. Records that are read by people have words for that instead.
+// Operator is the name of the server's operator in acts.
 const Operator = "operator"
 
-// Act is something that somebody did, or SIA. Its JSON is what `sia audit` prints; fields are only added.
+// Act is an entry of the audit log. `sia audit` prints its JSON, to which fields may only be added.
 type Act struct {
 	At     time.Time  `json:"at"`
-	Who    string     `json:"who"`            // a login, "operator" (whoever runs the server) or "sia"
+	Who    string     `json:"who"`            // a login, "operator" (of the server) or "sia"
 	What   string     `json:"what"`           // kind of the event or act, "decide " and the question, "effect " and a kind
 	Repo   int64      `json:"repo,omitempty"` // GitHub's id; 0: none, or all
 	Task   sia.TaskID `json:"task,omitempty"`
-	Detail string     `json:"detail,omitempty"` // what followed, for people
-	Wrote             // what an effect wrote
+	Detail string     `json:"detail,omitempty"` // the result, for users
+	Wrote             // by an effect
 }
 
-// Wrote names what an effect wrote to GitHub, as far as it is known; zero: nothing.
+// Wrote identifies the objects that an effect wrote to GitHub, if known; zero: none.
 type Wrote struct {
 	Commit  sia.SHA `json:"commit,omitempty"`
 	Pull    int     `json:"pull,omitempty"`    // number of the pull request
-	Issue   int     `json:"issue,omitempty"`   // number of the issue, or of the pull request that it stands on
-	Comment int64   `json:"comment,omitempty"` // GitHub's id; of a reply and a reaction, what they are for
+	Issue   int     `json:"issue,omitempty"`   // number of the issue or pull request of the comment
+	Comment int64   `json:"comment,omitempty"` // GitHub's id; for a reply or a reaction, the comment it answers
 	URL     string  `json:"url,omitempty"`
 }
 
-// ActFilter chooses acts; a zero field chooses all.
+// ActFilter selects acts; a zero field selects all.
 type ActFilter struct {
 	Repo  int64  // GitHub's repository id
-	Login string // in whatever case; also "operator" and "sia"
+	Login string // case-insensitive; also "operator" and "sia"
 	Since time.Time
 	Limit int // at most; 0 is 100
 }
 
-// writesGitHub are the effects that change something on GitHub.
+// writesGitHub lists the kinds of effects that change something on GitHub.
 const writesGitHub = `'push', 'pull', 'update', 'take-back', 'rerun', 'memory', 'announce', 'escalate', 'close',
 	'final-review', 'ready', 'draft', 'sync', 'react', 'reply', 'respond', 'study'`
 
-// Acts lists who did what, the latest first: what people said and asked for, pauses, changes of policies, decisions,
+// Acts lists the audit log, the latest first: comments and requests of users, pauses, changes of policies, decisions,
 // and what SIA wrote to GitHub. Sign-ins are not stored.
 func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
 	op := fmt.Sprintf("list the last %d acts", f.Limit)
-	var effects []string // the key of each act; empty: it is no effect
+	var effects []string // the effect key of each act; empty: it is no effect
 	acts, err := list(ctx, s.DB, op, func(from row) (a Act, err error) {
 		var effect string
 		err = from.Scan(asMicros{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail, &effect)
@@ -96,7 +96,7 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	return acts, s.explain(op, s.nameWritten(ctx, acts, effects))
 }
 
-// nameWritten adds to effects that were carried out what they wrote.
+// nameWritten sets Wrote in the acts of completed effects.
 func (s *PersonStore) nameWritten(ctx context.Context, acts []Act, effects []string) error {
 	tasks := map[sia.TaskID]sia.Task{}
 	for i := range acts {
@@ -107,7 +107,7 @@ func (s *PersonStore) nameWritten(ctx context.Context, acts []Act, effects []str
 		t, known := tasks[a.Task]
 		var err error
 		if !known {
-			if t, err = task(ctx, s.r, a.Task); errors.Is(err, ErrNotFound) { // it was deleted since
+			if t, err = task(ctx, s.r, a.Task); errors.Is(err, ErrNotFound) { // deleted meanwhile
 				continue
 			}
 			tasks[a.Task] = t
@@ -125,10 +125,10 @@ func (s *PersonStore) nameWritten(ctx context.Context, acts []Act, effects []str
 	return nil
 }
 
-// wrote is what an effect wrote, by its outcome, and where that does not say, by the effect and by its task.
+// wrote returns what an effect wrote, from its outcome or else from the effect and its task.
 func (s *PersonStore) wrote(ctx context.Context, t sia.Task, key string) (w Wrote, err error) {
 	var f sia.Effect
-	var outcome sql.NullString // none: it changed nothing of the task
+	var outcome sql.NullString // null: it did not change the task
 	var status int64           // the status comment
 	if err := s.r.QueryRowContext(ctx, `SELECT f.effect, o.event, coalesce(s.github_id, 0) FROM effects f
 		LEFT JOIN task_events o ON o.task_id = f.task_id AND o.event_id = f.key
@@ -175,7 +175,7 @@ func (s *PersonStore) wrote(ctx context.Context, t sia.Task, key string) (w Wrot
 	return w, nil
 }
 
-// words name what was written, for people.
+// words describes the written objects, for users.
 func (w Wrote) words() string {
 	var all []string
 	if w.Commit != "" {
@@ -196,8 +196,8 @@ func (w Wrote) words() string {
 	return strings.Join(all, ", ")
 }
 
-// LogAct keeps an act that neither a task's log nor another table has: somebody taught a lesson, or had one forgotten.
-// Without a name it is the operator's.
+// LogAct stores an act that neither a task's log nor another table has, such as a lesson that was taught or forgotten.
+// An empty Who means the operator.
 func (s *PersonStore) LogAct(ctx context.Context, a Act) error {
 	return s.write(ctx, "log who did what", func(tx *sql.Tx) error { return logAct(ctx, tx, a) })
 }

@@ -32,9 +32,9 @@ func (s *sqliteDialect) Backup(ctx context.Context, file string) (size int64, er
 	if size, err = checkBackup(ctx, copied); err != nil {
 		return 0, fmt.Errorf("%s: %w", op, err)
 	}
-	err = os.Link(copied, file) // unlike renaming, not in the place of what somebody has just made
+	err = os.Link(copied, file) // unlike a rename, does not replace a file that was just created
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = os.Rename(copied, file) // not every disk has links
+		err = os.Rename(copied, file) // not every file system has links
 	}
 	if err != nil {
 		return 0, taken(op, err)
@@ -47,8 +47,8 @@ func (s *sqliteDialect) Files() []string {
 	return []string{s.path, s.path + "-wal", s.path + "-shm", s.path + ".lock"}
 }
 
-// taken says why the file of a backup can't be made. A nil err means that the file
-// exists.
+// taken returns the error for a backup file that can't be created. A nil err means that
+// the file exists.
 func taken(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return &sia.Error{Op: op, Permanent: true,
@@ -57,8 +57,8 @@ func taken(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// checkBackup makes sure of a copy: that SQLite can read all of it, that its owner alone can, and
-// that it is on the disk.
+// checkBackup checks that SQLite can read all of a copy, makes it readable by its owner alone, and
+// syncs it to the disk.
 func checkBackup(ctx context.Context, file string) (size int64, err error) {
 	db, err := sql.Open("sqlite", file)
 	if err != nil {

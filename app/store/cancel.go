@@ -13,10 +13,10 @@ import (
 // when its effect is cancelled: errors.Is(context.Cause(ctx), ErrCancelled).
 var ErrCancelled error = river.ErrJobCancelledRemotely
 
-// CancelEffect has an effect stopped. When its handler runs, in whatever
-// process, the handler's context ends within about 50 ms, and what it returns is
-// still applied. When the effect waits, it reports that it was stopped without
-// running. When it has reported already, nothing happens. The error wraps
+// CancelEffect cancels an effect. If its handler is running, in any process,
+// the handler's context ends within about 50 ms, and its result is
+// still applied. If the effect is waiting, its outcome is that it was stopped,
+// without a run. If it has ended, nothing happens. The error wraps
 // [ErrNotFound] when there is no such effect.
 func (s *TaskStore) CancelEffect(ctx context.Context, key string) error {
 	return s.write(ctx, "cancel effect "+key, func(tx *sql.Tx) error {
@@ -33,9 +33,9 @@ func (s *TaskStore) CancelEffect(ctx context.Context, key string) error {
 		case err != nil && !errors.Is(err, rivertype.ErrNotFound):
 			return err
 		case err == nil && row.State == rivertype.JobStateRunning:
-			return nil // River ends its worker's context
+			return nil // River cancels its worker's context
 		}
-		// The job that waited, perhaps behind long attempts, is gone. The effect still has to report.
+		// The waiting job, which may have been queued behind long attempts, is gone. The outcome still has to be applied.
 		return s.insertJob(ctx, tx, key, queueEffects, s.now())
 	})
 }

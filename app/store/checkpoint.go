@@ -7,14 +7,14 @@ import (
 
 const (
 	checkpointEvery = time.Second
-	checkpointBusy  = 200 * time.Millisecond // what starting the log over may wait for readers
-	walMost         = 16 << 10               // pages of 4 KiB in the log, before writers are held up to start it over
+	checkpointBusy  = 200 * time.Millisecond // busy timeout of a restart of the log, which waits for readers
+	walMost         = 16 << 10               // size of the log, in pages of 4 KiB, above which a restart blocks writers
 )
 
-// background moves what was written from SQLite's write-ahead log into the
-// database file, until ctx ends. SQLite would do so itself at every thousandth
-// page, in whatever transaction gets there, which then waits for the disk; a
-// connection that does nothing else holds up nobody
+// background checkpoints SQLite's write-ahead log into the database file, until
+// ctx ends. SQLite would do so itself at every thousandth page, in the
+// transaction that writes that page, which then waits for the disk; on a
+// connection of its own a checkpoint delays no transaction
 // (https://sqlite.org/wal.html#ckpt).
 func (s *sqliteDialect) background(ctx context.Context) {
 	tick := time.NewTicker(checkpointEvery)
@@ -25,16 +25,16 @@ func (s *sqliteDialect) background(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		// The log starts over only when a checkpoint has caught up with its writers. Under steady load that may not come by
-		// itself. Right after another checkpoint there is little left to move while they wait. The file keeps its size:
-		// cutting it off takes longer than all else, and writers would wait for that, too.
+		// The log restarts only when a checkpoint has caught up with the writers, which may never happen under steady load.
+		// Right after a passive checkpoint little is left to move while they wait. The file is not truncated, because that
+		// takes longest of all, and writers would wait for it, too.
 		if s.moveLog(ctx, "PASSIVE") > walMost {
 			s.moveLog(ctx, "RESTART")
 		}
 	}
 }
 
-// moveLog moves what is in the log into the database file, and returns how many pages the log has.
+// moveLog runs a checkpoint, and returns the number of pages in the log.
 func (s *sqliteDialect) moveLog(ctx context.Context, mode string) (pages int) {
 	var busy, moved int
 	err := s.ckpt.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &pages, &moved)

@@ -12,12 +12,12 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// On SQLite River learns of new jobs by looking into its notification table, twenty times a second. Through a task of
-// forty hops that is a second in which nothing happens. So a job that this process writes is told of here when it is
-// committed; what another process writes River finds by looking. On PostgreSQL this process hears of its own jobs in
-// the same way, at once and also behind a pooler, and of other processes' by PostgreSQL's notifications.
+// On SQLite River polls its notification table for new jobs, twenty times a second. In a task of forty steps that adds a
+// second of latency. So the jobs of this process are announced here when they are committed; River finds those of other
+// processes by polling. On PostgreSQL this process announces its own jobs in the same way, without delay and also
+// behind a pooler, and receives PostgreSQL's notifications for the jobs of other processes.
 
-// The topics under which River's clients hear of each other:
+// The topics of the notifications between River's clients:
 // https://github.com/riverqueue/river/blob/v0.51.1/internal/notifier/notifier.go
 const (
 	insertTopic     = "river_insert"
@@ -25,17 +25,17 @@ const (
 	leadershipTopic = "river_leadership"
 )
 
-// commits tells of what this process commits. It is safe for concurrent use.
+// commits announces the commits of this process. It is safe for concurrent use.
 type commits struct {
-	jobs chan *riverdriver.Notification // of queues that got jobs, for the engine
+	jobs chan *riverdriver.Notification // of queues with new jobs, for the engine
 
 	mu   sync.Mutex
-	next chan struct{} // closed by the next commit; nil: nobody waits for it
+	next chan struct{} // closed by the next commit; nil: nothing waits for it
 }
 
 func newCommits() *commits { return &commits{jobs: make(chan *riverdriver.Notification, 64)} }
 
-// after is closed after the next commit.
+// after returns a channel that is closed after the next commit.
 func (c *commits) after() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,7 @@ func (c *commits) after() <-chan struct{} {
 	return c.next
 }
 
-// done says that a transaction was committed, and in which queues it left jobs.
+// done announces a committed transaction and the queues into which it inserted jobs.
 func (c *commits) done(queues []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,12 +56,12 @@ func (c *commits) done(queues []string) {
 	for _, q := range queues {
 		select {
 		case c.jobs <- &riverdriver.Notification{Topic: insertTopic, Payload: fmt.Sprintf(`{"queue":%q}`, q)}:
-		default: // no engine runs, or so many wait that the queue is looked at anyway
+		default: // no engine runs, or enough notifications wait that the queue is polled anyway
 		}
 	}
 }
 
-// filled notes the queues that got jobs in each open transaction. It is safe for concurrent use.
+// filled records, for each open transaction, the queues into which it inserted jobs. It is safe for concurrent use.
 type filled struct {
 	mu     sync.Mutex
 	queues map[*sql.Tx][]string
@@ -76,7 +76,7 @@ func (f *filled) add(tx *sql.Tx, queue string) {
 	f.queues[tx] = append(f.queues[tx], queue)
 }
 
-// take returns the queues of a transaction, and forgets them.
+// take removes and returns the queues of a transaction.
 func (f *filled) take(tx *sql.Tx) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,11 +85,11 @@ func (f *filled) take(tx *sql.Tx) []string {
 	return queues
 }
 
-// commitDriver is River's driver, of which the engine hears of commits.
+// commitDriver is River's driver, with a listener that also receives the commits of this process.
 type commitDriver struct {
 	riverdriver.Driver[*sql.Tx]
 	s     *DB
-	alone bool // no other process works
+	alone bool // no other process works on the database
 }
 
 // GetListener implements riverdriver.Driver.
@@ -107,7 +107,7 @@ func (d commitDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
 	return x
 }
 
-// noNotifyTx writes nothing into River's notification table about jobs: the workers would look once more, in vain.
+// noNotifyTx skips River's notifications of new jobs, which would only make the workers poll once more.
 type noNotifyTx struct{ riverdriver.ExecutorTx }
 
 // NotifyMany implements riverdriver.Executor.
@@ -118,21 +118,21 @@ func (x noNotifyTx) NotifyMany(ctx context.Context, p *riverdriver.NotifyManyPar
 	return x.ExecutorTx.NotifyMany(ctx, p)
 }
 
-// commitListener is River's listener, which hears of this process's commits besides. It never fails: while the other
-// processes can't be heard, workers look once a second.
+// commitListener is River's listener, which also receives the commits of this process. It never fails: while the
+// notifications of other processes are unavailable, workers poll once a second.
 type commitListener struct {
 	riverdriver.Listener
 	log    *slog.Logger
 	jobs   <-chan *riverdriver.Notification
 	others chan *riverdriver.Notification
-	stop   func() // ends the listening to others
+	stop   func() // stops receiving from others
 }
 
-// listenAgain is when others are listened to again after that has failed.
+// listenAgain is the delay before connecting again after a failure.
 const listenAgain = 5 * time.Second
 
-// Connect implements riverdriver.Listener. Others are heard beside the commits: to cut a statement short for each of
-// these would have database/sql throw the connection away.
+// Connect implements riverdriver.Listener. A goroutine of its own receives the notifications of other processes:
+// canceling a wait for each local commit would make database/sql close the connection.
 func (l *commitListener) Connect(ctx context.Context) error {
 	err := l.connect(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -145,7 +145,7 @@ func (l *commitListener) Connect(ctx context.Context) error {
 	return nil
 }
 
-// connect begins to listen to others.
+// connect starts listening to other processes.
 func (l *commitListener) connect(ctx context.Context) error {
 	err := l.Listener.Connect(ctx)
 	for _, topic := range []string{insertTopic, controlTopic, leadershipTopic} {
@@ -156,7 +156,7 @@ func (l *commitListener) connect(ctx context.Context) error {
 	return err
 }
 
-// hear passes on what others say, until ctx ends. err is how connect ended.
+// hear forwards notifications of other processes until ctx ends. err is the result of connect.
 func (l *commitListener) hear(ctx context.Context, err error) {
 	for {
 		for err == nil {
@@ -194,7 +194,7 @@ func (l *commitListener) Close(context.Context) error {
 	return nil
 }
 
-// Listen implements riverdriver.Listener: all topics are heard.
+// Listen implements riverdriver.Listener: all topics are received anyway.
 func (*commitListener) Listen(context.Context, string) error { return nil }
 
 // Unlisten implements riverdriver.Listener.

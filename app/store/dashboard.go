@@ -11,16 +11,16 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What the pages show is read here. Each query is bounded and answered from an index
-// (migration 21), and each takes a [Sight]: what isn't in it is not counted either.
+// The queries of the web pages. Each is bounded and answered from an index
+// (migration 21), and each takes a [Visibility]: rows outside of it are not counted either.
 
-// Find chooses tasks as a person looks for them; a zero field chooses all.
+// Find selects tasks for the search page; a zero field selects all.
 type Find struct {
 	Repo        int64 // GitHub's repository id
 	States      []sia.State
-	Temperature sia.Temperature // warm: it waits for a person, see [sia.Task.Waits]
+	Temperature sia.Temperature // warm: it waits for a user, see [sia.Task.Waits]
 	Technique   sia.TechniqueID // of any of its attempts
-	Text        string          // words that the title has, in any order and whatever the case of ASCII letters
+	Text        string          // words of the title, in any order and case (of ASCII letters)
 	From, To    time.Time       // changed at or after From, and before To
 	Skip        int
 	Limit       int // at most; at least 1
@@ -39,19 +39,19 @@ func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 	c.also(len(f.States) > 0, "state "+s.among(texts), array[sia.State](f.States))
 	c.also(f.Temperature != "", "temperature <> '' AND temperature = ?", f.Temperature)
 	c.also(f.Technique != "", "id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
-	for _, word := range strings.Fields(f.Text) { // as both databases do it with a column
+	for _, word := range strings.Fields(f.Text) { // in a form that works on both databases
 		c.also(true, "replace(lower(title), ?, '') <> lower(title)", asciiLower(word))
 	}
 	c.also(!f.From.IsZero(), "updated_at >= ?", micros(f.From))
 	c.also(!f.To.IsZero(), "updated_at < ?", micros(f.To))
-	// The rows are chosen from an index; only those of the page are read.
+	// The rows are selected from an index; only those of the page are read.
 	return `SELECT t.task FROM (SELECT id, updated_at FROM tasks
 		WHERE ` + c.String() + ` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found
 		JOIN tasks t ON t.id = found.id ORDER BY found.updated_at DESC, found.id`,
 		append(c.args, max(1, f.Limit), max(0, f.Skip))
 }
 
-// CountOpen counts the tasks that have not ended: those that wait for a person, and those that go on by themselves.
+// CountOpen counts the tasks that have not ended: those that wait for a user, and those that make progress.
 func (s *TaskStore) CountOpen(ctx context.Context, v Visibility) (waiting, going int, err error) {
 	query, args := s.openQuery(v)
 	err = s.r.QueryRowContext(ctx, query, args...).Scan(&waiting, &going)
@@ -83,17 +83,17 @@ func (s *TaskStore) CountStates(ctx context.Context, v Visibility) (map[sia.Stat
 	return out, s.explain("count tasks by state", err)
 }
 
-// Week counts the tasks that ended in seven days, and the credits spent in them.
+// Week has the number of tasks that ended in seven days, and the credits spent in that time.
 type Week struct {
 	From    time.Time   `json:"from"`
 	Passed  int         `json:"passed"` // tasks
 	Stopped int         `json:"stopped"`
-	Spent   sia.Credits `json:"spent"` // of all tasks, also of those that ended in no week
+	Spent   sia.Credits `json:"spent"` // of all tasks, ended or not
 }
 
-// Weeks are the last n weeks up to a time, the oldest first. A task counts in the week in which
-// it ended, as what it ended in last there. Those that were rebuilt from memory don't: when they
-// ended is not known.
+// Weeks returns the last n weeks up to a time, the oldest first. A task counts in the week in which
+// it ended, with its last final state in that week. Tasks that were rebuilt from memory don't count,
+// because their end is unknown.
 func (s *TaskStore) Weeks(ctx context.Context, v Visibility, until time.Time, n int) ([]Week, error) {
 	const week = 7 * 24 * time.Hour
 	weeks := make([]Week, n)
@@ -119,15 +119,15 @@ func (s *TaskStore) Weeks(ctx context.Context, v Visibility, until time.Time, n 
 	return weeks, nil
 }
 
-// Cost is what the tasks of a repository cost in a period.
+// Cost is the cost of a repository's tasks in a period.
 type Cost struct {
 	Repo   int64       `json:"repo_id"`
 	Period int         `json:"period"` // 0 is the first
 	Spent  sia.Credits `json:"spent"`
 }
 
-// Costs is what each repository cost in each period between two successive times, in one query. The times ascend, and
-// a period begins with its first. A period in which a repository cost nothing is left out.
+// Costs returns the cost of each repository in each period between two successive times, with one query. The times
+// ascend, and a period includes its start. Periods without cost are left out.
 func (s *CreditStore) Costs(ctx context.Context, v Visibility, times ...time.Time) ([]Cost, error) {
 	return costs(ctx, s.DB, v, times, "repo_id", "TRUE", func(from row) (c Cost, err error) {
 		err = from.Scan(&c.Repo, &c.Period, &c.Spent)
@@ -135,14 +135,14 @@ func (s *CreditStore) Costs(ctx context.Context, v Visibility, times ...time.Tim
 	})
 }
 
-// TeamCost is what the tasks of a team cost in a period.
+// TeamCost is the cost of a team's tasks in a period.
 type TeamCost struct {
 	Team   string
 	Period int // 0 is the first
 	Spent  sia.Credits
 }
 
-// TeamCosts is what each team cost in each period, as in [CreditStore.Costs]. What no team was named for is left out.
+// TeamCosts returns the cost of each team in each period, as in [CreditStore.Costs]. Tasks without a team are left out.
 func (s *CreditStore) TeamCosts(ctx context.Context, v Visibility, times ...time.Time) ([]TeamCost, error) {
 	return costs(ctx, s.DB, v, times, "team", "team <> ''", func(from row) (c TeamCost, err error) {
 		err = from.Scan(&c.Team, &c.Period, &c.Spent)
@@ -150,7 +150,7 @@ func (s *CreditStore) TeamCosts(ctx context.Context, v Visibility, times ...time
 	})
 }
 
-// costs sums what was spent by a column and by the period, of the rows for which a condition holds.
+// costs sums the spent credits by a column and by the period, in the rows that match a condition.
 func costs[T any](
 	ctx context.Context, s *DB, v Visibility, times []time.Time, by, condition string, scan func(row) (T, error),
 ) ([]T, error) {
@@ -169,13 +169,13 @@ func costs[T any](
 		GROUP BY 1, 2 ORDER BY 1, 2`, append(args, v.args()...)...)
 }
 
-// SeenRepositories lists the repositories of a sight, by name.
+// SeenRepositories lists the visible repositories, by name.
 func (s *InstallationStore) SeenRepositories(ctx context.Context, v Visibility) ([]Repository, error) {
 	return list(ctx, s.DB, "list repositories", scanRepository,
 		`SELECT `+repositoryColumns+` FROM repositories WHERE `+s.sees("id")+` ORDER BY owner, name`, v.args()...)
 }
 
-// SetupPulse is a text that differs whenever it has changed how far the repositories of an installation are set up.
+// SetupPulse returns a text that changes whenever a setup of the installation's repositories changes.
 func (s *SetupStore) SetupPulse(ctx context.Context, installation int64) (string, error) {
 	var repos, pending, at int64
 	err := s.r.QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN state = 'pending' THEN 1 END),
@@ -183,8 +183,8 @@ func (s *SetupStore) SetupPulse(ctx context.Context, installation int64) (string
 	return fmt.Sprintf("%d.%d.%d", repos, pending, at), s.explain("look what changed", err)
 }
 
-// Pulse is a text that differs whenever something in sight has changed: of one task with its
-// transcript, or with "" of all tasks.
+// Pulse returns a text that changes whenever the task or its transcript changes or, with an
+// empty id, whenever any visible task changes.
 func (s *TaskStore) Pulse(ctx context.Context, v Visibility, id sia.TaskID) (pulse string, err error) {
 	if id == "" {
 		var at int64
@@ -199,7 +199,7 @@ func (s *TaskStore) Pulse(ctx context.Context, v Visibility, id sia.TaskID) (pul
 		pulse = fmt.Sprintf("%d.%d", version, turns)
 	}
 	if errors.Is(err, sql.ErrNoRows) && id == "" {
-		return "", nil // there is no task yet, which is a state like another
+		return "", nil // no task yet
 	}
 	return pulse, s.explain("look what changed", orNotFound(err))
 }

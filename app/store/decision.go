@@ -10,8 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// LogDecision writes a decision down. When one of its id is there already, that
-// one stands and nothing is written.
+// LogDecision stores a decision. If one with its id exists, it writes nothing.
 func (s *DecisionStore) LogDecision(ctx context.Context, d sia.Decision) error {
 	op := "log decision " + d.ID
 	if d.ID == "" || d.Type == "" {
@@ -21,7 +20,7 @@ func (s *DecisionStore) LogDecision(ctx context.Context, d sia.Decision) error {
 		ON CONFLICT (id) DO NOTHING`, decisionFields(&d)...)
 }
 
-// SettleDecision notes the result of a decision, and what of that is its merit.
+// SettleDecision stores the outcome of a decision, and the credit for it.
 // The error wraps [ErrNotFound] when there is no such decision.
 func (s *DecisionStore) SettleDecision(ctx context.Context, id, outcome string, credit float64) error {
 	return s.change(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome,
@@ -46,7 +45,7 @@ func (s *DecisionStore) Decision(ctx context.Context, id string) (sia.Decision, 
 	return load(ctx, s.DB, "load decision "+id, scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE id = ?`, id)
 }
 
-// Decisions lists what was decided for a task, oldest first.
+// Decisions lists the decisions for a task, oldest first.
 func (s *DecisionStore) Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error) {
 	return list(ctx, s.DB, "load the decisions of task "+string(id), scanDecision,
 		`SELECT `+decisionColumns+` FROM decisions WHERE task_id = ? ORDER BY n`, id)
@@ -78,34 +77,34 @@ func (s *DecisionStore) latest(
 
 // Outcome is the result of an intervention: its attempt passed or it did not.
 type Outcome struct {
-	ID           int64 // the place in the order in which outcomes are learned from; given by RecordOutcome
+	ID           int64 // ascending in the order of recording; assigned by RecordOutcome
 	Task         sia.TaskID
 	Intervention int      // 1-based within the task
 	Repo         sia.Repo // its Owner is the organisation
 	Pattern      sia.Pattern
 	Technique    sia.TechniqueID
 	Resolved     bool
-	Attempt      int                // techniques tried in the task before, from 0
-	Z            float64            // the confidence in the technique, standardised within its diagnosis; 0: none
-	Confidence   map[string]float64 // technique → what the model said, in 0–1; nil: no model said anything
+	Attempt      int                // number of techniques tried earlier in the task
+	Z            float64            // the confidence in the technique, standardized within its diagnosis; 0: none
+	Confidence   map[string]float64 // technique → the model's confidence, in 0–1; nil: no model was asked
 	Imported     ImportedTally      `json:",omitzero"` // of the technique, when it was chosen
-	Setup        string             // names the models and prompts that it was decided under
+	Setup        string             // identifies the models and prompts of the decision
 	Decision     string             // id of the decision; empty: none was logged
 	At           time.Time
 }
 
-// ImportedTally is what other installations had seen, as so many outcomes; zero: nothing was imported.
+// ImportedTally is the imported experience of other installations, as a number of outcomes; zero: none.
 type ImportedTally struct{ Resolved, Tried float64 }
 
-// RecordOutcome appends an outcome. The first one of an intervention stands: new
-// tells whether this is it.
+// RecordOutcome appends an outcome, unless there is one of its intervention. isNew
+// reports whether it was appended.
 func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err error) {
 	return s.record(ctx, fmt.Sprintf("record the outcome of intervention %d of task %s", o.Intervention, o.Task),
 		"outcomes", outcomeColumns, o.fields())
 }
 
-// record appends a row, of which the first column is the id, unless there is one of its key. Ids become visible in
-// their order because one transaction at a time gives them.
+// record appends a row with an id as its first column, unless its key exists. Ids become visible in
+// their order, because a lock serializes the transactions that assign them.
 func (s *OutcomeStore) record(ctx context.Context, op, table, columns string, fields []any) (isNew bool, err error) {
 	err = s.write(ctx, op, func(tx *sql.Tx) error {
 		if err := s.hold(ctx, tx, table); err != nil {
@@ -135,7 +134,7 @@ func scanOutcome(from row) (o Outcome, err error) {
 }
 
 // OutcomesSince lists the outcomes of all repositories that were recorded after
-// the one of this id, in their order; 0 is before the first. No outcome appears
+// the one with the given id, in their order; 0: all. No outcome appears
 // later with an id below one that was listed.
 func (s *OutcomeStore) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the outcomes since %d", id), scanOutcome,

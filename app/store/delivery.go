@@ -27,8 +27,8 @@ type Delivery struct {
 	Received     time.Time
 }
 
-// deliveriesArgs is the job that works on deliveries that were saved together: one job costs River as much as another,
-// however many deliveries it is for.
+// deliveriesArgs has the arguments of the job that processes deliveries that were saved together. The cost of a job in
+// River does not depend on the number of its deliveries.
 type deliveriesArgs struct {
 	GUIDs []string `json:"guids"`
 }
@@ -36,11 +36,11 @@ type deliveriesArgs struct {
 // Kind names the job for River.
 func (deliveriesArgs) Kind() string { return "deliveries" }
 
-// KindAliases names the job that an earlier version made for a single delivery. Such jobs wait in a database that is
-// taken over, and servers of that version may still make them.
+// KindAliases names the job of earlier versions for a single delivery. An existing database may have such jobs, and
+// servers of those versions may still insert them.
 func (deliveriesArgs) KindAliases() []string { return []string{"delivery"} }
 
-// UnmarshalJSON reads the arguments of both.
+// UnmarshalJSON decodes the arguments of both kinds.
 func (a *deliveriesArgs) UnmarshalJSON(b []byte) error {
 	var read struct {
 		GUIDs []string
@@ -58,13 +58,13 @@ func (deliveriesArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueDeliveries, MaxAttempts: jobAttempts}
 }
 
-// SaveDelivery writes a delivery and the job that will work on it, in one
-// transaction; when it returns nil both are safe from a crash of the process. A
-// GUID that is known already is left alone and fresh is false, unless working on
-// it failed for good: then it is worked on again.
+// SaveDelivery writes a delivery and the job that processes it, in one
+// transaction; when it returns nil both survive a crash of the process. For a known
+// GUID it writes nothing and fresh is false, unless the delivery was given up:
+// then it is processed again.
 //
-// Calls that come at the same time share a transaction. When ctx ends first the
-// delivery may have been saved all the same.
+// Concurrent calls share a transaction. When ctx ends first, the
+// delivery may have been saved nevertheless.
 func (s *DeliveryStore) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
 	if d.GUID == "" {
 		return false, errors.New("save a delivery: it has no GUID")
@@ -85,7 +85,7 @@ func (s *DeliveryStore) SaveDelivery(ctx context.Context, d Delivery) (fresh boo
 	return saving.fresh, nil
 }
 
-// savedDelivery is a packed delivery, and whether it was new.
+// savedDelivery is a delivery with a packed body; fresh is set if it was new.
 type savedDelivery struct {
 	Delivery
 	fresh bool
@@ -95,7 +95,7 @@ type savedDelivery struct {
 func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery) error {
 	return s.write(ctx, "save deliveries", func(tx *sql.Tx) error {
 		first := make(map[string]*savedDelivery, len(all))
-		var unlike []*savedDelivery // no two have the same GUID
+		var unlike []*savedDelivery // without duplicate GUIDs
 		for _, d := range all {
 			if d.fresh = false; first[d.GUID] == nil {
 				first[d.GUID] = d
@@ -104,7 +104,7 @@ func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery
 		}
 		var fresh []string
 		for len(unlike) > 0 {
-			// By powers of two, so that there are few statements to prepare.
+			// In powers of two, to limit the number of prepared statements.
 			n := 1 << (bits.Len(uint(len(unlike))) - 1)
 			guids, err := insertDeliveries(ctx, tx, unlike[:n])
 			if err != nil {
@@ -120,7 +120,7 @@ func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery
 	})
 }
 
-// insertDeliveries writes rows, and returns the GUIDs of those that were new, or had failed for good.
+// insertDeliveries inserts deliveries, and returns the GUIDs of those that were new or had been given up.
 func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fresh []string, err error) {
 	var args []any
 	for _, d := range all {
@@ -134,7 +134,7 @@ func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fr
 		WHERE deliveries.state = 'failed' RETURNING guid`, args...)
 }
 
-// insertDeliveryJob writes the job for deliveries.
+// insertDeliveryJob inserts the job for deliveries.
 func (s *DB) insertDeliveryJob(ctx context.Context, tx *sql.Tx, guids []string) error {
 	if len(guids) == 0 {
 		return nil
@@ -159,7 +159,8 @@ func (s *DeliveryStore) delivery(ctx context.Context, guid string) (deliveryRow,
 	return d, s.explain("load delivery "+guid, orNotFound(err))
 }
 
-// LatestDelivery is the delivery that was saved last, without its body; ErrNotFound when none was.
+// LatestDelivery returns the delivery that was saved last, without its body; the error wraps [ErrNotFound] if there is
+// none.
 func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 	return load(ctx, s.DB, "load the latest delivery", func(from row) (d Delivery, err error) {
 		err = from.Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, asMicros{&d.Received})
@@ -167,30 +168,30 @@ func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 	}, `SELECT guid, event, action, installation_id, repo, received_at FROM deliveries ORDER BY id DESC LIMIT 1`)
 }
 
-// Arrived are those of the deliveries that were saved and are still there.
+// Arrived returns those of the deliveries that are in the database.
 func (s *DeliveryStore) Arrived(ctx context.Context, guids []string) (map[string]bool, error) {
 	return s.present(ctx, "look which deliveries arrived", `SELECT guid FROM deliveries WHERE guid `+s.among(texts),
 		array[string](guids))
 }
 
-// SaveAnswered notes that every delivery that GitHub had answered by a time is in the database.
+// SaveAnswered records that every delivery that was acknowledged to GitHub by a time is in the database.
 func (s *DeliveryStore) SaveAnswered(ctx context.Context, at time.Time) error {
 	return s.exec(ctx, "note which deliveries arrived", `INSERT INTO delivery_marks (name, at) VALUES ('answered', ?)
 		ON CONFLICT (name) DO UPDATE SET at = excluded.at`, micros(at))
 }
 
-// Answered is until when every delivery that GitHub had answered is in the database; zero: the database is new.
+// Answered returns the time that SaveAnswered recorded; zero: the database is new.
 func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(asMicros{&at})
 	return at, s.explain("look until when deliveries arrived", orZero(err))
 }
 
-// PruneDeliveries deletes the deliveries that were dealt with and were received
-// before a time. One that comes again afterwards counts as new, so keep them for
-// longer than GitHub offers to send again (3 days,
+// PruneDeliveries deletes finished deliveries that were received before a time. A
+// redelivery after that counts as new, so keep deliveries for longer than GitHub
+// offers to redeliver them (3 days,
 // https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
 //
-// Some are deleted at a time, as in PruneTranscripts: a day may have a million, and whoever writes waits meanwhile.
+// It deletes in batches, like PruneTranscripts: a day may have a million, and a long transaction blocks writers.
 func (s *DeliveryStore) PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error) {
 	if err := s.exec(ctx, "prune what was heard", `DELETE FROM heard WHERE at < ?`, micros(before)); err != nil {
 		return 0, err

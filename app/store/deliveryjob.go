@@ -13,14 +13,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// deliveriesWorker has deliveries worked on: those that were saved together, or one.
+// deliveriesWorker processes the deliveries of a job: those that were saved together, or one.
 type deliveriesWorker struct {
 	river.WorkerDefaults[deliveriesArgs]
 	e *Engine
 }
 
-// Work implements river.Worker. What is not dealt with when it ends, because the engine stops or something fails, goes
-// on in jobs of its own. So it does after a crash: the delivery that caused it must not take the others with it.
+// Work implements river.Worker. Deliveries that are not finished when it returns, because the engine stops or an error
+// occurs, continue in jobs of their own. So do all of them after a crash, so that the delivery that caused it affects
+// no other.
 func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesArgs]) error {
 	guids := job.Args.GUIDs
 	if len(guids) > 1 && job.Attempt > 1 {
@@ -65,7 +66,7 @@ func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesAr
 	return river.JobSnooze(w.e.c.Backoff(1))
 }
 
-// part gives each of some deliveries that wait a job of its own, and ends the job.
+// part inserts a job for each of the given deliveries that is still pending, and completes the common job.
 func (w *deliveriesWorker) part(ctx context.Context, job *river.Job[deliveriesArgs], guids []string) error {
 	s := w.e.s
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -85,17 +86,17 @@ func (w *deliveriesWorker) part(ctx context.Context, job *river.Job[deliveriesAr
 	})
 }
 
-// triedLater is a delivery that is tried again.
+// triedLater is a delivery that is retried.
 type triedLater struct {
 	guid  string
-	tries int // that this one counts as
+	tries int // number of tries to add
 	cause error
 	delay time.Duration
 }
 
-// deliver works on a delivery in a slot that the caller has taken, and frees the slot. attempt is the job's, from 1:
-// beyond the first, the process died. later is nil where the delivery is dealt with. The error says that the engine
-// stops.
+// deliver processes a delivery in a slot that the caller has taken, and frees the slot. attempt is the job's, from 1:
+// after all but the last, the process died. later is nil when the delivery is finished. The error is set only when the
+// engine stops.
 func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *triedLater, err error) {
 	free := sync.OnceFunc(func() { <-e.deliverySlots })
 	defer free()
@@ -141,7 +142,7 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 	return nil, nil
 }
 
-// callDelivery calls the handler, within its time.
+// callDelivery calls the handler, with its timeout.
 func (e *Engine) callDelivery(ctx context.Context, d Delivery) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.c.DeliveryTimeout)
 	defer cancel()
@@ -149,10 +150,10 @@ func (e *Engine) callDelivery(ctx context.Context, d Delivery) (err error) {
 	return e.h.Delivery(ctx, d)
 }
 
-// closedDelivery is how a delivery ended: done, or failed for a reason in words.
+// closedDelivery is a finished delivery with its state, "done" or "failed", and the reason of a failure.
 type closedDelivery struct{ guid, state, words string }
 
-// closeDeliveries closes deliveries. River completes their jobs afterwards, many at a time: a job that a crash leaves
+// closeDeliveries closes deliveries. River completes their jobs afterwards in batches: a job that a crash leaves
 // behind finds its deliveries closed.
 func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDelivery) error {
 	var done array[string]
@@ -181,8 +182,8 @@ func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDeliver
 	})
 }
 
-// tryLater writes a try down and makes the job for the next one, in the place of the job where that is for nothing
-// else.
+// tryLater records a try and inserts the job for the next one, which replaces the current job if that has no other
+// delivery.
 func (w *deliveriesWorker) tryLater(ctx context.Context, job *river.Job[deliveriesArgs], l triedLater) error {
 	s := w.e.s
 	s.log.WarnContext(ctx, "delivery is tried again", "delivery", l.guid, "in", l.delay, "err", l.cause)

@@ -15,16 +15,16 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// errStopping is the cause with which the contexts of long effects end when the engine stops.
+// errStopping is the cause with which the contexts of long effects are canceled when the engine stops.
 var errStopping = errors.New("this server stops; the effect goes on on another, or when this one is started again")
 
-// errUnknownKind is why an effect waits.
+// errUnknownKind is the reason why an effect of an unknown kind waits.
 var errUnknownKind = errors.New("this version of SIA does not know this kind of effect: it waits for a newer one")
 
-// unknownAgain is when an effect that this version does not know is looked at again, by whichever server.
+// unknownAgain is the delay before any server looks again at an effect of an unknown kind.
 const unknownAgain = 5 * time.Second
 
-// effectArgs is the job that carries out an effect.
+// effectArgs has the arguments of the job that carries out an effect.
 type effectArgs struct {
 	Key string `json:"key"`
 }
@@ -38,7 +38,7 @@ type effectWorker struct {
 	e *Engine
 }
 
-// Work implements river.Worker. The job is that of one effect and of those that join it, one after the other.
+// Work implements river.Worker. It carries out one effect and then those that join it.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {
 	held, err := w.begin(ctx, job)
 	for err == nil && held != nil {
@@ -47,7 +47,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) err
 	return err
 }
 
-// begin takes the lease of the effect that the job is for, or that is left of it. Nil: there is nothing to do now.
+// begin takes the lease of the job's effect or, if that has ended, of one that joined it. Nil: there is nothing to do.
 func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*heldLease, error) {
 	e, key := w.e, job.Args.Key
 	held, f, until, err := e.take(ctx, key, key)
@@ -69,8 +69,8 @@ func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*
 	return held, nil
 }
 
-// leftJoined takes the lease of an effect of a task that joined another, when the job of that one was put off in
-// between; nil: there is none, or another run has it.
+// leftJoined takes the lease of a pending effect that joined another one and so has no job of its own, which happens
+// when the job was postponed in between; nil: there is none, or another run has it.
 func (w *effectWorker) leftJoined(ctx context.Context, id sia.TaskID, job string) (*heldLease, error) {
 	key, err := load(ctx, w.e.s.DB, "look for what was left of task "+string(id), scanValue[string], `SELECT key
 		FROM effects WHERE task_id = ? AND state = 'pending' AND job_id = 0 LIMIT 1`, id)
@@ -84,7 +84,7 @@ func (w *effectWorker) leftJoined(ctx context.Context, id sia.TaskID, job string
 	return held, err
 }
 
-// carryOut carries out an effect, and returns the one that joins it.
+// carryOut carries out an effect, and returns the run of the effect that joins it, if any.
 func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs], held *heldLease) (*heldLease, error) {
 	defer held.end()
 	f := held.f
@@ -96,8 +96,8 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	}
 	tries := f.Tries + 1
 	if f.Key == job.Args.Key {
-		// River counts the times that a job was begun and neither put off nor
-		// interrupted: beyond the first, the process died.
+		// River counts the starts of a job that were neither snoozed nor
+		// interrupted: after each start but the last, the process died.
 		tries = f.Tries + job.Attempt
 	}
 	if tries > w.e.c.Tries {
@@ -108,7 +108,7 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 		if err := held.hasMirror(ctx); err != nil {
 			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "effect", f.Key, "err", err)
 		}
-		if w.e.stopping.Err() != nil { // River gave it out again before it was stopped itself
+		if w.e.stopping.Err() != nil { // River started the job again before it was stopped itself
 			return nil, w.later(ctx, job, held, errStopping, 0, 0)
 		}
 		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
@@ -117,7 +117,7 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	return w.report(ctx, job, held, tries, fact, err)
 }
 
-// lastTry is the key under which a handler's context says whether its error ends the effect.
+// lastTry is the context key of the value that LastTry returns.
 type lastTry struct{}
 
 // LastTry reports whether the effect of a handler's context is given up when the handler returns an error.
@@ -126,7 +126,7 @@ func LastTry(ctx context.Context) bool {
 	return last
 }
 
-// run calls the handler, with the context that it is promised.
+// run calls the handler with the timeout of the effect's kind.
 func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) {
 	t, err := w.e.s.Task(ctx, f.Task)
 	if err != nil {
@@ -163,7 +163,7 @@ func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact
 	return w.e.h.Effect(ctx, t, f)
 }
 
-// noPanic makes an error of a handler's panic. It is deferred.
+// noPanic converts a panic of a handler into an error. It must be deferred.
 func (s *DB) noPanic(ctx context.Context, op string, err *error) {
 	if p := recover(); p != nil {
 		s.log.ErrorContext(ctx, "handler panicked", "op", op, "panic", p, "stack", string(debug.Stack()))
@@ -172,7 +172,7 @@ func (s *DB) noPanic(ctx context.Context, op string, err *error) {
 	}
 }
 
-// report decides what a try's end means. What it writes counts only while the lease is held, see save and later.
+// report handles the result of a try. Its writes take effect only while the lease is held, see save and later.
 func (w *effectWorker) report(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, tries int, fact sia.Fact, err error,
 ) (joined *heldLease, _ error) {
@@ -198,9 +198,8 @@ func (w *effectWorker) report(
 	}
 }
 
-// finish writes an outcome down. While the database is in trouble, such as a
-// full disk, it keeps the outcome and goes on trying, so that work of half an
-// hour is not lost to it.
+// finish saves an outcome. While the database rejects writes, such as with a
+// full disk, it retries, so that the result of a long effect is not lost.
 func (w *effectWorker) finish(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, fact sia.Fact, cause error,
 ) (joined *heldLease, _ error) {
@@ -228,9 +227,9 @@ func (w *effectWorker) finish(
 	}
 }
 
-// save closes the effect, applies its outcome and completes the job, or takes the lease of the effect that joins: all
-// or nothing, and nothing when another run took the effect over. The context may have ended: what was done must be
-// written down.
+// save closes the effect, applies its outcome and completes the job, or takes the lease of the effect that joins, in
+// one transaction. It changes nothing when another run took the effect over. It ignores the end of ctx, because a
+// finished outcome must be saved.
 func (w *effectWorker) save(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, fact sia.Fact,
 ) (joined *heldLease, _ error) {
@@ -245,7 +244,7 @@ func (w *effectWorker) save(
 	var res *sia.Result
 	began := time.Now()
 	err := s.write(saving, "write down the outcome of "+f.Key, func(tx *sql.Tx) error {
-		if joined != nil { // this runs again: the lease of the first time was not taken
+		if joined != nil { // a retry: the lease of the previous try was rolled back
 			joined.end()
 		}
 		res, joined = nil, nil
@@ -253,7 +252,7 @@ func (w *effectWorker) save(
 			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
 			WHERE key = ? AND state = 'pending' AND lease_token = ?`, state, words, words, micros(ev.At), f.Key, held.token)
 		var next *sia.Effect
-		if err == nil && n > 0 { // else another run took the effect over: its outcome counts, not this one
+		if err == nil && n > 0 { // else another run took the effect over, and this outcome is dropped
 			var r sia.Result
 			r, err = s.applyTx(saving, tx, f.Task, ev, &next)
 			res = &r
@@ -265,7 +264,7 @@ func (w *effectWorker) save(
 			return complete(saving, tx, job)
 		}
 		joined = w.e.newLease(ctx, next.Key, job.Args.Key)
-		w.e.enter(joined) // it was made in this transaction: nobody else has it
+		w.e.enter(joined) // created in this transaction, so no other run has it
 		return joined.takeTx(saving, tx)
 	})
 	if joined != nil {
@@ -282,9 +281,8 @@ func (w *effectWorker) save(
 	return joined, nil
 }
 
-// later puts the effect off, and counts the failed tries, unless the lease is another's. Another job takes this one's
-// place: a job that River puts off is up to five seconds late, and River ends it for good when somebody cancels it at
-// that moment.
+// later postpones the effect and counts the failed tries, unless another run has the lease. It replaces the job by a new
+// one, because a job that River snoozes is up to five seconds late, and is lost when it is cancelled at that moment.
 func (w *effectWorker) later(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, cause error, delay time.Duration, failed int,
 ) error {
@@ -292,7 +290,7 @@ func (w *effectWorker) later(
 	held.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	queue, crashed := queueEffects, 0 // of what joined another effect
+	queue, crashed := queueEffects, 0 // for an effect that joined another
 	if key == job.Args.Key {
 		queue, crashed = job.Queue, job.Attempt-1
 	}
@@ -320,7 +318,7 @@ func (w *effectWorker) later(
 	return nil
 }
 
-// logLost says that the outcome of a run does not count.
+// logLost logs that the outcome of a run was dropped.
 func logLost(ctx context.Context, log *slog.Logger, key string) {
 	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "effect", key)
 }
@@ -330,15 +328,15 @@ func interrupted(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrCancelled)
 }
 
-// saveTimeout bounds what is written after a handler returned.
+// saveTimeout is the timeout of writes after a handler returned.
 const saveTimeout = 30 * time.Second
 
-// failed is the outcome of an effect that was given up.
+// failed returns the outcome of an effect that was given up.
 func (w *effectWorker) failed(ctx context.Context, f sia.Effect, err error) sia.Fact {
 	return sia.EffectFailed{Effect: f.Kind, Reason: forPeople(err), Cost: w.spent(ctx, f).Cost, SHA: f.SHA, Part: f.Part}
 }
 
-// cancelled is the outcome of an effect that was stopped and said nothing.
+// cancelled returns the outcome of an effect that was cancelled before it returned a result.
 func (w *effectWorker) cancelled(ctx context.Context, f sia.Effect) sia.Fact {
 	if f.Kind == sia.DoAttempt {
 		ended := w.spent(ctx, f)
@@ -348,7 +346,7 @@ func (w *effectWorker) cancelled(ctx context.Context, f sia.Effect) sia.Fact {
 	return sia.EffectFailed{Effect: f.Kind, Reason: "it was stopped"}
 }
 
-// spent is what an attempt used that does not say how it ended. The context may have ended.
+// spent returns the usage of an attempt without a result. It ignores the end of ctx.
 func (w *effectWorker) spent(ctx context.Context, f sia.Effect) sia.AttemptEnded {
 	if f.Kind != sia.DoAttempt || w.e.h.Spent == nil {
 		return sia.AttemptEnded{}
@@ -363,8 +361,8 @@ func (w *effectWorker) spent(ctx context.Context, f sia.Effect) sia.AttemptEnded
 	return used
 }
 
-// forPeople is the message of a sia.Error, which is meant for people, and else
-// the error's text, which may be long.
+// forPeople returns the user-facing message of a sia.Error, or else the
+// error's text, in at most 1000 bytes.
 func forPeople(err error) string {
 	var e *sia.Error
 	words := err.Error()

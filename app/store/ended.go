@@ -6,9 +6,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// EndedTask is a task that has ended, as forecasts need it.
+// EndedTask has the data of an ended task that forecasts need.
 type EndedTask struct {
-	sia.Ended   // without its kind
+	sia.Ended   // without the kind
 	Title, Body string
 	Labels      []string
 }
@@ -18,8 +18,8 @@ const endedTasksQuery = `SELECT task FROM tasks t
 		AND NOT EXISTS (SELECT 1 FROM task_events e WHERE e.task_id = t.id AND e.kind = 'restored')
 	ORDER BY updated_at DESC, id LIMIT ?`
 
-// EndedTasks are the latest tasks of an installation that passed or stopped after an attempt, at most limit. Those that
-// were rebuilt from memory are left out: when they ended is not known.
+// EndedTasks returns the latest tasks of an installation that passed or stopped after an attempt, at most limit. It
+// leaves out tasks that were rebuilt from memory, because their end is unknown.
 func (s *TaskStore) EndedTasks(ctx context.Context, installation int64, limit int) ([]EndedTask, error) {
 	all, err := collect(ctx, s.r, scanJSON[sia.Task], endedTasksQuery, installation, limit)
 	var out []EndedTask

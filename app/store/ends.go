@@ -14,10 +14,10 @@ type TaskEnd struct {
 	Repo   int64
 	Kind   string // of task, as package policies names it
 	Passed bool
-	Helped bool // a person answered a question in it
+	Helped bool // a user answered a question in it
 }
 
-// RecordTaskEnd notes the result of a task; the last word on it stands.
+// RecordTaskEnd records the result of a task; the last record replaces earlier ones.
 func (s *OutcomeStore) RecordTaskEnd(ctx context.Context, e TaskEnd) error {
 	return s.exec(ctx, "record what came of task "+string(e.Task), `INSERT INTO task_ends
 		(task_id, repo_id, kind, passed, helped, at) VALUES (?, ?, ?, ?, ?, ?)
@@ -25,12 +25,12 @@ func (s *OutcomeStore) RecordTaskEnd(ctx context.Context, e TaskEnd) error {
 		e.Task, e.Repo, e.Kind, e.Passed, e.Helped, micros(s.now()))
 }
 
-// TaskCount is how many tasks ended, and how many of them passed.
+// TaskCount counts tasks that ended, and those of them that passed.
 type TaskCount struct{ Ended, Passed int }
 
-// TaskEnds counts the tasks of a kind in a repository: all of them, of which those passed alone that
-// passed without a person's answer, and those in which a person gave one. To leave the latter out of the
-// former would leave out those that were not passed alone.
+// TaskEnds counts the tasks of a kind in a repository. alone counts all of them as ended, and as passed
+// only those that passed without a user's answer; to exclude helped tasks from it would exclude tasks
+// that SIA could not pass alone. helped counts those in which a user answered.
 func (s *OutcomeStore) TaskEnds(ctx context.Context, repo int64, kind string) (alone, helped TaskCount, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT count(*),
 			count(CASE WHEN helped = 0 AND passed = 1 THEN 1 END),
@@ -40,24 +40,24 @@ func (s *OutcomeStore) TaskEnds(ctx context.Context, repo int64, kind string) (a
 	return alone, helped, s.explain(fmt.Sprintf("count the tasks of repository %d", repo), err)
 }
 
-// CoderOutcome is the result of a coder's work on an attempt: what it cost, and whether it passed.
+// CoderOutcome is the result of a coder's work on an attempt: its cost, and whether it passed.
 type CoderOutcome struct {
-	ID       int64 // the place in the order in which outcomes are learned from; given by RecordCoderOutcome
+	ID       int64 // ascending in the order of recording; assigned by RecordCoderOutcome
 	Task     sia.TaskID
 	Attempt  int
 	Repo     int64
 	Org      string
 	Kind     string // of task, as package policies names it
 	Coder    string // its name in the server's configuration
-	Agent    string // agent and model, as it was then
+	Agent    string // agent and model at that time
 	Cost     sia.Credits
 	Resolved bool
-	Changed  bool     // it went by other instructions than those that had failed in the task before
-	Failed   []string // coders that had failed in the task before, in order
+	Changed  bool     // its instructions differ from those that failed earlier in the task
+	Failed   []string // coders that failed earlier in the task, in order
 	At       time.Time
 }
 
-// RecordCoderOutcome appends an outcome. The first one of a coder in an attempt stands.
+// RecordCoderOutcome appends an outcome. The first one of a coder in an attempt is kept.
 func (s *OutcomeStore) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
 	_, err := s.record(ctx, fmt.Sprintf("record the outcome of attempt %d of task %s", o.Attempt, o.Task),
 		"coder_outcomes", coderOutcomeColumns, o.fields())
@@ -78,7 +78,7 @@ func scanCoderOutcome(from row) (o CoderOutcome, err error) {
 }
 
 // CoderOutcomesSince lists the outcomes of all repositories that were recorded after the
-// one of this id, in their order; 0 is before the first.
+// one with the given id, in their order; 0: all.
 func (s *OutcomeStore) CoderOutcomesSince(ctx context.Context, id int64) ([]CoderOutcome, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the outcomes of coders since %d", id), scanCoderOutcome,
 		`SELECT `+coderOutcomeColumns+` FROM coder_outcomes WHERE id > ? ORDER BY id`, id)

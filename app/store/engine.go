@@ -17,74 +17,74 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Handlers carry out what was written down. Each may be called again for the
-// same thing after a crash, a failure or a shutdown, so each looks first whether
-// the world shows it already.
+// Handlers process deliveries, setups and effects. Each may be called again for the
+// same item after a crash, a failure or a shutdown, so each checks first whether
+// the work is done already.
 //
-// A handler's context ends when its time is up, when the engine stops for good,
-// or, with the cause [ErrCancelled], when somebody cancelled the effect. That of
+// A handler's context ends when its timeout expires, when the engine stops,
+// or, with the cause [ErrCancelled], when the effect was cancelled. The context of
 // Effect carries a lease (package lease), ends with the cause [ErrLeaseLost]
-// when that is lost, and says whether it is the [LastTry].
+// when that is lost, and records whether it is the [LastTry].
 type Handlers struct {
 	// Delivery turns a webhook into events and applies them.
 	Delivery func(ctx context.Context, d Delivery) error
-	// Setup makes a repository ready to be worked in, and says how far that is. An error is
-	// tried again a few times, and then noted.
+	// Setup sets up a repository and returns the resulting state. After an error it is
+	// retried a few times; then the error is stored.
 	Setup func(ctx context.Context, r Setup) (SetupResult, error)
-	// Effect makes the world show an effect and returns its result; a nil
+	// Effect carries out an effect and returns its result; a nil
 	// fact is sia.Done. It runs outside any transaction. Its outcome is applied
 	// to the task, with the effect's key as the event's id, in the transaction
-	// that completes the job. An error is tried again, after what
-	// [sia.RetryAfter] asks for when that is longer than the back-off; one that
+	// that completes the job. After an error it is retried, after the time of
+	// [sia.RetryAfter] when that is longer than the back-off; an error that
 	// is permanent, or of the last try, is applied as sia.EffectFailed.
 	//
 	// When the context was cancelled with ErrCancelled it may still return a
-	// fact, which counts. When it returns an error because the engine stops, the
+	// fact, which is applied. When it returns an error because the engine stops, the
 	// effect runs again after the next start, and the try does not count.
 	Effect func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error)
-	// Spent is the turns, the tokens and the cost of what was saved of an attempt. One that is stopped or given up and
-	// does not say how it ended is booked with them. Nil: nothing is.
+	// Spent returns the turns, the tokens and the cost of the saved part of an attempt. They are charged for an attempt
+	// that was stopped or given up without a result. Nil: nothing is charged.
 	Spent func(ctx context.Context, f sia.Effect) (sia.AttemptEnded, error)
-	// Periodic is the cron table.
+	// Periodic is the list of periodic jobs.
 	Periodic []Periodic
-	// Boundary, for crash tests, is called before and after Effect, when is
-	// "before" or "after"; nil in production. A panic in it is a crash at that
-	// point: nothing of the try is written down, and the effect runs again.
+	// Boundary, for crash tests, is called before and after Effect, with when
+	// "before" or "after"; nil in production. A panic in it simulates a crash at that
+	// point: nothing of the try is stored, and the effect runs again.
 	Boundary func(ctx context.Context, when string, f sia.Effect)
 }
 
-// EngineConfig sets limits. Zero fields take the defaults named.
+// EngineConfig configures an [Engine]. Zero fields take the defaults named.
 type EngineConfig struct {
 	Attempts   int // attempts at the same time; 2
 	Effects    int // other effects of one installation at the same time; 8
 	Deliveries int // deliveries at the same time; 8
 
-	// AttemptTimeout is how long an attempt of a task may run before its context
-	// ends: its settings' timeout, and some grace. The default grace is 5 minutes.
+	// AttemptTimeout returns the maximum duration of an attempt of a task: by
+	// default the timeout of its settings and a grace period of 5 minutes.
 	AttemptTimeout func(t sia.Task) time.Duration
-	AttemptWait    time.Duration // what an attempt may wait besides, for another machine that makes it; 0
-	FetchTimeout   time.Duration // of one that may have to fetch a whole repository first, and of a setup; 15 minutes
-	// of one that asks a model; 50 minutes, longer than the limits of the fetch and of the questions in it together: those
-	// are to end first, for then it falls back to rules
+	AttemptWait    time.Duration // additional time that an attempt may wait for another machine to run it; 0
+	FetchTimeout   time.Duration // of an effect that may have to fetch a whole repository first, and of a setup; 15 minutes
+	// of an effect that asks a model; 50 minutes, longer than the limits of the fetch and of its questions together: those
+	// must expire first, because the effect then falls back to rules
 	AskTimeout      time.Duration
 	EffectTimeout   time.Duration // of every other effect; 2 minutes
 	DeliveryTimeout time.Duration // 1 minute
 
 	Tries   int                            // of an effect or delivery before it is given up; 6
 	Backoff func(failed int) time.Duration // after the failed-th failed try, 1-based; 1 s, 4 s, 16 s…, jittered
-	// what running handlers get when the engine stops, before their contexts end; 10 s
+	// time between the stop of the engine and the end of the contexts of running handlers; 10 s
 	Grace time.Duration
 
-	// Lease is how long an effect is left to an engine that does not renew its lease; 1 minute.
+	// Lease is the duration of a lease; 1 minute. An effect is taken over from an engine that does not renew it.
 	Lease time.Duration
-	// Beats is when leases are renewed and those of others that ran out are taken over; nil: six times in a Lease.
+	// Beats triggers the renewal of leases and the takeover of expired ones; nil: six times in a Lease.
 	Beats <-chan time.Time
-	// Server names the folder with the mirrors that this engine's handlers use, by lower-case letters and digits. What
-	// takes long in a repository is left to the server that did so there before, for some seconds. Empty, or a database
+	// Server names the folder with the mirrors that this engine's handlers use, by lower-case letters and digits. For a
+	// few seconds, long jobs of a repository are reserved for the server that ran them before. Empty, or a database
 	// that is not shared: no server is preferred.
 	Server string
-	// Shared has other engines work on the database at the same time. Nothing keeps them out then, and what one leaves
-	// is gone on with when its leases have run out, instead of at the next start.
+	// Shared allows other engines to work on the database at the same time. No lock is taken then, and the unfinished
+	// work of an engine is taken over when its leases have expired, instead of at the next start.
 	Shared bool
 }
 
@@ -108,14 +108,14 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	return c
 }
 
-// retries says when a job is tried again that was not counted as a try: after a crash.
+// retries is River's retry policy. It applies to jobs that failed without a counted try, such as after a crash.
 type retries struct{ e *Engine }
 
 // NextRetry implements river.ClientRetryPolicy.
 func (r retries) NextRetry(*rivertype.JobRow) time.Time { return r.e.s.now().Add(r.e.c.Backoff(1)) }
 
-// Engine works on jobs until it is stopped. Only one engine works on a SQLite
-// database at a time, unless it is [EngineConfig.Shared], and any number of them on PostgreSQL.
+// Engine runs jobs until it is stopped. A SQLite database has one engine at a
+// time, unless it is [EngineConfig.Shared]; a PostgreSQL database has any number.
 type Engine struct {
 	s      *Store
 	h      Handlers
@@ -123,16 +123,16 @@ type Engine struct {
 	client *river.Client[*sql.Tx]
 	unlock func() error
 
-	newer sync.Once // says that the schema is newer than this program
+	newer sync.Once // logs that the schema is newer than this program
 
-	holder string // names the engine in its leases, among all that ever work on the database
+	holder string // unique id of the engine in its leases
 	mu     sync.Mutex
-	held   map[string]*heldLease // of the effects under way, by their keys
-	others map[int64]bool        // the jobs under way that are no effects
+	held   map[string]*heldLease // of the running effects, by their keys
+	others map[int64]bool        // the running jobs of other kinds than effects
 
 	shares map[string]*shares // of the queues with lanes
 
-	deliverySlots chan struct{} // taken by the deliveries that are worked on, whichever jobs they are of
+	deliverySlots chan struct{} // semaphore for the deliveries in progress, of all jobs
 	pace          *pace
 
 	stopping context.Context // ends when Stop is called
@@ -141,8 +141,8 @@ type Engine struct {
 	endBeat  context.CancelFunc
 }
 
-// Start begins to work on jobs: first on those that a process that died was
-// working on. ctx bounds the start alone; the engine runs until [Engine.Stop].
+// Start starts an engine. Jobs that a dead process was running are run again
+// first. ctx bounds the start alone; the engine runs until [Engine.Stop].
 func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine, error) {
 	if h.Delivery == nil || h.Effect == nil {
 		return nil, errors.New("start the engine: a handler of deliveries and one of effects are needed")
@@ -216,10 +216,10 @@ func (e *Engine) start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more jobs, lets what runs finish within the grace, and then ends its
-// contexts. Attempts, and what else takes minutes, end at once: what they did so far
-// is saved, and another engine goes on with them. When ctx ends first, contexts end at
-// once, and Stop waits a little longer for handlers to notice. What had not finished
+// Stop takes no more jobs, lets running handlers finish within the grace period, and then
+// ends their contexts. Attempts, and other effects that take minutes, end at once: their
+// progress is saved, and another engine continues them. When ctx ends first, contexts end
+// at once, and Stop waits a little longer for handlers to return. Unfinished work
 // runs again after the next start, or on another engine.
 func (e *Engine) Stop(ctx context.Context) error {
 	e.stop()
@@ -237,20 +237,20 @@ func (e *Engine) Stop(ctx context.Context) error {
 	return errors.Join(err, e.unlock())
 }
 
-// returnTimeout is what handlers get to return after their context ended.
+// returnTimeout is how long Stop waits for handlers to return after their contexts ended.
 const returnTimeout = 5 * time.Second
 
-// Idle waits until no job runs or is due. Jobs that are scheduled for later do
-// not count, see [Engine.NextDue], nor do those of the effects named, which a
-// test holds at a boundary. It is for tests and for programs that end when there
-// is nothing left to do.
+// Idle waits until no job runs or is due. It ignores jobs that are scheduled for
+// later, see [Engine.NextDue], and the jobs of the effects in held, which a test
+// blocks at a boundary. It is for tests and for programs that exit when all work
+// is done.
 func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	events, cancel := e.client.SubscribeConfig(&river.SubscribeConfig{ChanSize: 10_000, Kinds: []river.EventKind{
 		river.EventKindJobCancelled, river.EventKindJobCompleted, river.EventKindJobFailed,
 		river.EventKindJobInterrupted, river.EventKindJobSnoozed,
 	}})
 	defer cancel()
-	// Workers are not told of jobs that a test's clock, or a failed try, made due.
+	// Workers are not notified of jobs that became due by a test's clock or after a failed try.
 	queues := []string{queueDeliveries, queueEffects, queueAttempts, queueTests, queuePeriodic, queueSetups}
 	e.s.commits.done(queues)
 	for {
@@ -268,7 +268,7 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 			if !ok {
 				return errors.New("wait for jobs: the engine was stopped")
 			}
-			for len(events) > 0 { // one look at the table serves all
+			for len(events) > 0 { // one query covers all
 				<-events
 			}
 			e.s.commits.done(queues)
@@ -276,7 +276,7 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	}
 }
 
-// jobsOf are the effects that the jobs of some effects are for.
+// jobsOf returns, for effects by their keys, the keys that their jobs were inserted for.
 func (e *Engine) jobsOf(keys []string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -289,8 +289,8 @@ func (e *Engine) jobsOf(keys []string) []string {
 	return out
 }
 
-// NextDue is when the next waiting job becomes due, zero when none waits: where
-// a test sets its clock to after Idle.
+// NextDue returns when the next waiting job becomes due; zero when none waits. Tests
+// set their clock to it after Idle.
 func (e *Engine) NextDue(ctx context.Context) (time.Time, error) {
 	_, next, err := e.s.unfinished(ctx, nil)
 	return next, err

@@ -11,36 +11,36 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// GitHub's user that stands for deleted accounts: https://github.com/ghost
+// GitHub's placeholder user for deleted accounts: https://github.com/ghost
 const (
 	ghostLogin = "ghost"
 	ghostID    = 10137
 )
 
-// person is somebody who is looked for.
+// person has the logins and ids to search for.
 type person struct {
 	logins []string
 	ids    []int64
 }
 
-// loginKeys are members of JSON objects, and columns, that hold a login, in lower case.
+// loginKeys lists, in lower case, the members of JSON objects and the columns that hold a login.
 var loginKeys = map[string]bool{
 	"login": true, "by_login": true, "by": true, "to": true, "author": true, "user": true, "actor": true, "sender": true,
 	"proposed_by": true, "approved_by": true, "asked_by": true,
 }
 
-// find gives the places of a login in a text, each as a word of its own, whatever its case.
+// find yields the positions of the logins in a text, as whole words and in any case.
 func (p person) find(text string, yield func(start, end int)) {
 	if len(text) == 0 {
 		return
 	}
 	low := strings.ToLower(text)
-	if len(low) != len(text) { // it has letters that differ in length by case: logins are ASCII
+	if len(low) != len(text) { // some letters change their length; logins are ASCII
 		low = asciiLower(text)
 	}
 	for _, login := range p.logins {
 		login = strings.ToLower(login)
-		for from := 0; login != ""; { // an empty one would be found everywhere, without end
+		for from := 0; login != ""; { // an empty login would match endlessly
 			i := strings.Index(low[from:], login)
 			if i < 0 {
 				break
@@ -73,7 +73,7 @@ func inLogin(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// erasing takes a person out of one row.
+// erasing removes a person from one row.
 type erasing struct {
 	who     person
 	changed bool
@@ -83,7 +83,7 @@ type erasing struct {
 // wordsLeft is 1 when the row still has the login as a word.
 func (e *erasing) wordsLeft() int { return min(e.words, 1) }
 
-// login is a value that is somebody's login.
+// login returns the replacement for a value that is a login.
 func (e *erasing) login(s string) string {
 	if slices.ContainsFunc(e.who.logins, func(l string) bool { return strings.EqualFold(l, s) }) {
 		e.changed = true
@@ -92,7 +92,7 @@ func (e *erasing) login(s string) string {
 	return s
 }
 
-// text is a text, or JSON, without the person.
+// text returns a text, or JSON, without the person.
 func (e *erasing) text(s string) string {
 	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
 		d := json.NewDecoder(strings.NewReader(s))
@@ -117,7 +117,7 @@ func (e *erasing) text(s string) string {
 	return e.prose(s)
 }
 
-// value is what a key of a JSON object, or an element under it, holds.
+// value returns a JSON value without the person. key is the nearest enclosing object key.
 func (e *erasing) value(key string, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -163,7 +163,7 @@ func (e *erasing) object(m map[string]any) {
 	for key, v := range m {
 		m[key] = e.value(key, v)
 	}
-	// Words by which a lesson is found were taken from its text, and so from logins in it.
+	// The search words of a lesson come from its text, which may have had logins.
 	if words, ok := m["words"].([]any); ok && e.changed {
 		theirs := lesson.Words(strings.Join(e.who.logins, " "), 100)
 		m["words"] = slices.DeleteFunc(words, func(v any) bool {
@@ -180,7 +180,7 @@ var (
 	idAfter       = lazyregexp.New(`^ \([0-9]+\)`)
 )
 
-// prose replaces a login where it can only be one.
+// prose replaces the logins in a text where they are unambiguous, and counts the other occurrences.
 func (e *erasing) prose(s string) string {
 	type span struct {
 		start, end int

@@ -7,12 +7,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Tally is how often something was tried, how often it resolved the matter, and what it cost.
+// Tally counts how often something was tried and resolved the problem, and its cost.
 type Tally struct {
 	Name     string      `json:"name"` // of a technique, a coder or a pattern
 	Tried    int         `json:"tried"`
 	Resolved int         `json:"resolved"`
-	Cost     sia.Credits `json:"cost,omitempty"` // of all tries; 0 where costs are not told apart
+	Cost     sia.Credits `json:"cost,omitempty"` // of all tries; 0 where costs are not recorded separately
 }
 
 func scanTally(from row) (t Tally, err error) {
@@ -20,11 +20,11 @@ func scanTally(from row) (t Tally, err error) {
 	return t, err
 }
 
-// mostTallies bounds the lists below: people's techniques and models' patterns have no end.
+// mostTallies limits the lists below: the number of user-defined techniques and of models' patterns is unbounded.
 const mostTallies = 100
 
-// TechniqueTallies is the result of each technique, in one repository or, with 0, in all that are
-// in sight; the one that was tried most first.
+// TechniqueTallies returns the tally of each technique in one repository or, with 0, in all visible
+// ones, by the number of tries, descending.
 func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	return list(ctx, s.DB, "count the outcomes of techniques", scanTally, `
 		SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
@@ -32,7 +32,7 @@ func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
 }
 
-// CoderTallies is the same of coders.
+// CoderTallies returns the same for coders.
 func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	return list(ctx, s.DB, "count the outcomes of coders", scanTally, `
 		SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
@@ -40,19 +40,19 @@ func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
 }
 
-// PatternTally is how often a pattern of failure was met, and the result of what was done about it.
+// PatternTally counts the interventions against a failure pattern, and their results.
 type PatternTally struct {
 	Pattern  sia.Pattern     `json:"pattern"`
-	Lately   int             `json:"lately"` // interventions against it at or after a time
-	Before   int             `json:"before"` // and before it
+	Lately   int             `json:"lately"` // interventions at or after a time
+	Before   int             `json:"before"` // interventions before it
 	Resolved int             `json:"resolved"`
-	Best     sia.TechniqueID `json:"best,omitempty"` // what resolved it most often; empty: nothing did
-	BestOf   int             `json:"best_tried"`     // how often that was tried
+	Best     sia.TechniqueID `json:"best,omitempty"` // the technique that resolved it most often; empty: none did
+	BestOf   int             `json:"best_tried"`     // number of tries of Best
 	BestDid  int             `json:"best_resolved"`
 }
 
-// PatternTallies counts patterns of failure in sight, those met most lately first. It counts the
-// interventions with a known outcome.
+// PatternTallies counts the interventions with a known outcome against each failure pattern in the
+// visible repositories, by the recent number, descending.
 func (s *DecisionStore) PatternTallies(
 	ctx context.Context, v Visibility, repo int64, lately time.Time,
 ) ([]PatternTally, error) {
@@ -72,7 +72,7 @@ func (s *DecisionStore) PatternTallies(
 		append(append([]any{micros(lately), repo, repo}, v.args()...), mostTallies)...)
 }
 
-// LastDecisions lists the last decisions of a type in sight, the newest first.
+// LastDecisions lists the last visible decisions of a type, the newest first.
 func (s *DecisionStore) LastDecisions(
 	ctx context.Context, v Visibility, repo int64, typ sia.DecisionType, limit int,
 ) ([]sia.Decision, error) {

@@ -11,26 +11,26 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// ExperimentPhase says how far a change of a policy has come.
+// ExperimentPhase is the phase of a policy change.
 type ExperimentPhase string
 
-// The phases. A change goes from one to one further down, and ends in one of the last four.
+// The phases. A change moves from one to one further down, and ends in one of the last four.
 const (
 	ExperimentDrafted  ExperimentPhase = "drafted"  // no pull request yet
-	ExperimentProposed ExperimentPhase = "proposed" // waits for a person
+	ExperimentProposed ExperimentPhase = "proposed" // waits for approval
 	ExperimentRunning  ExperimentPhase = "running"  // half of the tasks are decided by it
-	ExperimentBetter   ExperimentPhase = "better"   // it is to be merged
+	ExperimentBetter   ExperimentPhase = "better"   // ready to be merged
 	ExperimentPromoted ExperimentPhase = "promoted" // in force, and watched
-	// the version before it decides again, and its file is to be put back
+	// the previous version decides again, and its file has to be restored
 	ExperimentReverting ExperimentPhase = "reverting"
 
-	ExperimentKept       ExperimentPhase = "kept"        // in force, and watched no more: the next change builds on it
+	ExperimentKept       ExperimentPhase = "kept"        // in force, and no longer watched: the next change builds on it
 	ExperimentRejected   ExperimentPhase = "rejected"    // not tried
 	ExperimentStopped    ExperimentPhase = "stopped"     // tried, and not better
-	ExperimentRolledBack ExperimentPhase = "rolled-back" // the version before it is in force again
+	ExperimentRolledBack ExperimentPhase = "rolled-back" // the previous version is in force again
 )
 
-// Open reports whether a change may still come into force, or is in force and watched.
+// Open reports whether a change has not ended: it may still take effect, or is in force and watched.
 func (p ExperimentPhase) Open() bool {
 	switch p {
 	case ExperimentKept, ExperimentRejected, ExperimentStopped, ExperimentRolledBack:
@@ -41,38 +41,38 @@ func (p ExperimentPhase) Open() bool {
 
 // Experiment is one change of a policy, from its proposal to its end.
 type Experiment struct {
-	ID           string          `json:"id"` // names the lot
+	ID           string          `json:"id"` // seeds the assignment of tasks
 	Installation int64           `json:"installation"`
-	Place        sia.Repo        `json:"place"` // holds the policy, or is to
-	Alone        bool            `json:"alone"` // about tasks of Place; else of every repository of the installation
-	Layer        int             `json:"-"`     // of the candidate, as package policies counts
+	Place        sia.Repo        `json:"place"` // repository of the policy file
+	Alone        bool            `json:"alone"` // applies to Place only; else to every repository of the installation
+	Layer        int             `json:"-"`     // of the candidate, as numbered by package policies
 	Decision     string          `json:"decision"`
 	Name         string          `json:"name"`      // of the policy
 	File         string          `json:"file"`      // its path in Place
-	Present      string          `json:"present"`   // id of the version that is in force
-	Candidate    string          `json:"candidate"` // id of the changed one
+	Present      string          `json:"present"`   // id of the version in force
+	Candidate    string          `json:"candidate"` // id of the changed version
 	Change       string          `json:"change"`    // in words, such as "parameters.threshold: 0.65 -> 0.5"
-	Path         string          `json:"path"`      // what is changed
-	Value        string          `json:"value"`     // and to what
+	Path         string          `json:"path"`      // of the changed member
+	Value        string          `json:"value"`     // its new value
 	Reason       string          `json:"reason"`
-	By           string          `json:"by"`     // login of who proposed it, or the model's name
-	Number       int             `json:"number"` // of the changes that were ever proposed for this policy, from 1
+	By           string          `json:"by"`     // login of the proposer, or the model's name
+	Number       int             `json:"number"` // 1-based, among all changes proposed for this policy
 	Phase        ExperimentPhase `json:"phase"`
-	Why          string          `json:"why"`            // of the phase, for people
-	Gate         string          `json:"gate,omitempty"` // what tasks that were played again said
+	Why          string          `json:"why"`            // reason for the phase, for users
+	Gate         string          `json:"gate,omitempty"` // result of replaying past tasks
 	Pull         int             `json:"pull,omitempty"`
 	PullURL      string          `json:"pull_url,omitempty"`
-	Head         string          `json:"-"` // commit of the pull request, as SIA made it
-	Comment      int64           `json:"-"` // on the pull request, that says how it stands
+	Head         string          `json:"-"` // SIA's commit on the pull request
+	Comment      int64           `json:"-"` // id of the status comment on the pull request
 	ApprovedBy   string          `json:"approved_by,omitempty"`
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    time.Time       `json:"started_at,omitzero"` // tasks created after this take part
 	PromotedAt   time.Time       `json:"promoted_at,omitzero"`
-	WatchedAt    time.Time       `json:"watched_at,omitzero"` // watched anew since then, after an alarm not its own
+	WatchedAt    time.Time       `json:"watched_at,omitzero"` // restart of the watch, after an alarm with another cause
 	EndedAt      time.Time       `json:"ended_at,omitzero"`
 }
 
-// ExperimentEvent is one thing that happened to an experiment.
+// ExperimentEvent is an entry in the log of an experiment.
 type ExperimentEvent struct {
 	Experiment string          `json:"experiment"`
 	At         time.Time       `json:"at"`
@@ -80,8 +80,8 @@ type ExperimentEvent struct {
 	What       string          `json:"what"` // in words
 }
 
-// SaveExperiment keeps how an experiment stands, and what happened to it in the same transaction;
-// an empty what notes nothing.
+// SaveExperiment saves an experiment and, in the same transaction, an event described by what;
+// an empty what adds no event.
 func (s *ExperimentStore) SaveExperiment(ctx context.Context, x Experiment, what string) error {
 	return s.write(ctx, "save experiment "+x.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (`+experimentColumns+`) VALUES (`+marks(experimentColumns)+`)
@@ -125,8 +125,8 @@ func (s *ExperimentStore) Experiments(ctx context.Context, installation int64, o
 		ExperimentPromoted, ExperimentReverting)
 }
 
-// OpenExperiments lists the changes of an installation's policies of one type of decision that
-// decide for some tasks now, oldest first.
+// OpenExperiments lists the changes of an installation's policies for one type of decision that
+// currently decide for some tasks, oldest first.
 func (s *ExperimentStore) OpenExperiments(
 	ctx context.Context, installation int64, decision string,
 ) ([]Experiment, error) {
@@ -136,7 +136,7 @@ func (s *ExperimentStore) OpenExperiments(
 		installation, decision, ExperimentRunning, ExperimentBetter, ExperimentPromoted)
 }
 
-// ExperimentEvents lists what happened to an experiment, oldest first.
+// ExperimentEvents lists the events of an experiment, oldest first.
 func (s *ExperimentStore) ExperimentEvents(ctx context.Context, id string) ([]ExperimentEvent, error) {
 	return list(ctx, s.DB, "load what happened to experiment "+id, func(from row) (e ExperimentEvent, err error) {
 		err = from.Scan(&e.Experiment, asMicros{&e.At}, &e.Phase, &e.What)
@@ -150,7 +150,7 @@ type ExperimentTask struct {
 	evolve.Task
 }
 
-// Enrol has a task take part in an experiment, unless it does already; what stands then is returned.
+// Enrol adds a task to an experiment, unless it takes part already, and returns the stored assignment.
 func (s *ExperimentStore) Enrol(
 	ctx context.Context, experiment string, t ExperimentTask,
 ) (stands ExperimentTask, err error) {
@@ -171,8 +171,8 @@ func (s *ExperimentStore) Enrol(
 	return stands, err
 }
 
-// Enrolled is what was drawn for a task in an experiment, and how many tasks take part since the
-// promotion; known is false when the task does not take part.
+// Enrolled returns the assignment of a task in an experiment. When the task does not take part,
+// known is false, and since is the number of tasks that take part since the promotion.
 func (s *ExperimentStore) Enrolled(ctx context.Context, experiment string, task sia.TaskID) (
 	t ExperimentTask, since int, known bool, err error,
 ) {
@@ -199,7 +199,7 @@ func (s *ExperimentStore) ExperimentTasks(ctx context.Context, experiment string
 		WHERE experiment = ? ORDER BY n`, experiment)
 }
 
-// SettleExperimentTasks notes the results of tasks that take part. The first word on each stands.
+// SettleExperimentTasks stores the results of tasks that take part. The first result of each task is kept.
 func (s *ExperimentStore) SettleExperimentTasks(ctx context.Context, experiment string, ts []ExperimentTask) error {
 	if len(ts) == 0 {
 		return nil

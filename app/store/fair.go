@@ -9,22 +9,22 @@ import (
 	"sync"
 )
 
-// Effects wait in a lane for each repository, which is a queue of River's, so that an installation with much to do does
-// not keep the others waiting. A worker that is free goes to the installation for which the fewest are at work, and to
-// the repository of it for which the fewest are. See docs/adr/0034-fair-shares.md.
+// Effects wait in a lane for each repository, which is a queue of River's, so that an installation with many effects does
+// not delay the others. A free worker takes an effect of the installation with the fewest workers, and of its repository
+// with the fewest workers. See docs/adr/0034-fair-shares.md.
 
-// laneMark comes between the parts of a lane's name: effects_3_7, and effects_3_7_w for what creates something on
+// laneMark separates the parts of a lane's name: effects_3_7, and effects_3_7_w for effects that create content on
 // GitHub.
 const laneMark = "_"
 
-// lane is where effects of one repository wait.
+// lane is a queue for effects of one repository.
 type lane struct {
-	queue        string // the name
+	queue        string // name of the queue
 	installation int64
 	repo         int64
 }
 
-// laneOf reads a lane's name; what a version without lanes wrote is in the lane of no installation.
+// laneOf parses a lane's name; jobs of a version without lanes are in a lane without installation.
 func laneOf(queue string) lane {
 	common, _, _ := strings.Cut(queue, serverMark)
 	l := lane{queue: queue}
@@ -36,7 +36,7 @@ func laneOf(queue string) lane {
 	return l
 }
 
-// laneName is the lane of a repository, in a queue.
+// laneName returns the name of a repository's lane in a queue.
 func laneName(queue string, installation, repo int64, creates bool) string {
 	name := fmt.Sprint(queue, laneMark, installation, laneMark, repo)
 	if creates && queue == queueEffects {
@@ -45,16 +45,17 @@ func laneName(queue string, installation, repo int64, creates bool) string {
 	return name
 }
 
-// shares knows which effects of a queue this engine carries out, and for whom. It is safe for concurrent use.
+// shares tracks the running effects of a queue in this engine, by installation and repository. It is safe for concurrent
+// use.
 type shares struct {
-	most int // for one installation
+	most int // maximum for one installation
 
 	mu      sync.Mutex
-	jobs    map[int64]lane   // by River's numbers, while they are under way
-	running map[int64]int    // by installation
-	repos   map[int64]int    // by repository
+	jobs    map[int64]lane   // running jobs, by River's ids
+	running map[int64]int    // number of running jobs, by installation
+	repos   map[int64]int    // number of running jobs, by repository
 	served  map[int64]uint64 // by installation: its last turn
-	turn    uint64           // how many there were
+	turn    uint64           // number of turns
 	from    string           // the lane after which the next fetch begins
 }
 
@@ -63,8 +64,8 @@ func newShares(most int) *shares {
 		served: map[int64]uint64{}}
 }
 
-// divide gives each of n workers that are free to a lane in which effects wait: one after the other to the installation
-// with the fewest at work, and then to the one that had no turn for longest.
+// divide assigns each of n free workers to a lane in which effects wait: one after the other to the installation with
+// the fewest workers and, among equals, to the one with the oldest last turn.
 func (s *shares) divide(lanes []lane, n int) (workers map[string]int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,14 +96,14 @@ func (s *shares) divide(lanes []lane, n int) (workers map[string]int) {
 	return workers
 }
 
-// after is where the lanes begin that the next fetch looks at.
+// after returns the lane after which the next fetch begins.
 func (s *shares) after() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.from
 }
 
-// goOn notes which lanes a fetch looked at.
+// goOn records the lanes of a fetch, so that the next one continues after them.
 func (s *shares) goOn(names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +113,7 @@ func (s *shares) goOn(names []string) {
 	}
 }
 
-// begin notes a job that was fetched.
+// begin records a fetched job.
 func (s *shares) begin(job int64, l lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +122,7 @@ func (s *shares) begin(job int64, l lane) {
 	s.repos[l.repo]++
 }
 
-// end notes that a job has ended.
+// end records the end of a job.
 func (s *shares) end(job int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,9 +142,9 @@ func (s *shares) end(job int64) {
 	}
 }
 
-// effectsForOthers are the workers for effects that no installation has alone: beside one with much to do, another's
-// effect begins at once.
+// effectsForOthers is the number of workers for effects beyond the maximum of one installation: while one installation
+// is busy, the effects of others begin without delay.
 const effectsForOthers = 2
 
-// maxServed bounds of how many installations the last turn is remembered.
+// maxServed is the maximum number of installations in shares.served.
 const maxServed = 10_000

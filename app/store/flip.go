@@ -10,15 +10,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Flip says of a check that it went green on a commit, and whether it went red
-// on it, too.
+// Flip records that a check succeeded on a commit, and whether it also failed
+// on it.
 type Flip struct {
 	Check   string
 	Flipped bool
 }
 
-// SaveFlips notes how checks went on a commit. Saying the same again changes
-// nothing, and a check that flipped once on a commit has flipped on it for good.
+// SaveFlips records the flips of checks on a commit. It is idempotent, and a
+// check that flipped on a commit keeps that state.
 func (s *OutcomeStore) SaveFlips(ctx context.Context, repo int64, sha sia.SHA, flips ...Flip) error {
 	return s.write(ctx, fmt.Sprintf("save how checks went on %s", sha), func(tx *sql.Tx) error {
 		for _, f := range flips {
@@ -32,10 +32,10 @@ func (s *OutcomeStore) SaveFlips(ctx context.Context, repo int64, sha sia.SHA, f
 	})
 }
 
-// FlipCount is on how many commits a check went green, and on how many of those
-// red, too.
+// FlipCount counts the commits on which a check succeeded, and those of them on
+// which it also failed.
 type FlipCount struct {
-	Check   string // empty: of all checks in all repositories
+	Check   string // empty: all checks in all repositories
 	Commits int
 	Flips   int
 }
@@ -58,15 +58,15 @@ const (
 	allFlipsQuery = `SELECT count(*), coalesce(sum(flipped), 0) FROM flips`
 )
 
-// PruneFlips deletes how checks went on commits before a time.
+// PruneFlips deletes the flips that were recorded before a time.
 func (s *OutcomeStore) PruneFlips(ctx context.Context, before time.Time) error {
 	_, err := s.inBatches(ctx, "prune how checks went", `DELETE FROM flips WHERE (repo_id, name, sha) IN
 		(SELECT repo_id, name, sha FROM flips WHERE at < ? LIMIT ?)`, micros(before))
 	return err
 }
 
-// CountJudged counts the attempts in a repository that checks have judged, and
-// those of them that passed.
+// CountJudged counts the attempts in a repository that have a verdict from checks,
+// and those of them that passed.
 func (s *OutcomeStore) CountJudged(ctx context.Context, repo int64) (passed, judged int, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN outcome = ? THEN 1 END), count(*) FROM attempts
 		WHERE repo_id = ? AND outcome IN (?, ?)`,
@@ -74,8 +74,8 @@ func (s *OutcomeStore) CountJudged(ctx context.Context, repo int64) (passed, jud
 	return passed, judged, s.explain("count the attempts that were judged", err)
 }
 
-// EndedAttempts are the last attempts of all repositories that ended on their
-// own or by a limit, oldest first.
+// EndedAttempts returns the last attempts of all repositories that finished or
+// reached a limit, oldest first.
 func (s *TaskStore) EndedAttempts(ctx context.Context, limit int) ([]sia.Attempt, error) {
 	all, err := list(ctx, s.DB, "load the last attempts", scanJSON[sia.Attempt], `SELECT attempt FROM attempts
 		WHERE outcome IN (?, ?, ?) ORDER BY ended_at DESC, task_id, number LIMIT ?`,

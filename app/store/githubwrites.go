@@ -9,8 +9,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// GitHub's secondary limits of what an installation creates. Each slot is five seconds; a request is counted in the
-// slot in which it is sent, and may arrive in the next. So a window is two slots longer than GitHub's.
+// GitHub's secondary rate limits for content-creating requests of an installation. Requests are counted in slots of five
+// seconds. A request is counted in the slot in which it is sent, and may arrive in the next, so a window is two slots
+// longer than GitHub's.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 const writeSlot = 5 * time.Second
 
@@ -22,8 +23,8 @@ var writeLimits = []struct {
 	{500, int64(time.Hour/writeSlot) + 2},
 }
 
-// TakeWrite counts one request that creates something on GitHub for an installation, among those of all servers. Zero:
-// it may be sent now. Else it is not counted, and until is when it is worth asking again.
+// TakeWrite counts a content-creating request to GitHub for an installation, across all servers. If until is zero, the
+// request may be sent now. Otherwise it is not counted, and until is the time of the next try.
 func (s *WriteStore) TakeWrite(ctx context.Context, installation int64) (until time.Time, err error) {
 	err = s.write(ctx, "count a write to GitHub", func(tx *sql.Tx) error {
 		if err := s.hold(ctx, tx, fmt.Sprintf("writes to GitHub for installation %d", installation)); err != nil {
@@ -44,16 +45,16 @@ func (s *WriteStore) TakeWrite(ctx context.Context, installation int64) (until t
 	return until, err
 }
 
-// WritesHeld is until when nothing may be created on GitHub for an installation; zero: it may.
+// WritesHeld returns until when an installation may not create content on GitHub; zero: it may.
 func (s *WriteStore) WritesHeld(ctx context.Context, installation int64) (time.Time, error) {
 	until, err := writesHeld(ctx, s.r, installation, s.slotNow())
 	return until, s.explain("read what was written to GitHub", err)
 }
 
-// slotNow is the present slot.
+// slotNow returns the current slot.
 func (s *WriteStore) slotNow() int64 { return s.now().UnixMicro() / writeSlot.Microseconds() }
 
-// writesHeld is until when an installation has used up a limit.
+// writesHeld returns until when a limit of an installation is used up.
 func writesHeld(ctx context.Context, q querier, installation, now int64) (until time.Time, err error) {
 	for _, limit := range writeLimits {
 		var sent int
@@ -64,7 +65,7 @@ func writesHeld(ctx context.Context, q querier, installation, now int64) (until 
 		if sent < limit.most {
 			continue
 		}
-		// The newest slot with which the limit is reached has to be over for that long.
+		// The newest slot with which the limit is reached has to leave the window.
 		var last int64
 		err = q.QueryRowContext(ctx, `SELECT slot FROM (SELECT slot, sum(writes) OVER (ORDER BY slot DESC) AS since
 			FROM github_writes WHERE installation_id = ? AND slot > ?) w WHERE since >= ? ORDER BY slot DESC LIMIT 1`,
@@ -79,8 +80,8 @@ func writesHeld(ctx context.Context, q querier, installation, now int64) (until 
 	return until, nil
 }
 
-// holdWrites puts off the effects that wait to create something on GitHub for the installation of a task, where its
-// limit is used up: each of them would find so, and ask GitHub in vain.
+// holdWrites postpones all waiting effects that create content on GitHub for a task's installation while its limit is
+// used up. Otherwise each of them would run, only to find this out.
 func (s *DB) holdWrites(ctx context.Context, id sia.TaskID) {
 	t, err := task(ctx, s.r, id)
 	var until time.Time

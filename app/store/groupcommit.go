@@ -8,27 +8,27 @@ import (
 )
 
 const (
-	groupQueue = 1024 // callers that may wait
-	groupSize  = 256  // items in one transaction, at most
-	groupMany  = 4    // from so many in the last one, the next waits for as many
+	groupQueue = 1024 // maximum number of queued items
+	groupSize  = 256  // maximum number of items in one transaction
+	groupMany  = 4    // minimum size of a group after which the next one waits for more items
 	groupWait  = 2 * time.Millisecond
 )
 
-// groupCommit writes items in transactions that many callers share: what arrives while one is being committed is
-// gathered into the next. Who comes alone waits for nobody. It is safe for concurrent use.
+// groupCommit writes items in transactions that many callers share: items that arrive during a commit are
+// written together in the next one. A single caller is not delayed. It is safe for concurrent use.
 type groupCommit[T any] struct {
 	write  func(ctx context.Context, items []T) error // in one transaction
 	queue  chan queuedItem[T]
 	closed <-chan struct{} // nothing is committed any more
 
 	waiting atomic.Int32 // callers
-	last    atomic.Int64 // when the last one came, in microseconds since 1970
+	last    atomic.Int64 // time of the last call, in microseconds since 1970
 }
 
-// queuedItem is an item, and where its caller waits for the result.
+// queuedItem is an item with the channel for its result.
 type queuedItem[T any] struct {
 	item    T
-	written chan error // of length 1, so that a caller that left blocks nobody
+	written chan error // has a buffer of 1, because the caller may have returned
 }
 
 var errClosed = errors.New("the store is closed")
@@ -39,8 +39,7 @@ func newGroupCommit[T any](
 	return &groupCommit[T]{write: write, queue: make(chan queuedItem[T], groupQueue), closed: closed}
 }
 
-// do returns when the item is written, or can't be. When ctx ends first it may have been written all the same, or be
-// written later.
+// do writes an item. When ctx ends first, the item may have been written nevertheless, or be written later.
 func (g *groupCommit[T]) do(ctx context.Context, item T) error {
 	select {
 	case <-g.closed:
@@ -71,7 +70,7 @@ func (g *groupCommit[T]) do(ctx context.Context, item T) error {
 // busy reports whether several callers wait.
 func (g *groupCommit[T]) busy() bool { return g.waiting.Load() >= groupMany }
 
-// sinceLast is how long ago the last caller came.
+// sinceLast returns the time since the last call of do.
 func (g *groupCommit[T]) sinceLast() time.Duration { return time.Since(time.UnixMicro(g.last.Load())) }
 
 // run commits what arrives until ctx ends.
@@ -89,8 +88,8 @@ func (g *groupCommit[T]) run(ctx context.Context) {
 	}
 }
 
-// gather takes what waits already. After a group of many it waits for as many, up to groupWait, as PostgreSQL does with
-// commit_delay and commit_siblings: whoever was answered sends the next.
+// gather takes the queued items. After a large group it waits for as many items, up to groupWait, because the callers of
+// that group are likely to send the next items. PostgreSQL's commit_delay and commit_siblings do the same.
 // https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-COMMIT-DELAY
 func (g *groupCommit[T]) gather(first queuedItem[T], last int) []queuedItem[T] {
 	group := []queuedItem[T]{first}
@@ -118,8 +117,8 @@ func (g *groupCommit[T]) gather(first queuedItem[T], last int) []queuedItem[T] {
 	return group
 }
 
-// commit writes a group in one transaction. When that fails each item is tried in one of its own, so that a bad one
-// spoils no other. A database that says nothing holds the next ones up for no longer than saveTimeout.
+// commit writes a group in one transaction. When that fails, each item is written in one of its own, so that a bad item
+// affects no other. An unresponsive database blocks the next groups for at most saveTimeout.
 func (g *groupCommit[T]) commit(ctx context.Context, group []queuedItem[T]) {
 	items := make([]T, len(group))
 	for i, q := range group {

@@ -14,18 +14,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Halt is something that is paused as a whole.
+// Halt is a pause of all tasks in a scope.
 type Halt struct {
 	Scope  sia.HaltScope
-	By     string // login; empty: GitHub, or whoever runs the server
-	Reason string // for people, such as "everything in this repository is paused: @ada said so"
+	By     string // login; empty: GitHub, or the server's operator
+	Reason string // for users, such as "everything in this repository is paused: @ada said so"
 	At     time.Time
 }
 
-// Halt pauses every task of a scope that has not ended, and keeps others from beginning
-// until [HaltStore.Lift]. Running attempts are stopped, and what they did is kept. It may be
-// called beside a server, which obeys at once, or while none runs. tasks is how many it
-// paused; what was halted before is only halted for another reason.
+// Halt pauses every task of a scope that has not ended, and prevents others from starting
+// until [HaltStore.Lift]. Running attempts are stopped, and their progress is saved. It may be
+// called while a server runs, which obeys immediately, or while none runs. tasks is the number
+// of paused tasks. If the scope was halted before, only the reason changes.
 func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 	err = s.write(ctx, "halt "+string(h.Scope), func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO halts (scope, by_login, reason, at) VALUES (?, ?, ?, ?)
@@ -44,8 +44,8 @@ func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 	})
 }
 
-// Lift ends a halt: the tasks that it paused go on where they stopped, or wait for
-// another halt that they are in. known is false when there was none.
+// Lift ends a halt: the tasks that it paused continue, unless they are in the scope of
+// another halt. known is false when there was none.
 func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (
 	tasks int, known bool, err error,
 ) {
@@ -77,7 +77,7 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 	return tasks, known, err
 }
 
-// onScope is an act on everything of a scope. by is a login; empty: GitHub, or whoever runs the server.
+// onScope returns the audit entry of a halt or lift. by is a login; empty: GitHub, or the server's operator.
 func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
 	a := Act{At: at, Who: by, What: what, Detail: string(scope) + ": " + detail}
 	if suspends(scope) {
@@ -89,11 +89,11 @@ func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) 
 	return a
 }
 
-// suspends reports whether a scope is of an installation that GitHub says is suspended.
+// suspends reports whether a scope is an installation that is suspended on GitHub.
 func suspends(scope sia.HaltScope) bool { return strings.HasPrefix(string(scope), "suspended ") }
 
 // tell applies a fact to the tasks of a scope that have not ended. by is a login; empty:
-// GitHub, or whoever runs the server.
+// GitHub, or the server's operator.
 func (s *HaltStore) tell(
 	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
 ) (told int, err error) {
@@ -123,10 +123,10 @@ func (s *HaltStore) tell(
 	return told, errors.Join(all...)
 }
 
-// EveryTask is a limit that is more than a server ever has open.
+// EveryTask is a limit above the number of tasks that a server ever has open.
 const EveryTask = 1_000_000
 
-// HaltOver is a halt that a repository is in; false: it is in none.
+// HaltOver returns a halt that applies to a repository; false: there is none.
 func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Halt, bool, error) {
 	all, err := s.Halts(ctx)
 	for _, h := range all {
@@ -137,7 +137,7 @@ func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Hal
 	return Halt{}, false, err
 }
 
-// Halts lists what is paused as a whole, the newest last.
+// Halts lists the halts, the newest last.
 func (s *HaltStore) Halts(ctx context.Context) ([]Halt, error) {
 	return list(ctx, s.DB, "list what is paused", func(from row) (h Halt, err error) {
 		err = from.Scan(&h.Scope, &h.By, &h.Reason, asMicros{&h.At})

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// PolicyHold is a policy that is not to be changed for a while, and one that another version
-// stands in for.
+// PolicyHold forbids changes of a policy for a while, and may replace a bad version by another
+// one.
 type PolicyHold struct {
 	Installation int64
-	Place        int64 // the repository that holds the policy; 0: it is a shipped one
+	Place        int64 // the repository that has the policy; 0: a default policy
 	Decision     string
 	Name         string
-	Bad          string // id of the version that is not to decide; empty: none
-	Instead      string // id of the one that decides in its place
+	Bad          string // id of the version that must not decide; empty: none
+	Instead      string // id of the version that decides instead
 	Until        time.Time
-	Why          string // for people
+	Why          string // for users
 	By           string // login; empty: SIA
 	At           time.Time
 }
 
-// HoldPolicy keeps a hold, in the place of an earlier one of the same policy.
+// HoldPolicy stores a hold, and replaces an earlier one of the same policy.
 func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
 	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds (`+holdColumns+`)
 		VALUES (`+marks(holdColumns)+`)
@@ -45,14 +45,14 @@ func (s *PolicyStore) PolicyHolds(ctx context.Context, installation int64) ([]Po
 	}, `SELECT `+holdColumns+` FROM policy_holds WHERE installation = ? ORDER BY decision, name, place_id`, installation)
 }
 
-// PolicyRecord is the results of tasks that a version of a policy decided about.
+// PolicyRecord summarizes the results of the tasks that a version of a policy decided about.
 type PolicyRecord struct {
-	Ended, Passed int       // tasks, each once, that ended without a person's answer or with it
-	Since         time.Time // when the version first decided; zero: it never did
+	Ended, Passed int       // ended tasks, each once, and those that passed without a user's answer
+	Since         time.Time // first decision of the version; zero: none
 }
 
-// PolicyRecord counts the tasks of a repository, 0: of an installation, about which a version of a policy
-// decided after a time, and which have ended.
+// PolicyRecord counts the ended tasks of a repository, 0: of an installation, about which a version of a policy
+// decided after a time.
 func (s *PolicyStore) PolicyRecord(
 	ctx context.Context, installation, repo int64, policy string, after time.Time,
 ) (PolicyRecord, error) {

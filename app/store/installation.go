@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Installation is the app in one account.
+// Installation is an installation of the app in an account.
 type Installation struct {
 	ID        int64  // GitHub's installation id
 	Account   string // login
@@ -25,8 +25,7 @@ type Repository struct {
 	Private       bool
 }
 
-// UpsertInstallation saves an installation, in the place of what was saved. Nobody asks for the account's id and type,
-// for which there are columns.
+// UpsertInstallation inserts or replaces an installation. The columns for the account's id and type are unused.
 func (s *InstallationStore) UpsertInstallation(ctx context.Context, v Installation) error {
 	now := micros(s.now())
 	return s.exec(ctx, fmt.Sprintf("save installation %d", v.ID),
@@ -36,8 +35,8 @@ func (s *InstallationStore) UpsertInstallation(ctx context.Context, v Installati
 			updated_at = excluded.updated_at`, v.ID, v.Account, v.Suspended, now, now)
 }
 
-// RemoveInstallation forgets an installation and its repositories with their
-// settings. Its tasks stay: stop them first.
+// RemoveInstallation deletes an installation and its repositories with their
+// settings. It does not delete or stop its tasks: stop them first.
 func (s *InstallationStore) RemoveInstallation(ctx context.Context, id int64) error {
 	return s.write(ctx, fmt.Sprintf("remove installation %d", id), func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM halts WHERE scope IN (?, ?)`, sia.InstallationHalt(id),
@@ -57,8 +56,8 @@ func (s *InstallationStore) Installations(ctx context.Context) ([]Installation, 
 	}, `SELECT id, account, suspended FROM installations ORDER BY account, id`)
 }
 
-// UpsertRepository saves a repository of a known installation, in the place of
-// what was saved; its settings stay.
+// UpsertRepository inserts or replaces a repository of a known installation, and
+// keeps its settings.
 func (s *InstallationStore) UpsertRepository(ctx context.Context, v Repository) error {
 	return s.exec(ctx, "save repository "+v.String(),
 		`INSERT INTO repositories (id, installation_id, owner, name, default_branch, private, updated_at)
@@ -69,8 +68,8 @@ func (s *InstallationStore) UpsertRepository(ctx context.Context, v Repository) 
 		v.ID, v.Installation, v.Owner, v.Name, v.DefaultBranch, v.Private, micros(s.now()))
 }
 
-// AddRepositories saves repositories of a known installation that a delivery names in
-// short: of one that is known already, the rest stays.
+// AddRepositories saves repositories of a known installation from a delivery that has only
+// their ids and names: the other columns of existing ones are kept.
 func (s *InstallationStore) AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error {
 	for some := range slices.Chunk(repos, planned) {
 		err := s.write(ctx, "save repositories", func(tx *sql.Tx) error {
@@ -92,8 +91,8 @@ func (s *InstallationStore) AddRepositories(ctx context.Context, installation in
 	return nil
 }
 
-// RemoveRepository forgets a repository of an installation and its settings; one that is in another by now stays. Its
-// tasks stay.
+// RemoveRepository deletes a repository of an installation and its settings, unless it has moved to another
+// installation. It keeps the tasks.
 func (s *InstallationStore) RemoveRepository(ctx context.Context, installation, id int64) error {
 	return s.exec(ctx, fmt.Sprintf("remove repository %d", id),
 		`DELETE FROM repositories WHERE id = ? AND installation_id = ?`, id, installation)
@@ -113,34 +112,34 @@ func (s *InstallationStore) Repository(ctx context.Context, id int64) (Repositor
 		`SELECT `+repositoryColumns+` FROM repositories WHERE id = ?`, id)
 }
 
-// RepositoryNamed loads the repository of an installation that has a name now; the
-// error wraps [ErrNotFound] when none is known. Where a name went from one to
-// another, it is the one that was saved last.
+// RepositoryNamed loads the repository of an installation with a name; the error
+// wraps [ErrNotFound] when there is none. If several have had the name, it returns
+// the one that was saved last.
 func (s *InstallationStore) RepositoryNamed(ctx context.Context, installation int64, name string) (Repository, error) {
 	return load(ctx, s.DB, fmt.Sprintf("load repository %s of installation %d", name, installation), scanRepository,
 		`SELECT `+repositoryColumns+` FROM repositories
 		WHERE installation_id = ? AND name = ? ORDER BY updated_at DESC, id DESC LIMIT 1`, installation, name)
 }
 
-// Repositories lists the repositories of an installation, or of all with 0, by
-// name.
+// Repositories lists the repositories of an installation or, with 0, of all
+// installations, by name.
 func (s *InstallationStore) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
 	return list(ctx, s.DB, "list repositories", scanRepository,
 		`SELECT `+repositoryColumns+` FROM repositories WHERE ? = 0 OR installation_id = ? ORDER BY owner, name`,
 		installation, installation)
 }
 
-// OwnSettings are what is known of the settings file of a repository itself.
+// OwnSettings has the settings from a repository's own file.
 type OwnSettings struct {
-	Settings *sia.Settings // the last good ones; nil: it has no file, or none that was ever good
-	SHA      string        // the commit of the default branch that told so; empty when none did
+	Settings *sia.Settings // the last valid settings; nil: there is no file, or it was never valid
+	SHA      string        // the commit of the default branch that they were read from; empty: none
 }
 
-// SaveSettings keeps what a repository's own settings file says, in the place of
-// what was kept. The repository must be known.
+// SaveSettings stores the settings of a repository's own file, and replaces the
+// stored ones. The repository must be known.
 func (s *InstallationStore) SaveSettings(ctx context.Context, repo int64, own OwnSettings) error {
 	op := fmt.Sprintf("save the settings of repository %d", repo)
-	text, err := json.Marshal(own.Settings) // "null" where there is no file, which is not the same as never read
+	text, err := json.Marshal(own.Settings) // "null" if there is no file, unlike NULL, which means never read
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -148,8 +147,8 @@ func (s *InstallationStore) SaveSettings(ctx context.Context, repo int64, own Ow
 		string(text), own.SHA, micros(s.now()), repo)
 }
 
-// Settings are what [InstallationStore.SaveSettings] kept; the error wraps [ErrNotFound]
-// when nothing was.
+// Settings returns the stored settings of a repository; the error wraps [ErrNotFound]
+// when there are none.
 func (s *InstallationStore) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories
 		WHERE id = ? AND settings IS NOT NULL`, repo).Scan(asJSON{&own.Settings}, &own.SHA)

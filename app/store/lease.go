@@ -15,24 +15,25 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// An effect is carried out by whoever holds its lease: a token, an engine and an end, in the effect's row. The engine
-// renews the leases of all that it carries out at every beat, six times before they run out. One that was held up for
-// longer finds that an outcome counts only with the newest token (save, later), and that its handlers' contexts have
-// ended; another engine has begun anew (takeOver). See docs/adr/0026-leases.md.
+// The engine that holds the lease of an effect carries it out. A lease is a token, a holder and an expiry time in the
+// effect's row. The engine renews the leases of its running effects at every heartbeat, six times before they expire.
+// If it is delayed for longer, the contexts of its handlers end, its outcomes are dropped because they have an old
+// token (save, later), and another engine starts the effect again (takeOver). See docs/adr/0026-leases.md.
 
-// ErrLeaseLost is the cause with which the context of a running handler ends when the lease of its effect ran out or
-// another engine has it. Nothing that it returns counts then.
+// ErrLeaseLost is the cause with which the context of a running handler ends when the lease of its effect expired or
+// another engine took it. The result of the handler is dropped then.
 var ErrLeaseLost = lease.ErrLost
 
 const (
 	leaseLength = time.Minute
-	// beatsPerLease is how often a lease is renewed before it runs out.
+	// beatsPerLease is the number of renewals before a lease expires.
 	beatsPerLease = 6
-	// A worker stops writing when this part of a lease is left, 5 s of a minute: what it sends takes a while.
+	// leaseMargin is the fraction of a lease, 1/12 or 5 s of a minute, before its end when a worker stops writing: a
+	// request that was sent takes a while.
 	leaseMargin = 12
 )
 
-// heldLease is the lease of an effect that this engine carries out.
+// heldLease is one run of an effect in this engine, with its lease.
 type heldLease struct {
 	e      *Engine
 	key    string
@@ -40,16 +41,16 @@ type heldLease struct {
 	ctx    context.Context // the handler's
 	cancel context.CancelCauseFunc
 
-	f     EffectRecord  // as it was when the lease was taken
-	token int64         // 0: it was not taken
-	left  time.Duration // until another's lease runs out, by the database's clock
+	f     EffectRecord  // as read when the lease was taken
+	token int64         // 0: the lease was not taken
+	left  time.Duration // until another engine's lease expires, by the database's clock
 
-	// set when it is held
+	// set while the lease is held
 	lease *lease.Lease
-	timer *time.Timer // ends ctx when the lease does
+	timer *time.Timer // cancels ctx when the lease expires
 }
 
-// newLease is a lease that is not taken yet.
+// newLease returns a run without a lease.
 func (e *Engine) newLease(ctx context.Context, key, job string) *heldLease {
 	h := &heldLease{e: e, key: key, job: job, lease: lease.Until(time.Time{})}
 	ctx, h.cancel = context.WithCancelCause(ctx)
@@ -57,8 +58,8 @@ func (e *Engine) newLease(ctx context.Context, key, job string) *heldLease {
 	return h
 }
 
-// take takes the lease of an effect; end it. held is nil when the effect is not pending, or when another run has the
-// lease, in this engine or another: left says after how long to ask again.
+// take takes the lease of an effect. The caller must end it. held is nil when the effect is not pending, or when another
+// run has the lease, in this engine or another: left is the time to wait before the next try.
 func (e *Engine) take(ctx context.Context, key, job string) (
 	held *heldLease, f EffectRecord, left time.Duration, err error,
 ) {
@@ -66,7 +67,7 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 	if other := e.enter(h); other != nil {
 		h.cancel(nil)
 		f, err = e.s.Effect(ctx, key)
-		if f.Cancelled { // River told the worker of the newest job, and that is not the one that is at work
+		if f.Cancelled { // River canceled the worker of the newest job, which is not the running one
 			other.cancel(ErrCancelled)
 		}
 		return nil, f, e.c.Lease, err
@@ -79,7 +80,7 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 	return h, h.f, 0, nil
 }
 
-// takeTx takes the lease of a pending effect when nobody holds it, or this engine does by a run that has ended.
+// takeTx takes the lease of a pending effect if it is free, or if an ended run of this engine holds it.
 func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
 	h.token = 0
 	now := h.e.s.leaseClock()
@@ -98,8 +99,8 @@ func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
 	return orNotFound(err)
 }
 
-// hold begins to hold the lease that was taken in a transaction, which ended in err and began at a time. It reports
-// whether there is one; else the run has ended.
+// hold starts the timer of a lease that was taken in a transaction, which returned err and began at the time began.
+// It reports whether the lease was taken. If not, it ends the run.
 func (h *heldLease) hold(began time.Time, err error) bool {
 	if err != nil || h.token == 0 {
 		h.end()
@@ -112,13 +113,13 @@ func (h *heldLease) hold(began time.Time, err error) bool {
 	return true
 }
 
-// extend moves the end of a lease that is held.
+// extend sets a new end of a held lease.
 func (h *heldLease) extend(end time.Time) {
 	h.lease.Extend(end.Add(-h.e.c.Lease / leaseMargin))
 	h.timer.Reset(time.Until(end))
 }
 
-// enter notes a run of this engine, or returns the one of the same effect.
+// enter registers a run of this engine, unless there is one of the same effect, which it returns.
 func (e *Engine) enter(h *heldLease) (other *heldLease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,8 +129,8 @@ func (e *Engine) enter(h *heldLease) (other *heldLease) {
 	return other
 }
 
-// end ends a run. The lease itself ends where the effect is closed or put off, or in release. Whoever puts the effect
-// off ends its run first: the next one may begin as soon as that is committed.
+// end ends a run. It does not end the lease: the transaction that closes or postpones the effect does that, or release.
+// Callers that postpone the effect end its run first, because the next run may begin as soon as that is committed.
 func (h *heldLease) end() {
 	if h.timer != nil {
 		h.timer.Stop()
@@ -142,7 +143,7 @@ func (h *heldLease) end() {
 	}
 }
 
-// release gives a lease back, so that whoever goes on with the effect need not wait for its end.
+// release ends a run and its lease, so that the next run need not wait until the lease expires.
 func (h *heldLease) release(ctx context.Context) {
 	h.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -153,7 +154,7 @@ func (h *heldLease) release(ctx context.Context) {
 	}
 }
 
-// wait puts a job off until the lease runs out that another run has of its effect.
+// wait postpones a job until another run's lease of its effect expires.
 func (w *effectWorker) wait(ctx context.Context, job *river.Job[effectArgs], delay time.Duration) error {
 	s := w.e.s
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -172,7 +173,7 @@ func (w *effectWorker) wait(ctx context.Context, job *river.Job[effectArgs], del
 	return nil
 }
 
-// beat renews the leases that this engine holds and takes over those that ran out, until ctx ends.
+// beat renews the leases of this engine and takes over expired ones, until ctx ends.
 func (e *Engine) beat(ctx context.Context) {
 	beats := e.c.Beats
 	if beats == nil {
@@ -190,12 +191,12 @@ func (e *Engine) beat(ctx context.Context) {
 	}
 }
 
-// beatOnce is one beat. It ends in time for others, though the database says nothing.
+// beatOnce runs one heartbeat. Its timeout keeps an unresponsive database from blocking the next ones.
 func (e *Engine) beatOnce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	e.renew(ctx)
-	if err := e.s.Newer(ctx); sia.IsPermanent(err) && e.c.Shared { // that it can't be read passes
+	if err := e.s.Newer(ctx); sia.IsPermanent(err) && e.c.Shared { // a failure to read the version is temporary
 		e.newer.Do(func() {
 			e.s.log.WarnContext(ctx, "a newer SIA has migrated the database: this server goes on with what it knows; "+
 				"update it", "err", err)
@@ -211,11 +212,11 @@ func (e *Engine) beatOnce(ctx context.Context) {
 	}
 }
 
-// stopped reports whether a beat was told to end, and not by its deadline.
+// stopped reports whether a heartbeat was canceled, rather than timed out.
 func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// note notes that a job is under way, for leftRunning, and that it has ended, for what its installation has a share of:
-// River may find that it can't read the job's arguments, and then no worker hears of it.
+// note is River middleware that records a running job, for leftRunning, and its end, for the shares of installations.
+// It is middleware because no worker is called for a job with arguments that River can't decode.
 func (e *Engine) note(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
 	if sh := e.shares[job.Queue]; sh != nil {
 		defer sh.end(job.ID)
@@ -234,10 +235,10 @@ func (e *Engine) note(ctx context.Context, job *rivertype.JobRow, work func(cont
 	return work(ctx)
 }
 
-// leftRunning makes jobs available again that have no lease, deliveries, setups and periodic work, and that no engine
-// has worked on for a lease's length. A process has ended, or it was given a job and never heard of it: the connection
-// broke. What this engine works on is heard of by it. Where one engine works alone, its start sees to that. Each of
-// these jobs can be worked on twice.
+// leftRunning makes jobs of kinds without leases (deliveries, setups and periodic jobs) available again if they are
+// marked running and no engine has confirmed that for the length of a lease. Either their process has ended, or the
+// connection broke while it fetched them. First it confirms the jobs of this engine. Without EngineConfig.Shared it
+// does nothing, because Start does this. Each of these jobs can safely run twice.
 func (e *Engine) leftRunning(ctx context.Context) error {
 	if !e.c.Shared {
 		return nil
@@ -256,15 +257,15 @@ func (e *Engine) leftRunning(ctx context.Context) error {
 		WHERE state = 'running' AND kind <> ? AND attempted_at < ?`, effectArgs{}.Kind(), e.s.stamp(now.Add(-e.c.Lease)))
 }
 
-// renew renews the leases of what this engine carries out. It ends a handler when somebody else has its lease. When the
-// database can't be written nothing is renewed, and each handler is ended by its timer.
+// renew renews the leases of this engine's runs. It cancels a handler when another engine has its lease. When the
+// write fails nothing is renewed, and timers cancel the handlers.
 func (e *Engine) renew(ctx context.Context) {
 	began := time.Now()
 	mine := map[string]*heldLease{} // by key
 	var keys []string
 	e.mu.Lock()
-	for key, h := range e.held { // that were taken
-		if h.timer != nil {
+	for key, h := range e.held {
+		if h.timer != nil { // the lease was taken
 			mine[key] = h
 			keys = append(keys, key)
 		}
@@ -296,19 +297,19 @@ func (e *Engine) renew(ctx context.Context) {
 	}
 	for _, r := range renewed {
 		if h := mine[r.key]; h.token == r.number {
-			if r.cancelled { // and no notification of it was heard
+			if r.cancelled { // the notification was missed
 				h.cancel(ErrCancelled)
 			}
 			h.extend(began.Add(e.c.Lease))
 			delete(mine, r.key)
 		}
 	}
-	for _, h := range mine { // that were not renewed: they are another's, or have just ended
+	for _, h := range mine { // not renewed: taken over, or just ended
 		h.cancel(ErrLeaseLost)
 	}
 }
 
-// takeOver does what takeOverTx says, of effects that have had no worker for a time.
+// takeOver runs takeOverTx for effects without a worker for the duration length.
 func (s *DB) takeOver(ctx context.Context, length time.Duration) (effects int, err error) {
 	err = s.write(ctx, "take over effects", func(tx *sql.Tx) (err error) {
 		effects, err = s.takeOverTx(ctx, tx, s.now().Add(-length))
@@ -317,10 +318,10 @@ func (s *DB) takeOver(ctx context.Context, length time.Duration) (effects int, e
 	return effects, err
 }
 
-// takeOverTx gives a new job to each pending effect that nobody works on and no job waits for: its lease ran out, its
-// job was begun before a time without taking one, or it has none. That a worker had begun counts as a failed try, so
-// that an effect that takes its process with it is given up at last. The job that was under way is discarded; should
-// its worker wake, its token is not the newest as soon as the new job begins.
+// takeOverTx inserts a new job for each pending effect that has no worker and no waiting job: its lease expired, its
+// job began before begunBefore without taking a lease, or it has no job. A run with a lease counts as a failed try, so
+// that an effect that crashes its process is given up eventually. The running job is discarded; if its worker resumes,
+// its token is outdated as soon as the new job begins.
 func (s *DB) takeOverTx(ctx context.Context, tx *sql.Tx, begunBefore time.Time) (effects int, err error) {
 	if err := s.hold(ctx, tx, "taking over"); err != nil {
 		return 0, err

@@ -11,16 +11,16 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// PutLessons writes lessons of a repository, all or none, and makes them
-// findable. A lesson that is known is replaced but for two things: what a person
-// forgot stays forgotten as it is, and counts and creation stay what they were,
-// for only [LessonStore.CountLessons] moves counts.
+// PutLessons writes and indexes lessons of a repository, all or none. It replaces
+// existing lessons, with two exceptions: a forgotten lesson is not changed, and
+// counts and creation time are kept, because only [LessonStore.CountLessons]
+// changes counts.
 func (s *LessonStore) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error {
 	return s.MergeLessons(ctx, repo, lessons, nil)
 }
 
-// MergeLessons writes lessons as [LessonStore.PutLessons] does, and then takes evidence as
-// [LessonStore.CountLessons] does, all or none of it.
+// MergeLessons writes lessons like [LessonStore.PutLessons] and then adds evidence like
+// [LessonStore.CountLessons], in one transaction.
 func (s *LessonStore) MergeLessons(
 	ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
 ) error {
@@ -62,16 +62,16 @@ func (s *LessonStore) MergeLessons(
 	})
 }
 
-// CountLessons takes evidence about lessons, each key once: the same key again
-// changes nothing. Evidence about a merged lesson counts for what stands for it;
-// about one that does not exist or was forgotten, it counts nowhere. A lesson is
-// promoted or archived at once when the evidence says so.
+// CountLessons adds evidence about lessons. Evidence with an existing key changes
+// nothing. Evidence about a merged lesson counts for the lesson it was merged into;
+// evidence about one that does not exist or was forgotten is ignored. A lesson is
+// promoted or archived immediately if the evidence suffices.
 func (s *LessonStore) CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error {
 	return s.MergeLessons(ctx, repo, nil, evidence)
 }
 
-// ReplaceEvidence takes evidence about a lesson as [LessonStore.CountLessons] does, in place of what was counted
-// under the same key before.
+// ReplaceEvidence adds evidence about a lesson like [LessonStore.CountLessons], and replaces evidence with the
+// same key.
 func (s *LessonStore) ReplaceEvidence(ctx context.Context, repo int64, e lesson.Evidence) error {
 	return s.write(ctx, fmt.Sprintf("replace evidence about lesson %s", e.Lesson), func(tx *sql.Tx) error {
 		b, err := s.lessonBatch(ctx, tx, repo)
@@ -104,15 +104,15 @@ func (s *LessonStore) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson,
 		`SELECT lesson FROM lessons WHERE repo_id = ? ORDER BY seq`, repo)
 }
 
-// ToolLessons lists the lessons about tools that a repository's attempts may be told, the latest 200.
+// ToolLessons lists the live lessons about tools of a repository, the latest 200.
 func (s *LessonStore) ToolLessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the lessons about tools of repository %d", repo), scanJSON[lesson.Lesson],
 		`SELECT lesson FROM lessons WHERE repo_id = ? AND kind = ? AND state IN (?, ?) ORDER BY seq DESC LIMIT 200`,
 		repo, lesson.Tool, lesson.Active, lesson.Promoted)
 }
 
-// LearnedSince counts the lessons that were added since a time from outcomes
-// of attempts. It leaves out lessons that people taught, that are from other
+// LearnedSince counts the lessons that were learned from outcomes of attempts
+// since a time. It leaves out lessons that users taught, that are from other
 // repositories, or that were merged.
 func (s *LessonStore) LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error) {
 	err = s.r.QueryRowContext(ctx,
@@ -127,8 +127,8 @@ func (s *LessonStore) LessonRepositories(ctx context.Context) ([]int64, error) {
 		`SELECT DISTINCT repo_id FROM lessons ORDER BY repo_id`)
 }
 
-// LessonEvidence lists the evidence about one lesson, or with an empty id about
-// all of a repository, oldest first.
+// LessonEvidence lists the evidence about one lesson or, with an empty id, about
+// all lessons of a repository, oldest first.
 func (s *LessonStore) LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error) {
 	return list(ctx, s.DB, "load the evidence about lessons", scanJSON[lesson.Evidence], evidenceOf, repo, id, id)
 }
@@ -136,7 +136,7 @@ func (s *LessonStore) LessonEvidence(ctx context.Context, repo int64, id lesson.
 const evidenceOf = `SELECT evidence FROM lesson_evidence
 	WHERE repo_id = ? AND (? = '' OR lesson_id = ?) ORDER BY at, key`
 
-// keptLesson is a lesson and its place; seq 0: there is none.
+// keptLesson is a stored lesson with its row number; seq 0: there is none.
 type keptLesson struct {
 	lesson.Lesson
 	seq int64
@@ -154,10 +154,10 @@ type lessonBatch struct {
 	tx   *sql.Tx
 	repo int64
 
-	postings map[postingKey]map[int]bool // what changed: whether the lesson at an offset has the term
+	postings map[postingKey]map[int]bool // changes of the index: whether the lesson at an offset has the term
 }
 
-// lessonBatch begins one: no other transaction changes lessons of the repository meanwhile.
+// lessonBatch begins a batch. It locks the lessons of the repository until the transaction ends.
 func (s *DB) lessonBatch(ctx context.Context, tx *sql.Tx, repo int64) (*lessonBatch, error) {
 	if err := s.hold(ctx, tx, fmt.Sprintf("lessons of %d", repo)); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (b *lessonBatch) load(id lesson.ID) (keptLesson, error) {
 	return loadLesson(b.ctx, b.tx, b.repo, id)
 }
 
-// save writes a lesson over the old one, which may be none.
+// save inserts a lesson, or replaces the old one if old.seq is not 0.
 func (b *lessonBatch) save(old keptLesson, l lesson.Lesson) error {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -192,7 +192,7 @@ func (b *lessonBatch) save(old keptLesson, l lesson.Lesson) error {
 	return nil
 }
 
-// takeBack removes evidence and what it counted, if there is any under the key.
+// takeBack removes the evidence with a key, if any, and its effect on the counts.
 func (b *lessonBatch) takeBack(key string) error {
 	found, err := collect(b.ctx, b.tx, scanJSON[lesson.Evidence],
 		`DELETE FROM lesson_evidence WHERE repo_id = ? AND key = ? RETURNING evidence`, b.repo, key)
@@ -211,7 +211,7 @@ func (b *lessonBatch) takeBack(key string) error {
 	return b.save(l, l.TakeBack(old, since))
 }
 
-// saveEvidence writes evidence down unless there is some under its key. It returns how much it wrote.
+// saveEvidence inserts evidence unless its key exists. It returns the number of rows that it inserted.
 func (b *lessonBatch) saveEvidence(e lesson.Evidence) (n int64, err error) {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -221,7 +221,7 @@ func (b *lessonBatch) saveEvidence(e lesson.Evidence) (n int64, err error) {
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, b.repo, e.Key, e.Lesson, micros(e.At), e.Arm, string(text))
 }
 
-// count takes one piece of evidence.
+// count adds one piece of evidence.
 func (b *lessonBatch) count(e lesson.Evidence) error {
 	l, err := b.load(e.Lesson)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"slices"
 )
 
-// partSize is how many lessons a row of lesson_terms may tell of: few rows to
-// read for a search, and not much to write for a lesson. Changing it makes what
-// is stored unreadable.
+// partSize is the maximum number of lessons in a row of lesson_terms: a search reads
+// few rows, and a new lesson rewrites little. Changing it makes stored rows
+// unreadable.
 const partSize = 1 << 16
 
-// postingKey names a row of lesson_terms: the lessons that have a term, with a seq
+// postingKey is the key of a row of lesson_terms: the lessons that have a term, with a seq
 // in [part × partSize, (part+1) × partSize).
 type postingKey struct {
 	term string
@@ -41,7 +41,7 @@ func unpackPostings(seqs []byte, yield func(offset int)) error {
 	return nil
 }
 
-// packPostings is the reverse of unpackPostings; the offsets ascend.
+// packPostings encodes offsets for unpackPostings. They must ascend.
 func packPostings(offsets []int) []byte {
 	packed := make([]byte, 0, len(offsets)+len(offsets)/4)
 	at := -1
@@ -52,7 +52,7 @@ func packPostings(offsets []int) []byte {
 	return packed
 }
 
-// flush writes which lessons have each term.
+// flush writes the changes of the index.
 func (b *lessonBatch) flush() error {
 	for _, p := range slices.SortedFunc(maps.Keys(b.postings), byPostingKey) {
 		var packed []byte

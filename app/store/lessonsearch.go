@@ -14,14 +14,14 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Each repository has two indexes in which lessons are found.
+// Each repository has two indexes of lessons.
 const (
-	liveIndex    = "x" // attempts may be told them
-	retiredIndex = "z" // archived or forgotten
+	liveIndex    = "x" // lessons that may be given to attempts
+	retiredIndex = "z" // archived or forgotten lessons
 )
 
-// indexOf is where a lesson is found; "" for one that is not to be found at all:
-// it is merged into another, or told to nobody.
+// indexOf returns the index of a lesson; "" for one that is in no index because
+// it is merged into another, or never given to attempts.
 func indexOf(l lesson.Lesson) string {
 	switch {
 	case l.State == lesson.Merged || l.Kind == lesson.Model:
@@ -32,13 +32,13 @@ func indexOf(l lesson.Lesson) string {
 	return retiredIndex
 }
 
-// lessonTerm is what a word is kept as: different for each repository and index.
-// The empty word is one that every lesson of the index has.
+// lessonTerm returns the stored term of a word, which is unique to a repository and index.
+// Every lesson of the index has the term of the empty word.
 func lessonTerm(repo int64, index, word string) string {
 	return "r" + strconv.FormatInt(repo, 10) + index + word
 }
 
-// reindex notes which terms a lesson of these words loses and gains.
+// reindex records which terms a lesson with the given words loses and gains.
 func (b *lessonBatch) reindex(old keptLesson, l lesson.Lesson, words []string, seq int64) {
 	note := func(term string, has bool) {
 		p := postingKey{term, seq / partSize}
@@ -64,7 +64,7 @@ func (b *lessonBatch) reindex(old keptLesson, l lesson.Lesson, words []string, s
 	}
 }
 
-// terms are what a lesson's words are kept as in an index.
+// terms returns the stored terms of a lesson's words in an index.
 func (b *lessonBatch) terms(index string, words []string) []string {
 	if index == "" {
 		return nil
@@ -76,31 +76,30 @@ func (b *lessonBatch) terms(index string, words []string) []string {
 	return terms
 }
 
-// SearchLessons finds the lessons of a repository that attempts may be told and
-// that share words with a search, best first, at most limit. The words are as
-// [lesson.Words] makes them. Of the words, the rarest are searched for, until
-// they stand in searchMost lessons together or are searchTerms; all of them count
-// in the rank of what that finds.
+// SearchLessons finds the live lessons of a repository that share words with a
+// search, best first, at most limit. The words are those of [lesson.Words]. Only
+// the rarest words are looked up: at most searchTerms, in at most searchMost lessons
+// in total. All words count in the rank of the lessons found.
 func (s *LessonStore) SearchLessons(
 	ctx context.Context, repo int64, words []string, limit int,
 ) ([]lesson.SearchHit, error) {
 	return s.searchLessons(ctx, repo, words, limit, liveIndex)
 }
 
-// LessonsLike is SearchLessons among archived and forgotten lessons as well.
+// LessonsLike is like SearchLessons and includes archived and forgotten lessons.
 func (s *LessonStore) LessonsLike(
 	ctx context.Context, repo int64, words []string, limit int,
 ) ([]lesson.SearchHit, error) {
 	return s.searchLessons(ctx, repo, words, limit, liveIndex, retiredIndex)
 }
 
-// Bounds of a search's work. Of what a full scan puts among the best 20 in sia
-// bench lessons, a search of 10,000 finds nearly nine tenths, of 300 a fifth.
+// Limits of a search. Of the best 20 lessons of a full scan in sia bench lessons,
+// a search limited to 10,000 lessons finds nearly nine tenths, to 300 a fifth.
 const (
-	searchWords = 400    // words that a search looks at
-	searchTerms = 64     // of them, that it searches for
-	searchMost  = 10_000 // lessons that these may stand in together
-	searchSpare = 8      // more are read than are wanted, since all words rank these
+	searchWords = 400    // words of a search; the rest is ignored
+	searchTerms = 64     // words that are looked up
+	searchMost  = 10_000 // total of the lessons that have one of these
+	searchSpare = 8      // lessons read beyond the limit, because ranking by all words changes their order
 )
 
 func (s *LessonStore) searchLessons(
@@ -130,7 +129,7 @@ func (s *LessonStore) searchLessons(
 	return found, s.explain(op, err)
 }
 
-// rank puts lessons in the order of their rank and reads the best, at most so many.
+// rank sorts lessons by rank and returns the best, at most most.
 func (s *LessonStore) rank(
 	ctx context.Context, seqs []int64, weights lesson.WordWeights, most int,
 ) ([]lesson.SearchHit, error) {
@@ -158,8 +157,8 @@ func (s *LessonStore) rank(
 	return found, nil
 }
 
-// heaviest are the lessons with the heaviest terms, summed up, at most so many; of
-// those that weigh the same, the newest.
+// heaviest returns the lessons with the largest sums of term weights, at most most; among
+// equal sums, the newest.
 func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
 	rows, err := s.r.QueryContext(ctx,
 		`SELECT term, part, seqs FROM lesson_terms WHERE term `+s.among(texts),
@@ -205,7 +204,7 @@ func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, mo
 	return seqs, nil
 }
 
-// haveWords is how many lessons have each word, and how many there are.
+// haveWords counts the lessons that have each word, and all lessons.
 func (s *LessonStore) haveWords(
 	ctx context.Context, repo int64, words, indexes []string,
 ) (have map[string]int, all int, err error) {
@@ -236,8 +235,8 @@ func (s *LessonStore) haveWords(
 	return have, all, err
 }
 
-// rarest are the words that tell most, of those that any lesson has: at most
-// searchTerms, and as many as stand in searchMost lessons together, but one.
+// rarest returns the rarest words that any lesson has: at most searchTerms, in at
+// most searchMost lessons in total, but at least one.
 func rarest(words []string, have map[string]int) []string {
 	var known []string
 	for _, w := range words {

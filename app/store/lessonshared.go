@@ -10,17 +10,17 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// SharedLesson is a lesson that a person approved for every repository of an
+// SharedLesson is a lesson that a user approved for every repository of an
 // installation.
 type SharedLesson struct {
 	Installation int64
-	Lesson       lesson.Lesson // as approved; id and repository are those of the lesson that it is a copy of
-	By           string        // who approved it, for people
+	Lesson       lesson.Lesson // as approved; id and repository are those of the original lesson
+	By           string        // the approver, for users
 	At           time.Time
 }
 
-// ShareLesson keeps an approval. What is shared already stays as it was approved
-// then. The error wraps [ErrNotFound] when the installation is not known.
+// ShareLesson stores an approval. A lesson that is shared already keeps its first
+// approval. The error wraps [ErrNotFound] when the installation is not known.
 func (s *LessonStore) ShareLesson(ctx context.Context, v SharedLesson) error {
 	op := fmt.Sprintf("share lesson %s", v.Lesson.ID)
 	if err := v.Lesson.Valid(); err != nil {
@@ -50,14 +50,14 @@ func (s *LessonStore) SharedLessons(ctx context.Context) ([]SharedLesson, error)
 	}, `SELECT installation_id, lesson, approved_by, at FROM shared_lessons ORDER BY at, installation_id, id`)
 }
 
-// missingShared selects what is shared with a repository and is no lesson of it, in
-// whatever state: neither a copy, nor what that is a copy of.
+// missingShared selects the lessons that are shared with a repository and missing in it: it
+// has neither a copy nor the original, in any state.
 const missingShared = `SELECT s.lesson FROM repositories r
 	JOIN shared_lessons s ON s.installation_id = r.installation_id
 	WHERE r.id = ? AND NOT EXISTS (SELECT 1 FROM lessons l WHERE l.repo_id = r.id AND l.id = s.id) ORDER BY s.at, s.id`
 
-// TakeSharedLessons copies into a repository what is shared with it and is no
-// lesson of it yet, and returns the copies; nil, after one look, when it has all.
+// TakeSharedLessons copies into a repository the shared lessons that it lacks, and
+// returns the copies; nil, after one query, when it has all.
 func (s *LessonStore) TakeSharedLessons(
 	ctx context.Context, repo int64, now time.Time,
 ) (copies []lesson.Lesson, err error) {
@@ -72,7 +72,7 @@ func (s *LessonStore) TakeSharedLessons(
 		if err != nil {
 			return err
 		}
-		found, err := collect(ctx, tx, scanJSON[lesson.Lesson], missingShared, repo) // somebody may have taken one back
+		found, err := collect(ctx, tx, scanJSON[lesson.Lesson], missingShared, repo) // one may have been unshared
 		if err != nil {
 			return err
 		}
@@ -93,14 +93,14 @@ func (s *LessonStore) TakeSharedLessons(
 
 // Unshared counts the copies of a lesson that is no longer shared, by what was done with them.
 type Unshared struct {
-	Removed  int `json:"removed"`  // nothing spoke for or against them yet
-	Archived int `json:"archived"` // at least as much spoke against them as for them
-	Kept     int `json:"kept"`     // more spoke for them: their repositories confirmed them
+	Removed  int `json:"removed"`  // copies without evidence
+	Archived int `json:"archived"` // copies with at least as much evidence against them as for them
+	Kept     int `json:"kept"`     // copies with more evidence for them: their repositories confirmed them
 }
 
-// UnshareLesson takes an approval back, and with it the copies that no evidence of
-// their own repository confirms. What was never tried is gone without a trace, so
-// that it can be shared again. Copies that are not told anyway stay as they are. The
+// UnshareLesson deletes an approval, and the copies that no evidence of their own
+// repository confirms. Copies that were never tried are deleted completely, so that
+// the lesson can be shared again. Copies that are not live are not changed. The
 // error wraps [ErrNotFound] when the lesson is not shared.
 func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out Unshared, err error) {
 	err = s.write(ctx, fmt.Sprintf("take back lesson %s", id), func(tx *sql.Tx) error {
@@ -126,7 +126,7 @@ func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id 
 	return out, err
 }
 
-// takeBack does with one repository's copy as [LessonStore.UnshareLesson] says.
+// takeBack removes, archives or keeps one repository's copy, for [LessonStore.UnshareLesson].
 func (s *DB) takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Unshared) error {
 	b, err := s.lessonBatch(ctx, tx, repo)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *DB) takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID,
 	if err != nil {
 		return err
 	}
-	var good, bad float64 // of the repository's own
+	var good, bad float64 // from the repository's own evidence
 	for _, e := range all {
 		if e.Key != old.Given().Key && e.Arm != lesson.Withheld {
 			good, bad = good+e.Good, bad+e.Bad
@@ -163,7 +163,7 @@ func (s *DB) takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID,
 	return b.flush()
 }
 
-// remove takes a lesson away, with what was said about it.
+// remove deletes a lesson and its evidence.
 func (b *lessonBatch) remove(old keptLesson) error {
 	if _, err := b.tx.ExecContext(b.ctx, `DELETE FROM lessons WHERE seq = ?`, old.seq); err != nil {
 		return err

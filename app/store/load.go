@@ -8,15 +8,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Backlog is how much of something waits to be worked on.
+// Backlog counts waiting work.
 type Backlog struct {
-	Waiting int       // that are due
-	Oldest  time.Time // since when the oldest of them is; zero without any
-	Failed  int       // deliveries that were given up, of those that are still kept
+	Waiting int       // number of due items
+	Oldest  time.Time // when the oldest of them became due; zero if there is none
+	Failed  int       // number of stored deliveries that were given up
 }
 
-// DeliveryBacklog is how many deliveries wait, and how many were given up: what they told is lost but for
-// what SIA finds by looking.
+// DeliveryBacklog counts the deliveries that wait, and those that were given up: their content is lost, except
+// for what SIA finds by polling.
 func (s *DeliveryStore) DeliveryBacklog(ctx context.Context) (Backlog, error) {
 	b, err := s.backlog(ctx, `SELECT count(CASE WHEN state = 'pending' THEN 1 END),
 			coalesce(min(CASE WHEN state = 'pending' THEN received_at END), 0), count(CASE WHEN state = 'failed' THEN 1 END)
@@ -24,7 +24,7 @@ func (s *DeliveryStore) DeliveryBacklog(ctx context.Context) (Backlog, error) {
 	return b, s.explain("count deliveries", err)
 }
 
-// EffectBacklog is how many effects wait, since they were due.
+// EffectBacklog counts the effects that are due.
 func (s *TaskStore) EffectBacklog(ctx context.Context) (Backlog, error) {
 	b, err := s.backlog(ctx, `SELECT count(*), coalesce(min(due_at), 0), 0 FROM effects
 		WHERE state = 'pending' AND due_at <= ?`, micros(s.now()))
@@ -36,7 +36,7 @@ func (s *DB) backlog(ctx context.Context, query string, args ...any) (b Backlog,
 	return b, err
 }
 
-// CreditsSpentByAll is what all tasks cost from a time on and before another; a zero time bounds nothing.
+// CreditsSpentByAll returns the cost of all tasks at or after from and before until; a zero time is no bound.
 func (s *CreditStore) CreditsSpentByAll(ctx context.Context, from, until time.Time) (c sia.Credits, err error) {
 	to := int64(math.MaxInt64)
 	if !until.IsZero() {

@@ -8,14 +8,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Look is a task of which something may change on GitHub.
+// Look is a task that may change on GitHub, and so has to be polled.
 type Look struct {
 	Task        sia.TaskID
 	Temperature sia.Temperature
-	Changed     time.Time // when the task did last
+	Changed     time.Time // last change of the task
 }
 
-// Looks lists all tasks of some temperatures, by id. It reads an index alone, and none of the tasks.
+// Looks lists all tasks of the given temperatures, by id. It reads only an index, not the tasks.
 func (s *TaskStore) Looks(ctx context.Context, of ...sia.Temperature) ([]Look, error) {
 	args := make([]any, len(of))
 	for i, t := range of {
@@ -27,8 +27,7 @@ func (s *TaskStore) Looks(ctx context.Context, of ...sia.Temperature) ([]Look, e
 	}, looksQuery(len(of)), args...)
 }
 
-// Changed lists all tasks that changed since a time, without their temperature. It reads an index alone, and none of
-// the tasks.
+// Changed lists all tasks that changed since a time, without their temperature. It reads only an index, not the tasks.
 func (s *TaskStore) Changed(ctx context.Context, since time.Time) ([]Look, error) {
 	return list(ctx, s.DB, "list the tasks that changed", func(from row) (l Look, err error) {
 		err = from.Scan(&l.Task, asMicros{&l.Changed})

@@ -9,21 +9,21 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// MemoryHead is how far a repository's memory branch was read.
+// MemoryHead is the last known head of a repository's memory branch.
 type MemoryHead struct {
 	SHA     string // of the branch, as last read or written; empty: never
-	Warning string // what could not be read there, for people
+	Warning string // the parts that could not be read, for users
 }
 
-// MemoryHead is how far a repository's memory branch was read; the zero value
-// when it never was.
+// MemoryHead returns the last known head of a repository's memory branch; zero
+// when it was never read.
 func (s *MemoryStore) MemoryHead(ctx context.Context, repo int64) (h MemoryHead, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT sha, warning FROM memory_heads WHERE repo_id = ?`, repo).
 		Scan(&h.SHA, &h.Warning)
 	return h, s.explain(fmt.Sprintf("load the memory head of repository %d", repo), orZero(err))
 }
 
-// SaveMemoryHead remembers it, in the place of what was remembered.
+// SaveMemoryHead stores the head of a repository's memory branch.
 func (s *MemoryStore) SaveMemoryHead(ctx context.Context, repo int64, h MemoryHead) error {
 	return s.exec(ctx, fmt.Sprintf("save the memory head of repository %d", repo),
 		`INSERT INTO memory_heads (repo_id, sha, warning, read_at) VALUES (?, ?, ?, ?)
@@ -32,15 +32,15 @@ func (s *MemoryStore) SaveMemoryHead(ctx context.Context, repo int64, h MemoryHe
 }
 
 // OutcomesOf lists the outcomes of a task's interventions in the order in which
-// they were learned from.
+// they were recorded.
 func (s *OutcomeStore) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome, error) {
 	return list(ctx, s.DB, "load the outcomes of task "+string(id), scanOutcome,
 		`SELECT `+outcomeColumns+` FROM outcomes WHERE task_id = ? ORDER BY id`, id)
 }
 
-// RestoreLessons puts lessons that are not known back as they were, counts
-// included, with the evidence that those counts tell of: it is not counted again
-// when it is reported again. It returns how many lessons were not known.
+// RestoreLessons inserts lessons that are missing, with their counts and with the
+// evidence that is included in those counts, so that it is not counted again when
+// it is reported again. It returns the number of restored lessons.
 func (s *LessonStore) RestoreLessons(
 	ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
 ) (restored int, err error) {

@@ -16,20 +16,19 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// oldest is the first version of the schema from which a database is brought up to date. Those before it were never
-// released.
+// oldest is the first version of the schema that can be migrated. Earlier versions were never released.
 const oldest = 29
 
-// Migrate brings the schema up to what this program needs: River's tables and
-// ours. It returns the version before and after; equal versions mean that there
-// was nothing to do. On PostgreSQL several processes may call it at a time.
+// Migrate migrates the schema to the version that this program needs: River's tables
+// and ours. It returns the versions before and after; if they are equal, there was
+// nothing to do. On PostgreSQL several processes may call it concurrently.
 func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
-	if s.shared() { // whoever comes second waits, and finds nothing to do
+	if s.shared() { // a second process waits, and finds nothing to do
 		tx, err := s.w.BeginTx(ctx, nil)
 		if err != nil {
 			return 0, 0, s.explain("migrate the schema", err)
 		}
-		defer tx.Rollback() //nolint:errcheck // it only holds
+		defer tx.Rollback() //nolint:errcheck // it only holds the lock
 		if err := s.hold(ctx, tx, "migrating"); err != nil {
 			return 0, 0, s.explain("migrate the schema", err)
 		}
@@ -55,7 +54,7 @@ func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// Version is the schema's version; 0: there is no database of SIA's. Nothing is written.
+// Version returns the version of the schema; 0: there is no SIA database. It writes nothing.
 func (s *DB) Version(ctx context.Context) (v int64, err error) {
 	var made bool
 	if err = s.r.QueryRowContext(ctx, s.versioned()).Scan(&made); err == nil && made {
@@ -64,8 +63,8 @@ func (s *DB) Version(ctx context.Context) (v int64, err error) {
 	return v, s.explain("read the schema's version", err)
 }
 
-// Newer is a permanent error when the schema is newer than what this program knows, which
-// [DB.Migrate] refuses. Any other says that the version can't be read.
+// Newer returns a permanent error when the schema is newer than this program supports, which
+// [DB.Migrate] refuses. Any other error means that the version can't be read.
 func (s *DB) Newer(ctx context.Context) error {
 	p, err := s.provider()
 	if err != nil {
@@ -75,10 +74,10 @@ func (s *DB) Newer(ctx context.Context) error {
 	return err
 }
 
-// olderSchema is said of a database that lacks a table or a column.
+// olderSchema is the message for a database that lacks a table or a column.
 const olderSchema = "is of an older SIA, and lacks what this asks for; run sia migrate"
 
-// current is an error unless the schema is what this program needs.
+// current returns an error unless the schema has the version that this program needs.
 func (s *DB) current(ctx context.Context) error {
 	p, err := s.provider()
 	if err != nil {
@@ -92,8 +91,8 @@ func (s *DB) current(ctx context.Context) error {
 		Message: fmt.Sprintf("the database's schema is at version %d and this program needs %d; run sia migrate", have, want)}
 }
 
-// mayWrite is an error unless the schema was what this program needs when it first wrote. A server beside which a newer
-// one migrates the database goes on.
+// mayWrite returns an error unless the schema had the version that this program needs at the first write. A server
+// continues to write when a newer one migrates the database.
 func (s *DB) mayWrite(ctx context.Context) error {
 	if s.writable.Load() {
 		return nil
@@ -103,7 +102,8 @@ func (s *DB) mayWrite(ctx context.Context) error {
 	return err
 }
 
-// versions are the schema's version and the one that this program needs. That it is newer is an error.
+// versions returns the version of the schema and the one that this program needs. It fails when the schema is newer, or
+// too old to migrate.
 func (s *DB) versions(ctx context.Context, p *goose.Provider) (have, want int64, err error) {
 	if have, err = s.Version(ctx); err != nil {
 		return 0, 0, err

@@ -18,29 +18,28 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Moved is what was moved from one database to another. Its JSON is what `sia migrate --from` prints; fields are only
-// added.
+// Moved reports what [Move] copied. `sia migrate --from` prints its JSON, to which fields may only be added.
 type Moved struct {
-	Tried  bool         `json:"tried"` // nothing was kept
+	Tried  bool         `json:"tried"` // a trial: nothing was kept
 	Schema int64        `json:"schema"`
 	Tables []MovedTable `json:"tables"` // by name
-	Jobs   int          `json:"jobs"`   // made anew, for what was still to be done
+	Jobs   int          `json:"jobs"`   // new jobs, for unfinished work
 }
 
-// MovedTable is a table that was moved, and read again: each row was found equal.
+// MovedTable is a table that was copied, read again and found equal in each row.
 type MovedTable struct {
 	Name    string `json:"name"`
 	Rows    int    `json:"rows"`
 	SHA256  string `json:"sha256"`            // of all rows, in the order of their keys
-	Cleaned int    `json:"cleaned,omitempty"` // rows that had text with bytes that PostgreSQL doesn't allow
+	Cleaned int    `json:"cleaned,omitempty"` // rows with text that had bytes that PostgreSQL doesn't allow
 }
 
-// parents are the tables that others refer to, each after those that it refers to itself.
+// parents lists the tables that others refer to, each after those that it refers to itself.
 var parents = []string{"installations", "repositories", "tasks", "experiments", "shared_reports"}
 
-// Move copies an installation from one database to an empty one, in one transaction and as it was at one moment, and
-// compares each row. Jobs are made anew for what was still to be done. No server may work on either meanwhile. The
-// source is left as it is. With try, everything is done and nothing is kept.
+// Move copies a snapshot of one database to an empty one, in one transaction, and compares each row. It creates new jobs
+// for unfinished work. No server may work on either database meanwhile. The source is not changed. With try, the copy
+// is made and then discarded.
 func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 	if file, err := File(from.URL); err != nil {
 		return m, err
@@ -73,13 +72,13 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 		if err != nil {
 			return m, err
 		}
-		defer func() { _ = release() }() // it was only held
+		defer func() { _ = release() }()
 	}
 	release, err := target.alone(ctx)
 	if err != nil {
 		return m, err
 	}
-	defer func() { _ = release() }() // it was only held
+	defer func() { _ = release() }()
 	if err := target.unused(ctx); err != nil {
 		return m, err
 	}
@@ -117,12 +116,12 @@ func (v *moving) run() (err error) {
 	if v.source, err = v.from.view(v.ctx); err != nil {
 		return v.from.explain("read "+v.from.named(), err)
 	}
-	defer v.source.Rollback() //nolint:errcheck // it only read
+	defer v.source.Rollback() //nolint:errcheck // read-only
 	tables, err := v.from.tables(v.ctx, v.source)
 	if err != nil {
 		return v.from.explain("read "+v.from.named(), err)
 	}
-	place := func(t table) int { // those first that others refer to
+	place := func(t table) int { // parents first
 		if i := slices.Index(parents, t.name); i >= 0 {
 			return i
 		}
@@ -157,14 +156,14 @@ func (v *moving) run() (err error) {
 	return v.target.Commit()
 }
 
-// What bounds one statement: its parameters, of which SQLite takes 32,766, and their bytes, of which PostgreSQL takes a
+// Limits of one statement: its parameters, of which SQLite allows 32,766, and their bytes, of which PostgreSQL allows a
 // GiB. One row may be larger.
 const (
 	moveAtOnce = 2_000
 	moveBytes  = 16 << 20
 )
 
-// copy copies the rows in the order in which they were written.
+// copy copies the rows of a table in the order in which they were written.
 func (v *moving) copy(t table) (m MovedTable, err error) {
 	m.Name = t.name
 	rows, err := v.source.QueryContext(v.ctx, `SELECT `+t.names()+` FROM `+t.name+` ORDER BY `+
@@ -204,7 +203,7 @@ func (v *moving) copy(t table) (m MovedTable, err error) {
 	return m, errors.Join(rows.Err(), flush())
 }
 
-// textLength is how long a text or a blob is, in bytes; 0 for other values.
+// textLength returns the length of a text or blob, in bytes; 0 for other values.
 func textLength(value any) int {
 	switch v := value.(type) {
 	case string:
@@ -215,7 +214,7 @@ func textLength(value any) int {
 	return 0
 }
 
-// compare reads both tables row by row.
+// compare compares a table with its copy, row by row.
 func (v *moving) compare(t table, m *MovedTable) error {
 	query := `SELECT ` + t.names() + ` FROM ` + t.name + ` ORDER BY ` + strings.Join(t.keys, ", ")
 	source, err := v.source.QueryContext(v.ctx, query)
@@ -289,7 +288,7 @@ func scanAny(rows *sql.Rows, n int) ([]any, error) {
 	return row, rows.Scan(into...)
 }
 
-// jobs makes jobs for what is to be done.
+// jobs inserts jobs for unfinished effects, deliveries and setups.
 func (v *moving) jobs() error {
 	effects, err := v.to.takeOverTx(v.ctx, v.target, time.Time{})
 	if err != nil {
@@ -325,7 +324,7 @@ func (v *moving) jobs() error {
 	return nil
 }
 
-// unused is an error when a database has rows of SIA's, or tables of somebody else's.
+// unused returns an error when a database has rows of SIA, or tables of another application.
 func (s *DB) unused(ctx context.Context) error {
 	v, err := s.Version(ctx)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// keepNotices is how long it is known what people were told. Who is needed for longer is told again.
+// keepNotices is how long sent notices are stored. A user who is needed for longer is notified again.
 const keepNotices = 365 * 24 * time.Hour
 
-// SaveNotices notes that people were told of something on a channel: of one thing, or of several that
-// were grouped in one message. The first note of a key stands.
+// SaveNotices records that notices were sent to a channel: one, or several that were grouped in one
+// message. The first record of a key is kept.
 func (s *NoticeStore) SaveNotices(
 	ctx context.Context, channel string, at time.Time, grouped bool, keys ...string,
 ) error {
@@ -27,14 +27,14 @@ func (s *NoticeStore) SaveNotices(
 	})
 }
 
-// Noticed says of which of the keys people were told on a channel.
+// Noticed returns the keys that were sent to a channel.
 func (s *NoticeStore) Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error) {
 	return s.present(ctx, "look what people were told",
 		`SELECT key FROM notices WHERE channel = ? AND key `+s.among(texts), channel, array[string](keys))
 }
 
-// NoticesSince counts the messages about one thing each that a channel was sent since a time, and says
-// whether one about several was.
+// NoticesSince counts the single messages that were sent to a channel since a time, and reports
+// whether a grouped one was sent.
 func (s *NoticeStore) NoticesSince(
 	ctx context.Context, channel string, since time.Time,
 ) (single int, grouped bool, err error) {
@@ -44,13 +44,13 @@ func (s *NoticeStore) NoticesSince(
 	return single, grouped, s.explain("count what people were told", err)
 }
 
-// SaveSummary notes until when a channel was told how things went.
+// SaveSummary records the end of the last summary that was sent to a channel.
 func (s *NoticeStore) SaveSummary(ctx context.Context, channel string, until time.Time) error {
 	return s.exec(ctx, "note the summary", `INSERT INTO summaries (channel, until) VALUES (?, ?)
 		ON CONFLICT (channel) DO UPDATE SET until = excluded.until`, channel, micros(until))
 }
 
-// SummaryUntil is until when a channel was told how things went; zero: it never was.
+// SummaryUntil returns the end of the last summary that was sent to a channel; zero: none was.
 func (s *NoticeStore) SummaryUntil(ctx context.Context, channel string) (until time.Time, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(asMicros{&until})
 	return until, s.explain("look for the last summary", orZero(err))

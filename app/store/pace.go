@@ -8,29 +8,30 @@ import (
 	"time"
 )
 
-// Whoever sends a delivery waits for the answer, and nobody for the work on it. Both take a processor for a moment, for
-// most deliveries are about nothing that SIA works on. So the work gives way.
+// The sender of a delivery waits until it is saved, but not until it is processed. Both need a CPU for a short time,
+// because most deliveries need no further work. So processing yields to saving.
 const (
-	turnFor    = 2 * time.Millisecond   // after which a delivery that waits for GitHub leaves its turn to the next
-	yieldFor   = 400 * time.Millisecond // that the work stops while several are being saved
-	workFor    = 100 * time.Millisecond // that it goes on after that, however many are
-	arrivedNow = 20 * time.Millisecond  // for so long after one has arrived, the next may be on its way
+	turnFor    = 2 * time.Millisecond   // maximum length of a turn: a delivery that takes longer waits for GitHub
+	yieldFor   = 400 * time.Millisecond // maximum pause of processing while several deliveries are being saved
+	workFor    = 100 * time.Millisecond // time without pauses after that
+	arrivedNow = 20 * time.Millisecond  // time after an arrival in which another one is likely
 )
 
-// pace is when the next delivery is worked on. It is safe for concurrent use.
+// pace limits the rate at which deliveries are processed. It is safe for concurrent use.
 type pace struct {
 	inbox *groupCommit[*savedDelivery]
-	turns chan struct{} // one processor is left to others, where there are several
-	took  atomic.Int64  // nanoseconds that the last one had its turn
-	until atomic.Int64  // until when the work goes on, in microseconds since 1970
+	turns chan struct{} // semaphore of all CPUs but one
+	took  atomic.Int64  // length of the last turn, in nanoseconds
+	until atomic.Int64  // end of the time without pauses, in microseconds since 1970
 }
 
 func newPace(inbox *groupCommit[*savedDelivery]) *pace {
 	return &pace{inbox: inbox, turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
 }
 
-// turn waits for a turn to work on a delivery: until few others have one, for a while until few are being saved, and
-// while some arrive, as long again as the last one took. done gives the turn back; so does time.
+// turn waits for a turn to process a delivery: until the semaphore is free, then at most yieldFor while several
+// deliveries are being saved and, if one just arrived, for the length of the last turn. done ends the turn, as does
+// turnFor.
 func (p *pace) turn(ctx context.Context) (done func(), err error) {
 	select {
 	case p.turns <- struct{}{}:

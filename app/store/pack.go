@@ -9,15 +9,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Packed bytes begin with a byte that says how the rest is written.
+// The first byte of packed data is the encoding of the rest.
 const (
 	asIs       = 0
 	zstandard  = 1
-	packFrom   = 512      // bytes; shorter texts are stored as they are
-	unpackMost = 64 << 20 // bytes; GitHub's webhooks end at 25 MiB
+	packFrom   = 512      // minimum size of compressed texts, in bytes
+	unpackMost = 64 << 20 // maximum size, in bytes; GitHub's webhooks have at most 25 MiB
 )
 
-// codec is an encoder and a decoder, which are safe for concurrent use when whole buffers are given to them.
+// codec returns an encoder and a decoder. Their methods EncodeAll and DecodeAll are safe for concurrent use.
 var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 	dec, errDec := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(unpackMost))
@@ -27,7 +27,7 @@ var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	return enc, dec
 })
 
-// pack compresses what is worth compressing.
+// pack encodes b, and compresses it if that makes it smaller.
 func pack(b []byte) ([]byte, error) {
 	if len(b) > unpackMost {
 		return nil, fmt.Errorf("compress %d bytes: more than the %d that are kept", len(b), unpackMost)
@@ -42,12 +42,12 @@ func pack(b []byte) ([]byte, error) {
 	return append([]byte{asIs}, b...), nil
 }
 
-// unpacked has Scan read what pack made.
+// unpacked is a sql.Scanner that decodes the output of pack.
 type unpacked struct{ to *[]byte }
 
 // Scan implements sql.Scanner.
 func (u unpacked) Scan(v any) (err error) {
-	var packed sql.Null[[]byte] // a copy: v is the driver's
+	var packed sql.Null[[]byte] // copies v, which belongs to the driver
 	if err := packed.Scan(v); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (u unpacked) Scan(v any) (err error) {
 	return err
 }
 
-// unpack reads what pack made.
+// unpack decodes the output of pack.
 func unpack(b []byte) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, errors.New("decompress: no bytes")

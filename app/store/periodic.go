@@ -10,18 +10,18 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Periodic is one line of the cron table. Across processes it runs once per
-// time, and not while its last run is still under way. Times count from the
-// start of the engine, so "@every 24h" never comes in a process that is
+// Periodic is a periodic job. It runs once per scheduled time across all
+// processes, and not while its last run is in progress. Intervals count from the
+// start of the engine, so "@every 24h" never occurs in a process that is
 // restarted daily; "@daily" does.
 type Periodic struct {
 	Name string // unique
 	Spec string // as robfig/cron/v3 reads it: "*/5 * * * *", "@daily", "@every 30s"
-	// Run does the work. An error is logged; there is no retry but the next time.
+	// Run does the work. An error is logged; the next try is the next scheduled time.
 	Run func(ctx context.Context) error
 }
 
-// periodicArgs is the job that runs a line of the cron table.
+// periodicArgs has the arguments of a periodic job.
 type periodicArgs struct {
 	Name string `json:"name"`
 }
@@ -29,7 +29,7 @@ type periodicArgs struct {
 // Kind names the job for River.
 func (periodicArgs) Kind() string { return "periodic" }
 
-// periodicTimeout bounds one run.
+// periodicTimeout is the timeout of one run.
 const periodicTimeout = 10 * time.Minute
 
 func periodicJobs(table []Periodic) ([]*river.PeriodicJob, error) {
@@ -47,8 +47,8 @@ func periodicJobs(table []Periodic) ([]*river.PeriodicJob, error) {
 		jobs = append(jobs, river.NewPeriodicJob(schedule, func() (river.JobArgs, *river.InsertOpts) {
 			return periodicArgs{Name: p.Name}, &river.InsertOpts{
 				Queue: queuePeriodic, MaxAttempts: jobAttempts,
-				// Without "completed", which is among the default states and would
-				// let it run once only.
+				// Without "completed", which is one of the default states and would
+				// allow a single run only.
 				UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 					rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
 					rivertype.JobStateRunning, rivertype.JobStateScheduled,
@@ -77,7 +77,7 @@ func (w *periodicWorker) Work(ctx context.Context, job *river.Job[periodicArgs])
 			return nil
 		}
 	}
-	return river.JobSnooze(unknownAgain) // a newer version knows it
+	return river.JobSnooze(unknownAgain) // left to a newer version
 }
 
 func (w *periodicWorker) call(ctx context.Context, p Periodic) (err error) {

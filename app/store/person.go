@@ -13,32 +13,32 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// PersonStore finds and erases what the database holds about a person, in whichever table.
+// PersonStore finds and erases the data about a person, in all tables.
 type PersonStore struct{ *DB }
 
-// Forgotten is what erasing a person changed, or would change.
+// Forgotten reports what erasing a person changed, or would change.
 type Forgotten struct {
-	Logins  []string       // that the person is known by here
+	Logins  []string       // logins of the person in this database
 	IDs     []int64        // GitHub's user ids; empty: none is known
-	Rows    map[string]int // table → rows that were changed
-	Tasks   []sia.Task     // that named the person in their log, as they are now
-	Waiting int            // deliveries, and attempts of runners, that name the person and are not done: they stay
-	Words   int            // rows that hold the login as a word without an @: a repository's owner, code or prose
+	Rows    map[string]int // table → number of changed rows
+	Tasks   []sia.Task     // that named the person in their log, after the change
+	Waiting int            // unfinished deliveries and attempts of runners that name the person: they are kept
+	Words   int            // rows that have the login as a word without an @: a repository's owner, code or prose
 }
 
-// errRehearsed undoes a transaction that was only to be counted.
+// errRehearsed rolls back the transaction of a rehearsal.
 var errRehearsed = errors.New("rehearsed")
 
-// personBatch is how many rows one transaction looks at. A task is one row, with its log.
+// personBatch is the number of rows in one transaction. A task is one row, with its log.
 const personBatch = 100
 
-// Forget replaces a person's login and id by those of GitHub's user for deleted accounts, in every row that has them as
-// such: as a value, with an @, in the address of a profile, or in an address of e-mail that GitHub made. Bodies of
-// deliveries that name the person are emptied. Replaying a task's log gives the stored task before and after. With
-// rehearse, nothing is changed, and what would be is counted.
+// Forget replaces a person's login and id by those of GitHub's user for deleted accounts, where they are unambiguous:
+// as a value, after an @, in the URL of a profile, or in a noreply e-mail address of GitHub. It empties the bodies of
+// deliveries that name the person. Replaying a task's log gives the stored task before and after. With rehearse,
+// Forget only counts the changes.
 //
-// It may be called beside a server: each batch is a transaction of its own. What it did stays when a later one fails;
-// calling it again goes on.
+// It may run while a server runs: each batch is a transaction of its own. When a batch fails, the earlier ones remain
+// committed; calling Forget again continues.
 func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (Forgotten, error) {
 	f := &forgetting{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
 	err := f.identify(login)
@@ -47,14 +47,14 @@ func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (
 			err = step()
 		}
 	}
-	if err == nil && !rehearse { // whom, it must not say
+	if err == nil && !rehearse { // the act must not name the person
 		err = s.LogAct(ctx, Act{At: s.now(), What: "forget person", Detail: fmt.Sprintf("%d rows changed", f.done.All())})
 	}
 	return f.done, s.explain("forget "+login, err)
 }
 
-// Compact rewrites the file, so that its freed space holds nothing of what was changed or deleted. It needs as much
-// room beside the file as that takes, and whoever writes waits for it: a server's writes fail after ten seconds.
+// Compact rewrites the file, so that its free space has no changed or deleted data. It needs as much free disk space
+// as the file takes, and blocks writers: a server's writes fail after ten seconds.
 func (s *DB) Compact(ctx context.Context) error {
 	return s.explain("compact the database", s.compact(ctx))
 }
@@ -65,7 +65,7 @@ func (s *sqliteDialect) compact(ctx context.Context) error {
 	}
 	var busy bool
 	var pages, moved int
-	// the log holds pages as they were
+	// the write-ahead log has the old pages
 	err := s.ckpt.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved)
 	if err == nil && busy {
 		err = &sia.Error{Op: "compact the database", Message: "something reads the database, so " + s.path + "-wal still " +
@@ -83,7 +83,7 @@ type forgetting struct {
 	done     Forgotten
 }
 
-// identify finds the ids of a login, and other logins that the only one of them had.
+// identify finds the ids of a login and, if there is exactly one, the other logins of that id.
 func (f *forgetting) identify(login string) error {
 	if login == "" {
 		return &sia.Error{Op: "forget", Permanent: true, Message: "name the person's login"}
@@ -106,7 +106,7 @@ func (f *forgetting) identify(login string) error {
 			f.done.IDs = append(f.done.IDs, a.ID)
 		}
 	}
-	if len(f.done.IDs) == 1 { // of several, somebody else took the login later
+	if len(f.done.IDs) == 1 { // with several, another user took the login later
 		if found, err = collect(f.ctx, f.r, scan, `SELECT DISTINCT by_id, by_login FROM task_events
 			WHERE by_id = ? AND by_login <> '' ORDER BY by_login`, f.done.IDs[0]); err != nil {
 			return err
@@ -121,8 +121,8 @@ func (f *forgetting) identify(login string) error {
 	return nil
 }
 
-// batches calls work with the numbers of a table's rows, which are in the column key, some at a time, each time in a
-// transaction. It writes the counts that work returns only when the transaction was committed, or was only rehearsed.
+// batches calls work with ranges of a table's row numbers, which are in the column key, each in a transaction of its
+// own. It adds the counts that work returns after the transaction was committed or rehearsed.
 func (f *forgetting) batches(
 	table, key string, size int, work func(tx *sql.Tx, from, to int64) (counts, error),
 ) error {
@@ -153,7 +153,7 @@ func (f *forgetting) batches(
 	}
 }
 
-// counts are those of one transaction.
+// counts has the counts of one transaction.
 type counts struct {
 	rows           map[string]int
 	tasks          []sia.Task
@@ -167,7 +167,7 @@ func (c *counts) changed(table string) {
 	c.rows[table]++
 }
 
-// deliveries empties the bodies that name the person. The rows stay, so that none is worked on twice.
+// deliveries empties the bodies that name the person. The rows remain, so that no delivery is processed twice.
 func (f *forgetting) deliveries() error {
 	type delivery struct {
 		id    int64
@@ -203,8 +203,8 @@ func (f *forgetting) deliveries() error {
 	})
 }
 
-// attempts counts those that wait for a runner or are made by one and name the person: what a runner was given can't be
-// taken back. Their rows are deleted when their effect is over.
+// attempts counts the attempts of runners, waiting or running, that name the person: data that was sent to a runner
+// can't be erased. Their rows are deleted when their effect ends.
 func (f *forgetting) attempts() error {
 	all, err := collect(f.ctx, f.r, func(from row) (named bool, err error) {
 		var work, report, result []byte
@@ -219,7 +219,7 @@ func (f *forgetting) attempts() error {
 	return err
 }
 
-// tasks rewrites logs, and each task as its log gives it then.
+// tasks rewrites the logs of tasks, and each task from its new log.
 func (f *forgetting) tasks() error {
 	return f.batches("tasks", "rowid", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
 		var id sia.TaskID
@@ -286,7 +286,7 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	if err != nil {
 		return err
 	}
-	if text != stored { // nor did it before, so the task is rewritten by itself
+	if text != stored { // the log did not give the stored task before either: rewrite the task alone
 		return f.saveTask(tx, before, n)
 	}
 	if after.State != before.State || after.Version != before.Version {
@@ -301,7 +301,7 @@ func (f *forgetting) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
 	if err != nil {
 		return err
 	}
-	e := erasing{who: f.who} // changes nothing of a task that its log gave
+	e := erasing{who: f.who} // changes nothing in a task that was replayed
 	if err := json.Unmarshal([]byte(e.text(string(text))), &t); err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (f *forgetting) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
 	return nil
 }
 
-// lessons rewrites lessons, and the words by which they are found.
+// lessons rewrites lessons and their index.
 func (f *forgetting) lessons() error {
 	type kept struct {
 		repo int64
@@ -373,16 +373,16 @@ func (f *forgetting) lessons() error {
 	})
 }
 
-// leftAlone are tables that name nobody, that others of these functions see to, or that copy what
-// stands elsewhere: files of repositories, signed files, and names that GitHub gives.
+// leftAlone lists the tables that name nobody, that other functions here handle, or that have copies of
+// external data: files of repositories, signed files, and names from GitHub.
 var leftAlone = []string{
 	"deliveries", "tasks", "task_events", "lessons", "lesson_terms",
 	"repositories", "installations", "repo_policies", "policy_versions",
 	"shared_reports", "prior_imports",
 }
 
-// others rewrites every other table that has text, so that one that is added is not forgotten. Of the tables without
-// rowids, lesson_terms is seen to with lessons, and runner_attempts by attempts; the rest name nobody.
+// others rewrites every other table that has text, so that new tables are included automatically. Of the tables
+// without rowids, lessons handles lesson_terms, and attempts handles runner_attempts; the rest name nobody.
 func (f *forgetting) others() error {
 	all, err := f.tables(f.ctx, f.r)
 	if err != nil {
@@ -409,7 +409,7 @@ func (f *forgetting) others() error {
 	return nil
 }
 
-// rows rewrites some rows of a table.
+// rows rewrites a range of rows of a table.
 func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *counts) error {
 	type found struct {
 		id     int64
@@ -450,7 +450,7 @@ func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *co
 	return nil
 }
 
-// erase is the value of a column without the person.
+// erase returns the value of a column without the person.
 func (f *forgetting) erase(e *erasing, c column, value sql.NullString) (any, error) {
 	switch {
 	case !value.Valid:
@@ -471,7 +471,7 @@ func (f *forgetting) erase(e *erasing, c column, value sql.NullString) (any, err
 	return e.text(value.String), nil
 }
 
-// All is how many rows were changed, in all tables.
+// All returns the number of changed rows in all tables.
 func (f Forgotten) All() (n int) {
 	for _, rows := range f.Rows {
 		n += rows

@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// errPooled: a connection ends at a pooler. LISTEN there would not tell this process anything, and the server would go
-// on notifying the pooler's connection, which logs each of these.
+// errPooled means that a connection ends at a pooler. LISTEN there would have no effect for this process, and the server
+// would keep notifying the pooler's connection, which logs each notification.
 var errPooled = errors.New("a pooler stands before PostgreSQL")
 
-// openListening opens the pool of which River takes the connection that hears PostgreSQL's notifications.
+// openListening opens the pool with River's connection for PostgreSQL's notifications.
 func (s *postgresDialect) openListening(ctx context.Context) error {
 	c, err := pgxpool.ParseConfig(s.direct.ConnString())
 	if err != nil {
@@ -23,8 +23,8 @@ func (s *postgresDialect) openListening(ctx context.Context) error {
 	return err
 }
 
-// unpooled is errPooled where a connection ends at a pooler: poolers make up the process's number, to tell their
-// clients apart.
+// unpooled returns errPooled when a connection ends at a pooler: poolers report made-up process ids, to distinguish
+// their clients.
 func unpooled(ctx context.Context, conn *pgx.Conn) error {
 	var pid uint32
 	err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid)

@@ -6,12 +6,12 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// What PostgreSQL's schema differs in from SQLite's, in which migrations are written:
+// The differences between PostgreSQL's schema and SQLite's, for which migrations are written:
 //
-// Whole numbers are bigint, also where they say yes or no. Texts compare by their bytes, as SQLite's do. A number that
-// SQLite gives to a new row is an identity. rowid, which SQLite gives to every table, is a column where the key is no
-// number, and says in which order rows were written. An entry of an index has at most 2,704 bytes, so indexes leave out
-// texts that SQLite has in them to read no table.
+// Integers are bigint, booleans too. Texts compare by their bytes, as in SQLite. Keys that SQLite assigns are identity
+// columns. Tables without an integer key have a column rowid, as every SQLite table does, for the order in which rows
+// were written. An index entry has at most 2,704 bytes, so indexes leave out the texts that make them covering indexes
+// in SQLite.
 var (
 	numberedTable = lazyregexp.New(`\b(id|n|seq) +integer PRIMARY KEY`)
 	sqliteType    = lazyregexp.New(`\b(integer|blob|real|text)\b`)

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// numbering opens connections to PostgreSQL that read our statements: parameters are ?, and yes and no are 1 and 0.
-// Statements that number their parameters, as River's and goose's do, pass as they are.
+// numbering opens connections to PostgreSQL that accept our statements: with ? for parameters, and 1 and 0 for booleans.
+// Statements that number their parameters, such as River's and goose's, are passed unchanged.
 type numbering struct{ driver.Connector }
 
 // Connect implements driver.Connector.
@@ -24,7 +24,7 @@ func (n numbering) Connect(ctx context.Context) (driver.Conn, error) {
 	return numberingConn{opened.(*stdlib.Conn)}, nil //nolint:forcetypeassert // it is a connector of pgx
 }
 
-// numberingConn is a connection. Like every one it is used by one goroutine at a time.
+// numberingConn is a connection of numbering. Like every connection it is used by one goroutine at a time.
 type numberingConn struct{ *stdlib.Conn }
 
 // ExecContext implements driver.ExecerContext.
@@ -45,17 +45,17 @@ func (c numberingConn) QueryContext(ctx context.Context, query string, args []dr
 	return c.Conn.QueryContext(ctx, query, args)
 }
 
-// ours reports whether a statement has parameters as we write them.
+// ours reports whether a statement has ? for parameters.
 func ours(query string) bool { return strings.Contains(query, "?") && !strings.Contains(query, "$1") }
 
-// numberedTexts are our statements as PostgreSQL reads them, by their text and the types of their arguments. There are
-// as many as the program has.
+// numberedTexts caches our statements in PostgreSQL's form, by their text and the types of their arguments. The program
+// has a fixed number of them.
 var numberedTexts sync.Map // of textKey to string
 
 type textKey struct{ query, types string }
 
-// numbered gives a statement its numbers, and each parameter the type of its argument: else PostgreSQL would guess, and
-// take what is compared with 0 for a number of four bytes.
+// numbered numbers the parameters of a statement, and casts each to the type of its argument: otherwise PostgreSQL
+// infers types, and treats a parameter that is compared with 0 as a four-byte integer.
 func numbered(query string, args []driver.NamedValue) (string, []driver.NamedValue, error) {
 	if !ours(query) {
 		return query, args, nil
@@ -90,7 +90,7 @@ func numbered(query string, args []driver.NamedValue) (string, []driver.NamedVal
 
 var postgresTypes = map[byte]string{'i': "::bigint", 'f': "::double precision", 's': "::text", 'b': "::bytea"}
 
-// number numbers the parameters that stand outside of quotes.
+// number numbers and casts the parameters outside of quotes.
 func number(query string, types []byte) string {
 	var b strings.Builder
 	n, quoted := 0, false
@@ -109,7 +109,8 @@ func number(query string, types []byte) string {
 	return b.String()
 }
 
-// plain is an argument as SQLite would store it, and as PostgreSQL can: its texts have no zero bytes, and are UTF-8.
+// plain converts an argument to the value that SQLite would store, in a form that PostgreSQL accepts: texts are valid
+// UTF-8 without zero bytes.
 func plain(v any) (any, error) {
 	p, err := driver.DefaultParameterConverter.ConvertValue(v)
 	if err != nil {

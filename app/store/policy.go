@@ -6,19 +6,19 @@ import (
 	"fmt"
 )
 
-// PolicyFile is one policy file of a repository, in its last good state.
+// PolicyFile is one policy file of a repository, in its last valid version.
 type PolicyFile struct {
 	Path    string
 	Version string // id of the policy
 	Source  string
 }
 
-// PolicyRead is the commit at which a repository's policy files were last read, and what
-// was wrong with them, for people. The zero PolicyRead: they never were.
+// PolicyRead is the commit at which a repository's policy files were last read, and the
+// error in them, for users. The zero PolicyRead: they were never read.
 type PolicyRead struct{ SHA, Broken string }
 
-// SavePolicies keeps the policy files that a repository has at a commit, in the place of
-// those that were kept. The repository must be known.
+// SavePolicies stores the policy files that a repository has at a commit, and replaces the
+// stored ones. The repository must be known.
 func (s *PolicyStore) SavePolicies(ctx context.Context, repo int64, read PolicyRead, files []PolicyFile) error {
 	return s.write(ctx, fmt.Sprintf("save the policies of repository %d", repo), func(tx *sql.Tx) error {
 		if err := s.hold(ctx, tx, fmt.Sprintf("policies of %d", repo)); err != nil {
@@ -39,7 +39,7 @@ func (s *PolicyStore) SavePolicies(ctx context.Context, repo int64, read PolicyR
 	})
 }
 
-// Policies are what [PolicyStore.SavePolicies] kept, by path.
+// Policies returns what [PolicyStore.SavePolicies] stored, by path.
 func (s *PolicyStore) Policies(ctx context.Context, repo int64) (files []PolicyFile, read PolicyRead, err error) {
 	op := fmt.Sprintf("load the policies of repository %d", repo)
 	err = s.r.QueryRowContext(ctx, `SELECT sha, broken FROM policy_reads WHERE repo_id = ?`, repo).
@@ -54,14 +54,14 @@ func (s *PolicyStore) Policies(ctx context.Context, repo int64) (files []PolicyF
 	return files, read, err
 }
 
-// KeepPolicyVersion keeps the source of a policy for ever. The first one of an id stands.
+// KeepPolicyVersion stores the source of a policy permanently. The first one with an id is kept.
 func (s *PolicyStore) KeepPolicyVersion(ctx context.Context, id, decision, source string) error {
 	return s.exec(ctx, "keep the policy "+id, `INSERT INTO policy_versions (id, decision, source, at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`, id, decision, source, micros(s.now()))
 }
 
-// PolicyVersion is the source of a policy by its id; the error wraps [ErrNotFound] when no
-// decision was ever made by it.
+// PolicyVersion returns the source of a policy by its id; the error wraps [ErrNotFound] when
+// it never made a decision.
 func (s *PolicyStore) PolicyVersion(ctx context.Context, id string) (source string, err error) {
 	return load(ctx, s.DB, "load the policy "+id, scanValue[string], `SELECT source FROM policy_versions WHERE id = ?`, id)
 }

@@ -24,19 +24,19 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Everything that knows that the database is PostgreSQL is in this file and in those whose names begin with pg.
+// All PostgreSQL-specific code is in this file and in the files with the prefix pg.
 
 const (
 	oldestPostgres  = 15
 	postgresTimeout = 5 * time.Second  // to connect
-	postgresUnheard = 30 * time.Second // for which what was sent may stay without an answer of TCP's
+	postgresUnheard = 30 * time.Second // maximum time without a TCP acknowledgement of sent data
 
-	// Connections of one process, which has one more that listens. A server has 100, unless told otherwise.
+	// Connections of one process, which has one more that listens. A server allows 100 by default.
 	postgresReaders = 8
 	postgresWriters = 8
 	postgresRiver   = 6
 
-	// A transaction ends within this time, whatever its caller allows.
+	// postgresWrite is the timeout of a transaction, even if its caller allows more.
 	postgresWrite = time.Minute
 )
 
@@ -45,7 +45,7 @@ func IsPostgres(raw string) bool {
 	return strings.HasPrefix(raw, "postgres:") || strings.HasPrefix(raw, "postgresql:")
 }
 
-// postgresDialect is PostgreSQL: transactions of several processes run beside each other.
+// postgresDialect implements dialect for PostgreSQL: transactions of several processes run concurrently.
 type postgresDialect struct {
 	*DB
 	config, direct *pgx.ConnConfig
@@ -53,7 +53,7 @@ type postgresDialect struct {
 	clock          sharedClock
 }
 
-// newPostgres reads the addresses. Nothing is opened.
+// newPostgres parses the addresses. It opens nothing.
 func newPostgres(s *DB, c Config) (*postgresDialect, error) {
 	d := &postgresDialect{DB: s}
 	var err error
@@ -89,7 +89,7 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = postgresTimeout
 	}
-	// A server that is gone without a word is noticed within half a minute, also while it is being written to.
+	// Detect a dead peer within half a minute, also while data is being sent.
 	c.DialFunc = (&net.Dialer{Timeout: c.ConnectTimeout, Control: boundUnheard, KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3,
 	}}).DialContext
@@ -99,7 +99,7 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 	return c, nil
 }
 
-// Named is a database's URL for people and logs: without its password.
+// Named returns a database's URL without its password, for messages and logs.
 func Named(raw string) string {
 	if !IsPostgres(raw) {
 		return raw
@@ -118,7 +118,7 @@ func Named(raw string) string {
 	return u.Redacted()
 }
 
-// Password is the password that a database's URL has, or that PostgreSQL's variables or files have for it; "" when
+// Password returns the password in a database's URL, or the one in PostgreSQL's variables or files for it; "" if
 // there is none.
 func Password(raw string) string {
 	if !IsPostgres(raw) {
@@ -161,7 +161,7 @@ func (s *postgresDialect) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*postgresTimeout)
 	defer cancel()
 	var version int
-	var readOnly, nowhere bool // nowhere: no schema of search_path is there
+	var readOnly, nowhere bool // nowhere: no schema of search_path exists
 	var path string
 	err := s.r.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int,
 		pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool,
@@ -195,7 +195,7 @@ func (s *postgresDialect) close() error {
 	return nil
 }
 
-// background reads the server's clock again and again: clocks are set, and drift.
+// background reads the server's clock periodically, because clocks are adjusted and drift.
 func (s *postgresDialect) background(ctx context.Context) {
 	t := time.NewTicker(clockEvery)
 	defer t.Stop()
@@ -206,13 +206,13 @@ func (s *postgresDialect) background(ctx context.Context) {
 		case <-t.C:
 		}
 		reading, cancel := context.WithTimeout(ctx, postgresTimeout)
-		_ = s.readClock(reading) // the server is away, which others say; the clock goes on
+		_ = s.readClock(reading) // the server is unreachable: other code reports that, and the clock keeps its offset
 		cancel()
 	}
 }
 
-// committers: while one waits until its commit is on the disk, the other inserts. More of them have fewer deliveries in
-// each transaction, and these cost more than the deliveries: 1,105 µs of CPU each with four, 915 with two.
+// committers returns 2: while one waits until its commit is on the disk, the other inserts. With more of them each
+// transaction has fewer deliveries, and a delivery costs more CPU time: 1,105 µs with four, 915 µs with two.
 func (*postgresDialect) committers() int { return 2 }
 
 func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {
@@ -220,11 +220,11 @@ func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// A commit that was begun is not cut short: nobody would know its result. Statements end with their own contexts.
+	// A commit must not be canceled, because its result would be unknown. Statements end with their own contexts.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), postgresWrite)
 	done := func() {
 		cancel()
-		_ = conn.Close() // it goes back to the pool
+		_ = conn.Close() // returns it to the pool
 	}
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
@@ -234,7 +234,8 @@ func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {
 	return tx, done, nil
 }
 
-// again: what got into the way of another transaction, or lost its server before it was committed, changed nothing.
+// again reports whether the transaction conflicted with another, or lost its server before the commit: it changed
+// nothing.
 // https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html
 func (*postgresDialect) again(err error) bool {
 	var e *pgconn.PgError
@@ -245,7 +246,7 @@ func (*postgresDialect) again(err error) bool {
 	return !errors.As(err, &committing) && gone(err)
 }
 
-// gone reports whether the server, or the way to it, went away.
+// gone reports whether the connection to the server was lost or could not be made.
 func gone(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -254,7 +255,7 @@ func gone(err error) bool {
 	}
 	var unreached *pgconn.ConnectError
 	if errors.As(err, &unreached) && errors.Is(err, context.DeadlineExceeded) {
-		return true // the time to connect is our own: the caller's may be left
+		return true // the connect timeout is ours: the caller's context may still be active
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
@@ -264,8 +265,8 @@ func gone(err error) bool {
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
 }
 
-// hold: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS. Two things with the same hash
-// wait for each other without need; it does no other harm.
+// hold takes an advisory lock: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS. A hash
+// collision of two names only makes their transactions wait for each other.
 func (*postgresDialect) hold(ctx context.Context, tx *sql.Tx, what string) error {
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))`, what)
 	return err
@@ -283,11 +284,11 @@ func (s *postgresDialect) driver() riverdriver.Driver[*sql.Tx] {
 
 var (
 	tlsTrouble = lazyregexp.New(`TLS|tls: |x509: `)
-	// poolerWaits: PgBouncer gives what it refuses the same code as what passes, 08P01.
+	// poolerWaits matches temporary errors of PgBouncer, which uses the code 08P01 also for permanent ones.
 	poolerWaits = lazyregexp.New(`timeout|server|database system`)
 )
 
-// message: https://www.postgresql.org/docs/current/errcodes-appendix.html
+// message implements dialect. Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 func (s *postgresDialect) message(err error) string {
 	var e *pgconn.PgError
 	var unreached *pgconn.ConnectError
@@ -342,7 +343,7 @@ func (s *postgresDialect) message(err error) string {
 	return ""
 }
 
-// noRight is said of a user who may not do something.
+// noRight returns the message for a missing privilege.
 func (s *postgresDialect) noRight(what string) string {
 	return fmt.Sprintf("user %q has no right to %s in the database %s; make it the owner: "+
 		"ALTER DATABASE %q OWNER TO %[1]q", s.config.User, what, s.named(), s.config.Database)
@@ -362,16 +363,16 @@ func (s *postgresDialect) rights(ctx context.Context) error {
 
 func (*postgresDialect) shared() bool { return true }
 
-// claim: nobody can.
+// claim always fails: PostgreSQL is shared.
 func (*postgresDialect) claim(context.Context) (unlock func() error, err error) {
 	return nil, errors.New("no process has a PostgreSQL database to itself")
 }
 
-// revive does nothing: leases show which process died.
+// revive does nothing: expired leases reveal dead processes.
 func (*postgresDialect) revive(context.Context) (jobs int64, err error) { return 0, nil }
 
-// among: with IN, PostgreSQL would read the whole table rather than look a hundred values up, which it takes a list of
-// any length for.
+// among uses ANY: with IN, PostgreSQL assumes a list of a hundred values, whatever its length, and scans the whole
+// table.
 func (*postgresDialect) among(kind listKind) string {
 	if kind == numbers {
 		return `= ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(?::json)))`
@@ -385,7 +386,7 @@ func (*postgresDialect) repoOf(column string) string {
 
 func (*postgresDialect) stamp(t time.Time) any { return t }
 
-// leaseClock is the server's clock: those of the machines that engines run on differ.
+// leaseClock returns the server's clock, because the clocks of the engines' machines differ.
 func (*postgresDialect) leaseClock() string {
 	return `CAST(1000000 * extract(epoch FROM clock_timestamp()) AS bigint)`
 }
@@ -417,7 +418,7 @@ func (*postgresDialect) columnsQuery() string {
 		ORDER BY c.relname COLLATE "C", a.attnum`
 }
 
-// copied: a number that the rows were given elsewhere has no sequence.
+// copied sets the sequence, which the inserts of copied numbers did not advance.
 func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx, t table) error {
 	number := t.number()
 	if number == "" {
@@ -428,7 +429,7 @@ func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx, t table) error {
 	return err
 }
 
-// quiet: a server that works elects a leader, for fifteen seconds at a time.
+// quiet looks for a leader: running servers elect one for fifteen seconds at a time.
 func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err error) {
 	release = func() error { return nil }
 	if v, err := s.Version(ctx); err != nil || v == 0 {
@@ -446,7 +447,7 @@ func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err 
 		leader + "); stop it, and try again fifteen seconds later"}
 }
 
-// alone holds a lock that ends with its transaction, also behind a pooler, and with this process.
+// alone takes a lock that ends with its transaction, also behind a pooler, and with this process.
 func (s *postgresDialect) alone(ctx context.Context) (release func() error, err error) {
 	op := "look for other moves to " + s.named()
 	tx, err := s.w.BeginTx(ctx, nil)
@@ -468,7 +469,7 @@ func (s *postgresDialect) alone(ctx context.Context) (release func() error, err 
 	return tx.Rollback, nil
 }
 
-// trialSchema is what a move is tried in.
+// trialSchema is the schema for the trial of a move.
 const trialSchema = "sia_try"
 
 func (s *postgresDialect) dropTrial(ctx context.Context) error {
@@ -485,7 +486,7 @@ func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop f
 	if err == nil {
 		err = errors.Join(unpooled(ctx, conn), conn.Close(context.WithoutCancel(ctx)))
 	}
-	if errors.Is(err, errPooled) { // it refuses search_path, or drops it
+	if errors.Is(err, errPooled) { // a pooler rejects search_path, or drops it
 		return c, nil, &sia.Error{Op: "try the move", Permanent: true, Message: "a pooler such as PgBouncer stands before " +
 			"the database " + s.named() + ", through which a move can't be tried; name PostgreSQL itself in --to"}
 	}

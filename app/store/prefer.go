@@ -13,16 +13,16 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// A server that has a repository's mirror is preferred for what takes long there: the job waits in a lane (fair.go) of
-// that server. Once one has waited for preferFor any server may take from that lane. See docs/adr/0030-replicas.md.
+// The server that has a repository's mirror is preferred for long jobs: such a job waits in a lane (fair.go) of that
+// server. After preferFor, any server may take it. See docs/adr/0030-replicas.md.
 
 // preferFor is how long a job waits for its server.
 const preferFor = 5 * time.Second
 
-// serverMark comes between a queue's name and a server's.
+// serverMark separates the name of a queue from the name of a server.
 const serverMark = "-"
 
-// commonQueue is the queue that River knows, of a lane or a server's.
+// commonQueue returns River's queue for a lane.
 func commonQueue(queue string) string {
 	if end := strings.IndexAny(queue, laneMark+serverMark); end >= 0 {
 		return queue[:end]
@@ -30,14 +30,14 @@ func commonQueue(queue string) string {
 	return queue
 }
 
-// preferred reports whether jobs of a queue are better done where the repository's mirror is.
+// preferred reports whether jobs of a queue prefer the server that has the repository's mirror.
 func preferred(queue string) bool { return queue == queueAttempts || queue == queueTests }
 
 // fair reports whether jobs of a queue wait in lanes.
 func fair(queue string) bool { return queue == queueEffects || preferred(queue) }
 
-// laneFor is the queue for the job of an effect: its repository's lane, that of the server that has the repository's
-// mirror where one does.
+// laneFor returns the lane for the job of an effect: that of its repository and, if jobs of the queue prefer it, of the
+// server that has the repository's mirror.
 func (s *DB) laneFor(ctx context.Context, tx *sql.Tx, key, queue string) (string, error) {
 	var (
 		kind               sia.EffectKind
@@ -54,7 +54,7 @@ func (s *DB) laneFor(ctx context.Context, tx *sql.Tx, key, queue string) (string
 	return queue, err
 }
 
-// hasMirror notes that this engine's server has the mirror of an effect's repository from now on.
+// hasMirror records that this engine's server has the mirror of the effect's repository.
 func (h *heldLease) hasMirror(ctx context.Context) error {
 	if h.e.c.Server == "" || !preferred(queueOf(h.f.Effect)) {
 		return nil
@@ -74,14 +74,13 @@ func (d fairDriver) GetExecutor() riverdriver.Executor {
 	return fairExecutor{d.Driver.GetExecutor(), d.e}
 }
 
-// fairExecutor fetches from the lanes of a queue, and from those that another server was preferred for and that waited
-// for long enough.
+// fairExecutor fetches jobs from the lanes of a queue.
 type fairExecutor struct {
 	riverdriver.Executor
 	e *Engine
 }
 
-// JobGetAvailable implements riverdriver.Executor. River logs its error, so that says what a person can do.
+// JobGetAvailable implements riverdriver.Executor. River logs its error, so the error includes advice for the operator.
 func (x fairExecutor) JobGetAvailable(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
@@ -89,8 +88,7 @@ func (x fairExecutor) JobGetAvailable(
 	return got, x.e.s.explain("look for jobs", err)
 }
 
-// fetch takes jobs that are due. One that was taken is of the common queue for River, which knows no other; its row
-// stays where it is.
+// fetch takes jobs that are due. In the result they have the queue that River asked for; their rows keep the lane.
 func (x fairExecutor) fetch(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
@@ -122,11 +120,11 @@ func (x fairExecutor) fetch(
 				return nil, err
 			}
 			if err != nil {
-				return got, nil //nolint:nilerr // what was got is running: the others are fetched the next time
+				return got, nil //nolint:nilerr // the fetched jobs are running; the others are fetched the next time
 			}
 			for _, job := range more.Jobs {
 				job.Queue = p.Queue
-				if more.DecodeErrors[job.ID] == nil { // else River fails it, and nobody hears of it
+				if more.DecodeErrors[job.ID] == nil { // else River fails it without running the middleware
 					sh.begin(job.ID, l)
 				}
 			}
@@ -141,10 +139,10 @@ func (x fairExecutor) fetch(
 	return got, nil
 }
 
-// mostLanes bounds how many lanes one fetch looks at; the next goes on after them.
+// mostLanes is the maximum number of lanes in one fetch; the next fetch continues after them.
 const mostLanes = 1000
 
-// lanes are those of a queue in which this server may take something that is due.
+// lanes returns the lanes of a queue with due jobs that this server may take.
 func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 	s, sh := x.e.s, x.e.shares[queue]
 	after, end, now := sh.after(), pastPrefix(queue), s.now()
@@ -169,13 +167,13 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 	return all, nil
 }
 
-// pastPrefix is the first text after all that begin with another.
+// pastPrefix returns the smallest text that is greater than all texts with the prefix s.
 func pastPrefix(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
 
-// notedQueue is the queue of a notification that River's drivers write.
+// notedQueue matches the queue in a notification of River's drivers.
 var notedQueue = lazyregexp.New(`("queue": ?")([a-z]+)[^"]*"`)
 
-// inCommon is what River is told of a job's queue, by the name that it knows: that its workers should look, or end.
+// inCommon replaces the lane in a notification by its common queue, which is the one that River uses.
 func inCommon(n *riverdriver.Notification) *riverdriver.Notification {
 	return &riverdriver.Notification{Topic: n.Topic, Payload: notedQueue.ReplaceAllString(n.Payload, `$1$2"`)}
 }

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// PriorImport is what was learned from other installations. It is a fact with a date: decisions name
-// the import that they used, by its id.
+// PriorImport is an import of what other installations learned. Decisions name the import that they
+// used by its id.
 type PriorImport struct {
-	ID     int64  // given by ImportPriors
-	Source string // the file or module version that it came from, for people
+	ID     int64  // assigned by ImportPriors
+	Source string // the file or module version, for users
 	Key    string // trusted public key that signed it
 	Signed []byte // the file
 	At     time.Time
 }
 
-// ImportPriors keeps an import, which is in force from now on in the place of any other.
+// ImportPriors stores an import, which replaces the one in force.
 func (s *PriorStore) ImportPriors(ctx context.Context, v PriorImport) (id int64, err error) {
 	packed, err := pack(v.Signed)
 	if err != nil {
@@ -36,19 +36,19 @@ func (s *PriorStore) ImportPriors(ctx context.Context, v PriorImport) (id int64,
 	return id, err
 }
 
-// RemovePriors ends that an import is in force; the error wraps [ErrNotFound] when none is.
+// RemovePriors removes the import in force; the error wraps [ErrNotFound] when there is none.
 func (s *PriorStore) RemovePriors(ctx context.Context) error {
 	return s.change(ctx, "remove the imported priors", `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
 		micros(s.now()))
 }
 
-// PriorsInForce is the id of the import that is in force; 0: none is.
+// PriorsInForce returns the id of the import in force; 0: there is none.
 func (s *PriorStore) PriorsInForce(ctx context.Context) (id int64, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT id FROM prior_imports WHERE removed_at = 0`).Scan(&id)
 	return id, s.explain("look for imported priors", orZero(err))
 }
 
-// ImportedPriors loads an import, in force or not; the error wraps [ErrNotFound] when there is none of the id.
+// ImportedPriors loads an import, in force or not; the error wraps [ErrNotFound] when the id is unknown.
 func (s *PriorStore) ImportedPriors(ctx context.Context, id int64) (v PriorImport, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT id, source, key, priors, at FROM prior_imports WHERE id = ?`, id).
 		Scan(&v.ID, &v.Source, &v.Key, unpacked{&v.Signed}, asMicros{&v.At})

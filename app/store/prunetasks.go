@@ -11,12 +11,11 @@ import (
 )
 
 // PruneTasks deletes tasks that have ended and did not change since a time, each with its log, effects, decisions,
-// credits and whatever else is its own. What was learned from it stays: outcomes, its end, its part in an experiment
-// and evidence of lessons. So does that it was deleted ([TaskStore.Deleted]). A task stays where something of it is
-// still to be done, and where its memory branch does not have it. What it deleted stays deleted when it ends in an
-// error.
+// credits and other rows. It keeps what was learned from it: outcomes, its end, its part in an experiment and evidence
+// of lessons. It also records the deletion ([TaskStore.Deleted]). It keeps tasks with pending effects, and tasks that
+// are not in their memory branch. When it returns an error, the deletions made so far are committed.
 func (s *TaskStore) PruneTasks(ctx context.Context, before time.Time) (n int64, err error) {
-	type place struct { // in the order of the index
+	type place struct { // position in the index
 		at int64
 		id sia.TaskID
 	}
@@ -44,7 +43,7 @@ func (s *TaskStore) PruneTasks(ctx context.Context, before time.Time) (n int64, 
 	}
 }
 
-// pruneTask deletes a task, its transcript first: that may be so long that whoever writes would wait for it.
+// pruneTask deletes a task, its transcript first and in batches: a long one would block other writers.
 func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Time) (deleted bool, err error) {
 	if kept, err := keptInMemory(ctx, s.r, id); err != nil || !kept {
 		return false, s.explain("prune task "+string(id), err)
@@ -57,7 +56,7 @@ func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Ti
 		if err := s.hold(ctx, tx, taskLock(id)); err != nil {
 			return err
 		}
-		kept, err := keptInMemory(ctx, tx, id) // somebody may have spoken meanwhile
+		kept, err := keptInMemory(ctx, tx, id) // an event may have been applied meanwhile
 		if err != nil || !kept {
 			return err
 		}
@@ -71,14 +70,14 @@ func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Ti
 	return deleted, err
 }
 
-// Deleted reports whether a task was deleted by [TaskStore.PruneTasks] and did not begin again since.
+// Deleted reports whether a task was deleted by [TaskStore.PruneTasks] and has not been started again since.
 func (s *TaskStore) Deleted(ctx context.Context, id sia.TaskID) (deleted bool, err error) {
 	return load(ctx, s.DB, "look whether task "+string(id)+" was deleted", scanValue[bool],
 		`SELECT EXISTS (SELECT 1 FROM deleted_tasks WHERE task_id = ?)`, id)
 }
 
-// keptInMemory reports whether nothing of a task is to be done any more, and its memory branch has it: the last commit
-// of its memory was taken, or it was rebuilt from there.
+// keptInMemory reports whether a task has no pending effects and is in its memory branch: the last memory commit
+// succeeded, or the task was rebuilt from the branch.
 func keptInMemory(ctx context.Context, q querier, id sia.TaskID) (bool, error) {
 	var pending int
 	var restored bool
@@ -88,7 +87,7 @@ func keptInMemory(ctx context.Context, q querier, id sia.TaskID) (bool, error) {
 		return false, err
 	}
 	var state EffectState
-	var outcome sql.NullString // none: it changed nothing of the task
+	var outcome sql.NullString // null: it did not change the task
 	err := q.QueryRowContext(ctx, `SELECT f.state, o.event FROM effects f
 		LEFT JOIN task_events o ON o.task_id = f.task_id AND o.event_id = f.key
 		WHERE f.task_id = ? AND f.kind = ? ORDER BY f.created_at DESC, f.rowid DESC LIMIT 1`, id, sia.DoMemory).

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// querier is what *sql.DB and *sql.Tx have in common for reading.
+// querier has the query methods of *sql.DB and *sql.Tx.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// row is what *sql.Row and *sql.Rows have in common.
+// row has the common method of *sql.Row and *sql.Rows.
 type row interface {
 	Scan(into ...any) error
 }
@@ -50,7 +50,7 @@ func list[T any](
 	return all, s.explain(op, err)
 }
 
-// present says which of some texts a query finds.
+// present returns the set of texts that a query finds.
 func (s *DB) present(ctx context.Context, op, query string, args ...any) (map[string]bool, error) {
 	found, err := list(ctx, s, op, scanValue[string], query, args...)
 	all := make(map[string]bool, len(found))
@@ -80,7 +80,7 @@ func scanJSON[T any](from row) (v T, err error) {
 	return v, err
 }
 
-// asJSON is a column that holds JSON: Scan decodes it into what it points to, and Value encodes that.
+// asJSON is the value of a JSON column: Scan decodes into of, and Value encodes it.
 type asJSON struct{ of any }
 
 // Scan implements sql.Scanner.
@@ -100,7 +100,7 @@ func (j asJSON) Value() (driver.Value, error) {
 	return string(b), err
 }
 
-// asMicros is a column that holds a time as micros makes it.
+// asMicros is the value of a time column, encoded by micros.
 type asMicros struct{ of *time.Time }
 
 // Scan implements sql.Scanner.
@@ -114,10 +114,10 @@ func (t asMicros) Scan(v any) error {
 // Value implements driver.Valuer.
 func (t asMicros) Value() (driver.Value, error) { return micros(*t.of), nil }
 
-// marks is a parameter for each of some columns.
+// marks returns a parameter for each column of a list.
 func marks(columns string) string { return strings.Repeat("?, ", strings.Count(columns, ",")) + "?" }
 
-// array is a parameter for [dialect.listed].
+// array is a parameter for [dialect.among].
 type array[T any] []T
 
 // Value implements driver.Valuer.
@@ -126,7 +126,7 @@ func (a array[T]) Value() (driver.Value, error) {
 	return string(b), err
 }
 
-// affected runs a statement and counts the rows that it changed.
+// affected runs a statement and returns the number of changed rows.
 func affected(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
 	res, err := tx.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *DB) exec(ctx context.Context, op, query string, args ...any) error {
 	})
 }
 
-// change is exec of a statement that has to find a row; the error wraps [ErrNotFound] when it does not.
+// change is like exec, but the error wraps [ErrNotFound] when the statement changes no row.
 func (s *DB) change(ctx context.Context, op, query string, args ...any) error {
 	return s.write(ctx, op, func(tx *sql.Tx) error { return changeTx(ctx, tx, query, args...) })
 }
@@ -156,7 +156,7 @@ func changeTx(ctx context.Context, tx *sql.Tx, query string, args ...any) error 
 	return err
 }
 
-// orNotFound is err, or ErrNotFound when err says that there is no such row.
+// orNotFound returns ErrNotFound if err is sql.ErrNoRows, and err otherwise.
 func orNotFound(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
@@ -164,7 +164,7 @@ func orNotFound(err error) error {
 	return err
 }
 
-// orZero is err, or nil when err says that there is no such row: what was scanned into keeps its zero value.
+// orZero returns nil if err is sql.ErrNoRows, and err otherwise. The scanned variables keep their zero values then.
 func orZero(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -172,7 +172,7 @@ func orZero(err error) error {
 	return err
 }
 
-// micros is how times are stored: microseconds since 1970 UTC; 0 is no time.
+// micros returns the stored form of a time: microseconds since 1970 UTC; 0 is the zero time.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -180,7 +180,7 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// fromMicros reads what micros made.
+// fromMicros is the inverse of micros.
 func fromMicros(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}

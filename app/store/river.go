@@ -16,7 +16,7 @@ import (
 )
 
 // The queues. Each has workers of its own, so that attempts, which take long,
-// hold up nothing else.
+// delay nothing else.
 const (
 	queueDeliveries = "deliveries"
 	queueEffects    = "effects"
@@ -27,22 +27,22 @@ const (
 )
 
 const (
-	// A job is tried as often as it takes: tries are counted in the rows of
-	// deliveries and effects, and end there.
+	// jobAttempts is practically unlimited: the rows of deliveries and effects count
+	// the tries and limit them.
 	jobAttempts = 10_000
 
-	// River's default, 100 ms, makes every hop of the loop slow.
+	// River's default, 100 ms, slows every step of a task.
 	fetchCooldown = 10 * time.Millisecond
-	// Of what is due at once workers are told, see commits.go. This is how late a job that had to wait for its
-	// time, or that another process left, is begun at most; looking costs a server that has nothing to do.
+	// Workers are notified of jobs that are due at once, see commits.go. This is the maximum delay of a job that was
+	// scheduled for later, or that a dead process left. A shorter interval costs an idle server CPU time.
 	fetchPoll = time.Second
 
-	// Finished jobs are of no further use: rows of deliveries and effects have the
-	// result. Keeping none is not possible: 0 means 24 hours.
+	// Finished jobs are not needed: rows of deliveries and effects have the
+	// result. Keeping none is not possible, because 0 means 24 hours.
 	keepJobs = 10 * time.Minute
 )
 
-// riverConfig is what the client that inserts and the one that works share.
+// riverConfig returns the common configuration of the insert-only client and the engine's.
 func (s *DB) riverConfig() *river.Config {
 	c := &river.Config{
 		FetchCooldown:               fetchCooldown,
@@ -50,8 +50,7 @@ func (s *DB) riverConfig() *river.Config {
 		CompletedJobRetentionPeriod: keepJobs,
 		CancelledJobRetentionPeriod: keepJobs,
 		JobTimeout:                  -1, // the workers set their own
-		// Beside a newer version this one leaves alone what it doesn't know. It is slower: where one process works there is
-		// no other version.
+		// Leave unknown kinds of jobs to servers of a newer version. This is slower, and needless for a single process.
 		FetchOnlyKnownKinds: s.shared(),
 		Logger:              warningsOnly(s.log),
 		Hooks:               []rivertype.Hook{&runAtHook{}},
@@ -60,7 +59,7 @@ func (s *DB) riverConfig() *river.Config {
 	return c
 }
 
-// insert writes a job that is due at a time, and has its workers told when tx is committed.
+// insert inserts a job that is due at a time, and notifies its workers when tx is committed.
 func (s *DB) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue string, at time.Time) (int64, error) {
 	opts := &river.InsertOpts{Queue: queue, MaxAttempts: jobAttempts}
 	if at.After(s.now()) {
@@ -74,7 +73,7 @@ func (s *DB) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue s
 	return job.Job.ID, nil
 }
 
-// complete marks a job completed within a transaction. A job that was deleted meanwhile is done as well.
+// complete marks a job completed within a transaction. A job that was deleted meanwhile is no error.
 func complete[T river.JobArgs](ctx context.Context, tx *sql.Tx, job *river.Job[T]) error {
 	_, err := river.JobCompleteTx[commitDriver](ctx, tx, job)
 	if errors.Is(err, rivertype.ErrNotFound) {
@@ -83,9 +82,8 @@ func complete[T river.JobArgs](ctx context.Context, tx *sql.Tx, job *river.Job[T
 	return err
 }
 
-// effectsWithoutWorker lists the pending effects that have no lease, or one that ran out, and that no job will take:
-// none of their jobs waits, and one that runs has lost its lease, or took none and began before begunBefore, by
-// River's clock.
+// effectsWithoutWorker lists the pending effects that have no lease, or an expired one, and no job: none of their jobs
+// waits, and a running job has lost its lease, or took none and began before begunBefore, by River's clock.
 func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore time.Time) ([]sia.Effect, error) {
 	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e
 		WHERE state = 'pending' AND lease_until <= `+s.leaseClock()+` AND NOT EXISTS (SELECT 1 FROM river_job j
@@ -95,9 +93,9 @@ func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore t
 		s.stamp(begunBefore))
 }
 
-// unfinished counts the jobs that run, and says when the next of those that wait is due; zero: none waits. Jobs of
-// held effects don't count. River notes the end of jobs in batches, up to a quarter of a second later: what they are
-// for tells sooner.
+// unfinished counts the running jobs, and returns when the next waiting job is due; zero: none waits. It ignores the
+// jobs of held effects. River writes the end of jobs in batches, up to a quarter of a second later, so the query uses
+// the state of deliveries and setups.
 func (s *DB) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'running' THEN 1 END),
 			min(CASE WHEN state <> 'running' THEN scheduled_at END)
@@ -111,11 +109,11 @@ func (s *DB) unfinished(ctx context.Context, held []string) (running int, next t
 	return running, next, s.explain("count unfinished jobs", err)
 }
 
-// riverTime is how River writes times on SQLite, in UTC: timeString of
+// riverTime is River's layout for times on SQLite, in UTC: timeString of
 // https://github.com/riverqueue/river/blob/v0.51.1/riverdriver/riversqlite/river_sqlite_driver.go
 const riverTime = "2006-01-02 15:04:05.000"
 
-// jobTime has Scan read a time of a job; none leaves what it points to.
+// jobTime is a sql.Scanner for a time of a job; NULL leaves *to unchanged.
 type jobTime struct{ to *time.Time }
 
 // Scan implements sql.Scanner.
@@ -129,9 +127,9 @@ func (t jobTime) Scan(v any) (err error) {
 	return err
 }
 
-// runAtHook makes a job that is scheduled for later available at that time at
-// once, instead of having River's scheduler do it when its time has come, which
-// is up to five seconds late. Workers leave an available job until its time; River
+// runAtHook inserts jobs that are scheduled for later in the state available.
+// Otherwise River's scheduler would change the state at that time, up to five
+// seconds late. Workers don't take an available job before its time; River
 // relies on that itself for short retries.
 type runAtHook struct{ river.HookDefaults }
 
@@ -143,31 +141,31 @@ func (*runAtHook) InsertBegin(_ context.Context, p *rivertype.JobInsertParams) e
 	return nil
 }
 
-// riverClock has River read the store's clock.
+// riverClock makes River use the store's clock.
 type riverClock struct{ now func() time.Time }
 
 // Now implements rivertype.TimeGenerator.
 func (c *riverClock) Now() time.Time { return c.now() }
 
-// NowOrNil implements rivertype.TimeGenerator: the clock is always ours.
+// NowOrNil implements rivertype.TimeGenerator.
 func (c *riverClock) NowOrNil() *time.Time {
 	t := c.now()
 	return &t
 }
 
-// warningsOnly lowers what River says: its information is our debugging. Its errors on
-// jobs are told by the workers, with the task.
+// warningsOnly returns a logger for River that logs only warnings and errors. The
+// workers log errors of jobs themselves, with the task.
 func warningsOnly(l *slog.Logger) *slog.Logger {
 	return slog.New(warningHandler{l.Handler(), &sync.Map{}})
 }
 
-// warnEvery is the least time between two of River's warnings with the same message: each queue looks for jobs once a
-// second, and says each time that the database does not answer.
+// warnEvery is the minimum interval between two of River's warnings with the same message: each queue polls once a
+// second, and warns each time while the database is unavailable.
 const warnEvery = time.Minute
 
 type warningHandler struct {
 	slog.Handler
-	last *sync.Map // by message, of which River has constants: when it was last logged
+	last *sync.Map // time of the last log, by message; River's messages are constants
 }
 
 // Enabled passes on warnings and errors.
@@ -195,9 +193,9 @@ func (h warningHandler) WithGroup(name string) slog.Handler {
 	return warningHandler{h.Handler.WithGroup(name), h.last}
 }
 
-// backoff is the wait after the failed-th failed try: four times longer each
-// time, up to about 17 minutes, less or more by up to a quarter so that what
-// failed together is not tried together.
+// backoff returns the delay after the failed-th failed try: four times longer each
+// time, up to about 17 minutes, with a random jitter of up to a quarter, so that
+// simultaneous failures are not retried simultaneously.
 func backoff(failed int) time.Duration {
 	d := time.Second << (2 * min(max(failed-1, 0), 5))
 	return d*3/4 + rand.N(d/2)

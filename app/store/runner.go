@@ -10,16 +10,16 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// RunnerStore has the machines that make attempts for a server, and the attempts that they are offered
+// RunnerStore stores the machines that run attempts for a server, and the attempts that are offered to them
 // (runnerattempt.go).
 type RunnerStore struct{ *DB }
 
-// Runner is a machine that makes attempts.
+// Runner is a machine that runs attempts.
 type Runner struct {
 	Name     string
-	About    string    // what it says of itself
-	Seen     time.Time // zero: never
-	Attempts []string  // keys of those that it makes
+	About    string    // its own description
+	Seen     time.Time // last request; zero: never
+	Attempts []string  // keys of its running attempts
 }
 
 // AddRunner adds a runner by the hash of its token.
@@ -38,7 +38,7 @@ func (s *RunnerStore) AddRunner(ctx context.Context, name, hash string) error {
 	return err
 }
 
-// RemoveRunner removes a runner and takes what it makes from it. It is [ErrNotFound] where there is none.
+// RemoveRunner removes a runner and ends the leases of its attempts. The error wraps [ErrNotFound] when there is none.
 func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
 	return s.write(ctx, "remove runner "+name, func(tx *sql.Tx) error {
 		if err := changeTx(ctx, tx, `DELETE FROM runners WHERE name = ?`, name); err != nil {
@@ -81,12 +81,12 @@ func (s *RunnerStore) Runners(ctx context.Context) ([]Runner, error) {
 	return all, s.explain("list runners", err)
 }
 
-// RunnerOf is the runner that has the token of a hash, or [ErrNotFound].
+// RunnerOf returns the runner with the given hash of its token, or [ErrNotFound].
 func (s *RunnerStore) RunnerOf(ctx context.Context, hash string) (Runner, error) {
 	return load(ctx, s.DB, "find a runner", scanRunner, `SELECT `+runnerColumns+` FROM runners WHERE hash = ?`, hash)
 }
 
-// SawRunner notes when a runner last asked, and what it says of itself.
+// SawRunner records the time of a runner's last request, and its description.
 func (s *RunnerStore) SawRunner(ctx context.Context, name, about string) error {
 	return s.exec(ctx, "note runner "+name, `UPDATE runners SET seen_at = ?, about = ? WHERE name = ?`,
 		micros(s.now()), about, name)

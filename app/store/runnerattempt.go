@@ -10,38 +10,38 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// An attempt is offered to runners by its owner, the handler that carries its effect out. Whoever takes it gets a pass,
-// a token that no other has. An attempt is reported on only with the newest pass, and while its lease lasts. So a
-// runner that was held up finds that it can report nothing any more. So does an owner when another server carries
-// the effect out. See docs/adr/0033-runners.md.
+// An attempt is offered to runners by its owner, the handler that carries its effect out. The runner that claims it gets
+// a pass, a unique token. Reports about an attempt are accepted only with the newest pass, and while its lease lasts. So
+// a delayed runner can report nothing any more. Nor can an owner change the attempt after another server took the effect
+// over. See docs/adr/0033-runners.md.
 
 // RunnerState is the state of an attempt that is offered to runners.
 type RunnerState string
 
 // The states.
 const (
-	RunnerOffered RunnerState = "offered" // it waits for a runner
-	RunnerRunning RunnerState = "running" // a runner makes it
-	RunnerDone    RunnerState = "done"    // its result is there
-	RunnerFailed  RunnerState = "failed"  // it could not go on, and may be offered again
+	RunnerOffered RunnerState = "offered" // waits for a runner
+	RunnerRunning RunnerState = "running" // claimed by a runner
+	RunnerDone    RunnerState = "done"    // has a result
+	RunnerFailed  RunnerState = "failed"  // could not continue, and may be offered again
 )
 
 // RunnerAttempt is an attempt that is offered to runners.
 type RunnerAttempt struct {
 	Key   string // of its effect
 	Task  sia.TaskID
-	Owner string // names the run of the effect that offers it
-	Start string // the commit that it begins on
+	Owner string // id of the run of the effect that offers it
+	Start string // the commit that it starts from
 	Coder string
-	Work  []byte // what the runner is given
-	// what its model calls may cost, what they cost and those under way may cost, how many there were and may be
-	Credits, Spent   sia.Credits
-	Calls, MostCalls int
+	Work  []byte // the input for the runner
+
+	Credits, Spent   sia.Credits // limit for model calls; their cost, including reservations for running ones
+	Calls, MostCalls int         // number of model calls, and its limit
 }
 
-// OfferAttempt offers an attempt, in the place of an earlier offer of its effect: who makes that has nothing to report
-// any more. A result that is there already stays, where the attempt begins on the same commit. What its calls cost is
-// kept in any case; of the first offer Spent says it.
+// OfferAttempt offers an attempt, and replaces an earlier offer of its effect: the runner of that one can no longer
+// report. An existing result is kept if the attempt starts from the same commit. The cost of earlier calls is always
+// kept; Spent is the cost before the first offer.
 func (s *RunnerStore) OfferAttempt(ctx context.Context, a RunnerAttempt) error {
 	return s.exec(ctx, "offer attempt "+a.Key, `INSERT INTO runner_attempts
 		(key, task_id, owner, state, start, coder, work, credits, most_calls, at, spent)
@@ -56,19 +56,19 @@ func (s *RunnerStore) OfferAttempt(ctx context.Context, a RunnerAttempt) error {
 		RunnerDone, RunnerDone)
 }
 
-// RunnerWatch is how an attempt stands, for its owner.
+// RunnerWatch is the state of an attempt, for its owner.
 type RunnerWatch struct {
 	State   RunnerState
 	Runner  string
-	Lost    bool // its runner's lease has ended
+	Lost    bool // the runner's lease has expired
 	Claims  int
 	Number  int    // of Report
 	Report  []byte // a turn that waits to be taken; nil: none
 	Spent   sia.Credits
-	Refused string // why the last call of a model was not made; empty: it was made
+	Refused string // why the last model call was not made; empty: it was made
 }
 
-// WatchAttempt says how an attempt stands. It is [ErrNotFound] when another owner has it.
+// WatchAttempt returns the state of an attempt. The error wraps [ErrNotFound] when another owner has it.
 func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w RunnerWatch, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT state, runner,
 			CASE WHEN state = ? AND until <= `+s.leaseClock()+` THEN 1 ELSE 0 END,
@@ -78,41 +78,41 @@ func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w Ru
 	return w, s.explain("watch attempt "+key, orNotFound(err))
 }
 
-// AttemptSpent is what the calls of an attempt cost that is offered to runners; 0 where it is not.
+// AttemptSpent returns the cost of the model calls of an attempt that is offered to runners; 0 if it is not.
 func (s *RunnerStore) AttemptSpent(ctx context.Context, key string) (spent sia.Credits, err error) {
 	return load(ctx, s.DB, "find what an attempt spent", scanValue[sia.Credits],
 		`SELECT coalesce(sum(spent), 0) FROM runner_attempts WHERE key = ?`, key)
 }
 
-// own changes the row of an attempt that an owner has; it is [ErrNotFound] when another has it.
+// own updates the attempt of an owner. The error wraps [ErrNotFound] when another owner has it.
 func (s *RunnerStore) own(ctx context.Context, op, set, key, owner string, args ...any) error {
 	return s.change(ctx, op+" "+key, set+` WHERE key = ? AND owner = ?`, append(args, key, owner)...)
 }
 
-// TakeReport notes that a turn is in the transcript.
+// TakeReport records that a turn is in the transcript.
 func (s *RunnerStore) TakeReport(ctx context.Context, key, owner string, number int) error {
 	return s.own(ctx, "take a turn of attempt", `UPDATE runner_attempts SET
 		report = CASE WHEN reported = ? THEN NULL ELSE report END, taken = ?`, key, owner, number, number)
 }
 
-// ReofferAttempt offers an attempt again after its runner was lost, with what the next one is given.
+// ReofferAttempt offers an attempt again after its runner was lost, with the input for the next one.
 func (s *RunnerStore) ReofferAttempt(ctx context.Context, key, owner string, work []byte) error {
 	return s.own(ctx, "offer again attempt", `UPDATE runner_attempts SET state = ?, work = ?, pass = '', runner = '',
 		until = 0, reported = 0, taken = 0, report = NULL, at = ?`, key, owner, RunnerOffered, work, micros(s.now()))
 }
 
-// StopAttempt has an attempt's runner end it.
+// StopAttempt asks the runner of an attempt to stop it.
 func (s *RunnerStore) StopAttempt(ctx context.Context, key, owner string) error {
 	return s.own(ctx, "stop attempt", `UPDATE runner_attempts SET stop = 1`, key, owner)
 }
 
-// FailAttempt forgets the result of an attempt that may be offered again. What its calls cost is kept.
+// FailAttempt deletes the result of an attempt that may be offered again. It keeps the cost of its calls.
 func (s *RunnerStore) FailAttempt(ctx context.Context, key, owner string) error {
 	return s.own(ctx, "fail attempt", `UPDATE runner_attempts SET state = ?, result = NULL, pack = NULL`, key, owner,
 		RunnerFailed)
 }
 
-// CloseAttempt forgets an attempt that is over, and says what its calls cost.
+// CloseAttempt deletes an attempt that has ended, and returns the cost of its calls.
 func (s *RunnerStore) CloseAttempt(ctx context.Context, key, owner string) (spent sia.Credits, err error) {
 	err = s.write(ctx, "close attempt "+key, func(tx *sql.Tx) error {
 		return orNotFound(tx.QueryRowContext(ctx, `DELETE FROM runner_attempts WHERE key = ? AND owner = ? RETURNING spent`,
@@ -121,36 +121,36 @@ func (s *RunnerStore) CloseAttempt(ctx context.Context, key, owner string) (spen
 	return spent, err
 }
 
-// PruneRunnerAttempts forgets the attempts of effects that are done: whoever owned one ended before it could.
+// PruneRunnerAttempts deletes the attempts of effects that have ended, if their owners died before they could.
 func (s *RunnerStore) PruneRunnerAttempts(ctx context.Context) error {
 	return s.exec(ctx, "prune the attempts of runners", `DELETE FROM runner_attempts
 		WHERE key NOT IN (SELECT key FROM effects WHERE state = ?)`, EffectPending)
 }
 
-// AttemptResult is what a runner sent of an attempt that is done.
+// AttemptResult returns the result and the pack that a runner sent for a finished attempt.
 func (s *RunnerStore) AttemptResult(ctx context.Context, key, owner string) (result, pack []byte, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT result, pack FROM runner_attempts WHERE key = ? AND owner = ? AND state = ?`,
 		key, owner, RunnerDone).Scan(&result, &pack)
 	return result, pack, s.explain("load the result of attempt "+key, orNotFound(err))
 }
 
-// RunnerStanding is how an attempt stands, for people.
+// RunnerStanding is the state of an attempt, for users.
 type RunnerStanding struct {
 	Key    string
 	Task   sia.TaskID
 	State  RunnerState
 	Runner string
-	Since  time.Time // when it was offered
+	Since  time.Time // time of the offer
 }
 
-// Attempt is the number of the attempt: its key has that after the task.
+// Attempt returns the number of the attempt, which follows the task in its key.
 func (a RunnerStanding) Attempt() int {
 	number, _, _ := strings.Cut(strings.TrimPrefix(a.Key, string(a.Task)+"/"), "/")
 	n, _ := strconv.Atoi(number)
 	return n
 }
 
-// RunnerStandings lists the attempts that are offered to runners, or made by one, the oldest first.
+// RunnerStandings lists the attempts that are offered to runners, except failed ones, the oldest first.
 func (s *RunnerStore) RunnerStandings(ctx context.Context) ([]RunnerStanding, error) {
 	return list(ctx, s.DB, "list the attempts of runners", func(from row) (a RunnerStanding, err error) {
 		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, asMicros{&a.Since})

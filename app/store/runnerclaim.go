@@ -8,17 +8,17 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// held is the condition under which a runner's pass counts.
+// held returns the SQL condition under which a runner's pass is valid.
 func (s *RunnerStore) held() string {
 	return ` pass = ? AND state = 'running' AND until > ` + s.leaseClock()
 }
 
-// ClaimAttempt gives a runner the attempt that has waited longest, for as long as a lease; found is false when none
-// waits. pass is the hash of the token with which it is reported on.
+// ClaimAttempt assigns the oldest waiting attempt to a runner, for the duration of a lease; found is false when none
+// waits. pass is the hash of the token for requests about it.
 func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lease time.Duration) (
 	a RunnerAttempt, found bool, err error,
 ) {
-	var any bool // looking costs no write
+	var any bool // avoids a write when none waits
 	if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runner_attempts WHERE state = ?)`,
 		RunnerOffered).Scan(&any); err != nil || !any {
 		return a, false, s.explain("look for an attempt", err)
@@ -33,12 +33,12 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lea
 			RunnerRunning, runner, pass, lease.Microseconds(), RunnerOffered, RunnerOffered, runner)
 		err := row.Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Work)
 		found = err == nil
-		return orZero(err) // another was faster
+		return orZero(err) // another runner was faster
 	})
 	return a, found, err
 }
 
-// HeldAttempt is the attempt of a pass, without Work, or [ErrNotFound] when the pass counts no longer.
+// HeldAttempt returns the attempt of a pass, without Work, or [ErrNotFound] when the pass is no longer valid.
 func (s *RunnerStore) HeldAttempt(ctx context.Context, pass string) (a RunnerAttempt, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT key, task_id, start, coder, credits, spent, calls, most_calls
 		FROM runner_attempts WHERE`+s.held(), pass).
@@ -46,7 +46,7 @@ func (s *RunnerStore) HeldAttempt(ctx context.Context, pass string) (a RunnerAtt
 	return a, s.explain("find an attempt", orNotFound(err))
 }
 
-// RenewAttempt gives the runner of a pass a whole lease again, and says whether it is to end the attempt.
+// RenewAttempt renews the lease of a pass, and reports whether the runner has to stop the attempt.
 func (s *RunnerStore) RenewAttempt(ctx context.Context, pass string, lease time.Duration) (stop bool, err error) {
 	err = s.write(ctx, "renew an attempt", func(tx *sql.Tx) error {
 		var runner string
@@ -61,14 +61,14 @@ func (s *RunnerStore) RenewAttempt(ctx context.Context, pass string, lease time.
 	return stop, err
 }
 
-// AttemptWork is what the runner of a pass is given, or [ErrNotFound] when the pass counts no longer.
+// AttemptWork returns the input for the runner of a pass, or [ErrNotFound] when the pass is no longer valid.
 func (s *RunnerStore) AttemptWork(ctx context.Context, pass string) (work []byte, err error) {
 	return load(ctx, s.DB, "load the work of an attempt", scanValue[[]byte],
 		`SELECT work FROM runner_attempts WHERE`+s.held(), pass)
 }
 
-// ReleaseAttempt ends the lease of a pass. lost counts its runner among those that were lost with the attempt: it could
-// not make it. One that ends, or has no room now, is not counted.
+// ReleaseAttempt ends the lease of a pass. With lost, the claim counts as a lost runner, because the runner could not run
+// the attempt. A runner that shuts down, or has no free capacity, is not counted.
 func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string, lost bool) error {
 	set := `until = 0, claims = claims - 1`
 	if lost {
@@ -77,13 +77,13 @@ func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string, lost bool
 	return s.withPass(ctx, "give back an attempt", set, pass)
 }
 
-// withPass changes the row of an attempt that a pass counts for; it is [ErrNotFound] when it counts no longer.
+// withPass updates the attempt of a pass. The error wraps [ErrNotFound] when the pass is no longer valid.
 func (s *RunnerStore) withPass(ctx context.Context, op, set, pass string, args ...any) error {
 	return s.change(ctx, op, `UPDATE runner_attempts SET `+set+` WHERE`+s.held(), append(args, pass)...)
 }
 
-// ReportTurn hands a turn to the owner of an attempt, once the one before it was taken. To report it again changes
-// nothing.
+// ReportTurn stores a turn for the owner of an attempt. It fails until the turn before it was taken. Reporting a turn
+// again changes nothing.
 func (s *RunnerStore) ReportTurn(ctx context.Context, pass string, number int, turn []byte) error {
 	return s.write(ctx, "report a turn", func(tx *sql.Tx) error {
 		var reported, taken int
@@ -102,18 +102,18 @@ func (s *RunnerStore) ReportTurn(ctx context.Context, pass string, number int, t
 	})
 }
 
-// TakenTurns is the number of the last turn of a pass that is in the transcript.
+// TakenTurns returns the number of the last turn of a pass that is in the transcript.
 func (s *RunnerStore) TakenTurns(ctx context.Context, pass string) (number int, err error) {
 	return load(ctx, s.DB, "look for a turn", scanValue[int], `SELECT taken FROM runner_attempts WHERE`+s.held(), pass)
 }
 
-// FinishAttempt hands the result of an attempt to its owner, with the pack of the commit that was made; nil: none was.
+// FinishAttempt stores the result of an attempt for its owner, with the pack of the new commit; nil: there is none.
 func (s *RunnerStore) FinishAttempt(ctx context.Context, pass string, result, pack []byte) error {
 	return s.withPass(ctx, "finish an attempt", `state = 'done', result = ?, pack = ?`, pass, result, pack)
 }
 
-// ReserveCall sets aside what a call of a model may cost at most. It reports false when the attempt's credits or calls
-// do not cover it.
+// ReserveCall reserves the maximum cost of a model call. ok is false when the attempt's credits or calls do not cover
+// it.
 func (s *RunnerStore) ReserveCall(ctx context.Context, pass string, most sia.Credits) (ok bool, err error) {
 	err = s.write(ctx, "set credits aside", func(tx *sql.Tx) error {
 		n, err := affected(ctx, tx, `UPDATE runner_attempts SET spent = spent + ?, calls = calls + 1, refused = ''
@@ -124,13 +124,13 @@ func (s *RunnerStore) ReserveCall(ctx context.Context, pass string, most sia.Cre
 	return ok, err
 }
 
-// SettleCall books what a call cost in the place of what was set aside for it.
+// SettleCall replaces the reservation for a model call by its cost.
 func (s *RunnerStore) SettleCall(ctx context.Context, key string, most, cost sia.Credits) error {
 	return s.exec(ctx, "book a call of attempt "+key, `UPDATE runner_attempts SET spent = spent - ? + ? WHERE key = ?`,
 		most, cost, key)
 }
 
-// RefuseCall notes why a call of a model was not made.
+// RefuseCall records why a model call was not made.
 func (s *RunnerStore) RefuseCall(ctx context.Context, pass, why string) error {
 	return s.exec(ctx, "refuse a call", `UPDATE runner_attempts SET refused = ? WHERE`+s.held(), why, pass)
 }

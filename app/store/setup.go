@@ -13,18 +13,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The pace at which the repositories of an installation are set up. One takes up to seven writes,
-// one for each label and one for the pull request that proposes settings. GitHub allows 80 writes a
-// minute and 500 an hour that create content, of which this leaves a quarter to tasks.
+// The rate limit for setting up the repositories of an installation. One setup takes up to seven
+// writes: one for each label and one for the pull request that proposes settings. GitHub allows 80
+// content-creating requests a minute and 500 an hour; this leaves a quarter of them to tasks.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 const (
-	setupGap   = time.Minute // on the average
-	setupBurst = 8           // at once after a quiet time
+	setupGap   = time.Minute // average time between two setups
+	setupBurst = 8           // setups at once after an idle period
 	setupTries = 4
 )
 
-// setupSlot is when the next repository of an installation is set up: due. slot is what
-// the pace remembers, and last its value for the one before, zero for the first.
+// setupSlot returns when the next repository of an installation is set up: due. slot is the
+// stored state of the rate limit, and last its previous value, zero for the first.
 func setupSlot(now, last time.Time) (slot, due time.Time) {
 	if last.Before(now) {
 		last = now
@@ -36,7 +36,7 @@ func setupSlot(now, last time.Time) (slot, due time.Time) {
 	return slot, due
 }
 
-// SetupState says how far a repository is.
+// SetupState is the state of a repository's setup.
 type SetupState string
 
 // The states of a repository's setup.
@@ -44,18 +44,18 @@ const (
 	SetupPending  SetupState = "pending"
 	SetupDone     SetupState = "done"
 	SetupArchived SetupState = "archived" // read-only: there is nothing to set up
-	SetupFailed   SetupState = "failed"   // given up; Error says why
+	SetupFailed   SetupState = "failed"   // given up; Error has the reason
 )
 
-// Setup is a repository with how far it is set up.
+// Setup is a repository with the state of its setup.
 type Setup struct {
 	Repository
 	State SetupState
-	Tries int    // that failed
-	Error string // of the last failed try, for people
-	// how many repositories were added at once, this one among them; 0: it is not known to be new
+	Tries int    // number of failed tries
+	Error string // of the last failed try, for users
+	// number of repositories that were added at once, including this one; 0: it is not known to be new
 	Together int
-	Welcome  string // the result of proposing settings, for people; empty: that was not looked at yet
+	Welcome  string // the result of proposing settings, for users; empty: not tried yet
 }
 
 // SetupResult is the result of a setup.
@@ -64,7 +64,7 @@ type SetupResult struct {
 	Welcome string // as in [Setup]
 }
 
-// setupArgs is the job that sets up a repository.
+// setupArgs has the arguments of the job that sets up a repository.
 type setupArgs struct {
 	Repo int64 `json:"repo"`
 }
@@ -72,13 +72,13 @@ type setupArgs struct {
 // Kind names the job for River.
 func (setupArgs) Kind() string { return "setup" }
 
-// planned is how many repositories are planned in one transaction, so that others get
-// their turn to write.
+// planned is the number of repositories in one transaction, so that other writers are not
+// blocked for long.
 const planned = 100
 
-// PlanSetups has repositories that are known set up, each by a job of its own, at the pace
-// of their installation. What is set up or waits for it is left alone, unless again is
-// set. Together is as in [Setup], and counts for those that were never planned.
+// PlanSetups inserts a setup job for each of the given known repositories, subject to the rate
+// limit of their installation. It skips pending repositories and, unless again is set, finished
+// ones. together is as in [Setup], and applies to repositories that were never planned.
 func (s *SetupStore) PlanSetups(
 	ctx context.Context, installation int64, repos []sia.Repo, together int, again bool,
 ) error {
@@ -128,10 +128,10 @@ func (s *SetupStore) planSetup(
 	return err
 }
 
-// setupLock is what a transaction holds that gives out slots of an installation.
+// setupLock returns the name of the lock for the slots of an installation.
 func setupLock(installation int64) string { return fmt.Sprintf("setups of %d", installation) }
 
-// nextSetup is the next slot of an installation.
+// nextSetup returns the next slot of an installation.
 func (s *SetupStore) nextSetup(ctx context.Context, tx *sql.Tx, installation int64) (slot, due time.Time, err error) {
 	var last int64
 	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(slot), 0) FROM setups WHERE installation_id = ?`,
@@ -149,30 +149,30 @@ func scanSetup(from row) (v Setup, err error) {
 	return v, err
 }
 
-// Setups lists how far the repositories of an installation are, by name; 0: of all installations.
+// Setups lists the setups of an installation's repositories, by name; 0: of all installations.
 func (s *SetupStore) Setups(ctx context.Context, installation int64) ([]Setup, error) {
 	return list(ctx, s.DB, "list how far repositories are set up", scanSetup,
 		setupQuery+` WHERE ? = 0 OR s.installation_id = ? ORDER BY r.owner, r.name`, installation, installation)
 }
 
-// setup is how far a repository is; [ErrNotFound] when it is not known, or none is planned.
+// setup loads the setup of a repository; the error wraps [ErrNotFound] when none is planned.
 func (s *SetupStore) setup(ctx context.Context, repo int64) (Setup, error) {
 	return load(ctx, s.DB, "read how far a repository is set up", scanSetup, setupQuery+` WHERE s.repo_id = ?`, repo)
 }
 
-// setupWorker has repositories set up.
+// setupWorker sets up repositories.
 type setupWorker struct {
 	river.WorkerDefaults[setupArgs]
 	e *Engine
 }
 
-// Work implements river.Worker. A repository that can't be set up holds up no other: it is
-// tried again in a later slot, and given up after a few.
+// Work implements river.Worker. A repository that can't be set up blocks no other: it is
+// retried in a later slot, and given up after setupTries.
 func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error {
 	s := w.e.s
 	repo, err := s.setup(ctx, job.Args.Repo)
 	if errors.Is(err, ErrNotFound) {
-		return nil // it was taken out of the installation meanwhile
+		return nil // it was removed from the installation meanwhile
 	}
 	if err != nil {
 		return river.JobSnooze(setupGap)
@@ -191,7 +191,7 @@ func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error
 	return w.failed(saving, job, repo.Repository, err)
 }
 
-// failed notes a failed try, and plans the next.
+// failed records a failed try, and plans the next.
 func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], repo Repository, cause error) error {
 	s := w.e.s
 	s.log.WarnContext(ctx, "repository not set up", "repo", repo.String(), "err", cause)
@@ -226,7 +226,7 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 	})
 }
 
-// setUp calls the handler, within its time.
+// setUp calls the handler, with its timeout.
 func (e *Engine) setUp(ctx context.Context, r Setup) (result SetupResult, err error) {
 	if e.h.Setup == nil {
 		return SetupResult{State: SetupPending, Welcome: r.Welcome}, nil

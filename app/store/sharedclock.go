@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	// clockEvery is how often the database's clock is read.
+	// clockEvery is the interval between readings of the database's clock.
 	clockEvery = 10 * time.Second
-	// A difference of clocks that is smaller is left alone: what is due is not that exact, and an answer takes a while.
+	// clockTolerance is the smallest difference that is corrected: due times are not more exact, and a query takes time.
 	clockTolerance = time.Second
 )
 
-// sharedClock is the machine's clock, set by the database's. Clocks of machines differ, and servers have to agree on
-// what is due and on what was written within a minute. It is safe for concurrent use.
+// sharedClock is the machine's clock, adjusted to the database's. The clocks of machines differ, and servers have to
+// agree on what is due and on the writes of the last minute. It is safe for concurrent use.
 type sharedClock struct {
-	behind atomic.Int64 // the machine's clock, in nanoseconds
+	behind atomic.Int64 // offset added to the machine's clock, in nanoseconds
 }
 
 func (c *sharedClock) now() time.Time { return time.Now().Add(time.Duration(c.behind.Load())) }
 
-// set sets the clock by one that showed a time between two readings of the machine's. It reports whether it was wrong,
-// and by how much the machine's is behind.
+// set adjusts the clock to another one that showed a time between two readings of the machine's. It reports whether the
+// offset changed, and by how much the machine's clock is behind.
 func (c *sharedClock) set(shown, before, after time.Time) (behind time.Duration, changed bool) {
 	took := after.Sub(before)
 	behind = shown.Sub(before.Add(took / 2))
@@ -33,7 +33,7 @@ func (c *sharedClock) set(shown, before, after time.Time) (behind time.Duration,
 	return behind, true
 }
 
-// readClock sets the clock by the server's.
+// readClock adjusts the clock to the server's.
 func (s *postgresDialect) readClock(ctx context.Context) error {
 	before := time.Now()
 	var shown int64

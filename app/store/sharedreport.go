@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// SharedReport is what this installation shared of its counts for one period.
+// SharedReport is the report of counts that this server shared for one period.
 type SharedReport struct {
 	Period int    // 1-based
 	Key    string // public key that signed it
@@ -19,17 +19,17 @@ type SharedReport struct {
 	At     time.Time
 }
 
-// SharedTask names what of a task was shared: its first technique, or else its first coder.
+// SharedTask identifies the shared part of a task: its first technique, or else its first coder.
 type SharedTask struct {
 	Task      sia.TaskID
 	Technique bool
 }
 
-// ErrShared is wrapped where something is to be shared that was shared before.
+// ErrShared is wrapped by the errors for data that was shared before.
 var ErrShared = errors.New("it was shared already")
 
-// SaveSharedReport keeps a report and what is counted in it, all or nothing. It must be for the period
-// after the last one, and count nothing that was counted before: else the error wraps [ErrShared].
+// SaveSharedReport stores a report and the tasks counted in it, all or nothing. The report must be for the
+// period after the last one, and count nothing that was counted before: otherwise the error wraps [ErrShared].
 func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, counted []SharedTask) error {
 	op := fmt.Sprintf("keep the report for period %d", r.Period)
 	packed, err := pack(r.Signed)
@@ -65,14 +65,14 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 	})
 }
 
-// LastSharedReport is the report for the last period; the error wraps [ErrNotFound] when there is none.
+// LastSharedReport returns the report for the last period; the error wraps [ErrNotFound] when there is none.
 func (s *PriorStore) LastSharedReport(ctx context.Context) (r SharedReport, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT period, key, report, at FROM shared_reports ORDER BY period DESC LIMIT 1`).
 		Scan(&r.Period, &r.Key, unpacked{&r.Signed}, asMicros{&r.At})
 	return r, s.explain("load the last report", orNotFound(err))
 }
 
-// SharedTasks are what is counted in the reports of all periods.
+// SharedTasks lists what was counted in the reports of all periods.
 func (s *PriorStore) SharedTasks(ctx context.Context) ([]SharedTask, error) {
 	return list(ctx, s.DB, "load what was shared", func(from row) (t SharedTask, err error) {
 		err = from.Scan(&t.Task, &t.Technique)
@@ -80,14 +80,14 @@ func (s *PriorStore) SharedTasks(ctx context.Context) ([]SharedTask, error) {
 	}, `SELECT task_id, technique FROM shared_tasks ORDER BY task_id, technique`)
 }
 
-// RestoredTasks are those that were rebuilt from a memory branch: what was shared of them before is not known.
+// RestoredTasks lists the tasks that were rebuilt from a memory branch: whether they were shared before is unknown.
 func (s *TaskStore) RestoredTasks(ctx context.Context) ([]sia.TaskID, error) {
 	return list(ctx, s.DB, "load the tasks that were rebuilt", scanValue[sia.TaskID],
 		`SELECT DISTINCT task_id FROM task_events WHERE kind = ? AND ignored = '' ORDER BY task_id`, sia.KRestored)
 }
 
-// TaskLanguages are the languages that tasks were decided under, the first of each task, by task. Tasks
-// that are gone, and those of which no decision tells one, are missing.
+// TaskLanguages returns the language in the context of each task's first decision that has one, by task.
+// Deleted tasks, and tasks without such a decision, are missing.
 func (s *DecisionStore) TaskLanguages(ctx context.Context) (map[sia.TaskID]string, error) {
 	type spoken struct {
 		task     sia.TaskID

@@ -10,15 +10,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// spent is what the tasks of a repository or of an installation cost since a time: spent, and overrun, which is real
-// money too. What is only reserved does not count.
+// spent returns the cost of the tasks of a repository or installation since a time: spent credits and overruns, which
+// are real costs, too. Reserved credits don't count.
 func spent(ctx context.Context, q querier, of string, id int64, since time.Time) (c sia.Credits, err error) {
 	return c, q.QueryRowContext(ctx, `SELECT coalesce(sum(amount), 0) FROM credits
 		WHERE kind IN ('spend', 'overrun') AND `+of+` = ? AND at >= ?`, id, micros(since)).Scan(&c)
 }
 
-// aside is what is reserved for attempts of a repository or of an installation that are under way. What a paused task
-// keeps for the rest of its attempt does not count: nobody knows when that is spent.
+// aside returns the credits that are reserved for running attempts of a repository or installation. Reservations of
+// paused tasks don't count, because it is unknown when they will be spent.
 func aside(ctx context.Context, q querier, of string, id int64) (c sia.Credits, err error) {
 	return c, q.QueryRowContext(ctx, `SELECT coalesce(sum(CASE c.kind WHEN 'reserve' THEN c.amount ELSE -c.amount END), 0)
 		FROM (SELECT DISTINCT task_id FROM effects WHERE state = 'pending' AND kind IN (?, ?, ?, ?)) AS busy
@@ -27,9 +27,9 @@ func aside(ctx context.Context, q querier, of string, id int64) (c sia.Credits, 
 		sia.DoAttempt, sia.DoAggregate, sia.DoDecide, sia.DoPush, id).Scan(&c)
 }
 
-// withRoom puts into a fact that leads to an attempt why the budgets of the day have no room for it. The attempt's
-// credits are reserved in the same transaction, and nobody else of the installation looks before that ends: two that
-// begin at once, on whichever server, don't both take the last room.
+// withRoom adds to a fact that leads to an attempt the reason why the daily budgets don't allow it, if so. The attempt's
+// credits are reserved in the same transaction, which holds a lock of the installation: two attempts that begin at
+// once, on any servers, can't both use the last credits.
 func (s *TaskStore) withRoom(ctx context.Context, tx *sql.Tx, t sia.Task, fact sia.Fact) (_ sia.Fact, err error) {
 	switch f := fact.(type) {
 	case sia.Begun:
@@ -46,8 +46,8 @@ func (s *TaskStore) withRoom(ctx context.Context, tx *sql.Tx, t sia.Task, fact s
 	return fact, nil
 }
 
-// noRoom says why the repository's or the installation's budget of the day forbids an attempt, and whether it would
-// not without what is set aside.
+// noRoom returns why the daily budget of the repository or installation forbids an attempt. kept reports whether it
+// does so only because of reserved credits.
 func (s *TaskStore) noRoom(ctx context.Context, tx *sql.Tx, t sia.Task, b sia.BudgetSettings) (
 	why string, kept bool, err error,
 ) {
@@ -89,9 +89,9 @@ func (s *TaskStore) noRoom(ctx context.Context, tx *sql.Tx, t sia.Task, b sia.Bu
 	return why, why != "", nil
 }
 
-// LastStarts are when the last tasks that a person started began or will, the latest
-// first and at most n, of those that were asked for since a time. A person goes by
-// GitHub's user id, or by login when the id is 0. Starts that were ignored count too.
+// LastStarts returns the start times, past or future, of the last tasks that a user
+// requested since a time, the latest first and at most n. The user is identified by
+// GitHub's user id, or by login if the id is 0. Ignored starts count, too.
 func (s *TaskStore) LastStarts(ctx context.Context, sender sia.Actor, since time.Time, n int) ([]time.Time, error) {
 	begins, err := collect(ctx, s.r, func(from row) (time.Time, error) {
 		e, err := scanJSON[sia.Event](from)

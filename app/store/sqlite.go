@@ -23,19 +23,19 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Everything that knows that the database is SQLite is in this file, in statements.go, checkpoint.go and backup.go.
+// All SQLite-specific code is in this file, in statements.go, checkpoint.go, backup.go and sqlitejobs.go.
 
 const (
-	busyTimeout = 10 * time.Second // waiting for the other writer
+	busyTimeout = 10 * time.Second // for the write lock
 	busyStep    = 500 * time.Microsecond
 	readers     = 8 // connections for reading
 )
 
-// keywordAddress is the other form that PostgreSQL's programs read an address in.
+// keywordAddress matches libpq's keyword/value form of an address, which is not supported.
 var keywordAddress = lazyregexp.New(`^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
 
-// File is the file that a database URL names, as an absolute path; "" for PostgreSQL. What is no URL of a database is
-// an error that says what to write. Nothing is opened.
+// File returns the absolute path of the file that a database URL names; "" for PostgreSQL. For anything else it returns
+// an error that explains the accepted forms. It opens nothing.
 func File(raw string) (string, error) {
 	const op = "open the database"
 	scheme, rest, ok := strings.Cut(raw, ":")
@@ -66,15 +66,15 @@ func File(raw string) (string, error) {
 	return path, nil
 }
 
-// giveDatabase says what a database's URL looks like.
+// giveDatabase explains the form of a database URL.
 const giveDatabase = "give a file, such as sqlite:/var/lib/sia/sia.db, or postgres://user@host/database"
 
-// sqliteDialect is SQLite: one file, and one writer at a time.
+// sqliteDialect implements dialect for SQLite: one file, and one writer at a time.
 type sqliteDialect struct {
 	*DB
 	path string     // of the database file
 	ckpt *sql.DB    // one connection, for checkpoints
-	turn sync.Mutex // to write
+	turn sync.Mutex // serializes writes
 }
 
 func (s *sqliteDialect) named() string { return s.path }
@@ -87,11 +87,12 @@ func (*sqliteDialect) versioned() string {
 	return `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'goose_db_version')`
 }
 
-// foreign is an error when the file is a database of something else. It reads alone, on a connection of its own: those
-// of the pools write to the file as they are opened. A file that can't be read is left to them.
+// foreign returns an error when the file is a database of another application. It uses a read-only connection, because
+// the connections of the pools write to the file when they are opened. It ignores a file that can't be read: opening
+// the pools reports that.
 func (s *sqliteDialect) foreign(ctx context.Context) error {
 	if f, err := os.Stat(s.path); err != nil || f.Size() == 0 {
-		return nil // there is none, or open says why it can't be had
+		return nil // it is missing or empty, or open reports the error
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: s.path, RawQuery: "mode=ro"}).String())
 	if err != nil {
@@ -109,7 +110,7 @@ func (s *sqliteDialect) foreign(ctx context.Context) error {
 	return nil
 }
 
-// open makes the file, readable by its owner alone, and opens the pools.
+// open creates the file, readable by its owner alone, and opens the pools.
 // The write lock is taken when a transaction begins: taking it later fails
 // under concurrency instead of waiting.
 func (s *sqliteDialect) open(ctx context.Context) error {
@@ -161,8 +162,8 @@ func (s *sqliteDialect) close() error {
 
 func (*sqliteDialect) committers() int { return 1 }
 
-// begin begins a transaction that holds the write lock. SQLite's own waiting sleeps in growing steps, 10 ms at the
-// fourth; this looks again sooner.
+// begin begins a transaction that holds the write lock. SQLite's busy handler sleeps in growing steps, 10 ms at the
+// fourth; this one polls more often.
 func (s *sqliteDialect) begin(ctx context.Context) (_ *sql.Tx, done func(), err error) {
 	s.turn.Lock()
 	defer func() {
@@ -185,10 +186,10 @@ func (s *sqliteDialect) begin(ctx context.Context) (_ *sql.Tx, done func(), err 
 	}
 }
 
-// again: a transaction has the turn, so nothing gets into its way.
+// again returns false: writes are serialized, so they don't conflict.
 func (*sqliteDialect) again(error) bool { return false }
 
-// hold: a transaction that writes holds everything.
+// hold does nothing: a write transaction locks the whole database.
 func (*sqliteDialect) hold(context.Context, *sql.Tx, string) error { return nil }
 
 func (*sqliteDialect) locked() string { return "" }
@@ -223,19 +224,19 @@ func (s *sqliteDialect) message(err error) string {
 	return ""
 }
 
-// rights: a file that can't be written is not opened.
+// rights returns nil: a file that can't be written is not opened.
 func (*sqliteDialect) rights(context.Context) error { return nil }
 
 func (*sqliteDialect) shared() bool { return false }
 
-// claim takes the lock of the one engine that works on a file.
+// claim takes the lock file, which allows one engine at a time.
 func (s *sqliteDialect) claim(context.Context) (unlock func() error, err error) {
 	return lock(s.path + ".lock")
 }
 
-// revive makes the jobs of a process that died available again, its leadership and its leases vacant, and new jobs
-// for effects that have none. The caller holds the engine's lock, so that no other process is working: a job that is
-// running is nobody's.
+// revive makes the jobs of a dead process available again, releases its leadership and its leases, and inserts jobs
+// for effects that have none. The caller holds the engine's lock, so no other process is working: a job in the state
+// running has no worker.
 func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
 	err = s.write(ctx, "revive jobs", func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
@@ -257,12 +258,12 @@ func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
 
 func (*sqliteDialect) among(listKind) string { return `IN (SELECT value FROM json_each(?))` }
 
-// repoOf: a number ends where its digits do.
+// repoOf relies on SQLite's cast, which stops at the first character that is no digit.
 func (*sqliteDialect) repoOf(column string) string { return `CAST(` + column + ` AS integer)` }
 
 func (*sqliteDialect) stamp(t time.Time) any { return t.UTC().Format(riverTime) }
 
-// leaseClock is the machine's clock.
+// leaseClock returns the machine's clock.
 func (*sqliteDialect) leaseClock() string { return `CAST(1000000 * unixepoch('subsec') AS integer)` }
 
 func (*sqliteDialect) columnsQuery() string {
@@ -272,14 +273,14 @@ func (*sqliteDialect) columnsQuery() string {
 		ORDER BY m.name, c.cid`
 }
 
-// copied: SQLite numbers by what is there.
+// copied does nothing: SQLite derives the next number from the rows.
 func (*sqliteDialect) copied(context.Context, *sql.Tx, table) error { return nil }
 
 func (s *sqliteDialect) quiet(ctx context.Context) (release func() error, err error) {
 	return s.claim(ctx)
 }
 
-// alone: nobody else has quiet's lock.
+// alone takes no lock: the caller holds the one of quiet.
 func (s *sqliteDialect) alone(context.Context) (release func() error, err error) {
 	return func() error { return nil }, os.RemoveAll(s.trialFolder())
 }
@@ -290,7 +291,7 @@ func (s *sqliteDialect) aside(_ context.Context, c Config) (_ Config, drop func(
 	return c, func() error { return os.RemoveAll(dir) }, os.Mkdir(dir, 0o700)
 }
 
-// trialFolder is what a move is tried in.
+// trialFolder returns the folder for the trial of a move.
 func (s *sqliteDialect) trialFolder() string {
 	return filepath.Join(filepath.Dir(s.path), ".sia_try_"+filepath.Base(s.path))
 }

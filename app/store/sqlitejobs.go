@@ -8,7 +8,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// sqliteDriver is River's driver for SQLite, which completes jobs together.
+// sqliteDriver is River's driver for SQLite, except that it completes jobs in batches.
 type sqliteDriver struct {
 	riverdriver.Driver[*sql.Tx]
 	db *DB
@@ -19,19 +19,19 @@ func (d sqliteDriver) GetExecutor() riverdriver.Executor {
 	return sqliteExecutor{d.Driver.GetExecutor(), d.db}
 }
 
-// sqliteExecutor completes jobs in one statement. River's own runs one for each, and has the write lock meanwhile: with
-// 300 deliveries a second, each of which has a job, for 20 ms ten times a second.
+// sqliteExecutor completes jobs in one statement. River's own executor runs one statement for each job while it holds
+// the write lock: with 300 deliveries a second, each with a job, for 20 ms ten times a second.
 type sqliteExecutor struct {
 	riverdriver.Executor
 	db *DB
 }
 
-// JobSetStateIfRunningMany implements riverdriver.Executor. Of a job that was completed River learns its number and its
-// state; one that does not run any more is left out. Where anything else is to be written of one, River writes all.
+// JobSetStateIfRunningMany implements riverdriver.Executor. The result has only the id and the state of each completed
+// job, and leaves out jobs that no longer run. If any job needs another change, River's own executor writes them all.
 func (x sqliteExecutor) JobSetStateIfRunningMany(
 	ctx context.Context, p *riverdriver.JobSetStateIfRunningManyParams,
 ) (rows []*rivertype.JobRow, err error) {
-	at := "" // when the last of them ended
+	at := "" // end of the last one
 	for i := range p.ID {
 		if p.State[i] != rivertype.JobStateCompleted || p.FinalizedAt[i] == nil || p.Attempt[i] != nil ||
 			p.ErrData[i] != nil || p.ScheduledAt[i] != nil || p.MetadataDoMerge[i] {

@@ -8,13 +8,13 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// maxStatements bounds the compiled statements that one connection keeps. SIA and
-// River have some two hundred; each takes a few kilobytes.
+// maxStatements is the maximum number of compiled statements that a connection keeps. SIA
+// and River have about two hundred; each takes a few kilobytes.
 const maxStatements = 512
 
-// compiling opens connections that keep the statements they have compiled.
+// compiling is a driver.Connector whose connections cache compiled statements.
 // Compiling takes SQLite longer than most of our statements take to run, and
-// neither River nor database/sql keep them: they hand over text each time.
+// neither River nor database/sql caches them: they pass text each time.
 type compiling struct {
 	driver driver.Driver
 	dsn    string
@@ -26,7 +26,7 @@ func openCompiling(dsn string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer plain.Close() // it has no connection yet; only its driver is wanted
+	defer plain.Close() // only its driver is used
 	return sql.OpenDB(compiling{plain.Driver(), dsn}), nil
 }
 
@@ -43,7 +43,7 @@ func (c compiling) Connect(context.Context) (driver.Conn, error) {
 	return &compiledConn{sqliteConn: opened.(sqliteConn), idle: map[string]sqliteStmt{}}, nil
 }
 
-// sqliteConn is what SQLite's connection can do besides running text, which database/sql would prefer.
+// sqliteConn is SQLite's connection without ExecContext and QueryContext, which database/sql would prefer.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -59,15 +59,16 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// compiledConn is a connection with its compiled statements that nobody uses, by their text. Like every
+// compiledConn is a connection with its idle compiled statements, by their text. Like every
 // connection it is used by one goroutine at a time.
 type compiledConn struct {
 	sqliteConn
 	idle map[string]sqliteStmt
 }
 
-// limitParameter is a limit that SQLite asks for when it plans a statement: it would compile that anew each time
-// one is bound (sqlite3ExprIsInteger, since 3.48). River's fetch of jobs, which runs most, has one.
+// limitParameter matches a LIMIT with a parameter. SQLite reads its value when it plans a statement, and would compile
+// the statement again each time one is bound (sqlite3ExprIsInteger, since 3.48). River's fetch of jobs, the most
+// frequent statement, has one.
 var limitParameter = lazyregexp.New(`\bLIMIT (\?\d*)`)
 
 // PrepareContext takes a statement that was compiled before, or compiles one. database/sql prepares and closes a
@@ -92,14 +93,14 @@ func (c *compiledConn) Close() error {
 	return c.sqliteConn.Close()
 }
 
-// compiledStmt is a statement that is kept when it is closed. The driver resets it each time it was run.
+// compiledStmt is a statement that is kept when it is closed. The driver resets it after each run.
 type compiledStmt struct {
 	sqliteStmt
 	conn  *compiledConn
 	query string
 }
 
-// Close keeps the statement, unless the same text ran twice at once.
+// Close keeps the statement, unless one with the same text is kept already.
 func (s compiledStmt) Close() error {
 	idle := s.conn.idle
 	if _, twice := idle[s.query]; twice {

@@ -17,27 +17,27 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// ErrNotFound is wrapped by errors about a task, effect or other row that does
+// ErrNotFound is wrapped by the errors for a task, effect or other row that does
 // not exist.
 var ErrNotFound = errors.New("not found")
 
-// Config says which database to open.
+// Config configures [Open].
 type Config struct {
-	// URL is "sqlite:/path/sia.db", or just the path: the file and its folder are made when they do not exist. Or it is
+	// URL is "sqlite:/path/sia.db", or just the path: the file and its folder are created if missing. Or it is
 	// "postgres://user:password@host:5432/database": the database must exist.
 	URL string
-	// DirectURL is where PostgreSQL itself is, when URL leads to a pooler such as PgBouncer: notifications are heard
-	// there. Empty: at URL.
+	// DirectURL is the address of PostgreSQL itself when URL points to a pooler such as PgBouncer. Notifications are
+	// received on this connection. Empty: URL is used.
 	DirectURL string
-	// Logger is told of every event that is applied; nil: nothing is logged.
+	// Logger logs every applied event; nil: nothing is logged.
 	Logger *slog.Logger
-	// Now is the clock, also the engine's. It must be safe for concurrent use. Nil: the machine's; where the database is
-	// PostgreSQL's, set by its server's.
+	// Now is the clock of the store and the engine. It must be safe for concurrent use. Nil: the machine's clock, which
+	// is adjusted to the server's clock on PostgreSQL.
 	Now func() time.Time
 }
 
-// Store is the database: a type for each entity, over one [DB]. Whoever wires the rooms has all of it; a room declares
-// the few methods that it needs. Close it when done.
+// Store is the database: one type for each entity, over one [DB]. Package app has all of it; the other packages declare
+// interfaces with the few methods that they need. Close it when done.
 type Store struct {
 	*DB
 	TaskStore
@@ -62,47 +62,47 @@ type Store struct {
 }
 
 type (
-	// TaskStore has the tasks with their logs and effects. Its [TaskStore.Apply] is the only way in which a task changes.
+	// TaskStore stores the tasks with their logs and effects. Only [TaskStore.Apply] changes a task.
 	TaskStore struct{ *DB }
-	// TranscriptStore has what attempts said and did, and the texts that SIA wrote for people.
+	// TranscriptStore stores the transcripts of attempts, and the texts that SIA wrote for users.
 	TranscriptStore struct{ *DB }
-	// CreditStore sums what was spent.
+	// CreditStore sums the credits that were spent.
 	CreditStore struct{ *DB }
-	// DeliveryStore has the webhooks and the comments that were heard.
+	// DeliveryStore stores the webhooks and the comments that were received.
 	DeliveryStore struct {
 		*DB
 		inbox    *groupCommit[*savedDelivery]
 		closings *groupCommit[closedDelivery]
 	}
-	// DecisionStore has the decisions with their outcomes and tallies.
+	// DecisionStore stores the decisions with their outcomes and tallies.
 	DecisionStore struct{ *DB }
-	// OutcomeStore has what learners count: outcomes of techniques and coders, ends of tasks, flips of checks.
+	// OutcomeStore stores the input of learners: outcomes of techniques and coders, ends of tasks, flips of checks.
 	OutcomeStore struct{ *DB }
-	// PolicyStore has the policies of repositories, their versions and holds.
+	// PolicyStore stores the policies of repositories, their versions and holds.
 	PolicyStore struct{ *DB }
-	// ExperimentStore has the experiments on policies, with their tasks and events.
+	// ExperimentStore stores the experiments on policies, with their tasks and events.
 	ExperimentStore struct{ *DB }
-	// TrialStore has the techniques on trial in repositories.
+	// TrialStore stores the techniques on trial in repositories.
 	TrialStore struct{ *DB }
-	// LessonStore has the lessons with their evidence, and finds them by words.
+	// LessonStore stores the lessons with their evidence, and searches them by words.
 	LessonStore struct{ *DB }
-	// PriorStore has the priors that were imported, and the reports that were shared.
+	// PriorStore stores the imported priors and the shared reports.
 	PriorStore struct{ *DB }
-	// MemoryStore has the heads of the memory branches.
+	// MemoryStore stores the heads of the memory branches.
 	MemoryStore struct{ *DB }
-	// InstallationStore has the installations, their repositories and the repositories' settings.
+	// InstallationStore stores the installations, their repositories and the settings of the repositories.
 	InstallationStore struct{ *DB }
-	// SetupStore has the repositories that wait to be made ready.
+	// SetupStore stores the setup state of repositories.
 	SetupStore struct{ *DB }
-	// HaltStore has the pauses over repositories, installations and all.
+	// HaltStore stores the pauses of repositories, of installations and of the whole server.
 	HaltStore struct{ *DB }
-	// NoticeStore has what was sent to notification channels.
+	// NoticeStore stores what was sent to notification channels.
 	NoticeStore struct{ *DB }
-	// WriteStore counts what is created on GitHub, against its limits.
+	// WriteStore counts the requests that create content on GitHub, against GitHub's limits.
 	WriteStore struct{ *DB }
 )
 
-// DB is one database with what all entities share: its pools, its transactions, the jobs and the schema.
+// DB is one database with everything that the entities share: pools, transactions, jobs and schema.
 type DB struct {
 	dialect
 
@@ -118,14 +118,14 @@ type DB struct {
 	writable atomic.Bool // see mayWrite
 	refused  atomic.Pointer[refusal]
 
-	jobs *river.Client[*sql.Tx] // inserts jobs, works none
+	jobs *river.Client[*sql.Tx] // insert-only
 
-	work   sync.WaitGroup // what runs until Close
+	work   sync.WaitGroup // goroutines that run until Close
 	cancel context.CancelFunc
 }
 
-// Open opens the database without changing it: call [DB.Migrate] before
-// anything else when its schema may be older than this program.
+// Open opens the database without changing it. Call [DB.Migrate] before
+// anything else when the schema may be older than this program.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	db, err := openDB(ctx, c)
 	if err != nil {
@@ -178,13 +178,13 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 	return s, nil
 }
 
-// CheckRights is an error when the database would take no writes of ours: the user has no right to them.
+// CheckRights returns an error when the database user has no right to write.
 func (s *DB) CheckRights(ctx context.Context) error { return s.rights(ctx) }
 
-// Now is the time by the store's clock, which all processes on a database share.
+// Now returns the time of the store's clock, which all processes on a database share.
 func (s *DB) Now() time.Time { return s.now() }
 
-// Close ends the store. Stop the engine first.
+// Close closes the store. Stop the engine first.
 func (s *Store) Close() error {
 	s.cancel()
 	s.work.Wait()
@@ -201,8 +201,8 @@ func (s *DB) closePools() error {
 	return errors.Join(append(errs, s.close())...)
 }
 
-// A transaction is tried again when it got into another's way, or when its server went away. The first retry is soon,
-// and there are so many that a server can change over to its standby and lose nothing that somebody waits for.
+// A transaction is retried when it conflicted with another, or when the connection to the server was lost. The first
+// retry is soon, and there are enough retries to outlast a failover to a standby.
 const (
 	writeTries = 20
 	writePause = 5 * time.Millisecond // after the first try; twice as long each time, up to a second
@@ -211,9 +211,9 @@ const (
 // write runs f in one transaction of the application's pool. An error of f or of the database undoes all of it. A
 // handler without a valid lease writes nothing.
 //
-// On PostgreSQL transactions run beside each other, and f runs again when its transaction got into another's way: it
-// must set anew whatever it sets outside of itself. What it reads and then writes by, another transaction may change in
-// between, unless both hold the same thing first (see [DB.hold]).
+// On PostgreSQL transactions run concurrently, and f runs again when its transaction conflicted with another: it must
+// reset all variables that it sets outside of itself. Between its reads and its writes another transaction may change
+// the rows, unless both take the same lock first (see [DB.hold]).
 func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
 	if err := s.mayWrite(ctx); err != nil {
 		return s.explain(op, err)
@@ -233,13 +233,14 @@ func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) err
 	}
 }
 
-// refusal is a write that the database did not take.
+// refusal is a write that the database rejected.
 type refusal struct {
 	at  time.Time
 	why string
 }
 
-// refusedFor is how long one speaks for the next ones. It ends by itself: who is not ready is given nothing to write.
+// refusedFor is how long a refusal makes the store not ready. It expires: a server that is not ready receives nothing
+// to write, so no successful write could end it.
 const refusedFor = 30 * time.Second
 
 func (s *DB) noteRefusal(ctx context.Context, err error) {
@@ -251,8 +252,8 @@ func (s *DB) noteRefusal(ctx context.Context, err error) {
 	}
 }
 
-// Refused is why the database did not take a write in the last half minute, such as a full disk or a standby in the
-// primary's place; empty: it took them all.
+// Refused returns why the database rejected a write in the last half minute, such as a full disk or a standby instead
+// of the primary; empty: it rejected none.
 func (s *DB) Refused() string {
 	if r := s.refused.Load(); r != nil && time.Since(r.at) < refusedFor {
 		return r.why
@@ -281,12 +282,12 @@ func (s *DB) try(ctx context.Context, f func(tx *sql.Tx) error) error {
 	return nil
 }
 
-// commitError is an error of a commit, which may have been carried out all the same.
+// commitError is an error of a commit. The commit may have succeeded nevertheless.
 type commitError struct{ error }
 
 func (e *commitError) Unwrap() error { return e.error }
 
-// explain names the operation of an error and, where a person can do something about the database's trouble, says what.
+// explain adds the operation to an error and, if the user can fix the problem with the database, how.
 func (s *DB) explain(op string, err error) error {
 	if err == nil {
 		return nil

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// table is a table of SIA's, as both databases have it.
+// table describes one of SIA's tables.
 type table struct {
 	name    string
 	columns []column
-	keys    []string // of the primary key
+	keys    []string // columns of the primary key
 	rowid   bool     // rows are numbered by rowid, unless their key is a number
 }
 
-// column is a column of a table.
+// column describes a column of a table.
 type column struct{ name, kind string }
 
-// isNumber reports whether a column has whole numbers.
+// isNumber reports whether a column has integers.
 func (c column) isNumber() bool { return c.kind == "integer" || c.kind == "bigint" }
 
 // isPacked reports whether a column has packed texts.
 func (c column) isPacked() bool { return c.kind == "blob" || c.kind == "bytea" }
 
-// number is the column that numbers the rows in the order in which they were written; empty: none does.
+// number returns the column that numbers the rows in the order in which they were written; empty: there is none.
 func (t table) number() string {
 	i := slices.IndexFunc(t.columns, func(c column) bool { return c.name == t.keys[0] })
 	switch {
@@ -35,7 +35,7 @@ func (t table) number() string {
 	return ""
 }
 
-// names are the names of the columns.
+// names returns the names of the columns, as a list for SQL.
 func (t table) names() string {
 	var all []string
 	for _, c := range t.columns {

@@ -17,7 +17,7 @@ func (s *TaskStore) Task(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	return t, s.explain(fmt.Sprintf("load task %s", id), err)
 }
 
-// TaskByRef finds the tasks that a name of a repository belongs to, newest
+// TaskByRef returns the tasks that a reference in a repository belongs to, newest
 // first: see [sia.IssueRef], [sia.BranchRef] and [sia.CommitRef].
 func (s *TaskStore) TaskByRef(ctx context.Context, repo int64, ref string) ([]sia.TaskID, error) {
 	return list(ctx, s.DB, "find the task of "+ref, scanValue[sia.TaskID], `SELECT r.task_id
@@ -25,7 +25,7 @@ func (s *TaskStore) TaskByRef(ctx context.Context, repo int64, ref string) ([]si
 		WHERE r.repo_id = ? AND r.ref = ? ORDER BY t.created_at DESC, t.id`, repo, ref)
 }
 
-// Filter chooses tasks; a zero field chooses all.
+// Filter selects tasks; a zero field selects all.
 type Filter struct {
 	State        sia.State
 	Repo         int64 // GitHub's repository id
@@ -42,13 +42,13 @@ func (s *TaskStore) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
 	return list(ctx, s.DB, "list tasks", scanJSON[sia.Task], query, args...)
 }
 
-// conditions are those of a query, with their arguments.
+// conditions has the conditions of a query, with their arguments.
 type conditions struct {
 	all  []string
 	args []any
 }
 
-// also adds a condition that is asked for. Those that are not are left out, so that the index that fits is used.
+// also adds a condition if asked is true. Unused conditions are left out, so that the database uses the right index.
 func (c *conditions) also(asked bool, condition string, values ...any) {
 	if asked {
 		c.all, c.args = append(c.all, condition), append(c.args, values...)
@@ -79,7 +79,7 @@ type EventRecord struct {
 	Ignored string
 }
 
-// Events is a task's log, oldest first; empty for a task that does not exist.
+// Events returns a task's log, oldest first; empty for a task that does not exist.
 func (s *TaskStore) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the events of task %s", id), func(from row) (r EventRecord, err error) {
 		err = from.Scan(&r.Seq, asJSON{&r.Event}, &r.From, &r.To, &r.Why, &r.Ignored)
@@ -87,8 +87,8 @@ func (s *TaskStore) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, e
 	}, `SELECT seq, event, from_state, to_state, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
 }
 
-// Applied reports whether an event was applied to a task, or changed nothing of it within the time that deliveries
-// are kept.
+// Applied reports whether an event was applied to a task, or was received without changing it. Received events are
+// pruned together with deliveries.
 func (s *TaskStore) Applied(ctx context.Context, id sia.TaskID, event string) (applied bool, err error) {
 	applied, err = isApplied(ctx, s.r, id, event)
 	return applied, s.explain("look whether "+event+" was applied", err)
@@ -101,26 +101,26 @@ func isApplied(ctx context.Context, q querier, id sia.TaskID, event string) (app
 	return applied, err
 }
 
-// heardBy is how an event that changed nothing of a task is kept among what was heard.
+// heardBy returns the id, in the table heard, of an event that changed nothing in a task.
 func heardBy(id sia.TaskID, event string) string { return string(id) + "/" + event }
 
-// EffectState says how far an effect is.
+// EffectState is the state of an effect.
 type EffectState string
 
 // The states of an effect.
 const (
 	EffectPending EffectState = "pending" // waits or runs
 	EffectDone    EffectState = "done"    // its outcome was applied
-	EffectFailed  EffectState = "failed"  // it was given up; sia.EffectFailed was applied
+	EffectFailed  EffectState = "failed"  // given up; sia.EffectFailed was applied
 )
 
 // EffectRecord is an effect with its state.
 type EffectRecord struct {
 	sia.Effect
 	State     EffectState
-	Tries     int       // that failed
+	Tries     int       // number of failed tries
 	Error     string    // of the last failed try; "" when none failed
-	Cancelled bool      // somebody asked that it be stopped
+	Cancelled bool      // cancellation was requested
 	Ended     time.Time // zero while pending
 }
 
@@ -130,20 +130,20 @@ func scanEffect(from row) (r EffectRecord, err error) {
 	return scanEffectWith(from)
 }
 
-// scanEffectWith reads more columns, which come after the effect's.
+// scanEffectWith scans additional columns after the effect's.
 func scanEffectWith(from row, more ...any) (r EffectRecord, err error) {
 	err = from.Scan(append([]any{asJSON{&r.Effect}, &r.State, &r.Tries, &r.Error, &r.Cancelled, asMicros{&r.Ended}},
 		more...)...)
 	return r, err
 }
 
-// Effects lists a task's effects in the order in which they were written down.
+// Effects lists a task's effects in the order in which they were written.
 func (s *TaskStore) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the effects of task %s", id), scanEffect,
 		`SELECT `+effectColumns+` FROM effects WHERE task_id = ? ORDER BY created_at, rowid`, id)
 }
 
-// NextTry is when a pending effect is tried next; zero: it runs, or has not begun.
+// NextTry returns when a pending effect is tried next; zero: it runs, or has no job.
 func (s *TaskStore) NextTry(ctx context.Context, key string) (at time.Time, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT min(scheduled_at) FROM river_job WHERE state IN ('available', 'scheduled')
 		AND id = (SELECT job_id FROM effects WHERE key = ? AND state = ?)`, key, EffectPending).Scan(jobTime{&at})
@@ -155,15 +155,15 @@ func (s *TaskStore) Effect(ctx context.Context, key string) (EffectRecord, error
 	return load(ctx, s.DB, "load effect "+key, scanEffect, `SELECT `+effectColumns+` FROM effects WHERE key = ?`, key)
 }
 
-// Replay makes a task anew from its log and reports as an error when it differs
-// from the one that is stored (docs/architecture.md#invariants, 5).
+// Replay rebuilds a task from its log and returns an error when it differs from
+// the stored one (docs/architecture.md#invariants, 5).
 func (s *TaskStore) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	op := fmt.Sprintf("replay task %s", id)
 	tx, err := s.view(ctx)
 	if err != nil {
 		return sia.Task{}, s.explain(op, err)
 	}
-	defer tx.Rollback() //nolint:errcheck // it only read
+	defer tx.Rollback() //nolint:errcheck // read-only
 	stored, err := task(ctx, tx, id)
 	if err != nil {
 		return sia.Task{}, s.explain(op, err)
@@ -175,7 +175,7 @@ func (s *TaskStore) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error)
 	return t, s.explain(op, err)
 }
 
-// replay makes a task from its log, and says what that and the stored one look like.
+// replay rebuilds a task from its log, and returns it and the stored one as JSON.
 func replay(ctx context.Context, q querier, id sia.TaskID, stored sia.Task) (t sia.Task, text, want string, err error) {
 	events, err := collect(ctx, q, scanJSON[sia.Event],
 		`SELECT event FROM task_events WHERE task_id = ? ORDER BY seq`, id)

@@ -10,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// AppendTurn saves one turn of the transcript of an attempt's run as it happens; run 0 is the
-// only one. Turns are numbered from 1. Turns of that number and above, left by a run of the attempt
-// that was cut short, are dropped: the run that goes on is the one that counts.
+// AppendTurn saves one turn of the transcript of an attempt's run; an attempt with a single run
+// uses run 0. Turns are numbered from 1. Existing turns with this number or a higher one, from a
+// previous run of the attempt that was interrupted, are deleted.
 func (s *TranscriptStore) AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, number int, turn []byte) error {
 	op := fmt.Sprintf("save turn %d of attempt %d of task %s", number, attempt, id)
 	body, err := pack(turn)
@@ -30,13 +30,13 @@ func (s *TranscriptStore) AppendTurn(ctx context.Context, id sia.TaskID, attempt
 	})
 }
 
-// Turns are the turns of all runs of an attempt in order, each the JSON that was saved.
+// Turns returns the turns of all runs of an attempt in order, each as the saved JSON.
 func (s *TranscriptStore) Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error) {
 	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ?
 		ORDER BY run, number`, id, attempt)
 }
 
-// TurnsOf are the turns of one run of an attempt.
+// TurnsOf returns the turns of one run of an attempt.
 func (s *TranscriptStore) TurnsOf(ctx context.Context, id sia.TaskID, attempt, run int) ([]json.RawMessage, error) {
 	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? AND run = ?
 		ORDER BY number`, id, attempt, run)
@@ -52,8 +52,8 @@ func (s *TranscriptStore) turns(
 	}, query, args...)
 }
 
-// SaveText keeps a long text of an attempt under a kind, such as "diff" or
-// "log"; a text of that kind is replaced.
+// SaveText stores a long text of an attempt under a kind, such as "diff" or
+// "log", and replaces an earlier one of that kind.
 func (s *TranscriptStore) SaveText(ctx context.Context, id sia.TaskID, attempt int, kind, text string) error {
 	op := fmt.Sprintf("save the %s of attempt %d of task %s", kind, attempt, id)
 	body, err := pack([]byte(text))
@@ -64,8 +64,8 @@ func (s *TranscriptStore) SaveText(ctx context.Context, id sia.TaskID, attempt i
 		ON CONFLICT (task_id, attempt, kind) DO UPDATE SET body = excluded.body`, id, attempt, kind, body)
 }
 
-// Text loads what SaveText kept; the error wraps [ErrNotFound] when there is
-// nothing.
+// Text loads a text that SaveText stored; the error wraps [ErrNotFound] when there is
+// none.
 func (s *TranscriptStore) Text(ctx context.Context, id sia.TaskID, attempt int, kind string) (string, error) {
 	op := fmt.Sprintf("load the %s of attempt %d of task %s", kind, attempt, id)
 	var body []byte
@@ -74,9 +74,9 @@ func (s *TranscriptStore) Text(ctx context.Context, id sia.TaskID, attempt int, 
 	return string(body), s.explain(op, orNotFound(err))
 }
 
-// Surface is GitHub's id of something that SIA writes again and again for a
-// task, such as its status comment, and the hash of what it was last made to
-// say. Both are zero when there is none yet.
+// Surface returns GitHub's id of something that SIA updates repeatedly for a
+// task, such as its status comment, and the hash of its last content. Both are
+// zero when there is none yet.
 func (s *TranscriptStore) Surface(
 	ctx context.Context, id sia.TaskID, kind string,
 ) (githubID int64, hash string, err error) {
@@ -85,7 +85,7 @@ func (s *TranscriptStore) Surface(
 	return githubID, hash, s.explain(fmt.Sprintf("load the %s of task %s", kind, id), orZero(err))
 }
 
-// SaveSurface remembers a surface, in the place of what was remembered.
+// SaveSurface stores a surface, and replaces the stored one.
 func (s *TranscriptStore) SaveSurface(
 	ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string,
 ) error {
@@ -95,7 +95,7 @@ func (s *TranscriptStore) SaveSurface(
 		id, kind, githubID, hash)
 }
 
-// The surfaces on which people see a task's state.
+// The surfaces that show a task's state to users.
 const (
 	SurfaceStatus = "status" // the status comment
 	SurfaceLabels = "labels"
@@ -104,13 +104,13 @@ const (
 	SurfaceTrace  = "trace" // the span of the whole task, in exported traces
 )
 
-// PruneTranscripts deletes the turns and texts of tasks that have ended and did not change since a time. Those of open
-// tasks stay. What it deleted stays deleted when it ends in an error.
+// PruneTranscripts deletes the turns and texts of tasks that have ended and did not change since a time. When it returns
+// an error, the deletions made so far are committed.
 func (s *TranscriptStore) PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error) {
 	return s.pruneTexts(ctx, "t.state IN (?, ?) AND t.updated_at < ?", sia.Passed, sia.Stopped, micros(before))
 }
 
-// pruneTexts deletes the turns and texts of tasks for which a condition holds.
+// pruneTexts deletes the turns and texts of tasks that match an SQL condition.
 func (s *DB) pruneTexts(ctx context.Context, condition string, args ...any) (n int64, err error) {
 	for _, table := range []string{"transcripts", "texts"} {
 		some, err := s.inBatches(ctx, "prune "+table, `DELETE FROM `+table+` WHERE rowid IN (SELECT r.rowid FROM tasks t
@@ -122,11 +122,11 @@ func (s *DB) pruneTexts(ctx context.Context, condition string, args ...any) (n i
 	return n, nil
 }
 
-// pruneBatch is how many rows one transaction deletes.
+// pruneBatch is the maximum number of rows that one transaction deletes.
 const pruneBatch = 500
 
-// inBatches runs a statement, whose last parameter is how many rows it deletes at most, until it finds no more. What it
-// deleted stays deleted when it ends in an error.
+// inBatches runs a DELETE statement until it finds no more rows. The last parameter of the statement is its maximum
+// number of rows. When inBatches returns an error, the deletions made so far are committed.
 func (s *DB) inBatches(ctx context.Context, op, query string, args ...any) (n int64, err error) {
 	for {
 		var some int64

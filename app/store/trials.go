@@ -9,13 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Beat notes when a repository's lessons were put in order.
+// Beat records when a repository's lessons were last tidied.
 func (s *TrialStore) Beat(ctx context.Context, repo int64, at time.Time) error {
 	return s.exec(ctx, "note that lessons were put in order", `INSERT INTO lesson_heartbeats (repo_id, at) VALUES (?, ?)
 		ON CONFLICT (repo_id) DO UPDATE SET at = excluded.at`, repo, micros(at))
 }
 
-// LastBeat is when a repository's lessons were last put in order; the error wraps [ErrNotFound]
+// LastBeat returns when a repository's lessons were last tidied; the error wraps [ErrNotFound]
 // when they never were.
 func (s *TrialStore) LastBeat(ctx context.Context, repo int64) (time.Time, error) {
 	var at time.Time
@@ -23,8 +23,8 @@ func (s *TrialStore) LastBeat(ctx context.Context, repo int64) (time.Time, error
 	return at, s.explain("look when lessons were put in order", orNotFound(err))
 }
 
-// NoteTrials notes techniques that a repository has on trial, each by when it was first met: a
-// second note of one changes nothing. It returns all that were ever noted there.
+// NoteTrials records techniques that a repository has on trial, each with the time when it was
+// first seen: recording one again changes nothing. It returns all that were ever recorded there.
 func (s *TrialStore) NoteTrials(
 	ctx context.Context, repo int64, at time.Time, techniques ...sia.TechniqueID,
 ) ([]sia.TechniqueID, error) {
@@ -43,8 +43,8 @@ func (s *TrialStore) NoteTrials(
 	return s.Trials(ctx, repo)
 }
 
-// Trials lists the techniques that a repository has or had on trial, the one that was met first
-// first, and by name where several were met together.
+// Trials lists the techniques that a repository has or had on trial, ordered by the time when
+// they were first seen, then by name.
 func (s *TrialStore) Trials(ctx context.Context, repo int64) ([]sia.TechniqueID, error) {
 	return list(ctx, s.DB, "list the techniques on trial", scanValue[sia.TechniqueID],
 		`SELECT technique FROM technique_trials WHERE repo_id = ? ORDER BY at, technique`, repo)

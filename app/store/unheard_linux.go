@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// boundUnheard has a connection break when what was sent is not acknowledged in time: the kernel asks whether a peer is
-// alive only while nothing is on its way to it.
+// boundUnheard makes a connection fail when sent data is not acknowledged in time. Keep-alive does not cover this: the
+// kernel probes a peer only while no sent data is unacknowledged.
 // https://man7.org/linux/man-pages/man7/tcp.7.html (TCP_USER_TIMEOUT)
 func boundUnheard(network, _ string, c syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {

@@ -4,5 +4,5 @@ package store
 
 import "syscall"
 
-// boundUnheard does nothing where there is no such option: the system's own bound holds.
+// boundUnheard does nothing on systems without TCP_USER_TIMEOUT: the system's own timeout applies.
 func boundUnheard(_, _ string, _ syscall.RawConn) error { return nil }

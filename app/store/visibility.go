@@ -6,13 +6,13 @@ type Visibility struct {
 	repos array[int64] // GitHub's ids
 }
 
-// SeesAll is the visibility of whoever runs the server.
+// SeesAll returns the visibility of the server's operator.
 func SeesAll() Visibility { return Visibility{all: true} }
 
-// SeesOnly is the visibility of a viewer of these repositories, by GitHub's ids.
+// SeesOnly returns the visibility of a viewer of the given repositories, by GitHub's ids.
 func SeesOnly(repos ...int64) Visibility { return Visibility{repos: repos} }
 
-// sees is a condition on a column that holds a repository's id; its arguments are those of
+// sees returns an SQL condition on a column of repository ids; its arguments are those of
 // [Visibility.args].
 func (s *DB) sees(column string) string {
 	return `(? = 1 OR ` + column + ` ` + s.among(numbers) + `)`

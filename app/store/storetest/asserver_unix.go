@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// nobody is the user that PostgreSQL runs as when the tests run as root, which it refuses.
+// nobody is the id of the user that runs PostgreSQL when the tests run as root, which PostgreSQL refuses.
 const nobody = 65534
 
-// AsServer has a command run as the user that PostgreSQL runs as.
+// AsServer makes a command run as the user that runs PostgreSQL.
 func AsServer(cmd *exec.Cmd) {
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
 }
 
-// ChownToServer gives that user a folder.
+// ChownToServer makes that user the owner of a folder.
 func ChownToServer(dir string) error {
 	if os.Geteuid() != 0 {
 		return nil

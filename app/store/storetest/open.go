@@ -15,8 +15,8 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// Open opens an empty, migrated database in a folder of the test's own, or the one at c.URL, which is made
-// where there is none. It is closed when the test ends; a test may close it before.
+// Open opens an empty, migrated database in a temporary folder, or the one at c.URL, which is created if
+// missing. It is closed when the test ends; a test may close it before.
 func Open(t testing.TB, c store.Config) *store.Store {
 	t.Helper()
 	if c.URL == "" {
@@ -35,7 +35,7 @@ func Open(t testing.TB, c store.Config) *store.Store {
 	return s
 }
 
-// SQLite makes an empty, migrated database in a folder of the test's own, and returns its URL.
+// SQLite creates an empty, migrated database in a temporary folder, and returns its URL.
 func SQLite(t testing.TB) (url string) {
 	t.Helper()
 	url = "sqlite:" + filepath.Join(t.TempDir(), "sia.db")
@@ -43,7 +43,7 @@ func SQLite(t testing.TB) (url string) {
 	return url
 }
 
-// Raw is a pool of connections to the database at a URL, beside the store's.
+// Raw opens another pool of connections to the database at a URL.
 func Raw(t testing.TB, url string) *sql.DB {
 	t.Helper()
 	file, err := store.File(url)
@@ -62,14 +62,14 @@ func Raw(t testing.TB, url string) *sql.DB {
 	return db
 }
 
-// Create makes an empty, migrated database at a URL as store.Config has it, unless there is a file.
+// Create creates an empty, migrated database at a URL of the form in store.Config, unless the file exists.
 func Create(t testing.TB, url string) {
 	t.Helper()
 	path, err := store.File(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if path == "" { // a PostgreSQL database is made by Postgres
+	if path == "" { // Postgres creates PostgreSQL databases
 		return
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -87,8 +87,8 @@ func Create(t testing.TB, url string) {
 	}
 }
 
-// empty is the file of a database that was migrated and has nothing in it yet. To migrate takes longer than
-// most of what tests do with a database, so one is copied.
+// empty returns the file of an empty, migrated database. Migrating takes longer than most tests, so they copy
+// this file.
 var empty = sync.OnceValues(func() (_ []byte, err error) {
 	dir, err := os.MkdirTemp("", "sia-empty-")
 	if err != nil {

@@ -24,14 +24,14 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// Postgres makes an empty, migrated database on a PostgreSQL server of this test binary's own, and returns its URL. It
-// is gone when the test ends.
+// Postgres creates an empty, migrated database on the PostgreSQL server of this test binary, and returns its URL. It
+// is dropped when the test ends.
 func Postgres(t testing.TB) (url string) {
 	t.Helper()
 	return Shared(t).Database(t)
 }
 
-// Shared is the PostgreSQL server that a test binary's tests have together.
+// Shared returns the PostgreSQL server that the tests of a test binary share.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	s, err := shared()
@@ -49,7 +49,7 @@ var shared = sync.OnceValues(func() (*Server, error) {
 	return StartServer(dir)
 })
 
-// NewServer makes a PostgreSQL server of the test's own and starts it.
+// NewServer creates and starts a PostgreSQL server for one test.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sia-pg-")
@@ -65,11 +65,10 @@ func NewServer(t testing.TB) *Server {
 }
 
 // Server is a real PostgreSQL server on a Unix socket. Its data is deleted when the test binary ends, at the latest.
-// Unless settings say otherwise it forces nothing onto the disk: it may lose data with the machine, and not when it
-// is killed.
+// By default it does not sync to the disk: it may lose data when the machine crashes, but not when it is killed.
 type Server struct {
 	dir      string   // owned by the user that it runs as
-	settings []string // such as fsync=on; they come after what tests start it with
+	settings []string // such as fsync=on; they override the defaults for tests
 
 	stop     func()
 	template sync.Once
@@ -77,11 +76,11 @@ type Server struct {
 	count    atomic.Int64
 }
 
-// patience is how long a server may take to start.
+// patience is the timeout for the start of a server.
 const patience = 2 * time.Minute
 
-// StartServer makes a server in an empty folder and starts it, with settings such as "fsync=on". The folder is deleted
-// when the server stops for good: with the process at the latest.
+// StartServer creates and starts a server in an empty folder, with settings such as "fsync=on". The folder is deleted
+// by Stop, or at the latest when the process ends.
 func StartServer(dir string, settings ...string) (*Server, error) {
 	s := &Server{dir: dir, settings: settings}
 	if err := errors.Join(os.Chmod(dir, 0o711), ChownToServer(dir)); err != nil {
@@ -103,10 +102,10 @@ func StartServer(dir string, settings ...string) (*Server, error) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// postgresFolders are where the packages of distributions put programs that are not in PATH.
+// postgresFolders lists where distributions install the programs that are not in PATH.
 var postgresFolders = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"}
 
-// command is a command of PostgreSQL, to be run as somebody who may: it refuses root.
+// command returns a PostgreSQL command that does not run as root, which PostgreSQL refuses.
 func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 	var found []string
 	for _, pattern := range postgresFolders {
@@ -129,7 +128,7 @@ func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// Start starts the server, which waits until it takes connections.
+// Start starts the server and waits until it accepts connections.
 func (s *Server) Start() error {
 	args := []string{"-D", s.data(), "-k", s.dir}
 	for _, setting := range append([]string{"listen_addresses=", "fsync=off", "full_page_writes=off",
@@ -140,7 +139,7 @@ func (s *Server) Start() error {
 	if err != nil {
 		return err
 	}
-	// It ends with this process, however that ends: the shell reads until then.
+	// The shell's standard input closes when this process ends, for any reason; then it stops the server.
 	script := `"$@" 2>&1 & cat > /dev/null; kill -QUIT $!; wait $!; [ -e keep ] || rm -rf ./*`
 	cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", script, "sh"}, postgres.Args...)...)
 	cmd.Args[4] = postgres.Path
@@ -161,12 +160,12 @@ func (s *Server) Start() error {
 	go func() {
 		defer close(read)
 		ready <- awaitReady(out)
-		_, _ = io.Copy(io.Discard, out) // so that the server never waits for a reader
+		_, _ = io.Copy(io.Discard, out) // so that the server never blocks on a write
 	}()
 	s.stop = sync.OnceFunc(func() {
 		alive.Close()
 		<-read
-		_ = cmd.Wait() // it was told to quit
+		_ = cmd.Wait() // it was asked to quit
 	})
 	select {
 	case err = <-ready:
@@ -179,7 +178,7 @@ func (s *Server) Start() error {
 	return err
 }
 
-// awaitReady reads what a server prints until it takes connections.
+// awaitReady reads the output of a server until it accepts connections.
 func awaitReady(out io.Reader) error {
 	var said strings.Builder
 	lines := bufio.NewScanner(out)
@@ -192,7 +191,7 @@ func awaitReady(out io.Reader) error {
 	return fmt.Errorf("start PostgreSQL: it ended: %w\n%s", cmp.Or(lines.Err(), io.EOF), said.String())
 }
 
-// Kill ends the server without a word to its clients, as a crash does. Start starts it again, with its data.
+// Kill ends the server like a crash, and keeps its data. Start starts it again.
 func (s *Server) Kill() error {
 	keep := filepath.Join(s.dir, "keep")
 	if err := os.WriteFile(keep, nil, 0o600); err != nil {
@@ -205,10 +204,10 @@ func (s *Server) Kill() error {
 // Stop ends the server and deletes its data.
 func (s *Server) Stop() {
 	s.stop()
-	_ = os.RemoveAll(s.dir) // else the system's cleaning up does
+	_ = os.RemoveAll(s.dir) // otherwise the system cleans up
 }
 
-// URL is that of a database.
+// URL returns the URL of a database.
 func (s *Server) URL(database string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User("sia"), Path: "/" + database,
 		RawQuery: url.Values{"host": {s.dir}, "connect_timeout": {"60"}}.Encode()}).String()
@@ -216,7 +215,7 @@ func (s *Server) URL(database string) string {
 
 const templateName = "sia_template"
 
-// Database makes an empty, migrated database and returns its URL.
+// Database creates an empty, migrated database and returns its URL.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	s.template.Do(func() {
@@ -235,10 +234,10 @@ func (s *Server) Database(t testing.TB) string {
 	return s.create(t, "TEMPLATE "+templateName)
 }
 
-// Empty makes a database with no tables and returns its URL.
+// Empty creates a database without tables and returns its URL.
 func (s *Server) Empty(t testing.TB) string { return s.create(t, "") }
 
-// Create makes a database with no tables, which lasts as long as the server, and returns its URL.
+// Create creates a database without tables, which exists as long as the server, and returns its URL.
 func (s *Server) Create(name string) (string, error) {
 	return s.URL(name), s.exec(`CREATE DATABASE ` + name)
 }
@@ -257,7 +256,7 @@ func (s *Server) create(t testing.TB, how string) string {
 	return s.URL(name)
 }
 
-// Open opens a database beside the store.
+// Open opens another pool of connections to a database.
 func (s *Server) Open(database string) (*sql.DB, error) { return sql.Open("pgx", s.URL(database)) }
 
 func (s *Server) exec(query string) error {
