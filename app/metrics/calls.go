@@ -9,15 +9,15 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// Calls counts calls of models. Agents that are commands call theirs through the gateway and are not
-// counted. Safe for concurrent use.
+// Calls counts model calls, except those of command agents, which use the gateway.
+// It is safe for concurrent use.
 type Calls struct {
 	calls  *prometheus.CounterVec
 	tokens *prometheus.CounterVec
 	took   *prometheus.HistogramVec
 }
 
-// NewCalls begins to count.
+// NewCalls returns counters with the value 0.
 func NewCalls() *Calls {
 	return &Calls{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sia_model_calls_total",
@@ -42,7 +42,7 @@ func (c *Calls) Ended(_ context.Context, call llm.Call) {
 	c.took.WithLabelValues(call.Client).Observe(call.Took.Seconds())
 	for kind, n := range map[string]int{"input": call.Usage.Input - call.Usage.CachedInput - call.Usage.CacheWrite,
 		"cached": call.Usage.CachedInput, "cache_write": call.Usage.CacheWrite, "output": call.Usage.Output} {
-		c.tokens.WithLabelValues(call.Client, kind).Add(float64(max(0, n))) // an endpoint may say anything
+		c.tokens.WithLabelValues(call.Client, kind).Add(float64(max(0, n))) // an endpoint may report wrong numbers
 	}
 }
 

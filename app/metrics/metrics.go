@@ -1,14 +1,13 @@
-// Package metrics tells Prometheus how a server is and how it does: what waits to be worked on and
-// for how long, what was lost, what GitHub still lets it ask, how its models answer, and its targets
-// (docs/rules.md#targets).
+// Package metrics exports the metrics of a server to Prometheus: waiting work and its age, lost
+// deliveries, GitHub's rate limits, model calls, and the targets (docs/rules.md#targets).
 //
 // Concepts:
 //
-//   - [Calls] counts calls of models as they end. It is made first, for the models are made with it.
-//   - [New] is the handler of /metrics. Everything else is read from the database when it is asked for,
-//     and at most as often as [freshFor] says, however many ask: a scrape never costs more than that.
-//   - No name of a repository, person or task is on it: whoever may see how a server is need not see
-//     what it works on, and there are no more series than a server has models and installations.
+//   - [Calls] counts model calls as they end. It is created first, because the models need it.
+//   - [New] returns the handler of /metrics. All other metrics are read from the database on request,
+//     at most once per [freshFor], however many scrapers there are.
+//   - The metrics contain no name of a repository, user or task: access to the health of a server does not
+//     imply access to its work. The number of series is bounded by the number of models and installations.
 //
 // The package may import app/store, app/github, agent/llm, sia/memory and sia. Start reading at names.go,
 // which lists every metric.
@@ -34,15 +33,15 @@ import (
 )
 
 const (
-	freshFor    = 15 * time.Second    // how long what was read is shown
-	targetsFor  = 5 * time.Minute     // the same of the targets, which take longest to read
-	readWithin  = 5 * time.Second     // bounds one reading
-	targetsOver = 30 * 24 * time.Hour // the time that targets are measured over
-	targetTasks = 5000                // at most so many tasks are read for them, the latest
-	askers      = 4                   // that may ask at once; others are refused
+	freshFor    = 15 * time.Second    // how long a reading is reused
+	targetsFor  = 5 * time.Minute     // how long the targets are reused, which take longest to read
+	readWithin  = 5 * time.Second     // timeout of a reading
+	targetsOver = 30 * 24 * time.Hour // period of the targets
+	targetTasks = 5000                // maximum number of tasks read for them, the latest
+	askers      = 4                   // maximum number of concurrent requests; others are rejected
 )
 
-// Reader is what is read. [store.Store] is one.
+// Reader is the part of the database that is read. [store.Store] implements it.
 type Reader interface {
 	Refused() string
 	DeliveryBacklog(ctx context.Context) (store.Backlog, error)
@@ -54,7 +53,7 @@ type Reader interface {
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 }
 
-// server reads how a server is. It is a prometheus.Collector, safe for concurrent use.
+// server collects the metrics of a server. It is a prometheus.Collector, safe for concurrent use.
 type server struct {
 	from   Reader
 	limits func() []github.RateLimit
@@ -66,12 +65,12 @@ type server struct {
 	mu      sync.Mutex
 	seen    reading
 	targets *memory.Figures // nil: never read
-	asked   time.Time       // when targets were read last, or could not be; zero: never
-	settled sia.Credits
-	until   time.Time // what was spent before it is settled
+	asked   time.Time       // last try to read the targets; zero: never
+	settled sia.Credits     // spent before until
+	until   time.Time
 }
 
-// reading is what was read at one time.
+// reading has the values that were read at one time.
 type reading struct {
 	at                  time.Time // zero: never
 	deliveries, effects store.Backlog
@@ -82,8 +81,8 @@ type reading struct {
 	err                 error
 }
 
-// New is the handler of /metrics: calls, what from has, limits as GitHub last said them, how many deliveries were not
-// read, and the roles of this server.
+// New returns the handler of /metrics: calls, the values of from, the last known limits of GitHub, the number of unread
+// deliveries, and the roles of this server.
 func New(
 	calls *Calls, from Reader, limits func() []github.RateLimit, unread func() int64, roles []string, log *slog.Logger,
 	now func() time.Time,
@@ -100,9 +99,8 @@ func New(
 		ErrorHandling: promhttp.ContinueOnError}), nil
 }
 
-// Collect implements prometheus.Collector. Where the database does not answer, what it would have said is
-// left out, and sia_database_up is 0. The targets have no part in that: where they can't be read, those that were
-// read before stay.
+// Collect implements prometheus.Collector. While the database is unavailable, sia_database_up is 0, and the metrics
+// from the database are left out. A failure to read the targets has no such effect: the last ones are reused.
 func (s *server) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
@@ -151,7 +149,7 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	gauge(testedPushes, float64(figures.Saved), "saved")
 	gauge(testedPushes, float64(figures.Red-figures.Saved), "red")
 	share := func(d *prometheus.Desc, n float64, of int) {
-		if of > 0 { // a share of nothing is no figure
+		if of > 0 {
 			gauge(d, n/float64(of))
 		}
 	}
@@ -162,7 +160,7 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	share(creditsPerSolved, inCredits(figures.Credits), figures.Passed)
 }
 
-// age is how long ago a time is, in seconds; 0 for none, and for what is yet to come.
+// age returns the age of a time in seconds; 0 for the zero time, and for times in the future.
 func age(at, now time.Time) float64 {
 	if at.IsZero() {
 		return 0
@@ -172,7 +170,7 @@ func age(at, now time.Time) float64 {
 
 func inCredits(c sia.Credits) float64 { return float64(c) / float64(sia.Credit) }
 
-// read is what was read last, anew where that is too old. Whoever asks meanwhile waits for it.
+// read returns the last reading, or a new one if that is too old. Concurrent callers wait for it.
 func (s *server) read() (reading, *memory.Figures) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +211,7 @@ func (s *server) read() (reading, *memory.Figures) {
 	return r, s.targets
 }
 
-// spent sums what all tasks cost. What they cost before yesterday is summed once: nothing is added to it any more.
+// spent returns the cost of all tasks. The cost before yesterday is summed only once, because it no longer changes.
 func (s *server) spent(ctx context.Context, now time.Time) (sia.Credits, error) {
 	if day := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -1); day.After(s.until) {
 		more, err := s.from.CreditsSpentByAll(ctx, s.until, day)

@@ -2,12 +2,12 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// desc describes a metric; help is what people read in Prometheus.
+// desc returns the description of a metric; Prometheus shows help to users.
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("sia_"+name, help, labels, nil)
 }
 
-// How a server is.
+// Metrics of the server's health.
 var (
 	role           = desc("role", "1 for each role that this server has.", "role")
 	databaseUp     = desc("database_up", "1 while the database answers.")
@@ -29,8 +29,8 @@ var (
 		"installation", "resource")
 )
 
-// How it does: the targets, over the tasks that moved in the last 30 days. What there is no figure
-// for is left out.
+// Metrics of the targets, over the tasks that changed in the last 30 days. Those without a value
+// are left out.
 var (
 	monthTasks    = desc("month_tasks", "Tasks that moved in 30 days, by what became of them.", "what")
 	resolvedShare = desc("interventions_resolved_ratio",

@@ -12,23 +12,23 @@ import (
 	"time"
 )
 
-// Config says how people are told, and how often. The zero value tells nobody anything.
+// Config configures notifications. The zero value sends none.
 type Config struct {
-	// URL is an incoming webhook's, which takes {"text": …}: Slack's, Mattermost's, or Discord's with
-	// /slack at its end. It is a secret. "" for none.
+	// URL is the URL of an incoming webhook that takes {"text": …}: Slack's, Mattermost's, or Discord's
+	// with the suffix /slack. It is a secret. "" for none.
 	URL string
-	// SMTP is the server that sends e-mail: smtps://user@host:465 for TLS from the first byte on,
-	// smtp://user@host:587 for STARTTLS; without user, nobody signs in. "" for no e-mail.
+	// SMTP is the mail server: smtps://user@host:465 for implicit TLS, smtp://user@host:587 for STARTTLS;
+	// without a user, there is no authentication. "" for no e-mail.
 	SMTP     string
 	Password string   // of the user
-	From     string   // address; "" is the user, where that is one
+	From     string   // sender address; "" is the user, if that is an address
 	To       []string // addresses
 	Summary  Summary  // "" is Off
 
-	Roots *x509.CertPool // whom certificates are trusted by; nil: the system's
+	Roots *x509.CertPool // trusted certificate authorities; nil: the system's
 }
 
-// Validate reports everything that is missing or wrong, each with what to do.
+// Validate returns an error for everything that is missing or wrong, each with advice.
 func (c Config) Validate() error {
 	var all []error
 	need := func(ok bool, format string, args ...any) {
@@ -36,7 +36,7 @@ func (c Config) Validate() error {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
-	if c.URL != "" { // which is a secret, and not repeated
+	if c.URL != "" { // a secret, so errors don't include it
 		u, err := url.Parse(c.URL)
 		need(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "",
 			"the webhook for messages is not an http or https address: set SIA_NOTIFY_URL to the one that the chat shows")
@@ -59,7 +59,7 @@ func (c Config) Validate() error {
 	return errors.Join(all...)
 }
 
-// Channels are the ways to reach people that are set. now is the clock.
+// Channels returns the configured channels. now is the clock.
 func (c Config) Channels(log *slog.Logger, now func() time.Time) ([]Channel, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -79,16 +79,16 @@ func (c Config) Channels(log *slog.Logger, now func() time.Time) ([]Channel, err
 	return all, nil
 }
 
-// Secrets are what must not leave the server.
+// Secrets returns the secrets in the configuration, for masking.
 func (c Config) Secrets() []string {
 	all := []string{c.Password, c.URL}
 	if u, err := url.Parse(c.URL); err == nil {
-		all = append(all, u.RequestURI()) // whoever knows it may write to the chat
+		all = append(all, u.RequestURI()) // grants write access to the chat
 	}
 	return all
 }
 
-// mail is the channel that sends e-mail.
+// mail returns the channel for e-mail.
 func (c Config) mail() (*mailer, error) {
 	u, err := url.Parse(c.SMTP)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" {

@@ -25,11 +25,11 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// mailer is a Channel: a server that sends e-mail, over TLS. A server on this machine may do without.
+// mailer is a Channel: a mail server. TLS is required, except for a server on this machine.
 type mailer struct {
 	host, port     string
-	tls            bool   // from the first byte on; otherwise STARTTLS
-	user, password string // user "": nobody signs in
+	tls            bool   // implicit TLS; otherwise STARTTLS
+	user, password string // user "": no authentication
 	from           *mail.Address
 	to             []*mail.Address
 	roots          *x509.CertPool
@@ -37,14 +37,14 @@ type mailer struct {
 	now            func() time.Time
 }
 
-// mostSaid is how much a server may say in one conversation, in bytes, certificates included.
+// mostSaid is the maximum size of all responses of a server in one session, in bytes, certificates included.
 const mostSaid = 1 << 20
 
 // Name implements Channel.
 func (*mailer) Name() string { return "mail" }
 
-// Send implements Channel. All are sent one message, but for addresses that the server refuses for good: the log names
-// these.
+// Send implements Channel. It sends one message to all addresses, except those that the server rejects permanently,
+// which are logged.
 func (m *mailer) Send(ctx context.Context, key string, n render.Notice) error {
 	message, err := m.message(key, n)
 	if err != nil {
@@ -67,12 +67,12 @@ func (m *mailer) Send(ctx context.Context, key string, n render.Notice) error {
 		if refused != nil {
 			m.log.WarnContext(ctx, "an address of --notify-to gets no e-mail; the others do", "error", refused)
 		}
-		_ = c.Quit() // the message is taken, whatever it says to goodbye
+		_ = c.Quit() // the message was accepted, whatever the response
 		return nil
 	})
 }
 
-// Reach implements Channel: everything is said but the message.
+// Reach implements Channel: it runs a session without a message.
 func (m *mailer) Reach(ctx context.Context) error {
 	return m.talk(ctx, func(c *smtp.Client, _ int, refused *sia.Error) error {
 		if refused != nil {
@@ -81,13 +81,13 @@ func (m *mailer) Reach(ctx context.Context) error {
 		if err := c.Reset(); err != nil {
 			return m.error("it ended the conversation", err)
 		}
-		_ = c.Quit() // nothing was to be done
+		_ = c.Quit()
 		return nil
 	})
 }
 
-// talk begins a conversation up to where a message may follow, and has then go on. taken counts the addresses that a
-// message would go to, and refused names those that the server refuses for good; nil: none.
+// talk opens a session up to the point where a message may follow, and calls then. taken is the number of accepted
+// addresses, and refused lists those that the server rejects permanently; nil: none.
 func (m *mailer) talk(
 	ctx context.Context, then func(c *smtp.Client, taken int, refused *sia.Error) error,
 ) error {
@@ -99,7 +99,7 @@ func (m *mailer) talk(
 		return m.error(unreachable(err), err)
 	}
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // whatever waits for the server ends
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // unblocks reads and writes
 	c, err := m.greet(ctx, &boundedConn{Conn: conn, left: mostSaid})
 	if err != nil {
 		return err
@@ -127,13 +127,13 @@ func (m *mailer) talk(
 	return then(c, len(m.to)-len(gone), refused)
 }
 
-// isFinal reports whether an error is a server's answer that it would give again.
+// isFinal reports whether an error is a permanent one from the server.
 func isFinal(err error) bool {
 	var said *textproto.Error
 	return errors.As(err, &said) && said.Code >= 500
 }
 
-// greet says who calls, encrypts the connection and signs in.
+// greet says hello, encrypts the connection and authenticates.
 func (m *mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error) {
 	secured := &tls.Config{ServerName: m.host, RootCAs: m.roots, MinVersion: tls.VersionTLS12}
 	if m.tls {
@@ -172,7 +172,7 @@ func (m *mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error)
 	return c, nil
 }
 
-// signIn signs in as the user, by PLAIN where the server has it.
+// signIn authenticates the user, with PLAIN if the server supports it.
 func (m *mailer) signIn(c *smtp.Client) error {
 	_, said := c.Extension("AUTH")
 	var auth smtp.Auth
@@ -194,8 +194,8 @@ func (m *mailer) signIn(c *smtp.Client) error {
 	return nil
 }
 
-// login is the mechanism LOGIN, which Exchange offers in the place of PLAIN (MS-XLOGIN): the server asks for the user,
-// and then for the password.
+// login is the mechanism LOGIN, which Exchange offers instead of PLAIN (MS-XLOGIN): the server asks for the user, and
+// then for the password.
 type login struct{ answers []string }
 
 // Start implements smtp.Auth.
@@ -219,7 +219,7 @@ func (l *login) Next(_ []byte, more bool) ([]byte, error) {
 	return []byte(next), nil
 }
 
-// domain is that of the address that e-mail comes from.
+// domain returns the domain of the sender address.
 func (m *mailer) domain() string { return m.from.Address[strings.LastIndex(m.from.Address, "@")+1:] }
 
 // local reports whether a host is this machine.
@@ -228,8 +228,8 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// message is a notice as e-mail has it (RFC 5322). The same key gives the same Message-ID, so that a mailbox
-// can tell a message that it was sent twice.
+// message formats a notice as e-mail (RFC 5322). The Message-ID depends on the key, so that mailboxes can
+// detect duplicates.
 func (m *mailer) message(key string, n render.Notice) ([]byte, error) {
 	var to []string
 	for _, a := range m.to {
@@ -241,7 +241,7 @@ func (m *mailer) message(key string, n render.Notice) ([]byte, error) {
 		{"Subject", mime.QEncoding.Encode("utf-8", text.OneLine(n.Title))},
 		{"Date", m.now().UTC().Format(time.RFC1123Z)},
 		{"Message-ID", fmt.Sprintf("<%x@%s>", sha256.Sum256([]byte(key)), m.domain())},
-		{"Auto-Submitted", "auto-generated"}, // nobody's absence is answered (RFC 3834)
+		{"Auto-Submitted", "auto-generated"}, // prevents automatic replies (RFC 3834)
 		{"MIME-Version", "1.0"}, {"Content-Type", "text/plain; charset=utf-8"},
 		{"Content-Transfer-Encoding", "quoted-printable"},
 	} {
@@ -260,7 +260,7 @@ func (m *mailer) error(message string, err error) *sia.Error {
 	return &sia.Error{Op: "send e-mail through " + m.host, Message: message, Err: err}
 }
 
-// boundedConn ends a conversation in which the other side says too much.
+// boundedConn limits the number of bytes that are read from the server.
 type boundedConn struct {
 	net.Conn
 	left int // bytes

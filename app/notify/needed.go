@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// anHour is how many messages about one task each a channel is sent in an hour. What comes beside
-	// them is told in one message.
+	// anHour is the maximum number of single-task messages to a channel in an hour. Further tasks are
+	// grouped in one message.
 	anHour = 10
 
-	maxWaiting = 1000 // waiting tasks that are looked at, those that changed last
+	maxWaiting = 1000 // maximum number of waiting tasks, those that changed last
 )
 
-// waiting lists the tasks that wait for a person, the one that has waited longest first.
+// waiting lists the tasks that wait for a user, the one that has waited longest first.
 func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) {
 	tasks, err := n.from.FindTasks(ctx, store.SeesAll(), store.Find{Temperature: sia.Warm, Limit: maxWaiting})
 	if err != nil {
@@ -36,9 +36,9 @@ func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) 
 	return waiting, nil
 }
 
-// need names what a task waits for a person with: another question, pause or head is another need. It is
-// empty where no person is needed, or where one knows it: who paused a task need not be told so, and
-// neither need everybody be told of each task in what was paused as a whole.
+// need returns a key for what a task needs from a user: each question, pause or head has another key. It is
+// empty when no user is needed or when users know already: nobody is notified of a task that a user paused,
+// or of each task in a scope that is halted.
 func need(t sia.Task) string {
 	switch {
 	case t.State == sia.Escalated && t.Escalation != nil:
@@ -51,7 +51,7 @@ func need(t sia.Task) string {
 	return ""
 }
 
-// tellNeeded tells a channel of the tasks that wait and of which it was not told.
+// tellNeeded sends a channel messages about the waiting tasks that it has not received yet.
 func (n *Notifier) tellNeeded(ctx context.Context, c *watched, waiting []sia.Task) error {
 	waiting, err := n.untold(ctx, c, waiting)
 	if err != nil || len(waiting) == 0 {
@@ -75,7 +75,7 @@ func (n *Notifier) tellNeeded(ctx context.Context, c *watched, waiting []sia.Tas
 	for _, t := range rest {
 		keys = append(keys, need(t))
 	}
-	// Named by what is in it, because what waits may be other tasks when it is tried again.
+	// The key is made of the tasks, because a retry may have other ones.
 	all := strings.Join(keys, " ")
 	if !n.send(ctx, c, all, render.NeedsPeople(rest, n.links)) {
 		return nil
@@ -83,7 +83,7 @@ func (n *Notifier) tellNeeded(ctx context.Context, c *watched, waiting []sia.Tas
 	return c.note(all, n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...))
 }
 
-// tellOne tells of one task, and notes that.
+// tellOne sends a message about one task, and records that.
 func (n *Notifier) tellOne(ctx context.Context, c *watched, key string, m render.Notice) error {
 	if !n.send(ctx, c, key, m) {
 		return nil
@@ -91,8 +91,8 @@ func (n *Notifier) tellOne(ctx context.Context, c *watched, key string, m render
 	return c.note(key, n.from.SaveNotices(ctx, c.Name(), n.now(), false, key))
 }
 
-// untold are the tasks that a channel was not told of. Those with refused messages come last, so
-// that they do not stand in the way of others.
+// untold returns the tasks without a message to a channel. Those with rejected messages come last, so
+// that they do not block others.
 func (n *Notifier) untold(ctx context.Context, c *watched, waiting []sia.Task) (untold []sia.Task, err error) {
 	var keys []string
 	for _, t := range waiting {

@@ -1,17 +1,17 @@
-// Package notify tells people who are not looking at GitHub that a task waits for a person, and how
-// things went: in a chat, through an incoming webhook as Slack has it, by e-mail, or both.
+// Package notify notifies users outside of GitHub of tasks that wait for a user, and sends summaries: to
+// a chat, through an incoming webhook like Slack's, by e-mail, or both.
 //
 // Concepts:
 //
-//   - A [Channel] is a way to reach people. [Config] says which there are; none unless it is set.
-//   - There is no queue. Each minute a [Notifier] looks which tasks wait for a person (needed.go) and
-//     whether a summary is due (summary.go), and sends what a channel was not told yet. The database
-//     keeps what each was told, so a restart repeats nothing: only where a process is killed between a
-//     message and its note is the message sent again. What nobody needs any more is never sent.
-//   - A channel that fails is left alone for a while, longer each time, an hour at most. It is logged
-//     when that begins and when it ends. Channels don't wait for one another, and no task waits for them.
+//   - A [Channel] delivers messages. [Config] configures the channels; there is none by default.
+//   - There is no queue. Each minute a [Notifier] checks which tasks wait for a user (needed.go) and
+//     whether a summary is due (summary.go), and sends what a channel has not received yet. The database
+//     records the sent messages, so a restart repeats nothing: a message is sent twice only if the process
+//     is killed between sending and recording it. Messages that are obsolete before they are sent are dropped.
+//   - A channel that fails is paused, longer each time, for an hour at most. The first failure and the
+//     recovery are logged. Channels don't wait for each other, and no task waits for them.
 //
-// The package may import app/store, app/render and what lies below. Start reading at [Notifier.tell].
+// The package may import app/store, app/render and the packages below. Start reading at [Notifier.tell].
 package notify
 
 import (
@@ -29,23 +29,23 @@ import (
 
 const (
 	sendTimeout = 15 * time.Second // of one message
-	firstPause  = time.Minute      // after the first failure of a channel, doubled after each other,
-	lastPause   = time.Hour        // up to this
-	maxRefusals = 3                // of one message; it is given up then
+	firstPause  = time.Minute      // after the first failure of a channel; doubled after each further one
+	lastPause   = time.Hour        // maximum pause
+	maxRefusals = 3                // rejections of a message after which it is given up
 )
 
-// Channel is a way to reach people. Safe for concurrent use.
+// Channel delivers messages to users. It is safe for concurrent use.
 type Channel interface {
-	// Name tells it from others: "webhook" or "mail".
+	// Name returns the unique name of the channel: "webhook" or "mail".
 	Name() string
-	// Send sends a message. key names it: the same one again is the same message. The error says what to
-	// do, holds no secret, and is a permanent [sia.Error] where it is the message that was refused.
+	// Send sends a message. Messages with the same key are the same message. The error includes advice and
+	// no secret, and is a permanent [sia.Error] if the message itself was rejected.
 	Send(ctx context.Context, key string, n render.Notice) error
-	// Reach is an error where messages could not be sent now, as far as that can be told without sending any.
+	// Reach returns an error if messages can't be sent now. It checks this without sending one.
 	Reach(ctx context.Context) error
 }
 
-// Reader is what is looked at and noted. [store.Store] is one.
+// Reader is the part of the database that is read and written. [store.Store] implements it.
 type Reader interface {
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
@@ -58,7 +58,7 @@ type Reader interface {
 	SaveSummary(ctx context.Context, channel string, until time.Time) error
 }
 
-// Notifier tells people. Safe for concurrent use; one round runs at a time.
+// Notifier sends notifications. It is safe for concurrent use; rounds are serialized.
 type Notifier struct {
 	from    Reader
 	links   render.Links
@@ -71,16 +71,16 @@ type Notifier struct {
 	channels []*watched
 }
 
-// watched is a channel with how it fares; it is used by one round at a time.
+// watched is a channel with its state; it is used by one round at a time.
 type watched struct {
 	Channel
 	failures int             // in a row
-	pause    time.Time       // it is left alone until then
-	refusals map[string]int  // of messages, by key
-	unnoted  map[string]bool // keys of messages that were dealt with and that the database has not noted
+	pause    time.Time       // end of the pause
+	refusals map[string]int  // number of rejections of messages, by key
+	unnoted  map[string]bool // keys of finished messages that are not recorded in the database
 }
 
-// New is what tells people on channels. secrets masks what is sent.
+// New returns a notifier for channels. secrets masks the messages.
 func New(from Reader, channels []Channel, summary Summary, links render.Links, secrets *secret.Masker, log *slog.Logger,
 	now func() time.Time,
 ) *Notifier {
@@ -91,7 +91,7 @@ func New(from Reader, channels []Channel, summary Summary, links render.Links, s
 	return n
 }
 
-// Table is its lines of the cron table; none where there is no channel.
+// Table returns the periodic jobs; none if there is no channel.
 func (n *Notifier) Table() []store.Periodic {
 	if len(n.channels) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func (n *Notifier) Table() []store.Periodic {
 	return []store.Periodic{{Name: "notify", Spec: "@every 1m", Run: n.tell}}
 }
 
-// tell tells each channel what it was not told yet. An error is one of the database.
+// tell runs a round: it sends each channel what it has not received yet. It returns only errors of the database.
 func (n *Notifier) tell(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -121,8 +121,8 @@ func (n *Notifier) tell(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// send sends one message and reports whether it is dealt with: it was sent, or is given up. Where the
-// channel fails, it is left alone for a while. It is the caller's to note what was dealt with, see [watched.note].
+// send sends one message and reports whether it is finished: sent, or given up. If the channel fails, it is
+// paused. The caller must record finished messages, see [watched.note].
 func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.Notice) (done bool) {
 	if c.unnoted[key] {
 		return true
@@ -148,7 +148,7 @@ func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.No
 		delete(c.refusals, key)
 		return true
 	case ctx.Err() != nil:
-		return false // this process ends
+		return false // the process stops
 	}
 	if c.failures == 0 {
 		n.log.WarnContext(ctx, "a message to people was not sent; it is tried again, and tasks don't wait for it",
@@ -159,7 +159,7 @@ func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.No
 	if !sia.IsPermanent(err) {
 		return false
 	}
-	if len(c.refusals) > maxWaiting { // of what nobody waits for any more
+	if len(c.refusals) > maxWaiting { // most are of obsolete messages
 		clear(c.refusals)
 	}
 	if c.refusals[key]++; c.refusals[key] < maxRefusals {
@@ -171,8 +171,8 @@ func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.No
 	return true
 }
 
-// note takes the error of the note that a message was dealt with. Until there is one the message is not sent again by
-// this process: a database that takes no writes would have people told the same each minute.
+// note handles the result of recording a finished message. Until it is recorded, this process does not send it again:
+// otherwise a read-only database would repeat it each minute.
 func (c *watched) note(key string, err error) error {
 	if err == nil {
 		delete(c.unnoted, key)

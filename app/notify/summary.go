@@ -11,20 +11,20 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Summary says how often people are told how things went.
+// Summary is the schedule of summaries.
 type Summary string
 
-// How often: never, every day, or every Monday, at 08:00 UTC.
+// The schedules: never, every day, or every Monday, at 08:00 UTC.
 const (
 	Off    Summary = "off"
 	Daily  Summary = "daily"
 	Weekly Summary = "weekly"
 )
 
-// summaryHour is when a summary is due, in hours UTC.
+// summaryHour is the hour of summaries, in UTC.
 const summaryHour = 8
 
-// due is the last time at which a summary was due, at or before now; zero: it never is.
+// due returns the last scheduled time at or before now; zero: never.
 func (s Summary) due(now time.Time) time.Time {
 	now = now.UTC()
 	at := time.Date(now.Year(), now.Month(), now.Day(), summaryHour, 0, 0, 0, time.UTC)
@@ -40,8 +40,8 @@ func (s Summary) due(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// tellSummary tells a channel how things went since it was told last, once that is due. The first time
-// it only notes when it began to count. Where nothing happened, nothing is sent.
+// tellSummary sends a channel a summary of the time since the last one, if one is due. The first call
+// only records the start of the first period. It sends nothing if nothing happened.
 func (n *Notifier) tellSummary(ctx context.Context, c *watched, waiting []sia.Task) error {
 	until := n.summary.due(n.now())
 	if until.IsZero() {
@@ -68,8 +68,8 @@ func (n *Notifier) tellSummary(ctx context.Context, c *watched, waiting []sia.Ta
 	return c.note(key, n.from.SaveSummary(ctx, c.Name(), until))
 }
 
-// happened is what happened from a time on and before another, by repository, in the order of names.
-// What happened in a task that was begun anew since is not counted as its end.
+// happened returns the activity at or after from and before until, by repository, in the order of names.
+// Ends of tasks that have been started again since are not counted.
 func (n *Notifier) happened(ctx context.Context, from, until time.Time) ([]render.RepoDigest, error) {
 	tasks, err := n.from.Tasks(ctx, store.Filter{Since: from, Limit: store.EveryTask})
 	if err != nil {
@@ -101,7 +101,7 @@ func (n *Notifier) happened(ctx context.Context, from, until time.Time) ([]rende
 		}
 		found[t.Repo.ID] = d
 	}
-	for _, c := range spent { // by tasks that are found: what cost something changed
+	for _, c := range spent { // the repositories are in found: tasks with costs have changed
 		d := found[c.Repo]
 		d.Credits = c.Spent
 		found[c.Repo] = d

@@ -19,16 +19,16 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// webhook is a Channel: an incoming webhook as Slack has it, and others for its sake
+// webhook is a Channel: an incoming webhook of Slack, or a compatible one
 // (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks).
 type webhook struct {
-	url    string // a secret: errors name the host alone
+	url    string // a secret: errors include only the host
 	host   string
 	client *http.Client
 	now    func() time.Time
 }
 
-// mostAnswer is how much of an answer is read, in bytes.
+// mostAnswer is the maximum size of a response that is read, in bytes.
 const mostAnswer = 4 << 10
 
 func newWebhook(address string, roots *x509.CertPool, now func() time.Time) *webhook {
@@ -37,7 +37,7 @@ func newWebhook(address string, roots *x509.CertPool, now func() time.Time) *web
 		host = u.Host
 	}
 	return &webhook{url: address, host: host, now: now, client: &http.Client{
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, // a message is rare
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, // messages are rare
 			TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 			MaxResponseHeaderBytes: 64 << 10},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -48,7 +48,7 @@ func newWebhook(address string, roots *x509.CertPool, now func() time.Time) *web
 // Name implements Channel.
 func (*webhook) Name() string { return "webhook" }
 
-// control are the characters with which messages call people and hide links.
+// control escapes the characters that start mentions and links in messages.
 // https://docs.slack.dev/messaging/formatting-message-text#escaping
 var control = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
@@ -63,11 +63,11 @@ func (w *webhook) Send(ctx context.Context, _ string, n render.Notice) error {
 		return err
 	}
 	defer resp.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, mostAnswer)) // what it says is for people alone
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, mostAnswer)) // for the error message
 	return w.refusal(resp, text.Clip(text.OneLine(string(said)), 200))
 }
 
-// Reach implements Channel: any answer of the server will do, for only a message shows that it takes any.
+// Reach implements Channel: any response of the server counts, because only a message could test more.
 func (w *webhook) Reach(ctx context.Context) error {
 	resp, err := w.ask(ctx, http.MethodHead, nil)
 	if err != nil {
@@ -89,12 +89,12 @@ func (w *webhook) ask(ctx context.Context, method string, body []byte) (*http.Re
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {
-		err = outer.Err // the outer one holds the address
+		err = outer.Err // the outer error includes the address
 	}
 	return nil, w.error(unreachable(err), err)
 }
 
-// refusal is the error that an answer is; nil when the message was taken.
+// refusal returns the error for a response; nil if the message was accepted.
 func (w *webhook) refusal(resp *http.Response, said string) error {
 	status := resp.StatusCode
 	because := fmt.Errorf("HTTP %d: %s", status, said)
@@ -124,7 +124,7 @@ func (w *webhook) error(message string, err error) *sia.Error {
 	return &sia.Error{Op: "send a message to the webhook at " + w.host, Message: message, Err: err}
 }
 
-// unreachable says what to do where a connection failed.
+// unreachable returns advice for a failed connection.
 func unreachable(err error) string {
 	var untrusted *tls.CertificateVerificationError
 	if errors.As(err, &untrusted) {

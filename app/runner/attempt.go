@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	maxClaims    = 5                // runners that may be lost with one attempt
-	stopWithin   = 20 * time.Second // for a runner to end an attempt that was cancelled
-	overtime     = 20 * time.Minute // beyond the attempt's time, until a runner is taken for lost; see [Work.Within]
+	maxClaims    = 5                // maximum number of runners lost with one attempt
+	stopWithin   = 20 * time.Second // for a runner to stop a cancelled attempt
+	overtime     = 20 * time.Minute // beyond the attempt's time limit, until its runner counts as lost; see [Work.Within]
 	closeWithin  = 10 * time.Second
-	takeWithin   = 2 * time.Minute // to make in the work tree what a runner changed
-	callsPerTurn = 6               // of the model: a turn is tried again
+	takeWithin   = 2 * time.Minute // to apply a runner's change to the work tree
+	callsPerTurn = 6               // maximum number of model calls, including retries
 	extraCalls   = 30
 )
 
-// remote is an agent that has one attempt made by a runner.
+// remote is an agent that runs one attempt on a runner.
 type remote struct {
 	*Dispatcher
 	task   sia.Task
@@ -36,14 +36,14 @@ type remote struct {
 	owner   string
 	in      agent.Input
 	rec     agent.Recorder
-	running time.Time // when its present runner was first seen; zero: it has none
-	turns   int       // of the model, that were reported
+	running time.Time // when its current runner was first seen; zero: it has none
+	turns   int       // number of reported turns of the model
 }
 
-// Name is that of the coder: which models answer, a runner says.
+// Name implements [agent.Agent] with the name of the coder: the runner reports the models.
 func (r *remote) Name() string { return "runner/" + r.coder }
 
-// Run makes one attempt; see [agent.Agent].
+// Run implements [agent.Agent].
 func (r *remote) Run(ctx context.Context, in agent.Input, rec agent.Recorder) (agent.Result, error) {
 	r.in, r.rec, r.owner = in, rec, rand.Text()
 	work, err := r.encode(in.Saved)
@@ -64,7 +64,7 @@ func (r *remote) Run(ctx context.Context, in agent.Input, rec agent.Recorder) (a
 	return r.follow(ctx)
 }
 
-// encode is what a runner is given, with the turns that were saved.
+// encode returns the input for a runner, with the saved turns.
 func (r *remote) encode(saved []agent.Turn) ([]byte, error) {
 	w := r.work
 	w.Input = r.in
@@ -81,7 +81,7 @@ func (r *remote) encode(saved []agent.Turn) ([]byte, error) {
 	return b, nil
 }
 
-// follow passes on what a runner reports until the attempt is over.
+// follow handles the reports of runners until the attempt has ended.
 func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 	tick := time.NewTicker(r.Poll)
 	defer tick.Stop()
@@ -111,7 +111,7 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 				return agent.Result{End: sia.EndError}, &sia.Error{Op: "attempt " + r.effect.Key, Err: cause,
 					Message: "no runner has it; `sia runner list` shows when each was last seen, and what hinders it"}
 			case !errors.Is(cause, store.ErrCancelled):
-				return agent.Result{End: sia.EndCancelled}, cause // whoever goes on with it offers it again
+				return agent.Result{End: sia.EndCancelled}, cause // the next run of the effect offers it again
 			}
 			if err := r.Store.StopAttempt(live, r.effect.Key, r.owner); err != nil {
 				return agent.Result{End: sia.EndCancelled}, err
@@ -123,7 +123,7 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 	}
 }
 
-// step does what there is to do as an attempt stands. over says that it is over.
+// step handles the current state of an attempt. over reports whether it has ended.
 func (r *remote) step(
 	ctx context.Context, w store.RunnerWatch, stopping bool,
 ) (res agent.Result, over bool, err error) {
@@ -152,7 +152,7 @@ func (r *remote) step(
 	return res, false, nil
 }
 
-// late reports whether the runner should have ended the attempt by itself.
+// late reports whether the runner has exceeded its time for the attempt.
 func (r *remote) late() bool { return r.Now().Sub(r.running) > Work{Input: r.in}.Within() }
 
 // lost offers the attempt to another runner, with the turns that are in the transcript.
@@ -173,7 +173,7 @@ func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Resul
 		return res, false, err
 	}
 	if !slices.ContainsFunc(saved, func(t agent.Turn) bool { return t.Kind == agent.TurnModel }) {
-		saved = nil // no model answered: the attempt begins
+		saved = nil // no model answered yet: start from scratch
 	}
 	work, err := r.encode(saved)
 	if err != nil {
@@ -185,7 +185,7 @@ func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Resul
 	return res, false, err
 }
 
-// record puts a turn that a runner reported into the transcript.
+// record adds a turn that a runner reported to the transcript.
 func (r *remote) record(ctx context.Context, w store.RunnerWatch) error {
 	t, err := readTurn(w.Report)
 	if err != nil {
@@ -206,7 +206,7 @@ func (r *remote) record(ctx context.Context, w store.RunnerWatch) error {
 	return err
 }
 
-// abandon forgets the offer: whoever makes the attempt finds that it is gone. The result says what was spent.
+// abandon deletes the offer, which makes the runner's pass invalid. The result has the cost.
 func (r *remote) abandon(ctx context.Context, res agent.Result) (agent.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()

@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// Bounds of what a client reads and waits for.
+// Limits of the client's requests.
 const (
 	askWithin    = LongPoll + 20*time.Second
 	beatWithin   = 10 * time.Second
 	reportWithin = 40 * time.Second
 	resultWithin = 4 * time.Minute
-	maxSaid      = 64 << 10 // bytes of an answer that is no attempt
+	maxSaid      = 64 << 10 // maximum size of a response that is no attempt, in bytes
 	retryAtMost  = 30 * time.Second
 )
 
-// ErrGone says that the pass no longer holds the attempt.
+// ErrGone means that the pass is no longer valid.
 var ErrGone = errors.New("the attempt is no longer this runner's")
 
-// ErrToken says that the server does not know the token.
+// ErrToken means that the server rejects the token.
 var ErrToken = errors.New("the server does not know this runner's token: it was removed, or never added; " +
 	"`sia runner add NAME` on the server makes one")
 
-// refusal is an answer of the server's that is none of 2xx.
+// refusal is a response of the server with a status other than 2xx.
 type refusal struct {
 	status int
 	said   string
@@ -44,21 +44,21 @@ func (e *refusal) Error() string {
 	return fmt.Sprintf("the server answered %d: %s", e.status, e.said)
 }
 
-// isFinal reports whether to ask again is of no use.
+// isFinal reports whether an error is permanent.
 func isFinal(err error) bool {
 	var r *refusal
 	return errors.Is(err, ErrGone) || errors.As(err, &r) && r.status >= 400 && r.status < 500 &&
 		r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
 }
 
-// Client is a runner's side of a [Door]. It is safe for concurrent use.
+// Client is the client of a [Door]. It is safe for concurrent use.
 type Client struct {
 	base *url.URL
 	http *http.Client
-	take chan struct{} // has the turn of asking for an attempt
+	take chan struct{} // a mutex for [Client.Take]
 }
 
-// NewClient checks a server's address. plain allows http to another machine.
+// NewClient returns a client for a server's address. plain allows http to another machine.
 func NewClient(server string, plain bool) (*Client, error) {
 	u, err := url.Parse(strings.TrimRight(server, "/"))
 	switch {
@@ -68,7 +68,7 @@ func NewClient(server string, plain bool) (*Client, error) {
 		return nil, fmt.Errorf("--server: %s is not encrypted, and the token and the code would cross the network in the "+
 			"open; use https, or --plain-http where nobody else is on the network", server)
 	}
-	// Each request has a context that ends: a model may think for minutes before its answer begins.
+	// No timeout of the client: each request has a context, and a model may take minutes before it answers.
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	return &Client{base: u.JoinPath(Prefix), take: make(chan struct{}, 1), http: &http.Client{Transport: t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
@@ -79,18 +79,18 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Host is the server's, with its port.
+// Host returns the server's host, with its port.
 func (c *Client) Host() string { return c.base.Host }
 
-// ModelURL is where the model of a number is asked, with the pass.
+// ModelURL returns the base URL for requests to a model, with the pass as the key.
 func (c *Client) ModelURL(number int) string {
 	return c.base.String() + ModelPath + strconv.Itoa(number)
 }
 
-// Transport is what requests to the server go through.
+// Transport returns the transport of requests to the server.
 func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
 
-// ask makes one request. The caller closes the answer's body.
+// ask makes one request. The caller must close the body of the response.
 func (c *Client) ask(ctx context.Context, method, path, token string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, bytes.NewReader(body))
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *Client) ask(ctx context.Context, method, path, token string, body []byt
 	return nil, e
 }
 
-// read makes a request and returns its answer of at most so many bytes.
+// read makes a request and returns at most most bytes of the response.
 func (c *Client) read(ctx context.Context, within time.Duration, method, path, token string, body []byte, most int64) (
 	said []byte, err error,
 ) {
@@ -137,7 +137,7 @@ func (c *Client) read(ctx context.Context, within time.Duration, method, path, t
 	return io.ReadAll(io.LimitReader(resp.Body, most))
 }
 
-// insist does something until it is done, the server refuses it for good, or ctx ends.
+// insist calls do until it succeeds, its error is permanent, or ctx ends.
 func insist(ctx context.Context, do func() error) error {
 	for pause := time.Second / 4; ; pause = min(2*pause, 4*time.Second) {
 		err := do()
@@ -154,7 +154,7 @@ func insist(ctx context.Context, do func() error) error {
 	}
 }
 
-// Sleep waits, and reports whether ctx lives on afterwards.
+// Sleep waits for d, and reports whether ctx did not end before.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -166,10 +166,9 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Take waits until the server has an attempt for the runner of a token, and asks again where it does not answer. It
-// ends with [ErrToken] when the token is not valid, or no longer, and with ctx. about is what the runner says of
-// itself. Of those who call it at the same time one asks, and the others wait for their turn: a server bounds how often
-// a runner asks, and not how many attempts it makes.
+// Take waits until the server has an attempt for the runner with a token, and retries after errors. It returns
+// [ErrToken] when the token is not valid, and an error when ctx ends. about returns the runner's description.
+// Concurrent calls are serialized, because a server limits the polls of a runner, but not the number of its attempts.
 func (c *Client) Take(ctx context.Context, token string, about func() string, log *slog.Logger) (*Offer, error) {
 	select {
 	case c.take <- struct{}{}:
@@ -202,7 +201,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 	}
 }
 
-// next asks for an attempt; nil: none came while the server let it wait.
+// next asks for an attempt once; nil: the poll ended without one.
 func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*askWithin)
 	defer cancel()
@@ -212,7 +211,7 @@ func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNoContent {
-		return nil, nil //nolint:nilnil // that there is none is an answer
+		return nil, nil //nolint:nilnil // documented
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, MaxWork+1<<20))
 	if err != nil {
@@ -225,8 +224,7 @@ func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) 
 	return &o, nil
 }
 
-// Work is what an attempt needs, for whoever has its pass and was not given it. A server that does not answer is asked
-// for as long as a lease.
+// Work returns the input of an attempt, for a client that has only its pass. It retries for the duration of a lease.
 func (c *Client) Work(ctx context.Context, pass string) (w Work, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Lease)
 	defer cancel()
@@ -243,8 +241,8 @@ func (c *Client) Work(ctx context.Context, pass string) (w Work, err error) {
 	return w, err
 }
 
-// Base is the commit that an attempt begins on, as a pack, or the one that its tests are compared with. The caller
-// closes it.
+// Base returns the commit that an attempt starts from, or the one that its tests are compared with, as a pack. The
+// caller must close it.
 func (c *Client) Base(ctx context.Context, pass string, ofTests bool) (io.ReadCloser, error) {
 	path := BasePath
 	if ofTests {
@@ -257,8 +255,8 @@ func (c *Client) Base(ctx context.Context, pass string, ofTests bool) (io.ReadCl
 	return resp.Body, nil
 }
 
-// Beat tells the server once that an attempt goes on; stop says that it is to end. It is [ErrGone] when the attempt is
-// somebody else's.
+// Beat sends one heartbeat of an attempt. stop reports whether the attempt has to stop. The error wraps [ErrGone] when
+// the pass is no longer valid.
 func (c *Client) Beat(ctx context.Context, pass string) (stop bool, err error) {
 	b, err := c.read(ctx, beatWithin, http.MethodPost, BeatPath, pass, nil, maxSaid)
 	if isFinal(err) {
@@ -272,7 +270,7 @@ func (c *Client) Beat(ctx context.Context, pass string) (stop bool, err error) {
 	return v.Stop, err
 }
 
-// Turn reports a turn by its number, until the server has it in the transcript.
+// Turn reports a turn with its number, and returns when it is in the transcript.
 func (c *Client) Turn(ctx context.Context, pass string, number int, turn []byte) error {
 	path := fmt.Sprintf("%s?%s=%d", TurnPath, TurnNumber, number)
 	return insist(ctx, func() error {
@@ -281,7 +279,7 @@ func (c *Client) Turn(ctx context.Context, pass string, number int, turn []byte)
 	})
 }
 
-// Result reports how an attempt ended, until the server has heard it. body is made by [JoinResult].
+// Result reports the result of an attempt, with retries. body is made by [JoinResult].
 func (c *Client) Result(ctx context.Context, pass string, body []byte) error {
 	return insist(ctx, func() error {
 		_, err := c.read(ctx, resultWithin, http.MethodPost, ResultPath, pass, body, maxSaid)
@@ -289,7 +287,8 @@ func (c *Client) Result(ctx context.Context, pass string, body []byte) error {
 	})
 }
 
-// Release lets another runner have an attempt at once. lost says that it could not be made here, which counts.
+// Release ends the lease of an attempt, so that another runner can take it immediately. With lost, it counts as an
+// attempt that could not be run here.
 func (c *Client) Release(ctx context.Context, pass string, lost bool) error {
 	path := ReleasePath
 	if lost {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Daily tidies what a machine keeps of repositories' code, at once and every day until ctx ends: where no work comes,
-// nothing else removes it.
+// Daily calls tidy, which removes cached code of repositories, immediately and every day until ctx ends: on an idle
+// machine nothing else removes it.
 func Daily(ctx context.Context, tidy func()) {
 	for {
 		tidy()

@@ -14,53 +14,53 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Upstream is a model with its address and key, as the server asks it.
+// Upstream is a model with its address and key, for the server's requests.
 type Upstream struct {
 	Model
 	URL, Key string
-	Client   *llm.Client // that the server asks it by, for what was learned
+	Client   *llm.Client // the server's client, for its learned properties
 	Observe  func(context.Context, llm.Call)
 }
 
-// toRunner is the model without what a runner is not to know.
+// toRunner returns the model without the data that runners must not have.
 func (u Upstream) toRunner() Model {
 	m := u.Model
 	if u.Client != nil {
 		m.Learned = u.Client.Learned()
-		m.Learned.Protocol = u.Client.Protocol() // what the address suggests, a runner can't see
+		m.Learned.Protocol = u.Client.Protocol() // a runner can't derive it from the address
 	}
 	return m
 }
 
-// Agent is one of those that may make attempts.
+// Agent is an agent that may run attempts.
 type Agent struct {
 	Name    string     // in the server's configuration
 	Models  []Upstream // at least one
 	Edit    agent.EditFormat
-	Command string // that it always works by; empty: as the repository's settings say
+	Command string // that it always uses; empty: the repository's settings decide
 }
 
-// Config is what a [Dispatcher] and a [Door] work with.
+// Config configures a [Dispatcher] and a [Door].
 type Config struct {
 	Store  *store.Store
 	Mirror func(t sia.Task) *gitops.Repo
-	Key    func(t sia.Task) string // names a task's repository
+	Key    func(t sia.Task) string // identifies a task's repository
 	Agents []Agent                 // by their names
-	Hosts  []string                // that setup commands may fetch from
+	Hosts  []string                // hosts that setup commands may access
 	Logger *slog.Logger
 	Now    func() time.Time
-	Ending <-chan struct{} // closed when the server ends: runners that wait are answered
-	Poll   time.Duration   // how late what another server did is seen; 0: half a second
+	Ending <-chan struct{} // closed at shutdown: pending polls of runners are answered
+	Poll   time.Duration   // interval for polling changes of other servers; 0: half a second
 	Lease  time.Duration   // 0: [Lease]
 }
 
-// Dispatcher has attempts made by runners. It is safe for concurrent use.
+// Dispatcher dispatches attempts to runners. It is safe for concurrent use.
 type Dispatcher struct {
 	Config
 	news *news
 }
 
-// NewDispatcher returns one.
+// NewDispatcher returns a dispatcher.
 func NewDispatcher(c Config) *Dispatcher {
 	if c.Poll == 0 {
 		c.Poll = time.Second / 2
@@ -71,14 +71,14 @@ func NewDispatcher(c Config) *Dispatcher {
 	return &Dispatcher{Config: c, news: newNews()}
 }
 
-// agentNamed is the one of a name, or the first: a coder that is no longer configured makes no attempt.
+// agentNamed returns the agent with a name, or else the first, because the configuration may have changed.
 func (c Config) agentNamed(name string) Agent {
 	named := slices.IndexFunc(c.Agents, func(a Agent) bool { return a.Name == name })
 	return c.Agents[max(0, named)]
 }
 
-// Agent makes an attempt on a runner: the one of an effect, which begins on a commit. byModel has the coder's model
-// itself make it, also where its repository names a command.
+// Agent returns an agent that runs the attempt of an effect on a runner, from the commit start. With byModel the
+// coder's model runs it, even if its repository configures a command.
 func (d *Dispatcher) Agent(t sia.Task, f sia.Effect, start, coder string, byModel bool) agent.Agent {
 	one := d.agentNamed(coder)
 	settings := t.Settings.Agent
@@ -93,14 +93,14 @@ func (d *Dispatcher) Agent(t sia.Task, f sia.Effect, start, coder string, byMode
 		c.Models = append(c.Models, m.toRunner())
 	}
 	w := Work{Key: f.Key, Repository: d.Key(t), Start: start, Coder: c, Hosts: d.Hosts}
-	if f.Run == 0 && t.TestsBeforePush() { // parts and racers have a check of their own
+	if f.Run == 0 && t.TestsBeforePush() { // parts and racers are checked separately
 		w.Tests = &Tests{Base: string(t.BaseSHA), Services: t.Settings.Agent.Services,
 			Within: t.Settings.Checks.Evidence.D()}
 	}
 	return &remote{Dispatcher: d, task: t, effect: f, coder: one.Name, work: w}
 }
 
-// news wakes those in this process who wait for something in the database. Others see it when they look next.
+// news notifies goroutines of this process that wait for a change of the database. Other processes poll.
 type news struct {
 	mu    sync.Mutex
 	there chan struct{}
@@ -108,7 +108,7 @@ type news struct {
 
 func newNews() *news { return &news{there: make(chan struct{})} }
 
-// next is closed with the next news. Ask for it before you look.
+// next returns a channel that is closed by the next call of tell. Get it before reading the database.
 func (n *news) next() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()

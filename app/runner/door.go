@@ -14,16 +14,16 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of what runners may take of a server.
+// Limits of requests from runners.
 const (
-	wrongTokens  = 30               // an address may send at once, and one more each second
-	nextRequests = 60               // of one runner, likewise
-	uploads      = 4                // large bodies at a time
-	takeWait     = 20 * time.Second // for a turn to come into the transcript
-	chunkWithin  = time.Minute      // for a runner to take a piece of a commit
+	wrongTokens  = 30               // burst of requests with a wrong token from one address; one more each second
+	nextRequests = 60               // the same for polls of one runner
+	uploads      = 4                // concurrent large bodies
+	takeWait     = 20 * time.Second // for the owner to add a turn to the transcript
+	chunkWithin  = time.Minute      // timeout for each chunk of a commit
 )
 
-// Door answers runners, below [Prefix]. It is safe for concurrent use.
+// Door serves the HTTP API of runners, below [Prefix]. It is safe for concurrent use.
 type Door struct {
 	*Dispatcher
 	mux     *http.ServeMux
@@ -34,7 +34,7 @@ type Door struct {
 	uploads chan struct{}
 }
 
-// NewDoor returns the door of a dispatcher. Requests for models take of the room.
+// NewDoor returns the door of a dispatcher. Requests for models use memory from room.
 func NewDoor(d *Dispatcher, room *gateway.Room) *Door {
 	h := &Door{Dispatcher: d, mux: http.NewServeMux(), room: room, client: gateway.NewClient(),
 		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), asks: clientaddr.NewLimiter(nextRequests, d.Now),
@@ -55,23 +55,23 @@ func NewDoor(d *Dispatcher, room *gateway.Room) *Door {
 	return h
 }
 
-// ServeHTTP answers one request of a runner.
+// ServeHTTP implements http.Handler.
 func (h *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
 
-// refusal is an answer that a runner tells people.
+// refuse answers with an error that the runner shows to users.
 func refuse(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// in the form in which the clients of models look for it
+	// in the form that clients of models expect
 	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": why}})
 }
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the runner may be gone
+	_ = json.NewEncoder(w).Encode(v) // the runner may have disconnected
 }
 
-// bearer is the token of a request.
+// bearer returns the token of a request.
 func bearer(r *http.Request) string {
 	if t, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return t
@@ -79,7 +79,7 @@ func bearer(r *http.Request) string {
 	return r.Header.Get("X-Api-Key")
 }
 
-// unknown answers a token that is nobody's, and counts it against the address that sent it.
+// unknown answers a request with an unknown token, and counts it against the limit of its address.
 func (h *Door) unknown(w http.ResponseWriter, r *http.Request, status int, why string) {
 	client := clientaddr.Of(r)
 	if !h.wrong.Allow(client) {
@@ -93,7 +93,7 @@ func (h *Door) unknown(w http.ResponseWriter, r *http.Request, status int, why s
 	refuse(w, status, why)
 }
 
-// failed answers what the database did not: the runner tries again.
+// failed answers a request after an error of the database, so that the runner retries.
 func (h *Door) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		h.Logger.ErrorContext(r.Context(), "a runner can't be answered", "path", r.URL.Path, "error", err)
@@ -113,8 +113,8 @@ type held struct {
 	pass string
 }
 
-// heldBy is the attempt of a request's pass; otherwise it is answered. A pass that holds no attempt costs the database
-// no write.
+// heldBy returns the attempt of a request's pass. If ok is false, it has answered the request with an error. An invalid
+// pass causes no write to the database.
 func (h *Door) heldBy(w http.ResponseWriter, r *http.Request) (a held, ok bool) {
 	token := bearer(r)
 	if !isToken(token, passPrefix) {
@@ -130,7 +130,7 @@ func (h *Door) heldBy(w http.ResponseWriter, r *http.Request) (a held, ok bool) 
 	return a, true
 }
 
-// gone answers an error about an attempt.
+// gone answers a request after an error about its attempt.
 func (h *Door) gone(w http.ResponseWriter, r *http.Request, err error) {
 	var known *sia.Error
 	switch {
@@ -143,7 +143,7 @@ func (h *Door) gone(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// next gives a runner an attempt, as soon as there is one.
+// next assigns an attempt to a runner as soon as there is one.
 func (h *Door) next(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	token := bearer(r)
@@ -176,9 +176,9 @@ func (h *Door) next(w http.ResponseWriter, r *http.Request) {
 	h.hand(w, r, runner.Name, newPass())
 }
 
-// hand waits for an attempt and hands it to a runner.
+// hand waits for an attempt and sends it to a runner.
 func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string) {
-	ctx := r.Context() // without the end of the poll: a query that is cut short costs its connection
+	ctx := r.Context() // without the timeout of the poll: canceling a query would close its connection
 	end := time.NewTimer(LongPoll)
 	defer end.Stop()
 	tick := time.NewTicker(h.Poll)
@@ -214,8 +214,8 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 	}
 }
 
-// work sends what an attempt needs to a holder of its pass who was not given it with that. It has a lease and the time
-// that the body may take, to read it.
+// work sends the input of an attempt to a client that has only its pass. It extends the lease by the timeout of the
+// body.
 func (h *Door) work(w http.ResponseWriter, r *http.Request, a held) {
 	ctx := r.Context()
 	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease+BodyWithin); err != nil {
@@ -231,7 +231,7 @@ func (h *Door) work(w http.ResponseWriter, r *http.Request, a held) {
 	answer(w, json.RawMessage(work))
 }
 
-// base sends the commit that an attempt begins on, or the one that its tests are compared with.
+// base sends the commit that an attempt starts from, or the one that its tests are compared with.
 func (h *Door) base(w http.ResponseWriter, r *http.Request, a held) {
 	ctx := r.Context()
 	t, err := h.Store.Task(ctx, a.Task)
@@ -260,11 +260,11 @@ func (h *Door) base(w http.ResponseWriter, r *http.Request, a held) {
 			refuse(w, http.StatusBadGateway, "the server can't send the commit that was asked for")
 			return
 		}
-		panic(http.ErrAbortHandler) // so that the runner sees that it is not whole
+		panic(http.ErrAbortHandler) // so that the runner notices the truncation
 	}
 }
 
-// patientWriter gives a reader time for each piece, and not for all.
+// patientWriter extends the write deadline for each chunk.
 type patientWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -278,7 +278,7 @@ func (p *patientWriter) Write(b []byte) (int, error) {
 	return p.w.Write(b)
 }
 
-// beat renews the lease of a runner that is there.
+// beat renews the lease of a runner.
 func (h *Door) beat(w http.ResponseWriter, r *http.Request, a held) {
 	stop, err := h.Store.RenewAttempt(r.Context(), a.pass, h.Lease)
 	if err != nil {
@@ -288,7 +288,7 @@ func (h *Door) beat(w http.ResponseWriter, r *http.Request, a held) {
 	answer(w, Heartbeat{Stop: stop})
 }
 
-// release takes an attempt back that a runner does not go on with.
+// release ends the lease of a runner that does not continue its attempt.
 func (h *Door) release(w http.ResponseWriter, r *http.Request, a held) {
 	if err := h.Store.ReleaseAttempt(r.Context(), a.pass, r.URL.Query().Get(ReleaseLost) != ""); err != nil {
 		h.gone(w, r, err)

@@ -15,10 +15,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// settleWithin bounds the booking of a call.
+// settleWithin is the timeout for recording the cost of a call.
 const settleWithin = 30 * time.Second
 
-// model asks one of the models of an attempt's coder, by the rules of agent/gateway.
+// model forwards a request to one of the models of an attempt's coder, by the rules of agent/gateway.
 func (h *Door) model(w http.ResponseWriter, r *http.Request, a held) {
 	number := r.PathValue("number")
 	models := h.agentNamed(a.Coder).Models
@@ -48,30 +48,30 @@ func (h *Door) model(w http.ResponseWriter, r *http.Request, a held) {
 	}
 }
 
-// failure is how a gateway's last call failed; empty: it was answered.
+// failure returns the kind of error of a gateway's last call; empty: it succeeded.
 func failure(g *gateway.Gateway) llm.ErrorKind {
 	switch status := g.Status(); {
 	case g.Failed() == "":
 		return ""
-	case status < 300: // it was not reached, or its answer broke off
+	case status < 300: // the model was not reached, or its response was cut off
 		return llm.KindNetwork
 	default:
 		return llm.KindOf(status)
 	}
 }
 
-// meter pays for one call of a runner's. It implements [gateway.Meter].
+// meter accounts for one model call of a runner. It implements [gateway.Meter].
 type meter struct {
 	ctx     context.Context
 	door    *Door
 	attempt held
 	model   Upstream
 
-	asked bool // the call was let through, and has ended
+	asked bool // the call was allowed, and has ended
 	used  llm.Usage
 }
 
-// Reserve sets aside what the call may cost at most.
+// Reserve reserves the maximum cost of the call.
 func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	a := m.attempt
 	call, ok := agent.ReserveCall(m.model.Price, a.Credits-a.Spent, prompt, want)
@@ -94,7 +94,7 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	return call, errors.New(why)
 }
 
-// Settle books what the call cost.
+// Settle replaces the reservation by the cost of the call.
 func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
 	if m.asked = true; u != (gateway.Usage{}) {
 		m.used = agent.CallUsage(m.model.Price, c, u)

@@ -14,10 +14,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// maxTurnNumber bounds a turn's number: a command may print more often than a model answers.
+// maxTurnNumber is the maximum number of a turn: a command may print more often than a model answers.
 const maxTurnNumber = 100_000
 
-// readTurn reads a turn that a runner reported, and refuses what is none.
+// readTurn decodes and validates a turn that a runner reported.
 func readTurn(b []byte) (t agent.Turn, err error) {
 	if err := json.Unmarshal(b, &t); err != nil {
 		return t, fmt.Errorf("it reported what is no turn: %w", err)
@@ -26,20 +26,20 @@ func readTurn(b []byte) (t agent.Turn, err error) {
 	if !slices.Contains(kinds, t.Kind) || t.Number < 0 || t.Number > maxTurnNumber || t.Cost < 0 || !sound(t.Usage) {
 		return t, fmt.Errorf("it reported a turn that can't be: kind %.20q, number %d, cost %d", t.Kind, t.Number, t.Cost)
 	}
-	t.Run = 0 // the recorder knows
+	t.Run = 0 // set by the recorder
 	return t, nil
 }
 
-// sound reports whether usage can be.
+// sound reports whether usage is valid.
 func sound(u llm.Usage) bool {
 	return u.Input >= 0 && u.Output >= 0 && u.CachedInput >= 0 && u.CacheWrite >= 0 && u.USD >= 0
 }
 
-// ends are those that an attempt may have.
+// ends lists the valid ends of an attempt.
 var ends = []sia.AttemptEnd{sia.EndFinished, sia.EndTime, sia.EndTurns, sia.EndCredits, sia.EndStuck, sia.EndAsked,
 	sia.EndCancelled, sia.EndError}
 
-// readOutcome reads how an attempt ended, and refuses what can't be.
+// readOutcome decodes and validates the outcome of an attempt.
 func readOutcome(b []byte) (o Outcome, err error) {
 	if err := json.Unmarshal(b, &o); err != nil {
 		return o, fmt.Errorf("its result can't be read: %w", err)
@@ -52,7 +52,7 @@ func readOutcome(b []byte) (o Outcome, err error) {
 	return o, nil
 }
 
-// finish takes the result of an attempt: the runner's words, what the door counted, and the files.
+// finish takes the result of an attempt: the runner's report, the cost that the door counted, and the files.
 func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Result, err error) {
 	result, pack, err := r.Store.AttemptResult(ctx, r.effect.Key, r.owner)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Res
 		res.End, res.Reason, o.Failure = sia.EndCredits, w.Refused, nil
 	}
 	if why, err := r.takeTree(ctx, o, pack); err != nil {
-		return agent.Result{End: sia.EndError}, err // nothing is lost by trying again: the result stays
+		return agent.Result{End: sia.EndError}, err // can be retried: the result is kept
 	} else if why != nil {
 		res.End, res.Reason = sia.EndError, r.refusal(w, why)
 		o.Failure = nil
@@ -83,12 +83,12 @@ func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Res
 	return res, failed
 }
 
-// refusal says that what a runner sent is not used.
+// refusal returns the reason for rejecting a runner's result.
 func (r *remote) refusal(w store.RunnerWatch, why error) string {
 	return fmt.Sprintf("what the runner %s sent back was refused, and nothing of it is used: %s", w.Runner, why)
 }
 
-// takeTree makes in the work tree what the runner changed. refused says why that is not done.
+// takeTree applies the runner's change to the work tree. refused is the reason if the change is rejected.
 func (r *remote) takeTree(ctx context.Context, o Outcome, pack []byte) (refused, err error) {
 	if o.TooLarge {
 		return fmt.Errorf("its change has more than %d MiB and was not sent", MaxPack>>20), nil
@@ -102,7 +102,7 @@ func (r *remote) takeTree(ctx context.Context, o Outcome, pack []byte) (refused,
 	if err != nil {
 		return nil, err
 	}
-	if !r.in.Rebuild { // something may have been begun in it
+	if !r.in.Rebuild { // an interrupted attempt may have changed it
 		if err := space.Reset(ctx); err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (r *remote) takeTree(ctx context.Context, o Outcome, pack []byte) (refused,
 	return nil, err
 }
 
-// err is the failure as the agent's error; nil where there is none.
+// err returns the failure as the agent's error; nil for a nil failure.
 func (f *Failure) err(key string) error {
 	switch {
 	case f == nil:

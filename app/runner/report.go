@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// TurnNumber is the query's field with the number of a report: they count from 1 for each pass.
+// TurnNumber is the query parameter with the number of a report, from 1 for each pass.
 const TurnNumber = "n"
 
-// receive reads a body of at most so many bytes, when there is room for it; otherwise the request is answered.
+// receive reads a body of at most most bytes, after waiting for a free upload slot. If ok is false, it has answered the
+// request with an error.
 func (h *Door) receive(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
 	select {
 	case h.uploads <- struct{}{}:
@@ -38,7 +39,7 @@ func (h *Door) receive(w http.ResponseWriter, r *http.Request, most int64) (body
 	return body, true
 }
 
-// turn takes a turn of the transcript, and answers when it is there.
+// turn takes a turn, and answers when the turn is in the transcript.
 func (h *Door) turn(w http.ResponseWriter, r *http.Request, a held) {
 	ctx := r.Context()
 	number, err := strconv.Atoi(r.URL.Query().Get(TurnNumber))
@@ -46,7 +47,7 @@ func (h *Door) turn(w http.ResponseWriter, r *http.Request, a held) {
 		refuse(w, http.StatusBadRequest, "the report has no number")
 		return
 	}
-	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease); err != nil { // nothing is read of what is no longer wanted
+	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease); err != nil { // do not read the body of an invalid pass
 		h.gone(w, r, err)
 		return
 	}
@@ -95,12 +96,12 @@ func (h *Door) turn(w http.ResponseWriter, r *http.Request, a held) {
 	}
 }
 
-// JoinResult is the body of a result: the outcome as JSON, after its length, and the pack.
+// JoinResult encodes the body of a result: the length of the outcome, the outcome as JSON, and the pack.
 func JoinResult(outcome, pack []byte) []byte {
 	return append(append(binary.BigEndian.AppendUint32(nil, uint32(len(outcome))), outcome...), pack...)
 }
 
-// splitResult is JoinResult's inverse.
+// splitResult is the inverse of JoinResult.
 func splitResult(b []byte) (outcome, pack []byte, err error) {
 	if len(b) < 4 {
 		return nil, nil, io.ErrUnexpectedEOF

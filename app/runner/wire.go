@@ -1,22 +1,21 @@
-// Package runner has attempts made on other machines, which hold neither GitHub's nor a model's keys.
+// Package runner runs attempts on other machines, which have neither GitHub's nor a model's keys.
 //
 // Concepts:
 //
-//   - runner: such a machine, with a token of its own. It calls out only: it asks for an attempt and waits for the
-//     answer. Package app/runner/worker is what runs there (`sia runner`); app/runner/pods has each attempt made in a
-//     Pod of Kubernetes instead.
-//   - [Dispatcher]: gives an [agent.Agent] for an attempt. It offers the attempt in the database, passes the turns on
-//     that a runner reports, and makes in the attempt's work tree what the runner changed. Everything else goes on as
-//     if the attempt had been made here.
-//   - [Door] and [Client]: both sides of the HTTP API of runners, below [Prefix]. Any server of a database answers any
-//     runner: what one has to know is in the database (app/store/runnerattempt.go), and what goes between them waits
-//     there.
+//   - runner: such a machine, with a token of its own. It makes outgoing requests only: it long-polls for an attempt.
+//     Package app/runner/worker implements it (`sia runner`); app/runner/pods runs each attempt in a Kubernetes Pod
+//     instead.
+//   - [Dispatcher]: returns an [agent.Agent] for an attempt. It offers the attempt in the database, passes on the turns
+//     that a runner reports, and applies the runner's change to the attempt's work tree. Everything else works as for
+//     local attempts.
+//   - [Door] and [Client]: server and client of the HTTP API of runners, below [Prefix]. Any server of a database
+//     answers any runner: their shared state is in the database (app/store/runnerattempt.go).
 //   - pass: the token of one runner for one attempt. It is valid while the runner sends heartbeats, until another
-//     runner or server takes the attempt up.
-//   - The model is asked through the door, with the pass, by the rules of agent/gateway. What calls cost is counted
-//     there; what a runner says of it can only be more.
+//     runner or server takes the attempt over.
+//   - The model is called through the door, with the pass, by the rules of agent/gateway, which counts the cost of
+//     calls. A runner can only report a higher cost.
 //
-// What comes from a runner is input of somebody who is trusted less than the server: bounded, looked at, and masked.
+// Input from a runner is less trusted than the server: it is limited in size, validated and masked.
 // The package may import agent, agent/gateway, agent/llm, app/store, app/clientaddr, gitops and sia. Start reading at
 // dispatch.go, then attempt.go; docs/adr/0033-runners.md has the reasons.
 package runner
@@ -35,10 +34,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Prefix is where a server answers runners.
+// Prefix is the path prefix of the HTTP API of runners.
 const Prefix = "/runner/"
 
-// Paths below [Prefix]; ModelPath is followed by a number of [Coder.Models].
+// Paths below [Prefix]; ModelPath is followed by an index of [Coder.Models].
 const (
 	NextPath    = "next"
 	WorkPath    = "work"
@@ -50,37 +49,37 @@ const (
 	ModelPath   = "model/"
 )
 
-// BaseOfTests is the field of the query with which [BasePath] sends the base that tests are compared with, and not the
-// commit that the attempt begins on.
+// BaseOfTests is the query parameter with which [BasePath] sends the base that tests are compared with, instead of the
+// commit that the attempt starts from.
 const BaseOfTests = "tests"
 
-// ReleaseLost is the field of a release's query that says that the attempt could not be made.
+// ReleaseLost is the query parameter of a release that reports that the attempt could not be run.
 const ReleaseLost = "lost"
 
-// Bounds of what crosses.
+// Maximum sizes, in bytes.
 const (
-	MaxWork   = 32 << 20 // bytes of what a runner is given
+	MaxWork   = 32 << 20 // of the input for a runner
 	MaxTurn   = 16 << 20
 	MaxResult = 1 << 20
-	MaxPack   = 32 << 20 // as of a commit that is kept
+	MaxPack   = 32 << 20 // same as for a stored commit
 	MaxBase   = 4 << 30
-	MaxAbout  = 200 // bytes of what a runner says of itself
+	MaxAbout  = 200 // of a runner's description
 )
 
-// BodyWithin is how long a body may take to cross.
+// BodyWithin is the timeout for the transfer of a body.
 const BodyWithin = 2 * time.Minute
 
-// Lease is how long a runner keeps an attempt without a heartbeat; Beat is the time between two heartbeats.
+// Lease is how long a runner keeps an attempt without a heartbeat; Beat is the interval of heartbeats.
 const (
 	Lease = time.Minute
 	Beat  = 5 * time.Second
 )
 
-// MostWait is how long an attempt may wait for runners and be with them, beyond its own time, before that counts as a
+// MostWait is how long an attempt may wait for and run on runners, beyond its own time limit, before that counts as a
 // failed try.
 const MostWait = 24 * time.Hour
 
-// LongPoll is how long a runner waits for an attempt with one request.
+// LongPoll is how long the server holds a request for an attempt.
 const LongPoll = 25 * time.Second
 
 // Offer is an attempt for a runner.
@@ -89,39 +88,39 @@ type Offer struct {
 	Work Work   `json:"work"`
 }
 
-// Work is what a runner needs to make an attempt.
+// Work is the input that a runner needs to run an attempt.
 type Work struct {
-	Key        string      `json:"key"`        // of the attempt, for its log
-	Repository string      `json:"repository"` // names its mirror
-	Start      string      `json:"start"`      // the commit that it begins on
+	Key        string      `json:"key"`        // of the attempt, for the runner's log
+	Repository string      `json:"repository"` // identifies its mirror
+	Start      string      `json:"start"`      // the commit that it starts from
 	Coder      Coder       `json:"coder"`
-	Hosts      []string    `json:"hosts,omitempty"` // that setup commands may fetch from
-	Tests      *Tests      `json:"tests,omitempty"` // to be run when the attempt says that it is done; nil: none
+	Hosts      []string    `json:"hosts,omitempty"` // hosts that setup commands may access
+	Tests      *Tests      `json:"tests,omitempty"` // to run when the attempt reports that it is done; nil: none
 	Input      agent.Input `json:"input"`
 }
 
-// Tests says how the tests are run that an attempt's changes can reach. The attempt is told which of them fail with its
-// changes and pass on the base.
+// Tests configures the run of the tests that an attempt's changes can affect. The attempt receives those that fail with
+// its changes and pass on the base.
 type Tests struct {
 	Base     string        `json:"base"` // commit
 	Services []string      `json:"services,omitempty"`
 	Within   time.Duration `json:"within"`
 }
 
-// Within is how long a runner may have an attempt: the time that it may take, and what may pass before and after it,
-// for a machine that has to start and a commit that is fetched.
+// Within returns how long a runner may have an attempt: the attempt's time limit, and an allowance for the start of a
+// machine and the fetch of a commit.
 func (w Work) Within() time.Duration {
 	return cmp.Or(w.Input.Limits.Time, sia.DefaultSettings().Agent.Timeout.D()) + overtime
 }
 
-// Coder says how the attempt is made.
+// Coder configures the agent of an attempt.
 type Coder struct {
-	Models []Model           `json:"models"` // the first is asked, then those that stand in for it
+	Models []Model           `json:"models"` // the first is used, then its fallbacks
 	Edit   agent.EditFormat  `json:"edit,omitempty"`
 	Agent  sia.AgentSettings `json:"agent"` // of the repository, or the coder's own command
 }
 
-// Model is a model as the server asks it, without its address and key.
+// Model is the configuration of a model, without its address and key.
 type Model struct {
 	Name      string        `json:"name"`
 	Model     string        `json:"model"`
@@ -136,46 +135,46 @@ type Model struct {
 
 // Heartbeat answers a runner's heartbeat or report.
 type Heartbeat struct {
-	Stop bool `json:"stop"` // the runner has to end the attempt
+	Stop bool `json:"stop"` // the runner has to stop the attempt
 }
 
-// Outcome is how an attempt ended on a runner.
+// Outcome is the outcome of an attempt on a runner.
 type Outcome struct {
 	Result   agent.Result `json:"result"`
 	Failure  *Failure     `json:"failure,omitempty"`
-	Commit   string       `json:"commit,omitempty"`    // of what it changed; empty: nothing
-	TooLarge bool         `json:"too_large,omitempty"` // what it changed is more than [MaxPack], and was not sent
+	Commit   string       `json:"commit,omitempty"`    // of the change; empty: nothing changed
+	TooLarge bool         `json:"too_large,omitempty"` // the change is larger than [MaxPack], and was not sent
 }
 
-// Failure is the error with which an agent ended.
+// Failure is the error that an agent returned.
 type Failure struct {
 	Message    string        `json:"message"`
-	Known      bool          `json:"known,omitempty"` // the words are for people
+	Known      bool          `json:"known,omitempty"` // it is a [sia.Error]
 	Permanent  bool          `json:"permanent,omitempty"`
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
 
-// clipAbout is what a runner says of itself, as it crosses.
+// clipAbout limits a runner's description to one line of at most MaxAbout bytes.
 func clipAbout(about string) string { return text.HeadOf(text.OneLine(about), MaxAbout) }
 
-// Prefixes of tokens: they say what kind of token it is, also in a log.
+// Prefixes of tokens, which identify their kind, also in a leaked log.
 const (
 	tokenPrefix = "sia-runner-"
 	passPrefix  = "sia-attempt-"
 )
 
-// NewToken makes a token for a runner. The server keeps [Hash] of it.
+// NewToken returns a new token for a runner. The server stores its [Hash].
 func NewToken() string { return tokenPrefix + rand.Text() + rand.Text() }
 
 func newPass() string { return passPrefix + rand.Text() + rand.Text() }
 
-// isToken reports whether a text may be a token or pass: that costs no look into the database.
+// isToken reports whether a text has the form of a token or pass, without a query of the database.
 func isToken(text, prefix string) bool {
 	secret, ok := strings.CutPrefix(text, prefix)
 	return ok && len(secret) == 2*len(rand.Text()) && strings.Trim(secret, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// Hash is what is kept of a token.
+// Hash returns the stored form of a token.
 func Hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

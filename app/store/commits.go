@@ -12,9 +12,9 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// On SQLite River polls its notification table for new jobs, twenty times a second. In a task of forty steps that adds a
-// second of latency. So the jobs of this process are announced here when they are committed; River finds those of other
-// processes by polling. On PostgreSQL this process announces its own jobs in the same way, without delay and also
+// On SQLite River polls its notification table for new jobs, twenty times a second. In a task of forty steps that adds
+// a second of latency. So the jobs of this process are announced here when they are committed; River finds those of
+// other processes by polling. On PostgreSQL this process announces its own jobs in the same way, without delay and also
 // behind a pooler, and receives PostgreSQL's notifications for the jobs of other processes.
 
 // The topics of the notifications between River's clients:

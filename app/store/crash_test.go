@@ -50,8 +50,8 @@ func TestKilledAtEachBoundary(t *testing.T) {
 		}
 		copies[when+" "+f.Key] = to
 	})
-	// From a red check to the next attempt: gate and recover, diagnose and escalate, review, publish (memory and comment),
-	// begin, decompose and assign, attempt. With the delivery that brought the check's result it is seven jobs.
+	// From a red check to the next attempt: gate and recover, diagnose and escalate, review, publish (memory and
+	// comment), begin, decompose and assign, attempt. With the delivery that brought the check's result it is seven jobs.
 	jobs := column(t, disk, `SELECT key FROM effects WHERE job_id <> 0 AND kind NOT IN ('sync', 'push', 'pull')
 		AND (attempt = 1 AND kind IN ('gate', 'diagnose', 'review', 'memory', 'announce', 'decide')
 			OR attempt = 2 AND kind IN ('begin', 'attempt')) ORDER BY created_at, key`)

@@ -281,8 +281,9 @@ func (w *effectWorker) save(
 	return joined, nil
 }
 
-// later postpones the effect and counts the failed tries, unless another run has the lease. It replaces the job by a new
-// one, because a job that River snoozes is up to five seconds late, and is lost when it is cancelled at that moment.
+// later postpones the effect and counts the failed tries, unless another run has the lease. It replaces the job by a
+// new one, because a job that River snoozes is up to five seconds late, and is lost when it is cancelled at that
+// moment.
 func (w *effectWorker) later(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, cause error, delay time.Duration, failed int,
 ) error {

@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// Effects wait in a lane for each repository, which is a queue of River's, so that an installation with many effects does
-// not delay the others. A free worker takes an effect of the installation with the fewest workers, and of its repository
-// with the fewest workers. See docs/adr/0034-fair-shares.md.
+// Effects wait in a lane for each repository, which is a queue of River's, so that an installation with many effects
+// does not delay the others. A free worker takes an effect of the installation with the fewest workers, and of its
+// repository with the fewest workers. See docs/adr/0034-fair-shares.md.
 
 // laneMark separates the parts of a lane's name: effects_3_7, and effects_3_7_w for effects that create content on
 // GitHub.
@@ -45,8 +45,8 @@ func laneName(queue string, installation, repo int64, creates bool) string {
 	return name
 }
 
-// shares tracks the running effects of a queue in this engine, by installation and repository. It is safe for concurrent
-// use.
+// shares tracks the running effects of a queue in this engine, by installation and repository. It is safe for
+// concurrent use.
 type shares struct {
 	most int // maximum for one installation
 

@@ -9,9 +9,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// GitHub's secondary rate limits for content-creating requests of an installation. Requests are counted in slots of five
-// seconds. A request is counted in the slot in which it is sent, and may arrive in the next, so a window is two slots
-// longer than GitHub's.
+// GitHub's secondary rate limits for content-creating requests of an installation. Requests are counted in slots of
+// five seconds. A request is counted in the slot in which it is sent, and may arrive in the next, so a window is two
+// slots longer than GitHub's.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 const writeSlot = 5 * time.Second
 

@@ -88,8 +88,8 @@ func (g *groupCommit[T]) run(ctx context.Context) {
 	}
 }
 
-// gather takes the queued items. After a large group it waits for as many items, up to groupWait, because the callers of
-// that group are likely to send the next items. PostgreSQL's commit_delay and commit_siblings do the same.
+// gather takes the queued items. After a large group it waits for as many items, up to groupWait, because the callers
+// of that group are likely to send the next items. PostgreSQL's commit_delay and commit_siblings do the same.
 // https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-COMMIT-DELAY
 func (g *groupCommit[T]) gather(first queuedItem[T], last int) []queuedItem[T] {
 	group := []queuedItem[T]{first}

@@ -58,8 +58,8 @@ func (e *Engine) newLease(ctx context.Context, key, job string) *heldLease {
 	return h
 }
 
-// take takes the lease of an effect. The caller must end it. held is nil when the effect is not pending, or when another
-// run has the lease, in this engine or another: left is the time to wait before the next try.
+// take takes the lease of an effect. The caller must end it. held is nil when the effect is not pending, or when
+// another run has the lease, in this engine or another: left is the time to wait before the next try.
 func (e *Engine) take(ctx context.Context, key, job string) (
 	held *heldLease, f EffectRecord, left time.Duration, err error,
 ) {

@@ -37,9 +37,9 @@ type MovedTable struct {
 // parents lists the tables that others refer to, each after those that it refers to itself.
 var parents = []string{"installations", "repositories", "tasks", "experiments", "shared_reports"}
 
-// Move copies a snapshot of one database to an empty one, in one transaction, and compares each row. It creates new jobs
-// for unfinished work. No server may work on either database meanwhile. The source is not changed. With try, the copy
-// is made and then discarded.
+// Move copies a snapshot of one database to an empty one, in one transaction, and compares each row. It creates new
+// jobs for unfinished work. No server may work on either database meanwhile. The source is not changed. With try, the
+// copy is made and then discarded.
 func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 	if file, err := File(from.URL); err != nil {
 		return m, err

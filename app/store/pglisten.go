@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// errPooled means that a connection ends at a pooler. LISTEN there would have no effect for this process, and the server
-// would keep notifying the pooler's connection, which logs each notification.
+// errPooled means that a connection ends at a pooler. LISTEN there would have no effect for this process, and the
+// server would keep notifying the pooler's connection, which logs each notification.
 var errPooled = errors.New("a pooler stands before PostgreSQL")
 
 // openListening opens the pool with River's connection for PostgreSQL's notifications.

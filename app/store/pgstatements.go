@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// numbering opens connections to PostgreSQL that accept our statements: with ? for parameters, and 1 and 0 for booleans.
-// Statements that number their parameters, such as River's and goose's, are passed unchanged.
+// numbering opens connections to PostgreSQL that accept our statements: with ? for parameters, and 1 and 0 for
+// booleans. Statements that number their parameters, such as River's and goose's, are passed unchanged.
 type numbering struct{ driver.Connector }
 
 // Connect implements driver.Connector.

@@ -10,10 +10,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// An attempt is offered to runners by its owner, the handler that carries its effect out. The runner that claims it gets
-// a pass, a unique token. Reports about an attempt are accepted only with the newest pass, and while its lease lasts. So
-// a delayed runner can report nothing any more. Nor can an owner change the attempt after another server took the effect
-// over. See docs/adr/0033-runners.md.
+// An attempt is offered to runners by its owner, the handler that carries its effect out. The runner that claims it
+// gets a pass, a unique token. Reports about an attempt are accepted only with the newest pass, and while its lease
+// lasts. So a delayed runner can report nothing any more. Nor can an owner change the attempt after another server took
+// the effect over. See docs/adr/0033-runners.md.
 
 // RunnerState is the state of an attempt that is offered to runners.
 type RunnerState string

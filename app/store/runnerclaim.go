@@ -67,8 +67,8 @@ func (s *RunnerStore) AttemptWork(ctx context.Context, pass string) (work []byte
 		`SELECT work FROM runner_attempts WHERE`+s.held(), pass)
 }
 
-// ReleaseAttempt ends the lease of a pass. With lost, the claim counts as a lost runner, because the runner could not run
-// the attempt. A runner that shuts down, or has no free capacity, is not counted.
+// ReleaseAttempt ends the lease of a pass. With lost, the claim counts as a lost runner, because the runner could not
+// run the attempt. A runner that shuts down, or has no free capacity, is not counted.
 func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string, lost bool) error {
 	set := `until = 0, claims = claims - 1`
 	if lost {

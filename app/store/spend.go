@@ -27,9 +27,9 @@ func aside(ctx context.Context, q querier, of string, id int64) (c sia.Credits, 
 		sia.DoAttempt, sia.DoAggregate, sia.DoDecide, sia.DoPush, id).Scan(&c)
 }
 
-// withRoom adds to a fact that leads to an attempt the reason why the daily budgets don't allow it, if so. The attempt's
-// credits are reserved in the same transaction, which holds a lock of the installation: two attempts that begin at
-// once, on any servers, can't both use the last credits.
+// withRoom adds to a fact that leads to an attempt the reason why the daily budgets don't allow it, if so. The
+// attempt's credits are reserved in the same transaction, which holds a lock of the installation: two attempts that
+// begin at once, on any servers, can't both use the last credits.
 func (s *TaskStore) withRoom(ctx context.Context, tx *sql.Tx, t sia.Task, fact sia.Fact) (_ sia.Fact, err error) {
 	switch f := fact.(type) {
 	case sia.Begun:

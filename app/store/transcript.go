@@ -104,8 +104,8 @@ const (
 	SurfaceTrace  = "trace" // the span of the whole task, in exported traces
 )
 
-// PruneTranscripts deletes the turns and texts of tasks that have ended and did not change since a time. When it returns
-// an error, the deletions made so far are committed.
+// PruneTranscripts deletes the turns and texts of tasks that have ended and did not change since a time. When it
+// returns an error, the deletions made so far are committed.
 func (s *TranscriptStore) PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error) {
 	return s.pruneTexts(ctx, "t.state IN (?, ?) AND t.updated_at < ?", sia.Passed, sia.Stopped, micros(before))
 }

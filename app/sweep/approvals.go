@@ -7,10 +7,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// approvals looks for 👍 on the plans that wait for one: GitHub sends no webhook
-// for a reaction. Each goes through the intake as /sia go does, which asks whether
-// the person has a say; it names the plan that it stands beneath, so that it is no
-// yes to a newer one. An unchanged list costs a conditional request.
+// approvals looks for 👍 on the plans that wait for approval: GitHub sends no webhook
+// for a reaction. Each is passed to the intake like /sia go, which checks the user's
+// permission; it names the plan that it is on, so that it does not approve a newer
+// one. An unchanged list costs a conditional request.
 func (s *Sweeper) approvals(ctx context.Context) error {
 	return s.inTurn(ctx, &s.approved, func(ctx context.Context, t sia.Task) error {
 		if e := t.Escalation; t.State != sia.Escalated || e.Kind != sia.AskPlan || sia.CommentNumber(e.URL) == 0 {
@@ -23,8 +23,8 @@ func (s *Sweeper) approvals(ctx context.Context) error {
 	}, sia.Warm)
 }
 
-// approval takes the 👍 beneath a task's plan, unless its author has changed their
-// mind since.
+// approval passes on the 👍 on a task's plan, except those of users with a newer
+// 👎.
 func (s *Sweeper) approval(ctx context.Context, t sia.Task) error {
 	self, err := s.github.Self(ctx)
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package sweep is the work that nobody asks for: it looks at GitHub for what a lost webhook would have
-// said and for what GitHub sends no webhook of, repairs what people see, and tidies up.
+// Package sweep does the periodic work: it polls GitHub for events of lost webhooks and for
+// events without webhooks, repairs SIA's output on GitHub, and prunes old data.
 //
-// [Sweeper.Table] is the cron table. Looks and repairs go in rounds: the database names every task of which
-// something may change, and each has its turn. [Looker] compares one task with GitHub and hands what it finds to
-// the intake, as if a delivery had said so; an attempt that begins looks first, too. A look changes when
-// SIA notices something, never what it concludes. Unchanged answers of GitHub cost conditional requests.
+// [Sweeper.Table] returns the periodic jobs. Looks and repairs run in rounds: the database lists every task that
+// may change, and each round handles those that are due. [Looker] compares one task with GitHub and passes its
+// findings to the intake, as if a delivery had reported them; an attempt looks before it begins, too. A look changes
+// when SIA notices something, but not the result. Unchanged responses of GitHub cost conditional requests.
 //
-// The package may import app/store, app/github, app/render and what lies below them. Start reading at
+// The package may import app/store, app/github, app/render and the packages below them. Start reading at
 // table.go, then rounds.go and look.go.
 package sweep

@@ -12,13 +12,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// feedbackWindow is for how long after its last change people's reactions to a
-// task's comments are looked for.
+// feedbackWindow is the time after a task's last change in which reactions to its
+// comments are polled.
 const feedbackWindow = 14 * 24 * time.Hour
 
 // feedback looks for 👍 and 👎 on the comments that SIA wrote: GitHub sends no
-// webhook for a reaction. What is found goes through the intake, which asks
-// whether the person has a say. An unchanged list costs a conditional request.
+// webhook for a reaction. They are passed to the intake, which checks the user's
+// permission. An unchanged list costs a conditional request.
 func (s *Sweeper) feedback(ctx context.Context) error {
 	changed, err := s.store.Changed(ctx, s.now().Add(-feedbackWindow))
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Sweeper) feedback(ctx context.Context) error {
 	})
 }
 
-// reactions reads those to the status comment and to every intervention.
+// reactions reads the reactions to the status comment and to every intervention.
 func (s *Sweeper) reactions(ctx context.Context, t sia.Task) error {
 	status, _, err := s.store.Surface(ctx, t.ID, store.SurfaceStatus)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Sweeper) reactions(ctx context.Context, t sia.Task) error {
 	return nil
 }
 
-// lastWords are the newest 👍 or 👎 of each person.
+// lastWords returns the newest 👍 or 👎 of each user.
 func lastWords(all []github.Reaction) []github.Reaction {
 	var last []github.Reaction
 	for _, r := range all {
@@ -80,7 +80,7 @@ func lastWords(all []github.Reaction) []github.Reaction {
 	return last
 }
 
-// take hands to the intake what a reaction to a comment of SIA's on a task says.
+// take passes the fact that a reaction to one of SIA's comments expresses to the intake.
 func (s *Sweeper) take(ctx context.Context, t sia.Task, r github.Reaction, at sia.Origin, fact sia.Fact) error {
 	return s.intake.Take(ctx, sia.Intent{
 		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)}, Permission: true,

@@ -13,21 +13,21 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Intake takes what a look at GitHub finds.
+// Intake processes the findings of looks at GitHub.
 type Intake interface {
-	// Comments takes new comments on an issue or pull request; what was taken before counts no second time.
+	// Comments processes comments on an issue or pull request, except those that were processed before.
 	Comments(ctx context.Context, t sia.Task, on github.Issue, comments []github.Comment) error
-	// Reviews takes reviews of the task's pull request and comments on its lines, in the same way.
+	// Reviews does the same with reviews of the task's pull request and comments on its lines.
 	Reviews(ctx context.Context, t sia.Task, reviews []github.PullReview, comments []github.ReviewComment) error
-	// Compare brings installations and their repositories up to date with GitHub.
+	// Compare syncs installations and their repositories with GitHub.
 	Compare(ctx context.Context) error
-	// Handles reports whether deliveries of an event are kept.
+	// Handles reports whether deliveries of an event are stored.
 	Handles(event string) bool
-	// Take takes any other finding.
+	// Take processes any other finding.
 	Take(ctx context.Context, intent sia.Intent) error
 }
 
-// Looker compares tasks with GitHub. Safe for concurrent use.
+// Looker compares tasks with GitHub. It is safe for concurrent use.
 type Looker struct {
 	store  Store
 	github *github.App
@@ -35,17 +35,17 @@ type Looker struct {
 	now    func() time.Time
 }
 
-// NewLooker returns a looker that hands what it finds to the intake.
+// NewLooker returns a looker that passes its findings to the intake.
 func NewLooker(s Store, gh *github.App, in Intake, now func() time.Time) *Looker {
 	return &Looker{store: s, github: gh, intake: in, now: now}
 }
 
-// lookMargin is how far back a look reads before the run began, and for how long after a push GitHub may
-// show the head of before.
+// lookMargin is the time before the start of a run from which a look reads, and the time after a push in which
+// GitHub may still return the old head.
 const lookMargin = 2 * time.Minute
 
 // Issue reads the task's issue and the comments on it and on its pull
-// request, and hands what a lost delivery would have said to the intake.
+// request, and passes the findings to the intake, in case a delivery was lost.
 func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
 	repo := l.github.Repo(t.Installation, t.Repo)
 	var changed map[int]github.Issue
@@ -68,8 +68,8 @@ func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
 	return l.look(ctx, t, issue, changed[t.Pull.Number])
 }
 
-// follow has a task follow its repository to where its issue is, which was read by the repository's id: the name may be
-// another repository's by now, and its comments, code and settings are not to be read in the place of the task's.
+// follow updates the name of a task's repository from its issue, which was read by the repository's id. The old name
+// may belong to another repository now, and its comments, code and settings must not be read instead of the task's.
 func (l *Looker) follow(ctx context.Context, t sia.Task, issue github.Issue) (sia.Task, error) {
 	owner, name, _ := strings.Cut(issue.Repo, "/")
 	if name == "" || strings.EqualFold(issue.Repo, t.Repo.String()) {
@@ -80,7 +80,7 @@ func (l *Looker) follow(ctx context.Context, t sia.Task, issue github.Issue) (si
 	return r.Task, err
 }
 
-// issue reads the task's issue. Where it is gone, the task is stopped as by the delivery that said so.
+// issue reads the task's issue. If the issue is gone, it stops the task, like the delivery of that event.
 func (l *Looker) issue(ctx context.Context, t sia.Task) (issue github.Issue, gone bool, err error) {
 	issue, gone, err = l.github.Repo(t.Installation, t.Repo).IssueOrGone(ctx, t.Issue)
 	if gone {
@@ -95,8 +95,8 @@ func (l *Looker) stop(ctx context.Context, t sia.Task, why sia.Stop) error {
 	return err
 }
 
-// look hands to the intake what is found on a task's issue, and on its pull request,
-// which may be zero where it was not read.
+// look passes the findings on a task's issue and pull request to the intake. pull may be
+// zero if it was not read.
 func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue) (github.Issue, error) {
 	repo := l.github.Repo(t.Installation, t.Repo)
 	stop := ""
@@ -119,7 +119,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	}
 	if e := t.Escalation; e != nil && e.Issue != 0 && e.Issue != t.Issue && !e.Answered {
 		box, gone, err := repo.IssueOrGone(ctx, e.Issue)
-		if err == nil && !gone { // else the question is answered on the task's issue
+		if err == nil && !gone { // otherwise the question is answered on the task's issue
 			places = append(places, box)
 			err = l.boxes(ctx, t, sia.Origin{OnIssue: box.Number}, box.Body)
 		}
@@ -131,7 +131,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		}
 	}
 	for _, p := range places {
-		// All of the run's: a delivery may have been lost while the task was in another state.
+		// All comments of the run: a delivery may have been lost while the task was in another state.
 		comments, err := repo.CommentsSince(ctx, p.Number, t.StartedAt)
 		if err != nil {
 			return issue, err
@@ -148,9 +148,9 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	return issue, nil
 }
 
-// silent reports whether nobody but SIA can have said anything on a task's issue and
-// pull request, by how many comments they have. While a question is open it can't be
-// told: a box may have been ticked.
+// silent reports whether all comments on a task's issue and pull request are SIA's, by
+// their number. It returns false while a question is open, because a checkbox may have
+// been ticked.
 func (l *Looker) silent(ctx context.Context, t sia.Task, issue, pull github.Issue) (bool, error) {
 	if t.Escalation != nil && !t.Escalation.Answered || t.Pull.Number != 0 && pull.Number == 0 {
 		return false, nil
@@ -166,7 +166,7 @@ func (l *Looker) silent(ctx context.Context, t sia.Task, issue, pull github.Issu
 	return issue.Comments <= ours && pull.Comments <= announced(t), nil
 }
 
-// announced is how many interventions SIA commented on the pull request.
+// announced returns the number of SIA's comments on the pull request about interventions.
 func announced(t sia.Task) (n int) {
 	for _, i := range t.Interventions {
 		if strings.Contains(i.CommentURL, fmt.Sprintf("/pull/%d#", t.Pull.Number)) {
@@ -176,14 +176,14 @@ func announced(t sia.Task) (n int) {
 	return n
 }
 
-// boxes hands the text of a question to the intake, in case a box was ticked. Who
-// ticked it can't be told from there, but only people with write access can
-// edit what the app wrote.
+// boxes passes the text of a question to the intake, in case a checkbox was ticked.
+// It is unknown who ticked it, but only users with write access can edit the app's
+// comments.
 func (l *Looker) boxes(ctx context.Context, t sia.Task, at sia.Origin, body string) error {
 	return l.question(ctx, t, "boxes", at, sia.Edited{Body: body})
 }
 
-// question hands to the intake what is found of an open question, under a name.
+// question passes a finding about an open question to the intake; found names it in the event's id.
 func (l *Looker) question(ctx context.Context, t sia.Task, found string, at sia.Origin, fact sia.Fact) error {
 	return l.intake.Take(ctx, sia.Intent{
 		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.IssueRef(at.OnIssue)},
@@ -191,10 +191,10 @@ func (l *Looker) question(ctx context.Context, t sia.Task, found string, at sia.
 	})
 }
 
-// Task compares one task with GitHub: issue, comments, boxes, pull request and
-// branch.
+// Task compares one task with GitHub: issue, comments, checkboxes, pull request
+// and branch.
 func (l *Looker) Task(ctx context.Context, t sia.Task) error {
-	// Read one by one, what has not changed costs nothing of the rate limit.
+	// Unlike lists, single resources that have not changed cost nothing of the rate limit.
 	issue, gone, err := l.issue(ctx, t)
 	if err != nil || gone {
 		return err
@@ -230,8 +230,8 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	})
 }
 
-// reviews hands to the intake what was reviewed since the run began. An approval is no news: what it
-// takes back, its delivery or a later review says.
+// reviews passes the reviews since the run began to the intake, except approvals: their delivery, or a later review,
+// reports what they change.
 func (l *Looker) reviews(ctx context.Context, t sia.Task) error {
 	repo := l.github.Repo(t.Installation, t.Repo)
 	all, err := repo.Reviews(ctx, t.Pull.Number)
@@ -241,7 +241,7 @@ func (l *Looker) reviews(ctx context.Context, t sia.Task) error {
 	since := t.StartedAt.Add(-lookMargin)
 	all = slices.DeleteFunc(all, func(v github.PullReview) bool { return v.At.Before(since) || v.State == "APPROVED" })
 	if len(all) == 0 {
-		return nil // each comment on a line is a review's, too
+		return nil // each comment on a line belongs to a review
 	}
 	comments, err := repo.ReviewComments(ctx, t.Pull.Number, since)
 	if err != nil {

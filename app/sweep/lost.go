@@ -8,27 +8,28 @@ import (
 )
 
 // A database that was restored from a backup, or that lost its last seconds, lacks deliveries that a server had
-// answered. GitHub does not count these as failed. The database notes up to when it has all of them; a process reads
-// now and then, and at its first look, what GitHub says was answered since then, and has GitHub send again what is not
-// there. The note moves on when all of it has arrived, so that whoever is started meanwhile looks from the same time.
+// acknowledged. GitHub does not list these as failed. The database has a mark: the time until which it has all of them.
+// At the start and then periodically, a process lists the deliveries that were acknowledged since the mark, and makes
+// GitHub redeliver the missing ones. The mark advances when all have arrived, so that a process that starts in the
+// meantime begins at the same time.
 
-// lostMargin is how far before the note the look begins: by GitHub's clock, a server's, and how much a standby may lack
-// that became the primary.
+// lostMargin is the time before the mark at which the list begins. It covers differences between GitHub's clock and a
+// server's, and the replication lag of a standby that became the primary.
 const lostMargin = 30 * time.Minute
 
-// lostEvery is how long after a look the next begins. A standby may become the primary while servers run, and none of
-// them need notice. The note moves on between looks, so this is well below lostMargin.
+// lostEvery is the interval between two lists. A standby may become the primary while servers run, without their
+// noticing. The mark advances between lists, so this is well below lostMargin.
 const lostEvery = 10 * time.Minute
 
-// lost is how far the look at what was answered is. The zero value has not begun.
+// lost is the progress of the list of acknowledged deliveries. The zero value has not begun.
 type lost struct {
 	began  time.Time
 	done   bool
-	since  time.Time // what was answered before is there
-	cursor string    // where GitHub's list goes on
+	since  time.Time // all that were acknowledged before are in the database
+	cursor string    // of the next page of GitHub's list
 }
 
-// listLost notes what was answered and is not in the database: a part of GitHub's list at a time.
+// listLost records acknowledged deliveries that are missing in the database, from one page of GitHub's list.
 func (s *Sweeper) listLost(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
 	l := &r.lost
@@ -44,7 +45,7 @@ func (s *Sweeper) listLost(ctx context.Context, now time.Time) error {
 			return err
 		}
 		l.began = now
-		if at.IsZero() { // a new database: what GitHub delivered before, another one had
+		if at.IsZero() { // a new database: earlier deliveries belong to another one
 			l.done = true
 			return nil
 		}
@@ -87,8 +88,8 @@ func (s *Sweeper) listLost(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// noteAnswered notes that all that was answered before now is in the database, when it is: a delivery is answered when
-// it is stored.
+// noteAnswered advances the mark to now if no acknowledged delivery is missing: a delivery is acknowledged after it is
+// stored.
 func (s *Sweeper) noteAnswered(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
 	if !r.lost.done {
@@ -102,5 +103,5 @@ func (s *Sweeper) noteAnswered(ctx context.Context, now time.Time) error {
 	return s.store.SaveAnswered(ctx, now)
 }
 
-// givenUp reports whether a delivery is not asked for any more.
+// givenUp reports whether no further redelivery of a delivery is requested.
 func givenUp(d *github.Delivery) bool { return d.Tries > len(redeliverAfter) }

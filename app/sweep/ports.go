@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Store is what the sweeper and its looks need of the database. [store.Store] is one.
+// Store is the part of the database that the package uses. [store.Store] implements it.
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	Answered(ctx context.Context) (at time.Time, err error)

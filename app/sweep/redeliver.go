@@ -12,34 +12,35 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// redeliverAfter is how long after its last try GitHub is asked to send a delivery once more, and then no more.
+// redeliverAfter has the delays after each try of a delivery before a redelivery is requested. After the last it is
+// given up.
 var redeliverAfter = [...]time.Duration{
 	0, redeliverSoon, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
 }
 
-// redeliverSoon is the same where another delivery has arrived since then: GitHub reaches SIA again.
+// redeliverSoon is the maximum delay if another delivery has arrived since then: GitHub can reach SIA again.
 const redeliverSoon = 10 * time.Minute
 
-// redeliverMargin is how far before this look the next one begins: a delivery is listed once it was tried, and its time
-// is by GitHub's clock.
+// redeliverMargin is the overlap of two lists: a delivery is listed only after it was tried, and its time is from
+// GitHub's clock.
 const redeliverMargin = 30 * time.Minute
 
-// redeliverMost is how many deliveries one round asks for: after an outage they come spread over the rounds, and what
-// came first comes first, since GitHub drops that first.
+// redeliverMost is the maximum number of requests in one round: after an outage they are spread over several rounds,
+// the oldest first, because GitHub drops the oldest first.
 const redeliverMost = 100
 
-// redeliveries are the deliveries that failed, or were lost, and are not known to have arrived. The zero value knows
-// none: then all that GitHub keeps is looked through.
+// redeliveries tracks the deliveries that failed, or were lost, and have not arrived since. With the zero value,
+// everything that GitHub keeps is listed.
 type redeliveries struct {
 	mu      sync.Mutex
-	since   time.Time                   // what failed before is known
-	more    bool                        // GitHub lists more than one look reads: the next begins when nothing is due
-	missing map[string]*github.Delivery // by GUID; Tries counts the refusals as well, of which GitHub keeps no trace
+	since   time.Time                   // all earlier failures are in missing
+	more    bool                        // GitHub has more than one list reads: read on when nothing is due
+	missing map[string]*github.Delivery // by GUID; Tries includes rejected requests, which GitHub does not list
 	lost    lost
 }
 
-// redeliver has GitHub send again what it could not deliver, which it does not do by itself, and what a server had
-// answered and the database lacks. One that is refused does not keep the others.
+// redeliver makes GitHub redeliver the deliveries that failed, which it does not do automatically, and those that a
+// server acknowledged and the database lacks. It continues when one request is rejected.
 // https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
 func (s *Sweeper) redeliver(ctx context.Context) error {
 	r := &s.redeliveries
@@ -69,7 +70,7 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 		switch {
 		case err == nil:
 			s.log.InfoContext(ctx, "asked for redelivery", "guid", d.GUID, "event", d.Event, "time", d.Tries)
-		case sia.RetryAfter(err) > 0: // it holds for the others as well
+		case sia.RetryAfter(err) > 0: // applies to the others as well
 			return errors.Join(append(all, err)...)
 		default:
 			all = append(all, err)
@@ -82,7 +83,7 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 	return errors.Join(append(all, s.noteAnswered(ctx, now))...)
 }
 
-// listFailed notes what failed since the last look, and forgets what GitHub does not keep any more.
+// listFailed records the deliveries that failed since the last list, and drops those that GitHub no longer keeps.
 func (s *Sweeper) listFailed(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
 	oldest := now.Add(-s.github.DeliveriesKept())
@@ -109,7 +110,7 @@ func (s *Sweeper) listFailed(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// round are the deliveries that it is time to ask for and that never arrived, the oldest first.
+// round returns the deliveries that are due for a request and have not arrived, the oldest first.
 func (s *Sweeper) round(ctx context.Context, now, heard time.Time) ([]*github.Delivery, error) {
 	r := &s.redeliveries
 	var due []*github.Delivery

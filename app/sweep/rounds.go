@@ -11,21 +11,21 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// watchRetry is how long after a look that failed at a passed pull request the next one follows.
+// watchRetry is the delay before the next look at a passed pull request after a failed one.
 const watchRetry = time.Hour
 
-// looks looks at the tasks that have not ended, each as often as its temperature says.
+// looks looks at the tasks that have not ended, each at the interval of its temperature.
 func (s *Sweeper) looks(ctx context.Context) error {
 	return s.inTurn(ctx, &s.looked, s.Look, sia.Hot, sia.Warm)
 }
 
-// repair writes status comment and labels again where people or chance
-// changed them; what is right already is left alone.
+// repair restores status comments and labels that were changed by users or
+// errors.
 func (s *Sweeper) repair(ctx context.Context) error {
 	return s.inTurn(ctx, &s.repaired, s.shown.Repair, sia.Hot, sia.Warm)
 }
 
-// watch looks at the pull requests that have passed and are neither merged nor closed, each about once a day.
+// watch looks at the open pull requests that have passed, each about once a day.
 func (s *Sweeper) watch(ctx context.Context) error {
 	return s.inTurn(ctx, &s.watched, func(ctx context.Context, t sia.Task) error {
 		err := s.Look(ctx, t)
@@ -36,7 +36,7 @@ func (s *Sweeper) watch(ctx context.Context) error {
 	}, sia.Cold)
 }
 
-// inTurn does something about the tasks of some temperatures of which it is the turn.
+// inTurn calls do for the due tasks of the given temperatures.
 func (s *Sweeper) inTurn(
 	ctx context.Context, w *turns, do func(context.Context, sia.Task) error, of ...sia.Temperature,
 ) error {
@@ -46,14 +46,13 @@ func (s *Sweeper) inTurn(
 	}
 	return s.serve(ctx, w, looks, func(ctx context.Context, t sia.Task) error {
 		if !slices.Contains(of, t.Temperature()) {
-			return nil // it is another round's by now
+			return nil // now handled by another round
 		}
 		return do(ctx, t)
 	})
 }
 
-// serve does something about those of some tasks of which it is the turn. One task's trouble does not keep the others
-// from theirs.
+// serve calls do for those of the tasks that are due. It continues after an error.
 func (s *Sweeper) serve(
 	ctx context.Context, w *turns, looks []store.Look, do func(context.Context, sia.Task) error,
 ) error {

@@ -10,19 +10,19 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Schedule says when the periodic work runs, as robfig/cron/v3 reads it.
+// Schedule has the times of the periodic work, in the syntax of robfig/cron/v3.
 type Schedule struct {
-	Look      string // at the tasks of which it is the turn, in case a delivery was lost
-	Redeliver string // what GitHub could not deliver
-	Repair    string // what people see of the tasks of which it is the turn, against what it should be
-	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
-	Approvals string // 👍 on plans that wait for one
-	Prune     string // stored deliveries, transcripts and tasks
-	Heartbeat string // installations and repositories, and the lessons of repositories that are not at work
-	Trials    string // the results of changed policies that are tried
-	Evolve    string // the same, and whether there is room for another change
-	Dashboard string // the dashboard issues of repositories that have one
-	Watch     string // at the passed pull requests of which it is the turn
+	Look      string // look at due tasks, in case a delivery was lost
+	Redeliver string // request redelivery of failed deliveries
+	Repair    string // repair SIA's output on GitHub for due tasks
+	Feedback  string // poll 👍 and 👎 on SIA's comments, for which GitHub sends no webhook
+	Approvals string // poll 👍 on plans that wait for approval
+	Prune     string // delete old deliveries, transcripts and tasks
+	Heartbeat string // sync installations and repositories, and tidy the lessons of idle repositories
+	Trials    string // evaluate the trials of changed policies
+	Evolve    string // the same, and propose changes
+	Dashboard string // update the dashboard issues
+	Watch     string // look at due pull requests that have passed
 }
 
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
@@ -33,47 +33,46 @@ func DefaultSchedule() Schedule {
 		Watch: "@every 5m", Dashboard: "@every 5m"}
 }
 
-// Retention is how long what is not needed to work is kept; zero: for ever.
+// Retention has the retention periods of data that is not needed any more; zero: forever.
 type Retention struct {
-	Deliveries  time.Duration // since they were received, once they were worked on
-	Transcripts time.Duration // and texts of attempts: since their task, which has ended, last changed
-	Tasks       time.Duration // with all that is theirs: since they, who have ended, last changed
+	Deliveries  time.Duration // of finished deliveries, since they were received
+	Transcripts time.Duration // of transcripts and texts of ended tasks, since the task's last change
+	Tasks       time.Duration // of ended tasks with all of their data, since the last change
 }
 
-// flipsFor is for how long it counts how a check went on a commit: a check that flickered then may be mended since.
+// flipsFor is the retention period of flips: a check that was flaky before may have been fixed since.
 const flipsFor = 90 * 24 * time.Hour
 
-// DefaultRetention keeps deliveries for longer than the three or seven days for which GitHub offers to send them again.
+// DefaultRetention keeps deliveries for longer than the three or seven days in which GitHub can redeliver them.
 func DefaultRetention() Retention { return Retention{Deliveries: 8 * 24 * time.Hour} }
 
-// Shown is what people see of tasks on GitHub.
+// Shown is SIA's output for tasks on GitHub.
 type Shown interface {
-	// Repair writes what people or chance changed as it should be; what is right already is left alone.
+	// Repair restores the parts that were changed by users or errors.
 	Repair(ctx context.Context, t sia.Task) error
 }
 
-// Lessons are what was learned in all repositories.
+// Lessons manages the lessons of all repositories.
 type Lessons interface {
-	// Tidy puts the lessons in order of every repository that is not at work and is due.
+	// Tidy tidies the lessons of every idle repository that is due.
 	Tidy(ctx context.Context) error
 }
 
 // Evolver tries changes of policies.
 type Evolver interface {
-	// Watch moves every change on, as far as the results of tasks allow.
+	// Watch advances every change, if the results of tasks allow it.
 	Watch(ctx context.Context) error
-	// Evolve does so, and proposes changes where there is room for one.
+	// Evolve does the same, and proposes changes if the limits allow it.
 	Evolve(ctx context.Context) error
 }
 
-// Dashboards are the dashboard issues of all repositories.
+// Dashboards manages the dashboard issues of all repositories.
 type Dashboards interface {
-	// All brings every one up to date.
+	// All updates all of them.
 	All(ctx context.Context) error
 }
 
-// Sweeper does the periodic work. It looks with the looker, and hands what it finds beside that to the looker's intake.
-// Safe for concurrent use.
+// Sweeper does the periodic work. It is safe for concurrent use.
 type Sweeper struct {
 	*Looker
 	shown      Shown
@@ -83,16 +82,16 @@ type Sweeper struct {
 	dashboards Dashboards
 	log        *slog.Logger
 
-	looked   turns // at tasks that have not ended
+	looked   turns // of tasks that have not ended
 	repaired turns
 	watched  turns // of tasks that have passed
-	approved turns // of tasks that wait for a person, perhaps for a 👍 on a plan
-	rated    turns // of tasks with comments that people may rate
+	approved turns // of tasks that wait for a user, perhaps for a 👍 on a plan
+	rated    turns // of tasks with comments that users may rate
 
 	redeliveries redeliveries
 }
 
-// New returns what does the periodic work.
+// New returns a sweeper.
 func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolver, boards Dashboards,
 	log *slog.Logger,
 ) *Sweeper {
@@ -106,7 +105,7 @@ func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolv
 	}
 }
 
-// Table is the cron table.
+// Table returns the periodic jobs.
 func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 	return []store.Periodic{
 		{Name: "look", Spec: c.Look, Run: s.looks},
@@ -123,14 +122,14 @@ func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 	}
 }
 
-// heartbeat brings installations and their repositories up to date with GitHub, and tidies lessons.
+// heartbeat syncs installations and their repositories with GitHub, and tidies lessons.
 func (s *Sweeper) heartbeat(ctx context.Context) error {
 	return errors.Join(s.intake.Compare(ctx), s.lessons.Tidy(ctx))
 }
 
-// prune deletes what was kept for long enough.
+// prune deletes data after its retention period.
 func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
-	// A push may still be under way when a task is stopped.
+	// A push may still be running when a task is stopped.
 	all := []error{s.store.PruneCommits(ctx, s.now().Add(-24*time.Hour)), s.store.PruneRunnerAttempts(ctx),
 		s.store.PruneFlips(ctx, s.now().Add(-flipsFor))}
 	if keep.Deliveries > 0 {

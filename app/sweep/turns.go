@@ -11,48 +11,46 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// How long a task is left alone between two looks that nobody asked for, give or take a quarter. Webhooks tell of most
-// of what happens at once.
+// Intervals between two looks at a task, plus or minus a quarter. Webhooks report most changes immediately.
 const (
 	hotEvery  = 4 * time.Minute
 	warmEvery = 15 * time.Minute
-	coldEvery = 24 * time.Hour // nobody waits for what is seen there
+	coldEvery = 24 * time.Hour // nothing waits for the changes of these tasks
 )
 
-// mostTurns bounds how many tasks one round covers; the others' turn comes in the next. After an outage every task is
-// looked at once, and GitHub is not asked about all of them in one minute.
+// mostTurns is the maximum number of tasks in one round; the others remain due. After an outage every task is due, and
+// the limit spreads the requests to GitHub over several minutes.
 const mostTurns = 100
 
-// looksEvery says how long a task of a temperature is left alone.
+// looksEvery has the intervals of looks.
 var looksEvery = map[sia.Temperature]time.Duration{sia.Hot: hotEvery, sia.Warm: warmEvery, sia.Cold: coldEvery}
 
-// repairsEvery is the same of repairs.
+// repairsEvery has the intervals of repairs.
 var repairsEvery = map[sia.Temperature]time.Duration{sia.Hot: 30 * time.Minute, sia.Warm: 30 * time.Minute}
 
-// mostReactions bounds at how many tasks' comments one round looks for reactions, with a conditional request for each.
+// mostReactions is the maximum number of tasks in a round that polls reactions, each with a conditional request.
 const mostReactions = 500
 
-// turns remembers when it is each task's turn next.
+// turns schedules tasks.
 type turns struct {
-	every map[sia.Temperature]time.Duration // what is missing has its turn in every round that has room for all
-	most  int                               // in one round
-	// a task that is not known had its turn when it last changed; else its turn is now
+	every map[sia.Temperature]time.Duration // intervals; tasks of a missing temperature are due in every round
+	most  int                               // maximum number of tasks in one round
+	// whether the interval of a new task begins at its last change; otherwise a new task is due now
 	changed bool
 
 	mu   sync.Mutex
 	next map[sia.TaskID]turn
 }
 
-// turn is when a task has its turn, and how long it was to be left alone when that was decided.
+// turn is the next due time of a task, and the interval from which it was computed.
 type turn struct {
 	at    time.Time
 	every time.Duration
 }
 
-// take returns the tasks that have their turn now, and gives them their next. Those come first that have waited for
-// longest, by the measure of how often each has its turn: where there are more than can be served, the ones that work
-// are still served more often than the ones that wait. Tasks that are not among all are forgotten. One that has become
-// hotter is not left alone for as long.
+// take returns the tasks that are due, and schedules them again. It sorts them by their delay relative to their
+// interval: under overload, tasks with short intervals are still handled more often than others. Tasks that are not in
+// all are removed. The next turn of a task with a shorter interval than before is moved forward.
 func (w *turns) take(all []store.Look, now time.Time) []sia.TaskID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,14 +86,14 @@ func (w *turns) take(all []store.Look, now time.Time) []sia.TaskID {
 	return due
 }
 
-// again gives a task its next turn at a time.
+// again sets the next turn of a task.
 func (w *turns) again(id sia.TaskID, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.next[id] = turn{at, w.next[id].every}
 }
 
-// jittered is a duration, less or more by up to a quarter: the same for a task each time, and another for each.
+// jittered returns a duration, plus or minus up to a quarter, which depends on the task only.
 func jittered(id sia.TaskID, d time.Duration) time.Duration {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))

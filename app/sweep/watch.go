@@ -9,15 +9,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Watcher reads how the checks of a pull request stand.
+// Watcher reads the checks of a pull request.
 type Watcher interface {
-	// Standing says it of one that has passed.
+	// Standing returns the state of a passed pull request.
 	Standing(ctx context.Context, t sia.Task) (sia.Watched, error)
-	// Speak reports whether checks that a person was asked about say by themselves now how the task goes on.
+	// Speak reports whether checks that a user was asked about are conclusive now.
 	Speak(ctx context.Context, t sia.Task) (bool, error)
 }
 
-// Look compares a task with GitHub. What it finds changed goes the way of a webhook.
+// Look compares a task with GitHub. Changes are processed like those of a webhook.
 func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 	switch t.Temperature() {
 	case "":
@@ -33,7 +33,7 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 		return err
 	}
 	if gating := slices.Contains(slices.Collect(maps.Values(t.Pending)), sia.DoGate); gating {
-		return nil // the gate goes on looking while checks run
+		return nil // the gate polls while checks run
 	}
 	speak, err := s.watcher.Speak(ctx, t)
 	if err != nil || !speak {
@@ -42,8 +42,8 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 	return s.seen(ctx, t, fmt.Sprintf("look/%s/checks/v%d", t.ID, t.Version), false)
 }
 
-// seen says that the checks of a task's head have changed, as a webhook does. They are read once more before anything
-// is concluded.
+// seen applies the event that the checks of a task's head have changed, as after a webhook. The checks are read again
+// before a verdict.
 func (s *Sweeper) seen(ctx context.Context, t sia.Task, event string, bad bool) error {
 	_, err := s.store.Apply(ctx, t.ID, sia.Event{ID: event, At: s.now(), Fact: sia.CheckSeen{SHA: t.Head, Bad: bad}})
 	return err

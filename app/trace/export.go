@@ -18,15 +18,15 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Bounds of an export.
+// Limits of an export.
 const (
 	exportTries  = 3
-	exportWithin = 10 * time.Second // a try
-	exportPause  = time.Second      // before another, unless the receiver asks for more
+	exportWithin = 10 * time.Second // timeout of a try
+	exportPause  = time.Second      // between two tries, unless the receiver asks for more
 )
 
 // exporter sends spans as OTLP in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). OpenTelemetry's own
-// exporter speaks protobuf, and links gRPC with it: docs/adr/0035.
+// exporter uses protobuf, and links gRPC: docs/adr/0035.
 type exporter struct {
 	to      *url.URL
 	headers map[string]string
@@ -40,12 +40,12 @@ func newExporter(endpoint string, headers map[string]string) (*exporter, error) 
 		return nil, errors.New("--traces (SIA_TRACES, OTEL_EXPORTER_OTLP_ENDPOINT): the address of a receiver must begin " +
 			"with http:// or https://, such as http://localhost:4318")
 	}
-	client := &http.Client{Timeout: exportWithin, // the headers are for this receiver alone
+	client := &http.Client{Timeout: exportWithin, // no redirects: the headers are for this receiver only
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &exporter{u.JoinPath("v1", "traces"), headers, client, exportPause}, nil
 }
 
-// Reach sends no spans to a receiver, to see whether it takes any.
+// Reach checks whether a receiver accepts exports, by sending an empty one.
 func Reach(ctx context.Context, endpoint string, headers map[string]string) error {
 	e, err := newExporter(endpoint, headers)
 	if err != nil {
@@ -55,7 +55,7 @@ func Reach(ctx context.Context, endpoint string, headers map[string]string) erro
 	return errors.Join(err, e.Shutdown(ctx))
 }
 
-// ExportSpans implements sdk.SpanExporter. What the receiver refuses for now is sent again a few times.
+// ExportSpans implements sdk.SpanExporter. It retries temporary failures a few times.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if len(spans) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	}
 }
 
-// post sends spans once; again is how long to wait before they are sent again, 0: it would not help.
+// post sends spans once. again is the delay before a retry; 0: the error is permanent.
 func (e *exporter) post(ctx context.Context, body []byte) (again time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.String(), bytes.NewReader(body))
 	if err != nil {
@@ -92,7 +92,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again time.Duration, 
 		return e.pause, fmt.Errorf("export traces: %w", err)
 	}
 	defer resp.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // it is for people
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // for the error message
 	if resp.StatusCode < 300 {
 		return 0, nil
 	}
@@ -113,7 +113,7 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// The shapes of OTLP in JSON: ids in hexadecimal digits, 64-bit numbers as strings, enumerations as numbers.
+// The types of OTLP in JSON: ids in hexadecimal digits, 64-bit numbers as strings, enumerations as numbers.
 // Source: https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/trace/v1/trace.proto.
 type (
 	exportRequest struct {
@@ -146,7 +146,7 @@ type (
 	}
 	status struct {
 		Message string `json:"message,omitempty"`
-		Code    int    `json:"code,omitempty"` // 2 is an error
+		Code    int    `json:"code,omitempty"` // 2: error
 	}
 	keyValue struct {
 		Key   string         `json:"key"`
@@ -154,7 +154,7 @@ type (
 	}
 )
 
-// requestOf is the request that exports spans. All are of one resource and scope: there is one tracer.
+// requestOf returns the request for spans. All have the same resource and scope, because there is one tracer.
 func requestOf(spans []sdk.ReadOnlySpan) exportRequest {
 	var out []spanJSON
 	for _, s := range spans {

@@ -7,10 +7,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// rootKey is the context's key of the names that a root span gets.
+// rootKey is the context key of the ids for a root span.
 type rootKey struct{}
 
-// ids names spans: those at the root of a task's trace as their context says, all others at random.
+// ids generates span ids: for the root of a task's trace those in the context, for all others random ones.
 type ids struct{}
 
 // NewIDs implements sdk.IDGenerator for spans without a parent.
@@ -19,7 +19,7 @@ func (i ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 		return root.TraceID(), root.SpanID()
 	}
 	var id trace.TraceID
-	_, _ = rand.Read(id[:]) // it never fails
+	_, _ = rand.Read(id[:]) // never fails
 	return id, i.NewSpanID(ctx, id)
 }
 

@@ -1,12 +1,12 @@
-// Package trace exports what SIA does as OpenTelemetry traces: one trace for each task, in it a span for each try of an
-// effect, and below that one for each call of a model, with the attributes of the GenAI conventions.
+// Package trace exports OpenTelemetry traces: one trace for each task, in it a span for each try of an effect, and
+// below that one for each model call, with the attributes of the GenAI conventions.
 //
-// A task lives for days, in several processes. So its trace and the span at its root are named after the task, and each
-// process adds the spans of what it does. The root is exported when the task has ended, once, whatever people are shown
-// afterwards; a task that is taken up again exports it once more.
+// A task lives for days, in several processes. So the ids of its trace and root span are derived from the task, and
+// each process adds its own spans. The root span is exported once, when the task has ended; a task that is reopened
+// exports it again when it ends.
 //
-// Nothing is exported unless an endpoint is set. A span holds names, numbers and masked errors: no code, no prompt and
-// no answer. The package sees effects and calls of models alone. It may import app/store, agent/llm and sia.
+// Nothing is exported unless an endpoint is set. A span contains names, numbers and masked errors: no code, no prompt
+// and no answer. The package handles only effects and model calls. It may import app/store, agent/llm and sia.
 //
 // Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/.
 package trace
@@ -31,25 +31,24 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Config says where spans go.
+// Config configures a [Tracer].
 type Config struct {
 	Endpoint string            // base URL of an OTLP receiver, such as http://localhost:4318; empty: nothing is exported
 	Headers  map[string]string // sent with each export, such as an authorization
 	Version  string            // of this program
-	Mask     sia.Mask          // required: takes secrets out of the texts of errors
-	Logger   *slog.Logger      // required: it is told when exports fail
+	Mask     sia.Mask          // required: removes secrets from error messages
+	Logger   *slog.Logger      // required: logs failed exports
 	Now      func() time.Time  // required
 	Kept     Kept              // required
 }
 
-// Kept remembers which end of a task was exported: the present process may not be the one that did it. [store.Store] is
-// one.
+// Kept stores which end of a task was exported, perhaps by another process. [store.Store] implements it.
 type Kept interface {
 	Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error)
 	SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error
 }
 
-// Tracer makes and exports spans. Its methods are safe for concurrent use, and do nothing on nil.
+// Tracer creates and exports spans. Its methods are safe for concurrent use, and do nothing on nil.
 type Tracer struct {
 	mask     sia.Mask
 	now      func() time.Time
@@ -58,11 +57,11 @@ type Tracer struct {
 	spans    trace.Tracer
 }
 
-// New starts to export in the background; nil when no endpoint is set. What can't be exported in time is dropped:
-// nothing waits for the receiver.
+// New returns a tracer that exports in the background; nil when no endpoint is set. Spans that can't be exported in
+// time are dropped: nothing waits for the receiver.
 func New(c Config) (*Tracer, error) {
 	if c.Endpoint == "" {
-		return nil, nil //nolint:nilnil // that nothing is traced is an answer
+		return nil, nil //nolint:nilnil // nil is a valid tracer
 	}
 	to, err := newExporter(c.Endpoint, c.Headers)
 	if err != nil {
@@ -76,7 +75,7 @@ func New(c Config) (*Tracer, error) {
 	return &Tracer{c.Mask, c.Now, c.Kept, provider, provider.Tracer("github.com/sia-bot/sia")}, nil
 }
 
-// Close exports what is left, until ctx ends.
+// Close exports the remaining spans, until ctx ends.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -84,10 +83,10 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// Handler carries an effect out: [store.Handlers].
+// Handler carries out an effect; see [store.Handlers].
 type Handler = func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error)
 
-// Effect returns next with a span around it.
+// Effect wraps next in a span.
 func (t *Tracer) Effect(next Handler) Handler {
 	if t == nil {
 		return next
@@ -96,7 +95,7 @@ func (t *Tracer) Effect(next Handler) Handler {
 		id := idsOf(task.ID)
 		of := []attribute.KeyValue{attribute.String("sia.task", string(task.ID)),
 			attribute.String("vcs.repository.name", task.Repo.String()), attribute.Int("sia.issue", task.Issue)}
-		if task.State.Final() && f.Kind == sia.DoSync { // people are shown how it ended
+		if task.State.Final() && f.Kind == sia.DoSync { // the effect that reports the end to users
 			if err := t.rootOnce(ctx, task, id, of); err != nil {
 				otel.Handle(err)
 			}
@@ -118,7 +117,7 @@ func (t *Tracer) Effect(next Handler) Handler {
 	}
 }
 
-// rootOnce exports the span of a whole task, unless it was exported since the task ended.
+// rootOnce exports the root span of a task, unless it was exported since the task ended.
 func (t *Tracer) rootOnce(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) error {
 	ended := task.Since.UTC().Format(time.RFC3339Nano)
 	_, last, err := t.kept.Surface(ctx, task.ID, store.SurfaceTrace)
@@ -132,7 +131,7 @@ func (t *Tracer) rootOnce(ctx context.Context, task sia.Task, id trace.SpanConte
 	return nil
 }
 
-// root exports the span of a whole task.
+// root exports the root span of a task.
 func (t *Tracer) root(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) {
 	ctx = context.WithValue(ctx, rootKey{}, id)
 	_, span := t.spans.Start(ctx, "task", trace.WithNewRoot(), trace.WithTimestamp(task.CreatedAt),
@@ -141,7 +140,7 @@ func (t *Tracer) root(ctx context.Context, task sia.Task, id trace.SpanContext, 
 	span.End(trace.WithTimestamp(t.now()))
 }
 
-// Call exports a call of a model that has ended; it is for [llm.Config]. One that no effect made is left out.
+// Call exports a finished model call; it is for [llm.Config]. Calls outside of an effect are ignored.
 func (t *Tracer) Call(ctx context.Context, c llm.Call) {
 	if t == nil || !trace.SpanContextFromContext(ctx).IsValid() {
 		return
@@ -176,7 +175,7 @@ func (t *Tracer) end(span trace.Span, err error) {
 	span.End(trace.WithTimestamp(t.now()))
 }
 
-// idsOf are the names of a task's trace and of the span at its root.
+// idsOf returns the ids of a task's trace and root span.
 func idsOf(id sia.TaskID) trace.SpanContext {
 	sum := sha256.Sum256(fmt.Appendf(nil, "sia task %s", id))
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID(sum[:16]), SpanID: trace.SpanID(sum[16:24]),

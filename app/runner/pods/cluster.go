@@ -18,22 +18,22 @@ import (
 	"github.com/sia-bot/sia/app/runner"
 )
 
-// Bounds of requests to the API server.
+// Limits of requests to the API server.
 const (
 	askWithin = 10 * time.Second
 	askPause  = time.Second
-	askTries  = 3 // where nothing tells whether a Pod was made
+	askTries  = 3 // when no response arrives
 	askRate   = 20
 	askBurst  = 40
 )
 
-// scheme has the kinds of core/v1, and no others.
+// scheme has only the kinds of core/v1.
 var scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	if err := corev1.AddToScheme(s); err != nil {
-		panic(err) // two of Kubernetes' own types have one name
+		panic(err) // two of Kubernetes' types have the same name
 	}
 	return s
 }
@@ -44,7 +44,7 @@ type Cluster struct {
 	namespace string
 }
 
-// Connect reads how the cluster is reached: from a kubeconfig, or, where that is empty, from the Pod that this runs in.
+// Connect returns a cluster from a kubeconfig or, if that is empty, from the environment of the current Pod.
 func Connect(kubeconfig, namespace string, log *slog.Logger) (*Cluster, error) {
 	var config *rest.Config
 	var err error
@@ -70,7 +70,7 @@ func Connect(kubeconfig, namespace string, log *slog.Logger) (*Cluster, error) {
 	return &Cluster{rest: client, namespace: namespace}, nil
 }
 
-// warnings logs what an API server warns of.
+// warnings logs the warnings of an API server.
 type warnings struct{ log *slog.Logger }
 
 // HandleWarningHeader implements [rest.WarningHandler].
@@ -78,8 +78,8 @@ func (w warnings) HandleWarningHeader(_ int, _, text string) {
 	w.log.Warn("the cluster warns", "of", text)
 }
 
-// create makes an object, or only has it looked at. The API server refuses fields that it does not know, such as of
-// newer Kubernetes: one that it left out could be what keeps an attempt in.
+// create creates an object, or with dry only validates it. The API server rejects unknown fields, such as of a newer
+// Kubernetes: one that it ignored could be a security restriction.
 func (c *Cluster) create(ctx context.Context, resource string, object runtime.Object, dry bool) rest.Result {
 	q := c.rest.Post().Namespace(c.namespace).Resource(resource).Param("fieldValidation", metav1.FieldValidationStrict)
 	if dry {
@@ -88,7 +88,7 @@ func (c *Cluster) create(ctx context.Context, resource string, object runtime.Ob
 	return q.MaxRetries(0).Body(object).Do(ctx)
 }
 
-// tryMaking has the cluster say whether it would take a Pod and its Secret.
+// tryMaking checks, with a dry run, whether the cluster accepts a Pod and its Secret.
 func (c *Cluster) tryMaking(ctx context.Context, pod *corev1.Pod) error {
 	if err := c.create(ctx, "pods", pod, true).Error(); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (c *Cluster) tryMaking(ctx context.Context, pod *corev1.Pod) error {
 	return c.create(ctx, "secrets", secretOf(pod, "x"), true).Error()
 }
 
-// createPod makes a Pod. Where an answer was lost it may be there already, and a second request is then refused because
-// of that, or because it filled a quota. One of its name is ours: nobody else knows the pass that is in the name.
+// createPod creates a Pod. If a response was lost the Pod may exist, and a retry fails because of that, or because the
+// Pod used up a quota. A Pod with this name is ours: its name depends on the pass, which nobody else has.
 func (c *Cluster) createPod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	made, asked := &corev1.Pod{}, 0
 	err := insist(ctx, func() error {
@@ -122,7 +122,7 @@ func (c *Cluster) createPod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, 
 	return there, nil
 }
 
-// createSecret makes a Secret, which may be there already.
+// createSecret creates a Secret, unless it exists.
 func (c *Cluster) createSecret(ctx context.Context, secret *corev1.Secret) error {
 	err := insist(ctx, func() error { return c.create(ctx, "secrets", secret, false).Error() })
 	if apierrors.IsAlreadyExists(err) {
@@ -131,7 +131,7 @@ func (c *Cluster) createSecret(ctx context.Context, secret *corev1.Secret) error
 	return err
 }
 
-// list has the Pods of a runner, by their names.
+// list returns the Pods of a runner, by their names.
 func (c *Cluster) list(ctx context.Context, id string) (map[string]*corev1.Pod, error) {
 	var list corev1.PodList
 	err := c.rest.Get().Namespace(c.namespace).Resource("pods").MaxRetries(0).
@@ -146,7 +146,7 @@ func (c *Cluster) list(ctx context.Context, id string) (map[string]*corev1.Pod, 
 	return found, nil
 }
 
-// deletePod deletes a Pod, which may be gone already.
+// deletePod deletes a Pod, if it exists.
 func (c *Cluster) deletePod(ctx context.Context, name string) error {
 	err := c.rest.Delete().Namespace(c.namespace).Resource("pods").Name(name).MaxRetries(0).Do(ctx).Error()
 	if apierrors.IsNotFound(err) {
@@ -155,7 +155,7 @@ func (c *Cluster) deletePod(ctx context.Context, name string) error {
 	return err
 }
 
-// insist does something again where no answer came.
+// insist calls do, and retries when no response arrived.
 func insist(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()

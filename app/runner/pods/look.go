@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/app/runner"
 )
 
-// rarely is how often Pods are looked for when none is known: one may have been made after its request was given up.
-const rarely = 15 // looks
+// rarely is the interval, in ticks, of looks while no Pod is known: one may exist although its creation timed out.
+const rarely = 15
 
 var (
 	errEnds    = errors.New("this runner ends")
@@ -21,7 +21,7 @@ var (
 	errStopped = errors.New("a person stopped it")
 )
 
-// watch looks at the Pods until ctx ends.
+// watch looks at the Pods periodically until ctx ends.
 func (p *pods) watch(ctx context.Context) {
 	tick := time.NewTicker(p.Poll)
 	defer tick.Stop()
@@ -40,7 +40,7 @@ func (p *pods) watch(ctx context.Context) {
 	}
 }
 
-// adopt notes Pods that another process of this runner made.
+// adopt adds Pods that an earlier process of this runner created.
 func (p *pods) adopt(found map[string]*corev1.Pod) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +51,7 @@ func (p *pods) adopt(found map[string]*corev1.Pod) {
 	}
 }
 
-// look does for each Pod what there is to do.
+// look lists the Pods and handles the state of each.
 func (p *pods) look(ctx context.Context) {
 	p.mu.Lock()
 	entries := maps.Clone(p.known)
@@ -69,7 +69,7 @@ func (p *pods) look(ctx context.Context) {
 	for name, e := range entries {
 		all.Go(func() {
 			switch {
-			case err != nil: // the attempts are kept meanwhile
+			case err != nil: // only renew the leases
 				if !e.ran && !e.doomed && e.pass != "" {
 					p.beat(ctx, e)
 				}
@@ -84,7 +84,7 @@ func (p *pods) look(ctx context.Context) {
 	all.Wait()
 }
 
-// step does what there is to do as a Pod stands; over says that there is no Pod any more.
+// step handles the state of a Pod; over reports whether the Pod no longer exists.
 func (p *pods) step(ctx context.Context, name string, e *entry, pod *corev1.Pod) (over bool) {
 	if pod == nil {
 		if !e.doomed {
@@ -123,10 +123,10 @@ func (p *pods) step(ctx context.Context, name string, e *entry, pod *corev1.Pod)
 		return false
 	}
 	p.remove(ctx, name, e)
-	return false // the next look sees that it is gone
+	return false // the next look finds it deleted
 }
 
-// beat keeps an attempt for a Pod that does not do so yet; false: it is not to be made.
+// beat sends a heartbeat if one is due, for a Pod that does not run yet; false: the attempt must not run.
 func (p *pods) beat(ctx context.Context, e *entry) bool {
 	if time.Since(e.beat) < p.Beat {
 		return true
@@ -141,10 +141,10 @@ func (p *pods) beat(ctx context.Context, e *entry) bool {
 		p.giveBack(ctx, e, false, errStopped)
 		return false
 	}
-	return true // where the server did not answer it is asked again, until the lease ends
+	return true // after an error the next look retries, until the lease expires
 }
 
-// remove deletes a Pod. Where that fails the next look does it again.
+// remove deletes a Pod. If that fails, the next look retries.
 func (p *pods) remove(ctx context.Context, name string, e *entry) {
 	if err := p.Cluster.deletePod(ctx, name); err != nil && ctx.Err() == nil {
 		p.Logger.WarnContext(ctx, "a Pod can't be deleted; trying again", "key", e.key, "pod", name, "error", err)

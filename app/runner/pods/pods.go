@@ -1,21 +1,21 @@
-// Package pods is a runner that has each attempt made in a Pod of Kubernetes.
+// Package pods is a runner that runs each attempt in a Kubernetes Pod.
 //
 // Concepts:
 //
-//   - The runner takes attempts with its token, as every runner does ([runner.Client]). For each it makes a Pod, and a
-//     Secret with the attempt's pass. In the Pod, `sia runner attempt` asks the server for the rest and makes the
-//     attempt, as app/runner/worker does on any machine.
-//   - A Pod holds the pass and nothing more: neither the runner's token nor one of the cluster.
+//   - The runner takes attempts with its token, like every runner ([runner.Client]). For each it creates a Pod, and a
+//     Secret with the attempt's pass. In the Pod, `sia runner attempt` gets the input from the server and runs the
+//     attempt, with app/runner/worker.
+//   - A Pod has only the pass: neither the runner's token nor a service account token.
 //   - Until a Pod's container runs, the runner sends the attempt's heartbeats. From then on the Pod does.
-//   - Pods are looked at by a list every two seconds, and not by a watch. That is one small request however many there
-//     are, and there is no state that has to be caught up with after an interruption.
-//   - Later: a cluster that has no room now (a quota, a busy or absent API server) is asked again after a pause. The
-//     attempt is given back at once, and another runner may have it.
-//   - A runner that starts again finds its Pods by their labels. It can't speak for their attempts any more, which the
-//     Pods do themselves; it removes those that have ended.
+//   - Pods are observed by a list every two seconds, rather than by a watch. That is one small request for any number
+//     of Pods, and no state has to be synchronized after an interruption.
+//   - Later: when the cluster has no capacity (a quota, a busy or unreachable API server), the runner pauses. The
+//     attempt is released immediately, and another runner may take it.
+//   - A restarted runner finds its Pods by their labels. It no longer has their passes, which the Pods have themselves;
+//     it removes those that have ended.
 //
-// The package may import app/runner and Kubernetes' client-go, api and apimachinery, and nothing else of ours. Nothing
-// that a server is made of imports it. Start reading at [Run], then look.go; docs/adr/0036-pods.md has the reasons.
+// The package may import app/runner and Kubernetes' client-go, api and apimachinery, and no other package of SIA. The
+// server does not import it. Start reading at [Run], then look.go; docs/adr/0036-pods.md has the reasons.
 package pods
 
 import (
@@ -29,58 +29,58 @@ import (
 	"github.com/sia-bot/sia/app/runner"
 )
 
-// Bounds of how a Pod begins and ends.
+// Timeouts and limits.
 const (
-	makeWithin  = 40 * time.Second // to make a Pod and its Secret; less than a lease
-	leaveWithin = 10 * time.Second // to give back what does not run yet, when the runner ends
-	morePauses  = 30               // the longest pause in first ones
+	makeWithin  = 40 * time.Second // to create a Pod and its Secret; less than a lease
+	leaveWithin = 10 * time.Second // to release the attempts that do not run yet, at shutdown
+	morePauses  = 30               // maximum pause, as a multiple of Config.Pause
 )
 
-// Config is what the runner works with.
+// Config configures a runner.
 type Config struct {
 	Client   *runner.Client
-	Token    string // the runner's
+	Token    string // of the runner
 	Cluster  *Cluster
 	Spec     Spec
-	Attempts int           // Pods at the same time
-	Pending  time.Duration // a Pod may take so long until it runs
-	About    string        // what the server shows of the runner
+	Attempts int           // maximum number of Pods
+	Pending  time.Duration // timeout for a Pod to start running
+	About    string        // description of the runner, shown by the server
 	Logger   *slog.Logger
-	Poll     time.Duration // between two looks at the Pods; 0: two seconds
-	Beat     time.Duration // how often the server hears of a Pod that does not run yet; 0: [runner.Beat]
-	Pause    time.Duration // the first, when the cluster has no room; 0: ten seconds
+	Poll     time.Duration // interval of looks at the Pods; 0: two seconds
+	Beat     time.Duration // interval of heartbeats for a Pod that does not run yet; 0: [runner.Beat]
+	Pause    time.Duration // first pause when the cluster has no capacity; 0: ten seconds
 }
 
-// pods is the runner at work.
+// pods is a running runner.
 type pods struct {
 	Config
-	id   string        // of the runner, on its Pods
-	news chan struct{} // something changed that an attempt may wait for
+	id   string        // of the runner, a label of its Pods
+	news chan struct{} // notifies room of changes
 
-	blind bool // the last look failed; only [pods.look] touches it
+	blind bool // the last look failed; only used by [pods.look]
 
 	mu      sync.Mutex
 	known   map[string]*entry // by the Pod's name
-	worked  bool              // the cluster has taken a Pod, or would
+	worked  bool              // the cluster has accepted a Pod, at least in a dry run
 	pause   time.Duration
-	until   time.Time // no attempt is taken before
-	trouble string    // why; empty: all is well
+	until   time.Time // end of the pause
+	trouble string    // the current problem; empty: none
 }
 
-// entry is a Pod that there is, may be, or is about to be. Before it is made only [pods.start] touches it, afterwards
+// entry is a Pod that exists, may exist, or will be created. Until made is set only [pods.start] uses it, afterwards
 // only [pods.look].
 type entry struct {
-	key, pass string    // of the attempt; no pass: there is nothing to be said about it (any more)
-	seen      time.Time // first
-	beat      time.Time // the last
+	key, pass string    // of the attempt; empty pass: unknown or no longer valid
+	seen      time.Time // when the entry was added
+	beat      time.Time // last heartbeat
 	made      bool
 	ran       bool
-	doomed    bool // it is to be deleted
+	doomed    bool // has to be deleted
 }
 
-// Run takes attempts and has them made until ctx ends. Then those are given back that do not run yet; the others go on.
-// It ends with [runner.ErrToken] when the token is not valid, or no longer, and with an error when the cluster refuses
-// Pods for a reason that only a person can remove, and has never taken one.
+// Run takes attempts and runs them in Pods until ctx ends. Then it releases those that do not run yet; the others
+// continue. It returns [runner.ErrToken] when the token is not valid, and an error when the cluster rejects Pods
+// permanently and has never accepted one.
 func Run(ctx context.Context, c Config) error {
 	if c.Poll == 0 {
 		c.Poll = 2 * time.Second
@@ -106,8 +106,8 @@ func Run(ctx context.Context, c Config) error {
 	return err
 }
 
-// check finds the Pods of this runner, and asks the cluster whether it would take another one, so that a wrong
-// configuration is an error before an attempt is taken. It waits for a cluster that does not answer.
+// check finds the existing Pods of this runner, and validates a Pod with a dry run, so that a wrong configuration is
+// reported before an attempt is taken. It waits while the cluster is unavailable.
 func (p *pods) check(ctx context.Context) error {
 	for {
 		found, err := p.Cluster.list(ctx, p.id)
@@ -117,7 +117,7 @@ func (p *pods) check(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to end
+			return nil //nolint:nilerr // canceled by the caller
 		case err == nil:
 			p.Logger.InfoContext(ctx, "waiting for attempts", "namespace", p.Cluster.namespace, "attempts", p.Attempts,
 				"pods", len(found))
@@ -137,13 +137,13 @@ func (p *pods) check(ctx context.Context) error {
 	}
 }
 
-// serve takes attempts one after the other, and makes their Pods.
+// serve takes attempts one after the other, and creates their Pods.
 func (p *pods) serve(ctx context.Context) error {
 	for p.room(ctx) {
 		o, err := p.Client.Take(ctx, p.Token, p.about, p.Logger)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to end
+			return nil //nolint:nilerr // canceled by the caller
 		case err != nil:
 			return err
 		}
@@ -176,7 +176,7 @@ func (p *pods) room(ctx context.Context) bool {
 	}
 }
 
-// tell wakes whoever waits for room.
+// tell wakes room.
 func (p *pods) tell() {
 	select {
 	case p.news <- struct{}{}:
@@ -184,7 +184,7 @@ func (p *pods) tell() {
 	}
 }
 
-// about is what the server shows of the runner.
+// about returns the runner's description with its current problem.
 func (p *pods) about() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,14 +195,14 @@ func (p *pods) about() string {
 	return about
 }
 
-// later has no attempt taken for a while: as long again as the time before, where there was no Pod that ran in between.
+// later pauses the taking of attempts. The pause doubles until a Pod runs.
 func (p *pods) later(ctx context.Context, what string, why error) {
 	p.note(what, why)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	if now.Before(p.until) {
-		return // it is the same trouble, with another Pod
+		return // the same problem with another Pod
 	}
 	p.pause = min(max(2*p.pause, p.Pause), morePauses*p.Pause)
 	wait := max(p.pause, retryAfter(why))
@@ -210,22 +210,22 @@ func (p *pods) later(ctx context.Context, what string, why error) {
 	p.Logger.WarnContext(ctx, "no attempt is taken for a while", "why", what, "error", why, "pause", wait)
 }
 
-// note has the server show what is wrong.
+// note sets the problem that the server shows.
 func (p *pods) note(what string, why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.trouble = what + ": " + why.Error()
 }
 
-// works notes that the cluster runs Pods, or would.
+// works records that the cluster accepts Pods.
 func (p *pods) works() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.worked, p.pause, p.until, p.trouble = true, 0, time.Time{}, ""
 }
 
-// start makes the Pod of an attempt, and then its Secret, which goes with the Pod. Where that fails the attempt is
-// given back. An error means that the cluster has taken none so far, and takes none.
+// start creates the Pod of an attempt, and then its Secret, which the Pod owns. If that fails it releases the attempt.
+// It returns an error only if the cluster rejects Pods permanently, and has never accepted one.
 func (p *pods) start(ctx context.Context, o *runner.Offer) error {
 	pod := p.Spec.pod(p.id, p.Cluster.namespace, o)
 	e := &entry{key: o.Work.Key, pass: o.Pass, seen: time.Now(), beat: time.Now()}
@@ -241,7 +241,7 @@ func (p *pods) start(ctx context.Context, o *runner.Offer) error {
 		p.giveBack(ctx, e, false, err)
 	}
 	p.mu.Lock()
-	e.made, e.doomed = true, err != nil // there may be a Pod all the same
+	e.made, e.doomed = true, err != nil // the Pod may exist nevertheless
 	worked := p.worked
 	p.worked = worked || err == nil
 	p.mu.Unlock()
@@ -257,7 +257,7 @@ func (p *pods) start(ctx context.Context, o *runner.Offer) error {
 	return nil
 }
 
-// make makes a Pod with its Secret.
+// make creates a Pod with its Secret.
 func (p *pods) make(ctx context.Context, pod *corev1.Pod, pass string) error {
 	made, err := p.Cluster.createPod(ctx, pod)
 	if err != nil {
@@ -266,7 +266,7 @@ func (p *pods) make(ctx context.Context, pod *corev1.Pod, pass string) error {
 	return p.Cluster.createSecret(ctx, secretOf(made, pass))
 }
 
-// giveBack lets another runner have an attempt. lost says that it was begun here, and could not be made.
+// giveBack releases an attempt for another runner. lost reports that it was started here, and could not be run.
 func (p *pods) giveBack(ctx context.Context, e *entry, lost bool, why error) {
 	p.Logger.WarnContext(ctx, "attempt given back", "key", e.key, "why", why, "lost", lost)
 	if e.pass == "" {
@@ -278,7 +278,7 @@ func (p *pods) giveBack(ctx context.Context, e *entry, lost bool, why error) {
 	e.pass = ""
 }
 
-// leave gives back what does not run yet, and removes its Pods.
+// leave releases the attempts that do not run yet, and removes their Pods.
 func (p *pods) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// statusOf is the answer of an API server; false: none came.
+// statusOf returns the response of an API server in an error; false: there was none.
 func statusOf(err error) (metav1.Status, bool) {
 	var s apierrors.APIStatus
 	if !errors.As(err, &s) {
@@ -20,40 +20,40 @@ func statusOf(err error) (metav1.Status, bool) {
 	return s.Status(), true
 }
 
-// isFull reports whether a quota has no room. Its answer has the same reason as everything else that is forbidden, so
-// the message has to tell (k8s.io/apiserver/pkg/admission/plugin/resourcequota). "failed quota" is another case: the
-// quota demands a limit that the Pod lacks, and waiting does not help.
+// isFull reports whether a quota is exceeded. The response has the same reason as for any other forbidden request, so
+// only the message identifies it (k8s.io/apiserver/pkg/admission/plugin/resourcequota). "failed quota" is another case:
+// the quota requires a limit that the Pod lacks, and waiting does not help.
 func isFull(err error) bool {
 	s, ok := statusOf(err)
 	return ok && s.Code == http.StatusForbidden &&
 		(strings.Contains(s.Message, "exceeded quota: ") || strings.Contains(s.Message, "status unknown for quota: "))
 }
 
-// isLater reports whether time may remove what keeps the cluster from taking a Pod.
+// isLater reports whether creating a Pod may succeed later.
 func isLater(err error) bool {
 	s, answered := statusOf(err)
 	switch {
 	case !answered, isFull(err):
 		return true
 	case s.Code == http.StatusConflict:
-		return !apierrors.IsAlreadyExists(err) // two took of one quota at once
+		return !apierrors.IsAlreadyExists(err) // a concurrent update of a quota
 	}
 	return s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout || s.Code >= 500
 }
 
-// isUntried reports whether something in the cluster can't try: a webhook that has side effects.
+// isUntried reports whether the cluster does not support a dry run, because of a webhook with side effects.
 func isUntried(err error) bool {
 	s, ok := statusOf(err)
 	return ok && s.Code == http.StatusBadRequest && strings.Contains(s.Message, "does not support dry run")
 }
 
-// retryAfter is how long an API server wants to be left alone.
+// retryAfter returns the delay that an API server asks for.
 func retryAfter(err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return min(time.Duration(seconds)*time.Second, 5*time.Minute)
 }
 
-// advice says what to do about answers, by their words.
+// advice has advice for responses, by a part of their message.
 var advice = []struct{ words, do string }{
 	{"cannot create resource", "give its service account the Role of docs/runners.md"},
 	{"cannot list resource", "give its service account the Role of docs/runners.md"},
@@ -65,7 +65,7 @@ var advice = []struct{ words, do string }{
 	{"Unauthorized", "the cluster does not know the credentials: check the service account, or --kubeconfig"},
 }
 
-// configuration says what to do about an answer that no time changes.
+// configuration adds advice to a permanent error.
 func configuration(err error) error {
 	do := "check --image and the template of --pod-template"
 	for _, a := range advice {

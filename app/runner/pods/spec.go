@@ -12,10 +12,10 @@ import (
 	"github.com/sia-bot/sia/app/runner"
 )
 
-// PassEnv is the variable of a Pod with the attempt's pass.
+// PassEnv is the environment variable with the attempt's pass.
 const PassEnv = "SIA_ATTEMPT_PASS"
 
-// Names in a Pod, of which a template may say more.
+// Names in a Pod, which a template may use.
 const (
 	containerName = "attempt"
 	workVolume    = "work" // mirrors, the work tree and caches
@@ -26,7 +26,7 @@ const (
 	attemptAnnotation = "sia-bot.github.io/attempt" // the attempt's key
 )
 
-// Labels of a Pod, as they are recommended:
+// Recommended labels:
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels
 const (
 	nameLabel      = "app.kubernetes.io/name"
@@ -35,28 +35,28 @@ const (
 	instanceLabel  = "app.kubernetes.io/instance" // the runner
 )
 
-// What a Pod gets unless its template says otherwise.
+// Defaults, which a template may override.
 const (
-	user         = 65532 // the image's
-	graceSeconds = 60    // to give the attempt back
+	user         = 65532 // of the image
+	graceSeconds = 60    // to release the attempt
 	workSize     = "20Gi"
 	tmpSize      = "2Gi"
 )
 
-// Spec is what the Pods of attempts are made of.
+// Spec configures the Pods of attempts.
 type Spec struct {
-	Server       string // address at which Pods reach the server
+	Server       string // address of the server for Pods
 	PlainHTTP    bool
 	Image        string
-	RuntimeClass string      // empty: as the template says
+	RuntimeClass string      // empty: from the template
 	Template     *corev1.Pod // see [ReadTemplate]; nil: none
 }
 
-// notInNames is what an object's name can't have.
+// notInNames matches the characters that are not allowed in an object's name.
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameOf names the Pod and the Secret of an attempt that is made with a pass: the same names for the same two. It is a
-// label of RFC 1123, since it becomes the Pod's host name.
+// nameOf returns the name of the Pod and the Secret for an attempt and a pass. The name is deterministic, and a label
+// by RFC 1123, because it becomes the Pod's host name.
 func nameOf(key, pass string) string {
 	readable := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(key), "-"), "-")
 	if most := 63 - len("sia--") - 16; len(readable) > most {
@@ -65,7 +65,8 @@ func nameOf(key, pass string) string {
 	return "sia-" + cmp.Or(readable, "x") + "-" + runner.Hash(pass)[:16]
 }
 
-// pod is the Pod of an attempt. What makes it ours is set; what it may use, the template says first.
+// pod returns the Pod of an attempt. It sets the required fields, and the defaults of others that the template leaves
+// out.
 func (s Spec) pod(id, namespace string, o *runner.Offer) *corev1.Pod {
 	pod := &corev1.Pod{}
 	if s.Template != nil {
@@ -101,7 +102,7 @@ func (s Spec) pod(id, namespace string, o *runner.Offer) *corev1.Pod {
 	return pod
 }
 
-// container completes the one that makes the attempt.
+// container completes the container that runs the attempt.
 func (s Spec) container(c *corev1.Container, secret string) {
 	c.Image = s.Image
 	c.Args = []string{"runner", "attempt", "--server", s.Server, "--dir", workDir}
@@ -112,7 +113,7 @@ func (s Spec) container(c *corev1.Container, secret string) {
 	c.Env = append(c.Env, corev1.EnvVar{Name: PassEnv, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: pass}})
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: workVolume, MountPath: workDir},
 		corev1.VolumeMount{Name: tmpVolume, MountPath: "/tmp"})
-	c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError // so that the runner can say why it failed
+	c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError // so that the runner can report the error
 	if c.Resources.Requests == nil && c.Resources.Limits == nil {
 		c.Resources = corev1.ResourceRequirements{
 			Requests: quantities("cpu", "1", "memory", "2Gi", "ephemeral-storage", "2Gi"),
@@ -126,7 +127,7 @@ func (s Spec) container(c *corev1.Container, secret string) {
 	}
 }
 
-// secretOf is the Secret with the pass of an attempt. It is deleted with the Pod.
+// secretOf returns the Secret with the pass of an attempt. It is deleted with the Pod.
 func secretOf(pod *corev1.Pod, pass string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, Labels: pod.Labels,
@@ -135,7 +136,7 @@ func secretOf(pod *corev1.Pod, pass string) *corev1.Secret {
 	}
 }
 
-// addVolume adds a folder that goes with the Pod, where the template has no volume of the name.
+// addVolume adds an emptyDir volume, unless the template has a volume of the name.
 func addVolume(spec *corev1.PodSpec, name, size string) {
 	for _, v := range spec.Volumes {
 		if v.Name == name {
@@ -147,7 +148,7 @@ func addVolume(spec *corev1.PodSpec, name, size string) {
 		VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &limit}}})
 }
 
-// quantities makes a list of pairs.
+// quantities returns a resource list from pairs of names and quantities.
 func quantities(pairs ...string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -156,7 +157,7 @@ func quantities(pairs ...string) corev1.ResourceList {
 	return list
 }
 
-// with is a map with more in it.
+// with adds the entries of more to a map, which may be nil, and returns it.
 func with(all, more map[string]string) map[string]string {
 	if all == nil {
 		return more

@@ -9,34 +9,34 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// state says how far a Pod is.
+// state is the state of a Pod.
 type state string
 
 const (
 	waiting   state = "waiting"  // for a node, an image or its Secret
-	hopeless  state = "hopeless" // it waits for what won't come
+	hopeless  state = "hopeless" // waits, and can never run
 	running   state = "running"
 	succeeded state = "succeeded"
 	failed    state = "failed"
 )
 
-// stands is how a Pod stands.
+// stands is the state of a Pod with details.
 type stands struct {
 	state state
-	ran   bool  // of one that failed: its container was started
-	why   error // it waits, or failed
+	ran   bool  // its container was started
+	why   error // why it waits, or failed
 }
 
-// never are the reasons to wait that no time removes (kubelet's images.ErrInvalidImageName and ErrImageNeverPull).
+// never lists the permanent reasons for waiting (kubelet's images.ErrInvalidImageName and ErrImageNeverPull).
 var never = []string{"InvalidImageName", "ErrImageNeverPull"}
 
-// unstarted are the reasons for which a container has an end but never began (containerd's and Docker's).
+// unstarted lists the reasons of containers that terminated without having started (containerd's and Docker's).
 var unstarted = []string{"StartError", "ContainerCannotRun"}
 
-// soon are the reasons to wait that say nothing.
+// soon lists the reasons for waiting that are normal.
 var soon = []string{"", "ContainerCreating", "PodInitializing"}
 
-// standing says how a Pod stands, by the rules of a Pod's life:
+// standing returns the state of a Pod, by the rules of the Pod lifecycle:
 // https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle
 func standing(pod *corev1.Pod) stands {
 	status := pod.Status
@@ -53,7 +53,7 @@ func standing(pod *corev1.Pod) stands {
 		ran := own.Running != nil || own.Terminated != nil && !slices.Contains(unstarted, own.Terminated.Reason)
 		return stands{state: failed, ran: ran, why: whyFailed(status, own)}
 	}
-	if own.Running != nil || own.Terminated != nil || status.Phase == corev1.PodUnknown { // the phase follows
+	if own.Running != nil || own.Terminated != nil || status.Phase == corev1.PodUnknown { // the phase is updated later
 		return stands{state: running, ran: true}
 	}
 	s := stands{state: waiting, why: whyWaiting(status)}
@@ -65,7 +65,7 @@ func standing(pod *corev1.Pod) stands {
 	return s
 }
 
-// whyWaiting says what a Pod waits for.
+// whyWaiting returns the reason why a Pod waits.
 func whyWaiting(status corev1.PodStatus) error {
 	for _, c := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
 		if w := c.State.Waiting; w != nil && !slices.Contains(soon, w.Reason) {
@@ -80,7 +80,7 @@ func whyWaiting(status corev1.PodStatus) error {
 	return errors.New("its Pod did not begin to run")
 }
 
-// whyFailed says how a Pod failed.
+// whyFailed returns the reason why a Pod failed.
 func whyFailed(status corev1.PodStatus, own corev1.ContainerState) error {
 	var parts []string
 	if status.Reason != "" || status.Message != "" {
@@ -95,7 +95,7 @@ func whyFailed(status corev1.PodStatus, own corev1.ContainerState) error {
 	return fmt.Errorf("its Pod failed: %s", strings.Join(parts, "; "))
 }
 
-// words joins a reason of Kubernetes' with the last line of its message, which says most.
+// words joins a reason with the last line of its message, which is the most specific one.
 func words(reason, message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// ReadTemplate reads a Pod in YAML, into which the rest is set that the Pod of an attempt needs. What is no field of a
-// Pod, and what would be set over, is refused by its name. Its container is called attempt.
+// ReadTemplate parses a Pod in YAML, the template for the Pods of attempts. It returns an error that names the field
+// for unknown fields, and for fields that SIA sets itself. Its container must be called attempt.
 func ReadTemplate(b []byte) (*corev1.Pod, error) {
 	kind := corev1.SchemeGroupVersion.WithKind("Pod")
 	read := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, json.SerializerOptions{Yaml: true,
@@ -29,14 +29,14 @@ func ReadTemplate(b []byte) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// setting is a field of a template.
+// setting is a field that a template must not set.
 type setting struct {
 	field string
-	set   bool
-	why   string
+	set   bool   // whether the template sets it
+	why   string // reason, with advice
 }
 
-// taken are the fields that a template may not set.
+// taken returns the fields that a template must not set.
 func taken(pod *corev1.Pod) []setting {
 	spec := pod.Spec
 	all := []setting{

@@ -19,33 +19,33 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of an attempt's ends.
+// Timeouts of an attempt.
 const (
 	baseWithin = 15 * time.Minute // to fetch the commit
-	packWithin = time.Minute      // to look through the work tree
+	packWithin = time.Minute      // to commit and pack the work tree
 )
 
-// errStopped is the cause with which an attempt ends that a person stopped.
+// errStopped is the cause with which the context of an attempt is canceled when a user stops it.
 var errStopped = errors.New("it was stopped")
 
-// attempt is one under way.
+// attempt is a running attempt.
 type attempt struct {
 	*worker
 	offer *runner.Offer
 	log   *slog.Logger
-	turns int // reported
+	turns int // number of reported turns
 }
 
-// run makes the attempt and reports its result.
+// run runs the attempt and reports its result.
 func (a *attempt) run(ctx context.Context) error {
 	work := a.offer.Work
-	live, dead := context.WithCancelCause(ctx) // also when the attempt was stopped
+	live, dead := context.WithCancelCause(ctx) // not canceled when a user stops the attempt
 	defer dead(nil)
 	ctx, cancel := context.WithCancelCause(live)
 	defer cancel(nil)
 	go a.beat(live, cancel, dead)
 
-	// The address is nowhere: nothing is fetched or pushed there.
+	// The address is invalid on purpose: nothing is fetched from it or pushed to it.
 	repo := a.git.Repo(gitops.Remote{Key: a.client.Host() + " " + work.Repository, URL: "https://runner.invalid/base"})
 	if err := a.fetch(live, repo, work.Start, false); err != nil {
 		return errors.Join(context.Cause(live), err)
@@ -68,7 +68,7 @@ func (a *attempt) run(ctx context.Context) error {
 	in.Affected, in.Cover = a.testing(repo, space)
 	res, err := by.Run(ctx, in, a)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
-		return cause // this runner ends, or has the attempt no longer
+		return cause // the runner stops, or no longer has the attempt
 	}
 	if errors.Is(err, runner.ErrGone) {
 		return err
@@ -76,8 +76,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.report(live, space, res, err)
 }
 
-// beat tells the server that the runner is there. An attempt that a person stopped ends with a result; one that is no
-// longer this runner's ends.
+// beat sends heartbeats. When a user stopped the attempt it cancels the agent with stop, so that a result is reported.
+// When the attempt is no longer this runner's it cancels everything with dead.
 func (a *attempt) beat(ctx context.Context, stop, dead context.CancelCauseFunc) {
 	tick := time.NewTicker(a.Beat)
 	defer tick.Stop()
@@ -107,7 +107,8 @@ func (a *attempt) beat(ctx context.Context, stop, dead context.CancelCauseFunc) 
 	}
 }
 
-// fetch has a commit in the mirror: the one that the attempt begins on, or the one that its tests are compared with.
+// fetch fetches a commit into the mirror: the one that the attempt starts from, or the one that its tests are compared
+// with.
 func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, ofTests bool) error {
 	if repo.HasCommit(commit) {
 		return nil
@@ -122,7 +123,8 @@ func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, o
 	return repo.TakeCommit(ctx, commit, pack, runner.MaxBase)
 }
 
-// testing runs the tests that the work tree's changes can reach, and tests by name; nil: none are to be run, or can be.
+// testing returns functions that run the tests that the work tree's changes can affect, and tests by name; nil: tests
+// are not requested, or can't be run.
 func (a *attempt) testing(
 	repo *gitops.Repo, space *gitops.Workspace,
 ) (affected func(context.Context) (agent.TestsRun, error), cover locate.Cover) {
@@ -143,7 +145,7 @@ func (a *attempt) testing(
 		}
 }
 
-// agent is the one that makes the attempt, as the server would have it.
+// agent returns the agent for the attempt, configured as on the server.
 func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 	if len(work.Coder.Models) == 0 {
 		return nil, errors.New("the server names no model")
@@ -192,7 +194,7 @@ func (a *attempt) Turn(ctx context.Context, t agent.Turn) error {
 	if err != nil {
 		return fmt.Errorf("encode turn %d: %w", t.Number, err)
 	}
-	// The agent gives it ten seconds. A server that starts again needs longer, and the turn is paid for.
+	// The agent's timeout is ten seconds. A restart of the server takes longer, and the turn is paid for.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), runner.Lease)
 	defer cancel()
 	if err := a.client.Turn(ctx, a.offer.Pass, a.turns+1, b); err != nil {
@@ -202,7 +204,7 @@ func (a *attempt) Turn(ctx context.Context, t agent.Turn) error {
 	return nil
 }
 
-// report sends what the agent said, and what it changed.
+// report sends the agent's result, and its change.
 func (a *attempt) report(ctx context.Context, space *gitops.Workspace, res agent.Result, failed error) error {
 	o := runner.Outcome{Result: res}
 	if failed != nil {
@@ -224,7 +226,7 @@ func (a *attempt) report(ctx context.Context, space *gitops.Workspace, res agent
 	return a.client.Result(ctx, a.offer.Pass, runner.JoinResult(b, pack))
 }
 
-// pack commits the work tree and packs what is new in it; nil: nothing is.
+// pack commits the work tree and packs the new objects; nil: nothing changed.
 func (a *attempt) pack(ctx context.Context, space *gitops.Workspace, o *runner.Outcome) ([]byte, error) {
 	if a.offer.Work.Input.Planning {
 		return nil, nil
@@ -237,7 +239,7 @@ func (a *attempt) pack(ctx context.Context, space *gitops.Workspace, o *runner.O
 	switch {
 	case errors.Is(err, gitops.ErrEmpty):
 		return nil, nil
-	case errors.Is(err, gitops.ErrTree): // as on a server, the attempt has failed
+	case errors.Is(err, gitops.ErrTree): // the attempt has failed, as on a server
 		o.Result.End = sia.EndError
 		o.Result.Reason = "the work tree can't be committed: " + err.Error()
 		return nil, nil

@@ -1,14 +1,13 @@
-// Package worker is a runner: it asks a server for attempts and makes them, on a machine that has neither GitHub's nor
+// Package worker is a runner: it takes attempts from a server and runs them, on a machine that has neither GitHub's nor
 // a model's keys.
 //
-// For each attempt it fetches the commit that this begins on, makes a work tree of it, and lets the same agent work as
-// a server would, in the same sandbox. It reports each turn before it goes on, and in the end what the agent said and
-// a pack of what it changed. It calls out only, and speaks with nobody but the server: that passes on what the agent
-// asks the model.
+// For each attempt it fetches the start commit, creates a work tree, and runs the same agent as a server, in the same
+// sandbox. It reports each turn before it continues, and at the end the agent's result and a pack of the change. It
+// makes outgoing requests only, and only to the server, which also forwards the agent's requests to the model.
 //
-// An attempt that is no longer this runner's, because the server did not hear of it for a minute or gave the attempt
-// to another, is given up at once. The package may import app/runner, agent, agent/llm, agent/sandbox, gitops and sia.
-// Start reading at [Run], then attempt.go. [Attempt] makes one that somebody else took.
+// An attempt that is no longer this runner's, because it missed its heartbeats for a minute or the server assigned it
+// to another runner, is given up immediately. The package may import app/runner, agent, agent/llm, agent/sandbox,
+// gitops and sia. Start reading at [Run], then attempt.go. [Attempt] runs one that another process took.
 package worker
 
 import (
@@ -26,26 +25,26 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// pauseAfter is for another runner to take what could not be made here.
+// pauseAfter gives another runner time to take an attempt that could not be run here.
 const pauseAfter = 5 * time.Second
 
-// Config is what a runner works with.
+// Config configures a runner.
 type Config struct {
-	Server    string // its address
-	PlainHTTP bool   // it may be http on another machine
+	Server    string // address of the server
+	PlainHTTP bool   // allows http to another machine
 	Token     string
-	Dir       string           // of mirrors, work trees and caches
-	Attempts  int              // at the same time
-	Once      bool             // makes one attempt, and ends
-	Sandbox   *sandbox.Sandbox // nil: nothing is run
-	AgentPath []string         // folders with agents that are commands
-	AgentEnv  []string         // names of variables that repositories may ask for
-	About     string           // what the server shows of it
+	Dir       string           // folder of mirrors, work trees and caches
+	Attempts  int              // maximum number of concurrent attempts
+	Once      bool             // exit after one attempt
+	Sandbox   *sandbox.Sandbox // nil: no commands are run
+	AgentPath []string         // folders with command agents
+	AgentEnv  []string         // names of variables that repositories may request
+	About     string           // description, shown by the server
 	Logger    *slog.Logger
-	Beat      time.Duration // how often the server hears of it; 0: [runner.Beat]
+	Beat      time.Duration // interval of heartbeats; 0: [runner.Beat]
 }
 
-// worker is a runner at work.
+// worker is a running runner.
 type worker struct {
 	Config
 	client *runner.Client
@@ -70,8 +69,8 @@ func newWorker(c Config) (*worker, error) {
 	return &worker{Config: c, client: client, git: git, tests: tests}, nil
 }
 
-// Run asks for attempts and makes them until ctx ends. Those under way are given back then. It ends with
-// [runner.ErrToken] when the token is not valid, or no longer.
+// Run takes attempts and runs them until ctx ends. Then it releases the running ones. It returns [runner.ErrToken] when
+// the token is not valid.
 func Run(ctx context.Context, c Config) error {
 	w, err := newWorker(c)
 	if err != nil {
@@ -91,7 +90,7 @@ func Run(ctx context.Context, c Config) error {
 		all.Go(func() {
 			if err := w.serve(ctx); err != nil {
 				once.Do(func() { failed = err })
-				cancel(err) // the others end as well
+				cancel(err) // stops the others, too
 			}
 		})
 	}
@@ -99,14 +98,14 @@ func Run(ctx context.Context, c Config) error {
 	return failed
 }
 
-// serve makes attempts one after the other. It goes on whatever the result of one.
+// serve runs attempts one after the other, whatever their results.
 func (w *worker) serve(ctx context.Context) error {
 	about := func() string { return w.About }
 	for ctx.Err() == nil {
 		o, err := w.client.Take(ctx, w.Token, about, w.Logger)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was told to end
+			return nil //nolint:nilerr // canceled by the caller
 		case err != nil:
 			return err
 		}
@@ -114,15 +113,15 @@ func (w *worker) serve(ctx context.Context) error {
 		if w.Once {
 			return nil
 		}
-		if failed != nil { // so that another has it
+		if failed != nil { // let another runner take it
 			runner.Sleep(ctx, pauseAfter)
 		}
 	}
 	return nil
 }
 
-// Attempt makes the attempt of a pass, which somebody else took. It ends with an error when it could not be made here,
-// and another has to; an attempt that is given back since ctx ends, or that is no longer this one's, is none.
+// Attempt runs the attempt of a pass, which another process took. It returns an error when the attempt could not be run
+// here, and not when it was released because ctx ended, or when the pass is no longer valid.
 func Attempt(ctx context.Context, c Config, pass string) error {
 	w, err := newWorker(c)
 	if err != nil {
@@ -140,7 +139,7 @@ func (w *worker) begin(o *runner.Offer) *attempt {
 	return &attempt{worker: w, offer: o, log: w.Logger.With("key", o.Work.Key)}
 }
 
-// make makes one attempt.
+// make runs one attempt.
 func (w *worker) make(ctx context.Context, o *runner.Offer) error {
 	a := w.begin(o)
 	a.log.InfoContext(ctx, "attempt begins", "repo", o.Work.Input.Repo, "issue", o.Work.Input.Issue, "start", o.Work.Start,
@@ -148,7 +147,8 @@ func (w *worker) make(ctx context.Context, o *runner.Offer) error {
 	return w.ended(ctx, a, a.run(ctx))
 }
 
-// ended says how an attempt ended, and gives it back where another has to make it: then it returns why.
+// ended logs the end of an attempt, and releases it if another runner has to run it. It returns err if the attempt
+// could not be run here.
 func (w *worker) ended(ctx context.Context, a *attempt, err error) error {
 	switch {
 	case errors.Is(err, runner.ErrGone):
@@ -166,7 +166,7 @@ func (w *worker) ended(ctx context.Context, a *attempt, err error) error {
 	return nil
 }
 
-// giveBack lets another runner have the attempt at once.
+// giveBack releases the attempt for another runner.
 func (a *attempt) giveBack(ctx context.Context, lost bool) {
 	err := a.client.Release(context.WithoutCancel(ctx), a.offer.Pass, lost)
 	if err != nil && !errors.Is(err, runner.ErrGone) {
