@@ -73,7 +73,7 @@ func (w *appliedEvent) saveHeard() {
 		return
 	}
 	w.exec(`INSERT INTO heard (repo_id, event_id, issue, login, answer, at) VALUES (?, ?, 0, '', '', ?)
-		ON CONFLICT DO NOTHING`, w.before.Repo.ID, heardBy(w.before.ID, w.e.ID), micros(w.s.now()))
+		ON CONFLICT DO NOTHING`, w.before.Repo.ID, heardEventID(w.before.ID, w.e.ID), micros(w.s.now()))
 }
 
 func (w *appliedEvent) saveEvent(stored []byte) {

@@ -50,7 +50,7 @@ func (s *TaskStore) applyTx(
 	if e.ID == "" || e.Fact == nil {
 		return sia.Result{}, errors.New("an event needs an id and a fact")
 	}
-	if err := s.hold(ctx, tx, taskLock(id)); err != nil {
+	if err := s.advisoryLock(ctx, tx, taskLock(id)); err != nil {
 		return sia.Result{}, err
 	}
 	before, err := task(ctx, tx, id)
@@ -70,7 +70,7 @@ func (s *TaskStore) applyTx(
 		return sia.Result{Task: before, Ignored: "the event " + e.ID + " was applied already"}, nil
 	}
 
-	if e.Fact, err = s.withRoom(ctx, tx, before, e.Fact); err != nil {
+	if e.Fact, err = s.checkBudgets(ctx, tx, before, e.Fact); err != nil {
 		return sia.Result{}, err
 	}
 	// Pass Step the event as a replay will: decoded from its stored form.

@@ -58,7 +58,7 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	var effects []string // the effect key of each act; empty: it is no effect
 	acts, err := list(ctx, s.DB, op, func(from row) (a Act, err error) {
 		var effect string
-		err = from.Scan(asMicros{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail, &effect)
+		err = from.Scan(timeColumn{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail, &effect)
 		effects = append(effects, effect)
 		return a, err
 	}, `SELECT at, who, what, repo, task, detail, effect FROM (SELECT at,
@@ -93,11 +93,11 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	if err != nil {
 		return nil, err
 	}
-	return acts, s.explain(op, s.nameWritten(ctx, acts, effects))
+	return acts, s.explain(op, s.addWritten(ctx, acts, effects))
 }
 
-// nameWritten sets Wrote in the acts of completed effects.
-func (s *PersonStore) nameWritten(ctx context.Context, acts []Act, effects []string) error {
+// addWritten sets Wrote in the acts of completed effects.
+func (s *PersonStore) addWritten(ctx context.Context, acts []Act, effects []string) error {
 	tasks := map[sia.TaskID]sia.Task{}
 	for i := range acts {
 		a := &acts[i]
@@ -118,7 +118,7 @@ func (s *PersonStore) nameWritten(ctx context.Context, acts []Act, effects []str
 		if err != nil {
 			return err
 		}
-		if words := a.words(); words != "" {
+		if words := a.describe(); words != "" {
 			a.Detail += ": " + words
 		}
 	}
@@ -133,8 +133,8 @@ func (s *PersonStore) wrote(ctx context.Context, t sia.Task, key string) (w Wrot
 	if err := s.r.QueryRowContext(ctx, `SELECT f.effect, o.event, coalesce(s.github_id, 0) FROM effects f
 		LEFT JOIN task_events o ON o.task_id = f.task_id AND o.event_id = f.key
 		LEFT JOIN surfaces s ON s.task_id = f.task_id AND s.kind = ? WHERE f.key = ?`, SurfaceStatus, key).
-		Scan(asJSON{&f}, &outcome, &status); err != nil {
-		return w, orZero(err)
+		Scan(jsonColumn{&f}, &outcome, &status); err != nil {
+		return w, ignoreNoRows(err)
 	}
 	var e sia.Event
 	if outcome.Valid {
@@ -175,8 +175,8 @@ func (s *PersonStore) wrote(ctx context.Context, t sia.Task, key string) (w Wrot
 	return w, nil
 }
 
-// words describes the written objects, for users.
-func (w Wrote) words() string {
+// describe describes the written objects, for users.
+func (w Wrote) describe() string {
 	var all []string
 	if w.Commit != "" {
 		all = append(all, "commit "+w.Commit.Short())

@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	checkpointEvery = time.Second
-	checkpointBusy  = 200 * time.Millisecond // busy timeout of a restart of the log, which waits for readers
-	walMost         = 16 << 10               // size of the log, in pages of 4 KiB, above which a restart blocks writers
+	checkpointEvery       = time.Second
+	checkpointBusyTimeout = 200 * time.Millisecond // busy timeout of a restart of the log, which waits for readers
+	maxWALPages           = 16 << 10               // 4-KiB pages in the log, above which a restart blocks writers
 )
 
 // background checkpoints SQLite's write-ahead log into the database file, until
@@ -28,14 +28,14 @@ func (s *sqliteDialect) background(ctx context.Context) {
 		// The log restarts only when a checkpoint has caught up with the writers, which may never happen under steady load.
 		// Right after a passive checkpoint little is left to move while they wait. The file is not truncated, because that
 		// takes longest of all, and writers would wait for it, too.
-		if s.moveLog(ctx, "PASSIVE") > walMost {
-			s.moveLog(ctx, "RESTART")
+		if s.runCheckpoint(ctx, "PASSIVE") > maxWALPages {
+			s.runCheckpoint(ctx, "RESTART")
 		}
 	}
 }
 
-// moveLog runs a checkpoint, and returns the number of pages in the log.
-func (s *sqliteDialect) moveLog(ctx context.Context, mode string) (pages int) {
+// runCheckpoint runs a checkpoint, and returns the number of pages in the log.
+func (s *sqliteDialect) runCheckpoint(ctx context.Context, mode string) (pages int) {
 	var busy, moved int
 	err := s.ckpt.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &pages, &moved)
 	if err != nil && ctx.Err() == nil {

@@ -35,8 +35,8 @@ type commits struct {
 
 func newCommits() *commits { return &commits{jobs: make(chan *riverdriver.Notification, 64)} }
 
-// after returns a channel that is closed after the next commit.
-func (c *commits) after() <-chan struct{} {
+// nextCommit returns a channel that is closed after the next commit.
+func (c *commits) nextCommit() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.next == nil {
@@ -45,8 +45,8 @@ func (c *commits) after() <-chan struct{} {
 	return c.next
 }
 
-// done announces a committed transaction and the queues into which it inserted jobs.
-func (c *commits) done(queues []string) {
+// announce announces a committed transaction and the queues into which it inserted jobs.
+func (c *commits) announce(queues []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.next != nil {
@@ -61,13 +61,13 @@ func (c *commits) done(queues []string) {
 	}
 }
 
-// filled records, for each open transaction, the queues into which it inserted jobs. It is safe for concurrent use.
-type filled struct {
+// jobQueues records, for each open transaction, the queues into which it inserted jobs. It is safe for concurrent use.
+type jobQueues struct {
 	mu     sync.Mutex
 	queues map[*sql.Tx][]string
 }
 
-func (f *filled) add(tx *sql.Tx, queue string) {
+func (f *jobQueues) add(tx *sql.Tx, queue string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.queues == nil {
@@ -77,7 +77,7 @@ func (f *filled) add(tx *sql.Tx, queue string) {
 }
 
 // take removes and returns the queues of a transaction.
-func (f *filled) take(tx *sql.Tx) []string {
+func (f *jobQueues) take(tx *sql.Tx) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	queues := f.queues[tx]
@@ -88,8 +88,8 @@ func (f *filled) take(tx *sql.Tx) []string {
 // commitDriver is River's driver, with a listener that also receives the commits of this process.
 type commitDriver struct {
 	riverdriver.Driver[*sql.Tx]
-	s     *DB
-	alone bool // no other process works on the database
+	s             *DB
+	singleProcess bool // no other process works on the database
 }
 
 // GetListener implements riverdriver.Driver.
@@ -101,7 +101,7 @@ func (d commitDriver) GetListener(p *riverdriver.GetListenenerParams) riverdrive
 // UnwrapExecutor implements riverdriver.Driver.
 func (d commitDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
 	x := d.Driver.UnwrapExecutor(tx)
-	if d.alone {
+	if d.singleProcess {
 		return noNotifyTx{x}
 	}
 	return x
@@ -128,19 +128,19 @@ type commitListener struct {
 	stop   func() // stops receiving from others
 }
 
-// listenAgain is the delay before connecting again after a failure.
-const listenAgain = 5 * time.Second
+// listenRetryDelay is the delay before connecting again after a failure.
+const listenRetryDelay = 5 * time.Second
 
 // Connect implements riverdriver.Listener. A goroutine of its own receives the notifications of other processes:
 // canceling a wait for each local commit would make database/sql close the connection.
 func (l *commitListener) Connect(ctx context.Context) error {
 	err := l.connect(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var hearing sync.WaitGroup
-	hearing.Go(func() { l.hear(ctx, err) })
+	var forwarding sync.WaitGroup
+	forwarding.Go(func() { l.forward(ctx, err) })
 	l.stop = func() {
 		cancel()
-		hearing.Wait()
+		forwarding.Wait()
 	}
 	return nil
 }
@@ -156,14 +156,14 @@ func (l *commitListener) connect(ctx context.Context) error {
 	return err
 }
 
-// hear forwards notifications of other processes until ctx ends. err is the result of connect.
-func (l *commitListener) hear(ctx context.Context, err error) {
+// forward forwards notifications of other processes until ctx ends. err is the result of connect.
+func (l *commitListener) forward(ctx context.Context, err error) {
 	for {
 		for err == nil {
 			var n *riverdriver.Notification
 			if n, err = l.Listener.WaitForNotification(ctx); err == nil {
 				select {
-				case l.others <- inCommon(n):
+				case l.others <- withCommonQueue(n):
 				case <-ctx.Done():
 				}
 			}
@@ -178,9 +178,9 @@ func (l *commitListener) hear(ctx context.Context, err error) {
 			return
 		}
 		l.log.WarnContext(ctx, "the database's notifications can't be heard: other processes' jobs are found by looking "+
-			"once a second", "again_in", listenAgain, "err", err)
+			"once a second", "again_in", listenRetryDelay, "err", err)
 		select {
-		case <-time.After(listenAgain):
+		case <-time.After(listenRetryDelay):
 		case <-ctx.Done():
 			return
 		}

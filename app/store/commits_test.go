@@ -58,7 +58,7 @@ func TestWorkersHearOfCommits(t *testing.T) {
 func TestNothingIsHeardOfWhatWasUndone(t *testing.T) {
 	s := opened(t)
 	ctx := context.Background()
-	after := s.commits.after()
+	after := s.commits.nextCommit()
 	body := make([]byte, 1<<20) // that can't be packed
 	if _, err := rand.Read(body); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 	var c conditions
 	c.also(true, s.sees("repo_id"), v.args()...)
 	c.also(f.Repo != 0, "repo_id = ?", f.Repo)
-	c.also(len(f.States) > 0, "state "+s.among(texts), array[sia.State](f.States))
+	c.also(len(f.States) > 0, "state "+s.inList(texts), jsonArray[sia.State](f.States))
 	c.also(f.Temperature != "", "temperature <> '' AND temperature = ?", f.Temperature)
 	c.also(f.Technique != "", "id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
 	for _, word := range strings.Fields(f.Text) { // in a form that works on both databases

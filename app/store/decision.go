@@ -16,7 +16,7 @@ func (s *DecisionStore) LogDecision(ctx context.Context, d sia.Decision) error {
 	if d.ID == "" || d.Type == "" {
 		return fmt.Errorf("%s: a decision needs an id and a type", op)
 	}
-	return s.exec(ctx, op, `INSERT INTO decisions (`+decisionColumns+`) VALUES (`+marks(decisionColumns)+`)
+	return s.exec(ctx, op, `INSERT INTO decisions (`+decisionColumns+`) VALUES (`+params(decisionColumns)+`)
 		ON CONFLICT (id) DO NOTHING`, decisionFields(&d)...)
 }
 
@@ -31,8 +31,8 @@ const decisionColumns = `id, task_id, repo_id, attempt, type, policy, context, o
 	outcome, credit`
 
 func decisionFields(d *sia.Decision) []any {
-	return []any{&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, asJSON{&d.Context}, asJSON{&d.Options},
-		&d.Choice, &d.Propensity, &d.Reason, asMicros{&d.At}, &d.Outcome, &d.Credit}
+	return []any{&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, jsonColumn{&d.Context}, jsonColumn{&d.Options},
+		&d.Choice, &d.Propensity, &d.Reason, timeColumn{&d.At}, &d.Outcome, &d.Credit}
 }
 
 func scanDecision(from row) (d sia.Decision, err error) {
@@ -107,11 +107,11 @@ func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool
 // their order, because a lock serializes the transactions that assign them.
 func (s *OutcomeStore) record(ctx context.Context, op, table, columns string, fields []any) (isNew bool, err error) {
 	err = s.write(ctx, op, func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, table); err != nil {
+		if err := s.advisoryLock(ctx, tx, table); err != nil {
 			return err
 		}
 		n, err := affected(ctx, tx, `INSERT INTO `+table+` (`+columns+`)
-			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM `+table+`)`+strings.TrimPrefix(marks(columns), "?")+`)
+			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM `+table+`)`+strings.TrimPrefix(params(columns), "?")+`)
 			ON CONFLICT DO NOTHING`, fields[1:]...)
 		isNew = n == 1
 		return err
@@ -124,8 +124,8 @@ const outcomeColumns = `id, task_id, intervention, repo_id, org, repo, pattern, 
 
 func (o *Outcome) fields() []any {
 	return []any{&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
-		&o.Resolved, &o.Attempt, &o.Z, asJSON{&o.Confidence}, &o.Setup, &o.Decision, asMicros{&o.At}, &o.Imported.Resolved,
-		&o.Imported.Tried}
+		&o.Resolved, &o.Attempt, &o.Z, jsonColumn{&o.Confidence}, &o.Setup, &o.Decision, timeColumn{&o.At},
+		&o.Imported.Resolved, &o.Imported.Tried}
 }
 
 func scanOutcome(from row) (o Outcome, err error) {

@@ -78,7 +78,7 @@ func (s *DeliveryStore) SaveDelivery(ctx context.Context, d Delivery) (fresh boo
 	if err := s.inbox.do(ctx, saving); err != nil {
 		if ctx.Err() != nil {
 			err = &sia.Error{Op: "save delivery " + d.GUID, Err: err,
-				Message: "the database " + s.named() + " took longer than the sender waited"}
+				Message: "the database " + s.name() + " took longer than the sender waited"}
 		}
 		return false, s.explain("save delivery "+d.GUID, err)
 	}
@@ -95,23 +95,23 @@ type savedDelivery struct {
 func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery) error {
 	return s.write(ctx, "save deliveries", func(tx *sql.Tx) error {
 		first := make(map[string]*savedDelivery, len(all))
-		var unlike []*savedDelivery // without duplicate GUIDs
+		var unique []*savedDelivery // without duplicate GUIDs
 		for _, d := range all {
 			if d.fresh = false; first[d.GUID] == nil {
 				first[d.GUID] = d
-				unlike = append(unlike, d)
+				unique = append(unique, d)
 			}
 		}
 		var fresh []string
-		for len(unlike) > 0 {
+		for len(unique) > 0 {
 			// In powers of two, to limit the number of prepared statements.
-			n := 1 << (bits.Len(uint(len(unlike))) - 1)
-			guids, err := insertDeliveries(ctx, tx, unlike[:n])
+			n := 1 << (bits.Len(uint(len(unique))) - 1)
+			guids, err := insertDeliveries(ctx, tx, unique[:n])
 			if err != nil {
 				return err
 			}
 			fresh = append(fresh, guids...)
-			unlike = unlike[n:]
+			unique = unique[n:]
 		}
 		for _, guid := range fresh {
 			first[guid].fresh = true
@@ -139,7 +139,7 @@ func (s *DB) insertDeliveryJob(ctx context.Context, tx *sql.Tx, guids []string) 
 	if len(guids) == 0 {
 		return nil
 	}
-	s.filled.add(tx, queueDeliveries)
+	s.jobQueues.add(tx, queueDeliveries)
 	_, err := s.jobs.InsertManyFastTx(ctx, tx, []river.InsertManyParams{{Args: deliveriesArgs{guids}}})
 	return err
 }
@@ -155,7 +155,7 @@ func (s *DeliveryStore) delivery(ctx context.Context, guid string) (deliveryRow,
 	d := deliveryRow{Delivery: Delivery{GUID: guid}}
 	err := s.r.QueryRowContext(ctx, `SELECT event, action, installation_id, repo, body, received_at, state, tries
 		FROM deliveries WHERE guid = ?`, guid).Scan(&d.Event, &d.Action, &d.Installation, &d.Repo,
-		unpacked{&d.Body}, asMicros{&d.Received}, &d.state, &d.tries)
+		packedColumn{&d.Body}, timeColumn{&d.Received}, &d.state, &d.tries)
 	return d, s.explain("load delivery "+guid, orNotFound(err))
 }
 
@@ -163,15 +163,15 @@ func (s *DeliveryStore) delivery(ctx context.Context, guid string) (deliveryRow,
 // none.
 func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 	return load(ctx, s.DB, "load the latest delivery", func(from row) (d Delivery, err error) {
-		err = from.Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, asMicros{&d.Received})
+		err = from.Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, timeColumn{&d.Received})
 		return d, err
 	}, `SELECT guid, event, action, installation_id, repo, received_at FROM deliveries ORDER BY id DESC LIMIT 1`)
 }
 
 // Arrived returns those of the deliveries that are in the database.
 func (s *DeliveryStore) Arrived(ctx context.Context, guids []string) (map[string]bool, error) {
-	return s.present(ctx, "look which deliveries arrived", `SELECT guid FROM deliveries WHERE guid `+s.among(texts),
-		array[string](guids))
+	return s.present(ctx, "look which deliveries arrived", `SELECT guid FROM deliveries WHERE guid `+s.inList(texts),
+		jsonArray[string](guids))
 }
 
 // SaveAnswered records that every delivery that was acknowledged to GitHub by a time is in the database.
@@ -182,8 +182,8 @@ func (s *DeliveryStore) SaveAnswered(ctx context.Context, at time.Time) error {
 
 // Answered returns the time that SaveAnswered recorded; zero: the database is new.
 func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(asMicros{&at})
-	return at, s.explain("look until when deliveries arrived", orZero(err))
+	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(timeColumn{&at})
+	return at, s.explain("look until when deliveries arrived", ignoreNoRows(err))
 }
 
 // PruneDeliveries deletes finished deliveries that were received before a time. A

@@ -25,7 +25,7 @@ type deliveriesWorker struct {
 func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesArgs]) error {
 	guids := job.Args.GUIDs
 	if len(guids) > 1 && job.Attempt > 1 {
-		return w.part(ctx, job, guids)
+		return w.split(ctx, job, guids)
 	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -41,7 +41,7 @@ func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesAr
 			all.Go(func() {
 				later, err := w.e.deliver(ctx, guid, job.Attempt)
 				if err == nil && later != nil {
-					err = w.tryLater(ctx, job, *later)
+					err = w.retryLater(ctx, job, *later)
 				}
 				if err != nil {
 					leave(guid)
@@ -59,21 +59,21 @@ func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesAr
 	case len(left) == 0:
 		return nil
 	case len(guids) > 1:
-		return w.part(ctx, job, left)
+		return w.split(ctx, job, left)
 	case ctx.Err() != nil:
 		return fmt.Errorf("delivery %s was interrupted: %w", guids[0], context.Canceled)
 	}
 	return river.JobSnooze(w.e.c.Backoff(1))
 }
 
-// part inserts a job for each of the given deliveries that is still pending, and completes the common job.
-func (w *deliveriesWorker) part(ctx context.Context, job *river.Job[deliveriesArgs], guids []string) error {
+// split inserts a job for each of the given deliveries that is still pending, and completes the common job.
+func (w *deliveriesWorker) split(ctx context.Context, job *river.Job[deliveriesArgs], guids []string) error {
 	s := w.e.s
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	return s.write(saving, "give each delivery a job of its own", func(tx *sql.Tx) error {
 		pending, err := collect(saving, tx, scanValue[string], `SELECT guid FROM deliveries
-			WHERE state = 'pending' AND tries = 0 AND guid `+s.among(texts)+` ORDER BY id`, array[string](guids))
+			WHERE state = 'pending' AND tries = 0 AND guid `+s.inList(texts)+` ORDER BY id`, jsonArray[string](guids))
 		if err != nil {
 			return err
 		}
@@ -86,8 +86,8 @@ func (w *deliveriesWorker) part(ctx context.Context, job *river.Job[deliveriesAr
 	})
 }
 
-// triedLater is a delivery that is retried.
-type triedLater struct {
+// deliveryRetry is a delivery that is retried.
+type deliveryRetry struct {
 	guid  string
 	tries int // number of tries to add
 	cause error
@@ -97,7 +97,7 @@ type triedLater struct {
 // deliver processes a delivery in a slot that the caller has taken, and frees the slot. attempt is the job's, from 1:
 // after all but the last, the process died. later is nil when the delivery is finished. The error is set only when the
 // engine stops.
-func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *triedLater, err error) {
+func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *deliveryRetry, err error) {
 	free := sync.OnceFunc(func() { <-e.deliverySlots })
 	defer free()
 	done, err := e.pace.turn(ctx)
@@ -105,8 +105,8 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 		return nil, fmt.Errorf("delivery %s was interrupted: %w", guid, context.Canceled)
 	}
 	defer done()
-	again := func(tries int, cause error, delay time.Duration) (*triedLater, error) {
-		return &triedLater{guid, tries, cause, delay}, nil
+	again := func(tries int, cause error, delay time.Duration) (*deliveryRetry, error) {
+		return &deliveryRetry{guid, tries, cause, delay}, nil
 	}
 	d, err := e.s.delivery(ctx, guid)
 	switch {
@@ -127,7 +127,7 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 	case sia.WaitsTurn(err):
 		return again(attempt-1, err, sia.RetryAfter(err))
 	case sia.IsPermanent(err), tries >= e.c.Tries:
-		closed.state, closed.words = "failed", forPeople(err)
+		closed.state, closed.words = "failed", userMessage(err)
 		e.s.log.ErrorContext(ctx, "delivery given up", "delivery", guid, "err", err)
 	default:
 		return again(attempt, err, max(e.c.Backoff(tries), sia.RetryAfter(err)))
@@ -146,7 +146,7 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 func (e *Engine) callDelivery(ctx context.Context, d Delivery) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.c.DeliveryTimeout)
 	defer cancel()
-	defer e.s.noPanic(ctx, "work on delivery "+d.GUID, &err)
+	defer e.s.recoverPanic(ctx, "work on delivery "+d.GUID, &err)
 	return e.h.Delivery(ctx, d)
 }
 
@@ -156,7 +156,7 @@ type closedDelivery struct{ guid, state, words string }
 // closeDeliveries closes deliveries. River completes their jobs afterwards in batches: a job that a crash leaves
 // behind finds its deliveries closed.
 func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDelivery) error {
-	var done array[string]
+	var done jsonArray[string]
 	var failed []closedDelivery
 	for _, d := range all {
 		if d.state == "done" {
@@ -168,7 +168,7 @@ func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDeliver
 	return s.write(ctx, "close deliveries", func(tx *sql.Tx) error {
 		if len(done) > 0 {
 			if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'done', error = ''
-				WHERE guid `+s.among(texts), done); err != nil {
+				WHERE guid `+s.inList(texts), done); err != nil {
 				return err
 			}
 		}
@@ -182,9 +182,9 @@ func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDeliver
 	})
 }
 
-// tryLater records a try and inserts the job for the next one, which replaces the current job if that has no other
+// retryLater records a try and inserts the job for the next one, which replaces the current job if that has no other
 // delivery.
-func (w *deliveriesWorker) tryLater(ctx context.Context, job *river.Job[deliveriesArgs], l triedLater) error {
+func (w *deliveriesWorker) retryLater(ctx context.Context, job *river.Job[deliveriesArgs], l deliveryRetry) error {
 	s := w.e.s
 	s.log.WarnContext(ctx, "delivery is tried again", "delivery", l.guid, "in", l.delay, "err", l.cause)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -196,7 +196,7 @@ func (w *deliveriesWorker) tryLater(ctx context.Context, job *river.Job[deliveri
 			}
 		}
 		if _, err := tx.ExecContext(saving, `UPDATE deliveries SET tries = tries + ?, error = ? WHERE guid = ?`,
-			l.tries, forPeople(l.cause), l.guid); err != nil {
+			l.tries, userMessage(l.cause), l.guid); err != nil {
 			return err
 		}
 		_, err := s.insert(saving, tx, deliveriesArgs{[]string{l.guid}}, queueDeliveries, s.now().Add(l.delay))

@@ -12,8 +12,8 @@ import (
 // dialect covers the differences between SQLite (sqlite.go) and PostgreSQL (postgres.go). All other statements are
 // written once, in SQL that both accept, with ? for parameters. docs/adr/0027 explains how they are kept compatible.
 type dialect interface {
-	// named returns the name of the database for messages, without a password.
-	named() string
+	// name returns the name of the database for messages, without a password.
+	name() string
 	// open opens the pools.
 	open(ctx context.Context) error
 	// close closes everything that open opened, except the pools.
@@ -22,12 +22,12 @@ type dialect interface {
 	driver() riverdriver.Driver[*sql.Tx]
 	// goose returns goose's dialect.
 	goose() goose.Dialect
-	// versioned returns a query that reports whether goose's version table exists.
-	versioned() string
+	// versionTableQuery returns a query that reports whether goose's version table exists.
+	versionTableQuery() string
 	// schema translates a migration, which is written for SQLite.
 	schema(migration string) string
-	// rights returns an error when the user may not create the tables, or not write to existing ones.
-	rights(ctx context.Context) error
+	// checkRights returns an error when the user may not create the tables, or not write to existing ones.
+	checkRights(ctx context.Context) error
 	// background runs maintenance until ctx ends.
 	background(ctx context.Context)
 
@@ -35,12 +35,12 @@ type dialect interface {
 	begin(ctx context.Context) (tx *sql.Tx, done func(), err error)
 	// committers returns how many transactions that save deliveries run concurrently.
 	committers() int
-	// again reports whether a transaction that failed with err may succeed when it is retried.
-	again(err error) bool
-	// hold takes an exclusive lock by name, until the transaction ends.
-	hold(ctx context.Context, tx *sql.Tx, what string) error
-	// view begins a read-only snapshot transaction.
-	view(ctx context.Context) (*sql.Tx, error)
+	// retryable reports whether a transaction that failed with err may succeed when it is retried.
+	retryable(err error) bool
+	// advisoryLock takes an exclusive lock by name, until the transaction ends.
+	advisoryLock(ctx context.Context, tx *sql.Tx, what string) error
+	// snapshot begins a read-only snapshot transaction.
+	snapshot(ctx context.Context) (*sql.Tx, error)
 	// message returns, for users, the meaning of a database error and what to do; "" when the error is clear enough.
 	message(err error) string
 
@@ -48,33 +48,33 @@ type dialect interface {
 	shared() bool
 	// claim locks the jobs of the database for this process.
 	claim(ctx context.Context) (unlock func() error, err error)
-	// revive makes the jobs of a dead process available again.
-	revive(ctx context.Context) (jobs int64, err error)
+	// requeueOrphans makes the jobs of a dead process available again.
+	requeueOrphans(ctx context.Context) (jobs int64, err error)
 
 	// stamp returns a time as River stores it.
 	stamp(t time.Time) any
 	// leaseClock returns an SQL expression for the clock of leases, which all engines share: microseconds since 1970 UTC.
 	leaseClock() string
 
-	// among returns the right side of a condition: the value on its left is in a parameter that is a JSON array.
-	among(kind listKind) string
+	// inList returns the right side of a condition: the value on its left is in a parameter that is a JSON array.
+	inList(kind listKind) string
 	// repoOf returns an SQL expression for the repository id in a column that has task ids.
 	repoOf(column string) string
 
-	// locked returns the suffix of a SELECT that locks its rows for a later update.
-	locked() string
+	// forUpdate returns the suffix of a SELECT that locks its rows for a later update.
+	forUpdate() string
 
 	// columnsQuery lists the columns of SIA's tables: table, column, type, place in the primary key from 1, and whether
 	// the table has rowids.
 	columnsQuery() string
-	// copied advances the sequence of a table beyond the rows that were copied with their numbers.
-	copied(ctx context.Context, tx *sql.Tx, t table) error
-	// quiet returns an error when a server works on the database; on SQLite none can start until release.
-	quiet(ctx context.Context) (release func() error, err error)
-	// alone locks out other moves to the database until release, and deletes the remains of killed trials.
-	alone(ctx context.Context) (release func() error, err error)
-	// aside creates an empty temporary database on the same disk or server, for the trial of a move.
-	aside(ctx context.Context, c Config) (_ Config, drop func() error, err error)
+	// advanceSequence advances the sequence of a table beyond the rows that were copied with their numbers.
+	advanceSequence(ctx context.Context, tx *sql.Tx, t table) error
+	// requireIdle returns an error when a server works on the database; on SQLite none can start until release.
+	requireIdle(ctx context.Context) (release func() error, err error)
+	// lockMoves locks out other moves to the database until release, and deletes the remains of killed trials.
+	lockMoves(ctx context.Context) (release func() error, err error)
+	// createTrial creates an empty temporary database on the same disk or server, for the trial of a move.
+	createTrial(ctx context.Context, c Config) (_ Config, drop func() error, err error)
 
 	// Backup writes a consistent snapshot of the database to a new file that only its owner can read, while this or
 	// other processes write. The file appears under its name when it is complete and verified. Backup takes as long as

@@ -21,8 +21,8 @@ var errStopping = errors.New("this server stops; the effect goes on on another, 
 // errUnknownKind is the reason why an effect of an unknown kind waits.
 var errUnknownKind = errors.New("this version of SIA does not know this kind of effect: it waits for a newer one")
 
-// unknownAgain is the delay before any server looks again at an effect of an unknown kind.
-const unknownAgain = 5 * time.Second
+// unknownKindDelay is the delay before any server looks again at an effect of an unknown kind.
+const unknownKindDelay = 5 * time.Second
 
 // effectArgs has the arguments of the job that carries out an effect.
 type effectArgs struct {
@@ -52,7 +52,7 @@ func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*
 	e, key := w.e, job.Args.Key
 	held, f, until, err := e.take(ctx, key, key)
 	if err == nil && f.State != EffectPending {
-		held, err = w.leftJoined(ctx, f.Task, key)
+		held, err = w.takeJoined(ctx, f.Task, key)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -64,14 +64,14 @@ func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*
 		e.s.log.ErrorContext(ctx, "effect not begun", "effect", key, "err", err)
 		return nil, river.JobSnooze(e.c.Backoff(1))
 	case held == nil && f.State == EffectPending:
-		return nil, w.wait(ctx, job, until)
+		return nil, w.waitForLease(ctx, job, until)
 	}
 	return held, nil
 }
 
-// leftJoined takes the lease of a pending effect that joined another one and so has no job of its own, which happens
+// takeJoined takes the lease of a pending effect that joined another one and so has no job of its own, which happens
 // when the job was postponed in between; nil: there is none, or another run has it.
-func (w *effectWorker) leftJoined(ctx context.Context, id sia.TaskID, job string) (*heldLease, error) {
+func (w *effectWorker) takeJoined(ctx context.Context, id sia.TaskID, job string) (*heldLease, error) {
 	key, err := load(ctx, w.e.s.DB, "look for what was left of task "+string(id), scanValue[string], `SELECT key
 		FROM effects WHERE task_id = ? AND state = 'pending' AND job_id = 0 LIMIT 1`, id)
 	if errors.Is(err, ErrNotFound) {
@@ -89,7 +89,7 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	defer held.end()
 	f := held.f
 	if !f.Kind.Known() {
-		return nil, w.later(ctx, job, held, errUnknownKind, unknownAgain, 0)
+		return nil, w.postpone(ctx, job, held, errUnknownKind, unknownKindDelay, 0)
 	}
 	if f.Cancelled {
 		return w.finish(ctx, job, held, w.cancelled(ctx, f.Effect), ErrCancelled)
@@ -105,16 +105,16 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 		return w.finish(ctx, job, held, w.failed(ctx, f.Effect, err), err)
 	}
 	if f.Kind.Long() || f.Kind.RunsTests() {
-		if err := held.hasMirror(ctx); err != nil {
+		if err := held.recordMirror(ctx); err != nil {
 			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "effect", f.Key, "err", err)
 		}
 		if w.e.stopping.Err() != nil { // River started the job again before it was stopped itself
-			return nil, w.later(ctx, job, held, errStopping, 0, 0)
+			return nil, w.postpone(ctx, job, held, errStopping, 0, 0)
 		}
 		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
 	}
 	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries == w.e.c.Tries), f.Effect)
-	return w.report(ctx, job, held, tries, fact, err)
+	return w.handleResult(ctx, job, held, tries, fact, err)
 }
 
 // lastTry is the context key of the value that LastTry returns.
@@ -159,12 +159,12 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 }
 
 func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact sia.Fact, err error) {
-	defer w.e.s.noPanic(ctx, "carry out "+f.Key, &err)
+	defer w.e.s.recoverPanic(ctx, "carry out "+f.Key, &err)
 	return w.e.h.Effect(ctx, t, f)
 }
 
-// noPanic converts a panic of a handler into an error. It must be deferred.
-func (s *DB) noPanic(ctx context.Context, op string, err *error) {
+// recoverPanic converts a panic of a handler into an error. It must be deferred.
+func (s *DB) recoverPanic(ctx context.Context, op string, err *error) {
 	if p := recover(); p != nil {
 		s.log.ErrorContext(ctx, "handler panicked", "op", op, "panic", p, "stack", string(debug.Stack()))
 		*err = &sia.Error{Op: op, Err: fmt.Errorf("panic: %v", p),
@@ -172,8 +172,9 @@ func (s *DB) noPanic(ctx context.Context, op string, err *error) {
 	}
 }
 
-// report handles the result of a try. Its writes take effect only while the lease is held, see save and later.
-func (w *effectWorker) report(
+// handleResult handles the result of a try. Its writes take effect only while the lease is held, see saveOutcome and
+// postpone.
+func (w *effectWorker) handleResult(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, tries int, fact sia.Fact, err error,
 ) (joined *heldLease, _ error) {
 	switch {
@@ -184,17 +185,17 @@ func (w *effectWorker) report(
 	case errors.Is(context.Cause(held.ctx), ErrCancelled):
 		return w.finish(ctx, job, held, w.cancelled(ctx, held.f.Effect), ErrCancelled)
 	case errors.Is(context.Cause(held.ctx), errStopping):
-		return nil, w.later(ctx, job, held, errStopping, 0, 0)
+		return nil, w.postpone(ctx, job, held, errStopping, 0, 0)
 	case interrupted(ctx): // the engine stops: River makes the job available again
 		held.release(ctx)
 		return nil, fmt.Errorf("effect %s was interrupted: %w", held.key, context.Canceled)
 	case sia.WaitsTurn(err):
 		w.e.s.holdWrites(ctx, held.f.Task)
-		return nil, w.later(ctx, job, held, err, sia.RetryAfter(err), 0)
+		return nil, w.postpone(ctx, job, held, err, sia.RetryAfter(err), 0)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
 		return w.finish(ctx, job, held, w.failed(ctx, held.f.Effect, err), err)
 	default:
-		return nil, w.later(ctx, job, held, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
+		return nil, w.postpone(ctx, job, held, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
 	}
 }
 
@@ -208,16 +209,16 @@ func (w *effectWorker) finish(
 		s.log.WarnContext(ctx, "effect not carried out", "task", f.Task, "effect", f.Key, "err", cause)
 	}
 	for try := 1; ; try++ {
-		joined, err := w.save(ctx, job, held, fact)
+		joined, err := w.saveOutcome(ctx, job, held, fact)
 		if err == nil {
 			return joined, nil
 		}
 		var trouble *sia.Error
 		if !errors.As(err, &trouble) {
-			return nil, w.later(ctx, job, held, err, w.e.c.Backoff(f.Tries+1), 1)
+			return nil, w.postpone(ctx, job, held, err, w.e.c.Backoff(f.Tries+1), 1)
 		}
 		if try == w.e.c.Tries || w.e.stopping.Err() != nil {
-			return nil, w.later(ctx, job, held, err, w.e.c.Backoff(1), 0)
+			return nil, w.postpone(ctx, job, held, err, w.e.c.Backoff(1), 0)
 		}
 		s.log.ErrorContext(ctx, "outcome can't be written down yet", "task", f.Task, "effect", f.Key, "err", err)
 		select {
@@ -227,10 +228,10 @@ func (w *effectWorker) finish(
 	}
 }
 
-// save closes the effect, applies its outcome and completes the job, or takes the lease of the effect that joins, in
-// one transaction. It changes nothing when another run took the effect over. It ignores the end of ctx, because a
-// finished outcome must be saved.
-func (w *effectWorker) save(
+// saveOutcome closes the effect, applies its outcome and completes the job, or takes the lease of the effect that
+// joins, in one transaction. It changes nothing when another run took the effect over. It ignores the end of ctx,
+// because a finished outcome must be saved.
+func (w *effectWorker) saveOutcome(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, fact sia.Fact,
 ) (joined *heldLease, _ error) {
 	s, f := w.e.s, held.f
@@ -264,27 +265,27 @@ func (w *effectWorker) save(
 			return complete(saving, tx, job)
 		}
 		joined = w.e.newLease(ctx, next.Key, job.Args.Key)
-		w.e.enter(joined) // created in this transaction, so no other run has it
+		w.e.register(joined) // created in this transaction, so no other run has it
 		return joined.takeTx(saving, tx)
 	})
 	if joined != nil {
-		joined.hold(began, err)
+		joined.activate(began, err)
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case res == nil:
-		logLost(ctx, s.log, f.Key)
+		logOutcomeDropped(ctx, s.log, f.Key)
 	default:
 		s.logApplied(ctx, f.Task, ev, *res)
 	}
 	return joined, nil
 }
 
-// later postpones the effect and counts the failed tries, unless another run has the lease. It replaces the job by a
+// postpone postpones the effect and counts the failed tries, unless another run has the lease. It replaces the job by a
 // new one, because a job that River snoozes is up to five seconds late, and is lost when it is cancelled at that
 // moment.
-func (w *effectWorker) later(
+func (w *effectWorker) postpone(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, cause error, delay time.Duration, failed int,
 ) error {
 	s, key := w.e.s, held.key
@@ -301,7 +302,7 @@ func (w *effectWorker) later(
 			return err
 		}
 		n, err := affected(ctx, tx, `UPDATE effects SET tries = tries + ?, error = ?, lease_until = 0
-			WHERE key = ? AND state = 'pending' AND lease_token = ?`, failed+crashed, forPeople(cause), key, held.token)
+			WHERE key = ? AND state = 'pending' AND lease_token = ?`, failed+crashed, userMessage(cause), key, held.token)
 		if mine = n; err != nil || mine == 0 {
 			return err
 		}
@@ -312,15 +313,15 @@ func (w *effectWorker) later(
 		s.log.ErrorContext(ctx, "failed try not counted", "effect", key, "err", err)
 		return river.JobSnooze(delay)
 	case mine == 0:
-		logLost(ctx, s.log, key)
+		logOutcomeDropped(ctx, s.log, key)
 	default:
 		s.log.WarnContext(ctx, "effect is tried again", "effect", key, "in", delay, "err", cause)
 	}
 	return nil
 }
 
-// logLost logs that the outcome of a run was dropped.
-func logLost(ctx context.Context, log *slog.Logger, key string) {
+// logOutcomeDropped logs that the outcome of a run was dropped.
+func logOutcomeDropped(ctx context.Context, log *slog.Logger, key string) {
 	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "effect", key)
 }
 
@@ -334,7 +335,7 @@ const saveTimeout = 30 * time.Second
 
 // failed returns the outcome of an effect that was given up.
 func (w *effectWorker) failed(ctx context.Context, f sia.Effect, err error) sia.Fact {
-	return sia.EffectFailed{Effect: f.Kind, Reason: forPeople(err), Cost: w.spent(ctx, f).Cost, SHA: f.SHA, Part: f.Part}
+	return sia.EffectFailed{Effect: f.Kind, Reason: userMessage(err), Cost: w.spent(ctx, f).Cost, SHA: f.SHA, Part: f.Part}
 }
 
 // cancelled returns the outcome of an effect that was cancelled before it returned a result.
@@ -362,9 +363,9 @@ func (w *effectWorker) spent(ctx context.Context, f sia.Effect) sia.AttemptEnded
 	return used
 }
 
-// forPeople returns the user-facing message of a sia.Error, or else the
+// userMessage returns the user-facing message of a sia.Error, or else the
 // error's text, in at most 1000 bytes.
-func forPeople(err error) string {
+func userMessage(err error) string {
 	var e *sia.Error
 	words := err.Error()
 	if errors.As(err, &e) && e.Message != "" {

@@ -69,7 +69,7 @@ const coderOutcomeColumns = `id, task_id, attempt, repo_id, org, kind, coder, ag
 
 func (o *CoderOutcome) fields() []any {
 	return []any{&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved,
-		&o.Changed, asJSON{&o.Failed}, asMicros{&o.At}}
+		&o.Changed, jsonColumn{&o.Failed}, timeColumn{&o.At}}
 }
 
 func scanCoderOutcome(from row) (o CoderOutcome, err error) {

@@ -125,20 +125,20 @@ type Engine struct {
 
 	newer sync.Once // logs that the schema is newer than this program
 
-	holder string // unique id of the engine in its leases
-	mu     sync.Mutex
-	held   map[string]*heldLease // of the running effects, by their keys
-	others map[int64]bool        // the running jobs of other kinds than effects
+	holder    string // unique id of the engine in its leases
+	mu        sync.Mutex
+	held      map[string]*heldLease // of the running effects, by their keys
+	otherJobs map[int64]bool        // the running jobs of other kinds than effects
 
 	shares map[string]*shares // of the queues with lanes
 
 	deliverySlots chan struct{} // semaphore for the deliveries in progress, of all jobs
 	pace          *pace
 
-	stopping context.Context // ends when Stop is called
-	stop     context.CancelFunc
-	beating  sync.WaitGroup
-	endBeat  context.CancelFunc
+	stopping      context.Context // ends when Stop is called
+	stop          context.CancelFunc
+	heartbeats    sync.WaitGroup
+	stopHeartbeat context.CancelFunc
 }
 
 // Start starts an engine. Jobs that a dead process was running are run again
@@ -147,7 +147,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	if h.Delivery == nil || h.Effect == nil {
 		return nil, errors.New("start the engine: a handler of deliveries and one of effects are needed")
 	}
-	if err := s.current(ctx); err != nil {
+	if err := s.requireCurrent(ctx); err != nil {
 		return nil, err
 	}
 	if h.Boundary == nil {
@@ -161,7 +161,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 		}
 	}
 	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: rand.Text(),
-		held: map[string]*heldLease{}, others: map[int64]bool{}}
+		held: map[string]*heldLease{}, otherJobs: map[int64]bool{}}
 	e.deliverySlots, e.pace = make(chan struct{}, e.c.Deliveries), newPace(s.inbox)
 	e.shares = map[string]*shares{queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts),
 		queueTests: newShares(e.c.Attempts)}
@@ -174,7 +174,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 
 func (e *Engine) start(ctx context.Context) error {
 	if !e.c.Shared {
-		revived, err := e.s.revive(ctx)
+		revived, err := e.s.requeueOrphans(ctx)
 		if err != nil {
 			return err
 		}
@@ -187,10 +187,10 @@ func (e *Engine) start(ctx context.Context) error {
 	rc.Workers = river.NewWorkers()
 	rc.SoftStopTimeout = e.c.Grace
 	rc.RetryPolicy = retries{e}
-	rc.Middleware = append(rc.Middleware, river.WorkerMiddlewareFunc(e.note))
+	rc.Middleware = append(rc.Middleware, river.WorkerMiddlewareFunc(e.trackJob))
 	rc.Queues = map[string]river.QueueConfig{
 		queueDeliveries: {MaxWorkers: e.c.Deliveries},
-		queueEffects:    {MaxWorkers: e.c.Effects + effectsForOthers},
+		queueEffects:    {MaxWorkers: e.c.Effects + extraEffectWorkers},
 		queueAttempts:   {MaxWorkers: e.c.Attempts},
 		queueTests:      {MaxWorkers: e.c.Attempts},
 		queuePeriodic:   {MaxWorkers: 2},
@@ -211,8 +211,8 @@ func (e *Engine) start(ctx context.Context) error {
 		return e.s.explain("start the engine", err)
 	}
 	beating, end := context.WithCancel(context.WithoutCancel(ctx))
-	e.endBeat = end
-	e.beating.Go(func() { e.beat(beating) })
+	e.stopHeartbeat = end
+	e.heartbeats.Go(func() { e.heartbeat(beating) })
 	return nil
 }
 
@@ -232,8 +232,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("stop the engine: some handlers did not return: %w", err)
 	}
-	e.endBeat()
-	e.beating.Wait()
+	e.stopHeartbeat()
+	e.heartbeats.Wait()
 	return errors.Join(err, e.unlock())
 }
 
@@ -252,10 +252,10 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	defer cancel()
 	// Workers are not notified of jobs that became due by a test's clock or after a failed try.
 	queues := []string{queueDeliveries, queueEffects, queueAttempts, queueTests, queuePeriodic, queueSetups}
-	e.s.commits.done(queues)
+	e.s.commits.announce(queues)
 	for {
-		committed := e.s.commits.after()
-		running, next, err := e.s.unfinished(ctx, e.jobsOf(held))
+		committed := e.s.commits.nextCommit()
+		running, next, err := e.s.unfinished(ctx, e.jobKeys(held))
 		due := !next.IsZero() && !next.After(e.s.now().Round(e.s.driver().TimePrecision())) // as precise as River's times
 		if err != nil || running == 0 && !due {
 			return err
@@ -271,13 +271,13 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 			for len(events) > 0 { // one query covers all
 				<-events
 			}
-			e.s.commits.done(queues)
+			e.s.commits.announce(queues)
 		}
 	}
 }
 
-// jobsOf returns, for effects by their keys, the keys that their jobs were inserted for.
-func (e *Engine) jobsOf(keys []string) []string {
+// jobKeys returns, for effects by their keys, the keys that their jobs were inserted for.
+func (e *Engine) jobKeys(keys []string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := slices.Clone(keys)

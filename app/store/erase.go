@@ -54,7 +54,7 @@ func (p person) find(text string, yield func(start, end int)) {
 	}
 }
 
-func (p person) named(text string) (found bool) {
+func (p person) isIn(text string) (found bool) {
 	p.find(text, func(int, int) { found = true })
 	return found
 }
@@ -73,18 +73,18 @@ func inLogin(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// erasing removes a person from one row.
-type erasing struct {
+// rowEraser removes a person from one row.
+type rowEraser struct {
 	who     person
 	changed bool
 	words   int
 }
 
 // wordsLeft is 1 when the row still has the login as a word.
-func (e *erasing) wordsLeft() int { return min(e.words, 1) }
+func (e *rowEraser) wordsLeft() int { return min(e.words, 1) }
 
 // login returns the replacement for a value that is a login.
-func (e *erasing) login(s string) string {
+func (e *rowEraser) login(s string) string {
 	if slices.ContainsFunc(e.who.logins, func(l string) bool { return strings.EqualFold(l, s) }) {
 		e.changed = true
 		return ghostLogin
@@ -93,13 +93,13 @@ func (e *erasing) login(s string) string {
 }
 
 // text returns a text, or JSON, without the person.
-func (e *erasing) text(s string) string {
+func (e *rowEraser) text(s string) string {
 	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
 		d := json.NewDecoder(strings.NewReader(s))
 		d.UseNumber()
 		var v any
 		if d.Decode(&v) == nil && !d.More() {
-			inner := erasing{who: e.who}
+			inner := rowEraser{who: e.who}
 			v = inner.value("", v)
 			e.words += inner.words
 			if !inner.changed {
@@ -118,7 +118,7 @@ func (e *erasing) text(s string) string {
 }
 
 // value returns a JSON value without the person. key is the nearest enclosing object key.
-func (e *erasing) value(key string, v any) any {
+func (e *rowEraser) value(key string, v any) any {
 	switch v := v.(type) {
 	case string:
 		if loginKeys[strings.ToLower(key)] {
@@ -137,7 +137,7 @@ func (e *erasing) value(key string, v any) any {
 	return v
 }
 
-func (e *erasing) object(m map[string]any) {
+func (e *rowEraser) object(m map[string]any) {
 	var id string
 	theirs, actor := false, false
 	for key, v := range m {
@@ -181,7 +181,7 @@ var (
 )
 
 // prose replaces the logins in a text where they are unambiguous, and counts the other occurrences.
-func (e *erasing) prose(s string) string {
+func (e *rowEraser) prose(s string) string {
 	type span struct {
 		start, end int
 		with       string

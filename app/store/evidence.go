@@ -20,8 +20,8 @@ func scanTally(from row) (t Tally, err error) {
 	return t, err
 }
 
-// mostTallies limits the lists below: the number of user-defined techniques and of models' patterns is unbounded.
-const mostTallies = 100
+// maxTallies limits the lists below: the number of user-defined techniques and of models' patterns is unbounded.
+const maxTallies = 100
 
 // TechniqueTallies returns the tally of each technique in one repository or, with 0, in all visible
 // ones, by the number of tries, descending.
@@ -29,7 +29,7 @@ func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo
 	return list(ctx, s.DB, "count the outcomes of techniques", scanTally, `
 		SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY technique ORDER BY tried DESC, technique LIMIT ?`,
-		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
+		append(append([]any{repo, repo}, v.args()...), maxTallies)...)
 }
 
 // CoderTallies returns the same for coders.
@@ -37,7 +37,7 @@ func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int
 	return list(ctx, s.DB, "count the outcomes of coders", scanTally, `
 		SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY coder ORDER BY tried DESC, coder LIMIT ?`,
-		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
+		append(append([]any{repo, repo}, v.args()...), maxTallies)...)
 }
 
 // PatternTally counts the interventions against a failure pattern, and their results.
@@ -69,7 +69,7 @@ func (s *DecisionStore) PatternTallies(
 			max(CASE WHEN place = 1 AND resolved > 0 THEN tried ELSE 0 END),
 			max(CASE WHEN place = 1 THEN resolved ELSE 0 END)
 		FROM ranked GROUP BY pattern ORDER BY now DESC, sum(tried) DESC, pattern LIMIT ?`,
-		append(append([]any{micros(lately), repo, repo}, v.args()...), mostTallies)...)
+		append(append([]any{micros(lately), repo, repo}, v.args()...), maxTallies)...)
 }
 
 // LastDecisions lists the last visible decisions of a type, the newest first.

@@ -84,7 +84,7 @@ type ExperimentEvent struct {
 // an empty what adds no event.
 func (s *ExperimentStore) SaveExperiment(ctx context.Context, x Experiment, what string) error {
 	return s.write(ctx, "save experiment "+x.ID, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (`+experimentColumns+`) VALUES (`+marks(experimentColumns)+`)
+		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (`+experimentColumns+`) VALUES (`+params(experimentColumns)+`)
 			ON CONFLICT (id) DO UPDATE SET present = excluded.present, phase = excluded.phase, why = excluded.why,
 				gate = excluded.gate, pull = excluded.pull, pull_url = excluded.pull_url, head = excluded.head,
 				comment = excluded.comment, approved_by = excluded.approved_by,
@@ -106,8 +106,8 @@ const experimentColumns = `id, installation, place_id, place_owner, place_name, 
 func (x *Experiment) fields() []any {
 	return []any{&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision,
 		&x.Name, &x.File, &x.Present, &x.Candidate, &x.Change, &x.Path, &x.Value, &x.Reason, &x.By, &x.Number, &x.Phase,
-		&x.Why, &x.Gate, &x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, asMicros{&x.CreatedAt},
-		asMicros{&x.StartedAt}, asMicros{&x.PromotedAt}, asMicros{&x.WatchedAt}, asMicros{&x.EndedAt}}
+		&x.Why, &x.Gate, &x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, timeColumn{&x.CreatedAt},
+		timeColumn{&x.StartedAt}, timeColumn{&x.PromotedAt}, timeColumn{&x.WatchedAt}, timeColumn{&x.EndedAt}}
 }
 
 func scanExperiment(from row) (x Experiment, err error) {
@@ -139,7 +139,7 @@ func (s *ExperimentStore) OpenExperiments(
 // ExperimentEvents lists the events of an experiment, oldest first.
 func (s *ExperimentStore) ExperimentEvents(ctx context.Context, id string) ([]ExperimentEvent, error) {
 	return list(ctx, s.DB, "load what happened to experiment "+id, func(from row) (e ExperimentEvent, err error) {
-		err = from.Scan(&e.Experiment, asMicros{&e.At}, &e.Phase, &e.What)
+		err = from.Scan(&e.Experiment, timeColumn{&e.At}, &e.Phase, &e.What)
 		return e, err
 	}, `SELECT experiment, at, phase, what FROM experiment_events WHERE experiment = ? ORDER BY n`, id)
 }
@@ -156,7 +156,7 @@ func (s *ExperimentStore) Enrol(
 ) (stands ExperimentTask, err error) {
 	stands = t
 	err = s.write(ctx, fmt.Sprintf("enrol task %s in experiment %s", t.ID, experiment), func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, "experiment "+experiment); err != nil {
+		if err := s.advisoryLock(ctx, tx, "experiment "+experiment); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO experiment_tasks (experiment, n, task_id, candidate, after, at)
@@ -192,7 +192,7 @@ func (s *ExperimentStore) Enrolled(ctx context.Context, experiment string, task 
 // ExperimentTasks lists the tasks of an experiment in the order in which they were assigned.
 func (s *ExperimentStore) ExperimentTasks(ctx context.Context, experiment string) ([]ExperimentTask, error) {
 	return list(ctx, s.DB, "load the tasks of experiment "+experiment, func(from row) (t ExperimentTask, err error) {
-		err = from.Scan(&t.ID, &t.Candidate, &t.After, asMicros{&t.At}, &t.Came, &t.Credits, &t.Seconds, &t.Escalated,
+		err = from.Scan(&t.ID, &t.Candidate, &t.After, timeColumn{&t.At}, &t.Came, &t.Credits, &t.Seconds, &t.Escalated,
 			&t.Tampered)
 		return t, err
 	}, `SELECT task_id, candidate, after, at, came, credits, seconds, escalated, tampered FROM experiment_tasks

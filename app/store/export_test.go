@@ -23,7 +23,7 @@ func (s *Store) OpenQuery(v Visibility) (query string, args []any)         { ret
 
 // AmongQuery is what [Store.Arrived] asks.
 func (s *Store) AmongQuery() string {
-	return `SELECT guid FROM deliveries WHERE guid ` + s.among(texts)
+	return `SELECT guid FROM deliveries WHERE guid ` + s.inList(texts)
 }
 
 // SaveTogether saves deliveries in one transaction, as those are that arrive at once. fresh are the new ones' GUIDs.

@@ -13,9 +13,9 @@ import (
 // does not delay the others. A free worker takes an effect of the installation with the fewest workers, and of its
 // repository with the fewest workers. See docs/adr/0034-fair-shares.md.
 
-// laneMark separates the parts of a lane's name: effects_3_7, and effects_3_7_w for effects that create content on
+// laneSeparator separates the parts of a lane's name: effects_3_7, and effects_3_7_w for effects that create content on
 // GitHub.
-const laneMark = "_"
+const laneSeparator = "_"
 
 // lane is a queue for effects of one repository.
 type lane struct {
@@ -26,9 +26,9 @@ type lane struct {
 
 // laneOf parses a lane's name; jobs of a version without lanes are in a lane without installation.
 func laneOf(queue string) lane {
-	common, _, _ := strings.Cut(queue, serverMark)
+	common, _, _ := strings.Cut(queue, serverSeparator)
 	l := lane{queue: queue}
-	part := strings.Split(common, laneMark)
+	part := strings.Split(common, laneSeparator)
 	if len(part) >= 3 {
 		l.installation, _ = strconv.ParseInt(part[1], 10, 64)
 		l.repo, _ = strconv.ParseInt(part[2], 10, 64)
@@ -38,9 +38,9 @@ func laneOf(queue string) lane {
 
 // laneName returns the name of a repository's lane in a queue.
 func laneName(queue string, installation, repo int64, creates bool) string {
-	name := fmt.Sprint(queue, laneMark, installation, laneMark, repo)
+	name := fmt.Sprint(queue, laneSeparator, installation, laneSeparator, repo)
 	if creates && queue == queueEffects {
-		name += laneMark + "w"
+		name += laneSeparator + "w"
 	}
 	return name
 }
@@ -64,9 +64,9 @@ func newShares(most int) *shares {
 		served: map[int64]uint64{}}
 }
 
-// divide assigns each of n free workers to a lane in which effects wait: one after the other to the installation with
+// assign assigns each of n free workers to a lane in which effects wait: one after the other to the installation with
 // the fewest workers and, among equals, to the one with the oldest last turn.
-func (s *shares) divide(lanes []lane, n int) (workers map[string]int) {
+func (s *shares) assign(lanes []lane, n int) (workers map[string]int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	workers = map[string]int{}
@@ -96,19 +96,19 @@ func (s *shares) divide(lanes []lane, n int) (workers map[string]int) {
 	return workers
 }
 
-// after returns the lane after which the next fetch begins.
-func (s *shares) after() string {
+// cursor returns the lane after which the next fetch begins.
+func (s *shares) cursor() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.from
 }
 
-// goOn records the lanes of a fetch, so that the next one continues after them.
-func (s *shares) goOn(names []string) {
+// setCursor records the lanes of a fetch, so that the next one continues after them.
+func (s *shares) setCursor(names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.from = ""
-	if len(names) == mostLanes {
+	if len(names) == maxLanes {
 		s.from = names[len(names)-1]
 	}
 }
@@ -142,9 +142,9 @@ func (s *shares) end(job int64) {
 	}
 }
 
-// effectsForOthers is the number of workers for effects beyond the maximum of one installation: while one installation
-// is busy, the effects of others begin without delay.
-const effectsForOthers = 2
+// extraEffectWorkers is the number of workers for effects beyond the maximum of one installation: while one
+// installation is busy, the effects of others begin without delay.
+const extraEffectWorkers = 2
 
 // maxServed is the maximum number of installations in shares.served.
 const maxServed = 10_000

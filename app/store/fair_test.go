@@ -35,8 +35,8 @@ func crowd(noisy int, seed int64) (took float64) {
 		if len(waiting) > 0 {
 			lanes = append(lanes, lane{queue: "quiet", installation: 1, repo: 1})
 		}
-		free := workers + effectsForOthers - len(running)
-		got := sh.divide(lanes, free)
+		free := workers + extraEffectWorkers - len(running)
+		got := sh.assign(lanes, free)
 		for _, l := range lanes {
 			for range got[l.queue] {
 				if l.installation == 1 && len(waiting) == 0 {
@@ -95,11 +95,11 @@ func TestDivide(t *testing.T) {
 		return lane{queue: laneName(queueEffects, installation, repo, false), installation: installation, repo: repo}
 	}
 	lanes := []lane{of(1, 1), of(1, 2), of(1, 3), of(2, 4)}
-	got := sh.divide(lanes, 6)
+	got := sh.assign(lanes, 6)
 	if got[lanes[3].queue] != 3 || math.Abs(float64(got[lanes[0].queue]-got[lanes[2].queue])) > 0 {
 		t.Errorf("got %v", got)
 	}
-	if got := sh.divide(lanes[:3], 20); got[lanes[0].queue]+got[lanes[1].queue]+got[lanes[2].queue] != 8 {
+	if got := sh.assign(lanes[:3], 20); got[lanes[0].queue]+got[lanes[1].queue]+got[lanes[2].queue] != 8 {
 		t.Errorf("one installation has %v", got)
 	}
 	for _, l := range []lane{{queue: "attempts_3_7-srv", installation: 3, repo: 7}, {queue: "effects"},

@@ -27,7 +27,7 @@ var writeLimits = []struct {
 // request may be sent now. Otherwise it is not counted, and until is the time of the next try.
 func (s *WriteStore) TakeWrite(ctx context.Context, installation int64) (until time.Time, err error) {
 	err = s.write(ctx, "count a write to GitHub", func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, fmt.Sprintf("writes to GitHub for installation %d", installation)); err != nil {
+		if err := s.advisoryLock(ctx, tx, fmt.Sprintf("writes to GitHub for installation %d", installation)); err != nil {
 			return err
 		}
 		now := s.slotNow()

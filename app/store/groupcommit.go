@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	groupQueue = 1024 // maximum number of queued items
-	groupSize  = 256  // maximum number of items in one transaction
-	groupMany  = 4    // minimum size of a group after which the next one waits for more items
-	groupWait  = 2 * time.Millisecond
+	groupQueue     = 1024 // maximum number of queued items
+	groupSize      = 256  // maximum number of items in one transaction
+	groupThreshold = 4    // minimum size of a group after which the next one waits for more items
+	groupWait      = 2 * time.Millisecond
 )
 
 // groupCommit writes items in transactions that many callers share: items that arrive during a commit are
@@ -68,7 +68,7 @@ func (g *groupCommit[T]) do(ctx context.Context, item T) error {
 }
 
 // busy reports whether several callers wait.
-func (g *groupCommit[T]) busy() bool { return g.waiting.Load() >= groupMany }
+func (g *groupCommit[T]) busy() bool { return g.waiting.Load() >= groupThreshold }
 
 // sinceLast returns the time since the last call of do.
 func (g *groupCommit[T]) sinceLast() time.Duration { return time.Since(time.UnixMicro(g.last.Load())) }
@@ -94,7 +94,7 @@ func (g *groupCommit[T]) run(ctx context.Context) {
 func (g *groupCommit[T]) gather(first queuedItem[T], last int) []queuedItem[T] {
 	group := []queuedItem[T]{first}
 	var late <-chan time.Time
-	if last >= groupMany {
+	if last >= groupThreshold {
 		late = time.After(groupWait)
 	}
 	for len(group) < groupSize {

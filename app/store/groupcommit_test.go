@@ -40,8 +40,8 @@ func TestGroupWaits(t *testing.T) {
 		after        time.Duration
 	}{
 		{last: 1, arrive: 3, want: 1},
-		{last: groupMany, arrive: groupMany - 1, want: groupMany, after: 1800 * time.Microsecond},
-		{last: groupMany, arrive: 1, want: 2, after: groupWait},
+		{last: groupThreshold, arrive: groupThreshold - 1, want: groupThreshold, after: 1800 * time.Microsecond},
+		{last: groupThreshold, arrive: 1, want: 2, after: groupWait},
 		{last: 20, arrive: 30, want: 4, after: groupWait},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -34,12 +34,12 @@ func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 		if err != nil {
 			return err
 		}
-		return logAct(ctx, tx, onScope(h.Scope, h.By, h.At, "halt", h.Reason))
+		return logAct(ctx, tx, haltAct(h.Scope, h.By, h.At, "halt", h.Reason))
 	})
 	if err != nil {
 		return 0, err
 	}
-	return s.tell(ctx, h.Scope, h.By, h.At, func(sia.Task) (sia.Fact, bool) {
+	return s.applyToScope(ctx, h.Scope, h.By, h.At, func(sia.Task) (sia.Fact, bool) {
 		return sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}, true
 	})
 }
@@ -54,7 +54,7 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 		if known = n > 0; err != nil || !known {
 			return err
 		}
-		return logAct(ctx, tx, onScope(scope, by, at, "lift", "goes on"))
+		return logAct(ctx, tx, haltAct(scope, by, at, "lift", "goes on"))
 	})
 	if err != nil {
 		return 0, false, err
@@ -63,7 +63,7 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 	if err != nil {
 		return 0, known, err
 	}
-	tasks, err = s.tell(ctx, scope, by, at, func(t sia.Task) (sia.Fact, bool) {
+	tasks, err = s.applyToScope(ctx, scope, by, at, func(t sia.Task) (sia.Fact, bool) {
 		if t.Pause == nil || t.Pause.Scope != scope {
 			return nil, false
 		}
@@ -77,10 +77,10 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 	return tasks, known, err
 }
 
-// onScope returns the audit entry of a halt or lift. by is a login; empty: GitHub, or the server's operator.
-func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
+// haltAct returns the audit entry of a halt or lift. by is a login; empty: GitHub, or the server's operator.
+func haltAct(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
 	a := Act{At: at, Who: by, What: what, Detail: string(scope) + ": " + detail}
-	if suspends(scope) {
+	if isSuspension(scope) {
 		a.Who = cmp.Or(by, "sia")
 	}
 	if id, ok := strings.CutPrefix(string(scope), "repository "); ok {
@@ -89,12 +89,12 @@ func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) 
 	return a
 }
 
-// suspends reports whether a scope is an installation that is suspended on GitHub.
-func suspends(scope sia.HaltScope) bool { return strings.HasPrefix(string(scope), "suspended ") }
+// isSuspension reports whether a scope is an installation that is suspended on GitHub.
+func isSuspension(scope sia.HaltScope) bool { return strings.HasPrefix(string(scope), "suspended ") }
 
-// tell applies a fact to the tasks of a scope that have not ended. by is a login; empty:
+// applyToScope applies a fact to the tasks of a scope that have not ended. by is a login; empty:
 // GitHub, or the server's operator.
-func (s *HaltStore) tell(
+func (s *HaltStore) applyToScope(
 	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
 ) (told int, err error) {
 	tasks := &TaskStore{s.DB}
@@ -112,7 +112,7 @@ func (s *HaltStore) tell(
 			continue
 		}
 		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", scope, f.Kind(), micros(at), t.Version), At: at,
-			By: sia.Actor{Login: by, Operator: by == "" && !suspends(scope)}, Fact: f}
+			By: sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}, Fact: f}
 		res, err := tasks.Apply(ctx, t.ID, e)
 		if err != nil {
 			all = append(all, err)
@@ -140,7 +140,7 @@ func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Hal
 // Halts lists the halts, the newest last.
 func (s *HaltStore) Halts(ctx context.Context) ([]Halt, error) {
 	return list(ctx, s.DB, "list what is paused", func(from row) (h Halt, err error) {
-		err = from.Scan(&h.Scope, &h.By, &h.Reason, asMicros{&h.At})
+		err = from.Scan(&h.Scope, &h.By, &h.Reason, timeColumn{&h.At})
 		return h, err
 	}, `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`)
 }

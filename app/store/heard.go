@@ -28,7 +28,7 @@ func (s *DeliveryStore) SaveHeard(ctx context.Context, h Heard) error {
 func (s *DeliveryStore) Heard(ctx context.Context, repo int64, event string) (h Heard, err error) {
 	h = Heard{Repo: repo, Event: event}
 	err = s.r.QueryRowContext(ctx, `SELECT issue, login, answer, at FROM heard WHERE repo_id = ? AND event_id = ?`,
-		repo, event).Scan(&h.Issue, &h.Login, &h.Answer, asMicros{&h.At})
+		repo, event).Scan(&h.Issue, &h.Login, &h.Answer, timeColumn{&h.At})
 	return h, s.explain(fmt.Sprintf("look whether %s was heard", event), orNotFound(err))
 }
 
@@ -39,7 +39,7 @@ func (s *DeliveryStore) HeardSince(
 ) ([]Heard, error) {
 	return list(ctx, s.DB, "list what was heard", func(from row) (Heard, error) {
 		h := Heard{Repo: repo}
-		err := from.Scan(&h.Event, &h.Issue, &h.Login, &h.Answer, asMicros{&h.At})
+		err := from.Scan(&h.Event, &h.Issue, &h.Login, &h.Answer, timeColumn{&h.At})
 		return h, err
 	}, `SELECT event_id, issue, login, answer, at FROM heard
 		WHERE at >= ? AND repo_id = ? AND (issue = ? OR login = ?) ORDER BY at, event_id`, micros(since), repo, issue, login)

@@ -24,7 +24,7 @@ type PolicyHold struct {
 // HoldPolicy stores a hold, and replaces an earlier one of the same policy.
 func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
 	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds (`+holdColumns+`)
-		VALUES (`+marks(holdColumns)+`)
+		VALUES (`+params(holdColumns)+`)
 		ON CONFLICT (installation, place_id, decision, name) DO UPDATE SET bad = excluded.bad, instead = excluded.instead,
 			until = excluded.until, why = excluded.why, by_login = excluded.by_login, at = excluded.at`, h.fields()...)
 }
@@ -32,8 +32,8 @@ func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
 const holdColumns = `installation, place_id, decision, name, bad, instead, until, why, by_login, at`
 
 func (h *PolicyHold) fields() []any {
-	return []any{&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, asMicros{&h.Until}, &h.Why, &h.By,
-		asMicros{&h.At}}
+	return []any{&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, timeColumn{&h.Until}, &h.Why, &h.By,
+		timeColumn{&h.At}}
 }
 
 // PolicyHolds lists the holds of an installation, by decision and name.
@@ -62,6 +62,6 @@ func (s *PolicyStore) PolicyRecord(
 		FROM task_ends e WHERE e.task_id IN (SELECT d.task_id FROM decisions d JOIN repositories r ON r.id = d.repo_id
 			WHERE d.policy = ? AND d.at > ? AND r.installation_id = ? AND (r.id = ? OR ? = 0))`,
 		policy, policy, micros(after), installation, repo, repo).
-		Scan(&r.Ended, &r.Passed, asMicros{&r.Since})
+		Scan(&r.Ended, &r.Passed, timeColumn{&r.Since})
 	return r, s.explain("count the tasks of policy "+policy, err)
 }

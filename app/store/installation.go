@@ -71,7 +71,7 @@ func (s *InstallationStore) UpsertRepository(ctx context.Context, v Repository) 
 // AddRepositories saves repositories of a known installation from a delivery that has only
 // their ids and names: the other columns of existing ones are kept.
 func (s *InstallationStore) AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error {
-	for some := range slices.Chunk(repos, planned) {
+	for some := range slices.Chunk(repos, setupBatch) {
 		err := s.write(ctx, "save repositories", func(tx *sql.Tx) error {
 			for _, r := range some {
 				if _, err := tx.ExecContext(ctx, `INSERT INTO repositories
@@ -151,6 +151,6 @@ func (s *InstallationStore) SaveSettings(ctx context.Context, repo int64, own Ow
 // when there are none.
 func (s *InstallationStore) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories
-		WHERE id = ? AND settings IS NOT NULL`, repo).Scan(asJSON{&own.Settings}, &own.SHA)
+		WHERE id = ? AND settings IS NOT NULL`, repo).Scan(jsonColumn{&own.Settings}, &own.SHA)
 	return own, s.explain(fmt.Sprintf("load the settings of repository %d", repo), orNotFound(err))
 }

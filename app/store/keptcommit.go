@@ -18,7 +18,7 @@ func (s *TranscriptStore) KeepCommit(ctx context.Context, t sia.Task, sha string
 // KeptCommit returns the pack that [TranscriptStore.KeepCommit] stored; nil: there is no such commit.
 func (s *TranscriptStore) KeptCommit(ctx context.Context, repo int64, sha string) (pack []byte, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT pack FROM commits WHERE repo_id = ? AND sha = ?`, repo, sha).Scan(&pack)
-	return pack, s.explain("load commit "+sha, orZero(err))
+	return pack, s.explain("load commit "+sha, ignoreNoRows(err))
 }
 
 // PruneCommits deletes the commits of tasks that have ended and did not change since a time: their result is on their

@@ -18,7 +18,7 @@ import (
 // The engine that holds the lease of an effect carries it out. A lease is a token, a holder and an expiry time in the
 // effect's row. The engine renews the leases of its running effects at every heartbeat, six times before they expire.
 // If it is delayed for longer, the contexts of its handlers end, its outcomes are dropped because they have an old
-// token (save, later), and another engine starts the effect again (takeOver). See docs/adr/0026-leases.md.
+// token (saveOutcome, postpone), and another engine starts the effect again (takeOver). See docs/adr/0026-leases.md.
 
 // ErrLeaseLost is the cause with which the context of a running handler ends when the lease of its effect expired or
 // another engine took it. The result of the handler is dropped then.
@@ -26,8 +26,8 @@ var ErrLeaseLost = lease.ErrLost
 
 const (
 	leaseLength = time.Minute
-	// beatsPerLease is the number of renewals before a lease expires.
-	beatsPerLease = 6
+	// renewalsPerLease is the number of renewals before a lease expires.
+	renewalsPerLease = 6
 	// leaseMargin is the fraction of a lease, 1/12 or 5 s of a minute, before its end when a worker stops writing: a
 	// request that was sent takes a while.
 	leaseMargin = 12
@@ -64,7 +64,7 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 	held *heldLease, f EffectRecord, left time.Duration, err error,
 ) {
 	h := e.newLease(ctx, key, job)
-	if other := e.enter(h); other != nil {
+	if other := e.register(h); other != nil {
 		h.cancel(nil)
 		f, err = e.s.Effect(ctx, key)
 		if f.Cancelled { // River canceled the worker of the newest job, which is not the running one
@@ -74,7 +74,7 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 	}
 	began := time.Now()
 	err = e.s.write(ctx, "take the lease of effect "+key, func(tx *sql.Tx) error { return h.takeTx(ctx, tx) })
-	if !h.hold(began, err) {
+	if !h.activate(began, err) {
 		return nil, h.f, h.left, err
 	}
 	return h, h.f, 0, nil
@@ -99,9 +99,9 @@ func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
 	return orNotFound(err)
 }
 
-// hold starts the timer of a lease that was taken in a transaction, which returned err and began at the time began.
+// activate starts the timer of a lease that was taken in a transaction, which returned err and began at the time began.
 // It reports whether the lease was taken. If not, it ends the run.
-func (h *heldLease) hold(began time.Time, err error) bool {
+func (h *heldLease) activate(began time.Time, err error) bool {
 	if err != nil || h.token == 0 {
 		h.end()
 		return false
@@ -119,8 +119,8 @@ func (h *heldLease) extend(end time.Time) {
 	h.timer.Reset(time.Until(end))
 }
 
-// enter registers a run of this engine, unless there is one of the same effect, which it returns.
-func (e *Engine) enter(h *heldLease) (other *heldLease) {
+// register registers a run of this engine, unless there is one of the same effect, which it returns.
+func (e *Engine) register(h *heldLease) (other *heldLease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if other = e.held[h.key]; other == nil {
@@ -154,8 +154,8 @@ func (h *heldLease) release(ctx context.Context) {
 	}
 }
 
-// wait postpones a job until another run's lease of its effect expires.
-func (w *effectWorker) wait(ctx context.Context, job *river.Job[effectArgs], delay time.Duration) error {
+// waitForLease postpones a job until another run's lease of its effect expires.
+func (w *effectWorker) waitForLease(ctx context.Context, job *river.Job[effectArgs], delay time.Duration) error {
 	s := w.e.s
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
@@ -173,11 +173,11 @@ func (w *effectWorker) wait(ctx context.Context, job *river.Job[effectArgs], del
 	return nil
 }
 
-// beat renews the leases of this engine and takes over expired ones, until ctx ends.
-func (e *Engine) beat(ctx context.Context) {
+// heartbeat renews the leases of this engine and takes over expired ones, until ctx ends.
+func (e *Engine) heartbeat(ctx context.Context) {
 	beats := e.c.Beats
 	if beats == nil {
-		t := time.NewTicker(e.c.Lease / beatsPerLease)
+		t := time.NewTicker(e.c.Lease / renewalsPerLease)
 		defer t.Stop()
 		beats = t.C
 	}
@@ -187,12 +187,12 @@ func (e *Engine) beat(ctx context.Context) {
 			return
 		case <-beats:
 		}
-		e.beatOnce(ctx)
+		e.heartbeatOnce(ctx)
 	}
 }
 
-// beatOnce runs one heartbeat. Its timeout keeps an unresponsive database from blocking the next ones.
-func (e *Engine) beatOnce(ctx context.Context) {
+// heartbeatOnce runs one heartbeat. Its timeout keeps an unresponsive database from blocking the next ones.
+func (e *Engine) heartbeatOnce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	e.renew(ctx)
@@ -202,7 +202,7 @@ func (e *Engine) beatOnce(ctx context.Context) {
 				"update it", "err", err)
 		})
 	}
-	if err := e.leftRunning(ctx); err != nil && !stopped(ctx) {
+	if err := e.requeueAbandoned(ctx); err != nil && !stopped(ctx) {
 		e.s.log.ErrorContext(ctx, "could not look for jobs of processes that ended", "err", err)
 	}
 	if n, err := e.s.takeOver(ctx, e.c.Lease); err != nil && !stopped(ctx) {
@@ -215,9 +215,9 @@ func (e *Engine) beatOnce(ctx context.Context) {
 // stopped reports whether a heartbeat was canceled, rather than timed out.
 func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// note is River middleware that records a running job, for leftRunning, and its end, for the shares of installations.
-// It is middleware because no worker is called for a job with arguments that River can't decode.
-func (e *Engine) note(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
+// trackJob is River middleware that records a running job, for requeueAbandoned, and its end, for the shares of
+// installations. It is middleware because no worker is called for a job with arguments that River can't decode.
+func (e *Engine) trackJob(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
 	if sh := e.shares[job.Queue]; sh != nil {
 		defer sh.end(job.ID)
 	}
@@ -225,31 +225,31 @@ func (e *Engine) note(ctx context.Context, job *rivertype.JobRow, work func(cont
 		return work(ctx)
 	}
 	e.mu.Lock()
-	e.others[job.ID] = true
+	e.otherJobs[job.ID] = true
 	e.mu.Unlock()
 	defer func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		delete(e.others, job.ID)
+		delete(e.otherJobs, job.ID)
 	}()
 	return work(ctx)
 }
 
-// leftRunning makes jobs of kinds without leases (deliveries, setups and periodic jobs) available again if they are
-// marked running and no engine has confirmed that for the length of a lease. Either their process has ended, or the
+// requeueAbandoned makes jobs of kinds without leases (deliveries, setups and periodic jobs) available again if they
+// are marked running and no engine has confirmed that for the length of a lease. Either their process has ended, or the
 // connection broke while it fetched them. First it confirms the jobs of this engine. Without EngineConfig.Shared it
 // does nothing, because Start does this. Each of these jobs can safely run twice.
-func (e *Engine) leftRunning(ctx context.Context) error {
+func (e *Engine) requeueAbandoned(ctx context.Context) error {
 	if !e.c.Shared {
 		return nil
 	}
 	now := e.s.now()
 	e.mu.Lock()
-	mine := array[int64](slices.Collect(maps.Keys(e.others)))
+	mine := jsonArray[int64](slices.Collect(maps.Keys(e.otherJobs)))
 	e.mu.Unlock()
 	if len(mine) > 0 {
 		if err := e.s.exec(ctx, "be heard of", `UPDATE river_job SET attempted_at = ?
-			WHERE state = 'running' AND id `+e.s.among(numbers), e.s.stamp(now), mine); err != nil {
+			WHERE state = 'running' AND id `+e.s.inList(numbers), e.s.stamp(now), mine); err != nil {
 			return err
 		}
 	}
@@ -285,8 +285,8 @@ func (e *Engine) renew(ctx context.Context) {
 			err = from.Scan(&t.key, &t.number, &t.cancelled)
 			return t, err
 		}, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
-			WHERE key `+e.s.among(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
-			RETURNING key, lease_token, cancelled`, e.c.Lease.Microseconds(), array[string](keys), e.holder)
+			WHERE key `+e.s.inList(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
+			RETURNING key, lease_token, cancelled`, e.c.Lease.Microseconds(), jsonArray[string](keys), e.holder)
 		return err
 	})
 	if err != nil {
@@ -323,7 +323,7 @@ func (s *DB) takeOver(ctx context.Context, length time.Duration) (effects int, e
 // that an effect that crashes its process is given up eventually. The running job is discarded; if its worker resumes,
 // its token is outdated as soon as the new job begins.
 func (s *DB) takeOverTx(ctx context.Context, tx *sql.Tx, begunBefore time.Time) (effects int, err error) {
-	if err := s.hold(ctx, tx, "taking over"); err != nil {
+	if err := s.advisoryLock(ctx, tx, "taking over"); err != nil {
 		return 0, err
 	}
 	left, err := s.effectsWithoutWorker(ctx, tx, begunBefore)

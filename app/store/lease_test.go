@@ -188,7 +188,7 @@ func TestStopGivesLeasesBack(t *testing.T) {
 // TestReviveFreesLeases: the leases of a process that died hold up nothing, though they run on.
 func TestReviveFreesLeases(t *testing.T) {
 	l := newLeased(t, EngineConfig{})
-	if _, err := l.s.revive(t.Context()); err != nil {
+	if _, err := l.s.requeueOrphans(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if token, until := l.row(t); token != 1 || until != 0 {
@@ -304,7 +304,7 @@ func TestNewerIsSaidWhenItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		said.Reset()
-		e.beatOnce(t.Context())
+		e.heartbeatOnce(t.Context())
 		if newer := strings.Contains(said.String(), "a newer SIA has migrated"); newer != c.newer {
 			t.Errorf("after %s a newer SIA is told of: %t\n%s", c.change, newer, &said)
 		}

@@ -78,7 +78,7 @@ func (s *LessonStore) ReplaceEvidence(ctx context.Context, repo int64, e lesson.
 		if err != nil {
 			return err
 		}
-		if err := b.takeBack(e.Key); err != nil {
+		if err := b.retract(e.Key); err != nil {
 			return err
 		}
 		if err := b.count(e); err != nil {
@@ -136,16 +136,16 @@ func (s *LessonStore) LessonEvidence(ctx context.Context, repo int64, id lesson.
 const evidenceOf = `SELECT evidence FROM lesson_evidence
 	WHERE repo_id = ? AND (? = '' OR lesson_id = ?) ORDER BY at, key`
 
-// keptLesson is a stored lesson with its row number; seq 0: there is none.
-type keptLesson struct {
+// storedLesson is a stored lesson with its row number; seq 0: there is none.
+type storedLesson struct {
 	lesson.Lesson
 	seq int64
 }
 
-func loadLesson(ctx context.Context, q querier, repo int64, id lesson.ID) (k keptLesson, err error) {
+func loadLesson(ctx context.Context, q querier, repo int64, id lesson.ID) (k storedLesson, err error) {
 	err = q.QueryRowContext(ctx, `SELECT seq, lesson FROM lessons WHERE repo_id = ? AND id = ?`, repo, id).
-		Scan(&k.seq, asJSON{&k.Lesson})
-	return k, orZero(err)
+		Scan(&k.seq, jsonColumn{&k.Lesson})
+	return k, ignoreNoRows(err)
 }
 
 // lessonBatch writes lessons in one transaction.
@@ -159,18 +159,18 @@ type lessonBatch struct {
 
 // lessonBatch begins a batch. It locks the lessons of the repository until the transaction ends.
 func (s *DB) lessonBatch(ctx context.Context, tx *sql.Tx, repo int64) (*lessonBatch, error) {
-	if err := s.hold(ctx, tx, fmt.Sprintf("lessons of %d", repo)); err != nil {
+	if err := s.advisoryLock(ctx, tx, fmt.Sprintf("lessons of %d", repo)); err != nil {
 		return nil, err
 	}
 	return &lessonBatch{ctx: ctx, tx: tx, repo: repo, postings: map[postingKey]map[int]bool{}}, nil
 }
 
-func (b *lessonBatch) load(id lesson.ID) (keptLesson, error) {
+func (b *lessonBatch) load(id lesson.ID) (storedLesson, error) {
 	return loadLesson(b.ctx, b.tx, b.repo, id)
 }
 
 // save inserts a lesson, or replaces the old one if old.seq is not 0.
-func (b *lessonBatch) save(old keptLesson, l lesson.Lesson) error {
+func (b *lessonBatch) save(old storedLesson, l lesson.Lesson) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return fmt.Errorf("encode lesson %s: %w", l.ID, err)
@@ -192,8 +192,8 @@ func (b *lessonBatch) save(old keptLesson, l lesson.Lesson) error {
 	return nil
 }
 
-// takeBack removes the evidence with a key, if any, and its effect on the counts.
-func (b *lessonBatch) takeBack(key string) error {
+// retract removes the evidence with a key, if any, and its effect on the counts.
+func (b *lessonBatch) retract(key string) error {
 	found, err := collect(b.ctx, b.tx, scanJSON[lesson.Evidence],
 		`DELETE FROM lesson_evidence WHERE repo_id = ? AND key = ? RETURNING evidence`, b.repo, key)
 	if err != nil || len(found) == 0 {

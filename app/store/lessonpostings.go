@@ -58,7 +58,7 @@ func (b *lessonBatch) flush() error {
 		var packed []byte
 		err := b.tx.QueryRowContext(b.ctx, `SELECT seqs FROM lesson_terms WHERE term = ? AND part = ?`, p.term,
 			p.part).Scan(&packed)
-		if orZero(err) != nil {
+		if ignoreNoRows(err) != nil {
 			return err
 		}
 		have := b.postings[p]

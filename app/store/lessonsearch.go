@@ -39,7 +39,7 @@ func lessonTerm(repo int64, index, word string) string {
 }
 
 // reindex records which terms a lesson with the given words loses and gains.
-func (b *lessonBatch) reindex(old keptLesson, l lesson.Lesson, words []string, seq int64) {
+func (b *lessonBatch) reindex(old storedLesson, l lesson.Lesson, words []string, seq int64) {
 	note := func(term string, has bool) {
 		p := postingKey{term, seq / partSize}
 		if b.postings[p] == nil {
@@ -78,7 +78,7 @@ func (b *lessonBatch) terms(index string, words []string) []string {
 
 // SearchLessons finds the live lessons of a repository that share words with a
 // search, best first, at most limit. The words are those of [lesson.Words]. Only
-// the rarest words are looked up: at most searchTerms, in at most searchMost lessons
+// the rarest words are looked up: at most searchTerms, in at most searchMaxLessons lessons
 // in total. All words count in the rank of the lessons found.
 func (s *LessonStore) SearchLessons(
 	ctx context.Context, repo int64, words []string, limit int,
@@ -96,10 +96,10 @@ func (s *LessonStore) LessonsLike(
 // Limits of a search. Of the best 20 lessons of a full scan in sia bench lessons,
 // a search limited to 10,000 lessons finds nearly nine tenths, to 300 a fifth.
 const (
-	searchWords = 400    // words of a search; the rest is ignored
-	searchTerms = 64     // words that are looked up
-	searchMost  = 10_000 // total of the lessons that have one of these
-	searchSpare = 8      // lessons read beyond the limit, because ranking by all words changes their order
+	searchWords      = 400    // words of a search; the rest is ignored
+	searchTerms      = 64     // words that are looked up
+	searchMaxLessons = 10_000 // total of the lessons that have one of these
+	searchExtra      = 8      // lessons read beyond the limit, because ranking by all words changes their order
 )
 
 func (s *LessonStore) searchLessons(
@@ -107,13 +107,13 @@ func (s *LessonStore) searchLessons(
 ) ([]lesson.SearchHit, error) {
 	op := fmt.Sprintf("search the lessons of repository %d", repo)
 	words = words[:min(len(words), searchWords)]
-	have, all, err := s.haveWords(ctx, repo, words, indexes)
+	have, all, err := s.countWords(ctx, repo, words, indexes)
 	if err != nil {
 		return nil, s.explain(op, err)
 	}
 	weights := lesson.WeighWords(words, have, all)
 	terms := map[string]float64{}
-	for _, w := range rarest(words, have) {
+	for _, w := range rarestWords(words, have) {
 		for _, index := range indexes {
 			terms[lessonTerm(repo, index, w)] = weights[w]
 		}
@@ -121,7 +121,7 @@ func (s *LessonStore) searchLessons(
 	if len(terms) == 0 {
 		return nil, nil
 	}
-	seqs, err := s.heaviest(ctx, terms, limit+searchSpare)
+	seqs, err := s.heaviestLessons(ctx, terms, limit+searchExtra)
 	if err != nil {
 		return nil, s.explain(op, err)
 	}
@@ -142,7 +142,7 @@ func (s *LessonStore) rank(
 		err = from.Scan(&r.ID, &terms, &r.text)
 		r.Rank, r.Shared = weights.Rank(strings.Fields(terms))
 		return r, err
-	}, `SELECT id, terms, lesson FROM lessons WHERE seq `+s.among(numbers), array[int64](seqs))
+	}, `SELECT id, terms, lesson FROM lessons WHERE seq `+s.inList(numbers), jsonArray[int64](seqs))
 	if err != nil {
 		return nil, err
 	}
@@ -157,17 +157,17 @@ func (s *LessonStore) rank(
 	return found, nil
 }
 
-// heaviest returns the lessons with the largest sums of term weights, at most most; among
+// heaviestLessons returns the lessons with the largest sums of term weights, at most most; among
 // equal sums, the newest.
-func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
+func (s *LessonStore) heaviestLessons(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
 	rows, err := s.r.QueryContext(ctx,
-		`SELECT term, part, seqs FROM lesson_terms WHERE term `+s.among(texts),
-		array[string](slices.Sorted(maps.Keys(terms))))
+		`SELECT term, part, seqs FROM lesson_terms WHERE term `+s.inList(texts),
+		jsonArray[string](slices.Sorted(maps.Keys(terms))))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	weights := make(map[int64]float32, searchMost) // by the lessons' numbers
+	weights := make(map[int64]float32, searchMaxLessons) // by the lessons' numbers
 	for rows.Next() {
 		var p postingKey
 		var packed sql.RawBytes
@@ -204,8 +204,8 @@ func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, mo
 	return seqs, nil
 }
 
-// haveWords counts the lessons that have each word, and all lessons.
-func (s *LessonStore) haveWords(
+// countWords counts the lessons that have each word, and all lessons.
+func (s *LessonStore) countWords(
 	ctx context.Context, repo int64, words, indexes []string,
 ) (have map[string]int, all int, err error) {
 	word := map[string]string{}
@@ -222,8 +222,8 @@ func (s *LessonStore) haveWords(
 	counts, err := collect(ctx, s.r, func(from row) (c count, err error) {
 		err = from.Scan(&c.term, &c.n)
 		return c, err
-	}, `SELECT term, sum(n) FROM lesson_terms WHERE term `+s.among(texts)+` GROUP BY term`,
-		array[string](slices.Collect(maps.Keys(word))))
+	}, `SELECT term, sum(n) FROM lesson_terms WHERE term `+s.inList(texts)+` GROUP BY term`,
+		jsonArray[string](slices.Collect(maps.Keys(word))))
 	have = map[string]int{}
 	for _, c := range counts {
 		if w := word[c.term]; w != "" {
@@ -235,9 +235,9 @@ func (s *LessonStore) haveWords(
 	return have, all, err
 }
 
-// rarest returns the rarest words that any lesson has: at most searchTerms, in at
-// most searchMost lessons in total, but at least one.
-func rarest(words []string, have map[string]int) []string {
+// rarestWords returns the rarest words that any lesson has: at most searchTerms, in at
+// most searchMaxLessons lessons in total, but at least one.
+func rarestWords(words []string, have map[string]int) []string {
 	var known []string
 	for _, w := range words {
 		if have[w] > 0 && !slices.Contains(known, w) {
@@ -248,7 +248,7 @@ func rarest(words []string, have map[string]int) []string {
 	sum := 0
 	known = known[:min(len(known), searchTerms)]
 	for i, w := range known {
-		if sum += have[w]; sum > searchMost && i > 0 {
+		if sum += have[w]; sum > searchMaxLessons && i > 0 {
 			return known[:i]
 		}
 	}

@@ -45,7 +45,7 @@ func (s *LessonStore) ShareLesson(ctx context.Context, v SharedLesson) error {
 // SharedLessons lists the approvals of all installations, oldest first.
 func (s *LessonStore) SharedLessons(ctx context.Context) ([]SharedLesson, error) {
 	return list(ctx, s.DB, "load the shared lessons", func(from row) (v SharedLesson, err error) {
-		err = from.Scan(&v.Installation, asJSON{&v.Lesson}, &v.By, asMicros{&v.At})
+		err = from.Scan(&v.Installation, jsonColumn{&v.Lesson}, &v.By, timeColumn{&v.At})
 		return v, err
 	}, `SELECT installation_id, lesson, approved_by, at FROM shared_lessons ORDER BY at, installation_id, id`)
 }
@@ -78,7 +78,7 @@ func (s *LessonStore) TakeSharedLessons(
 		}
 		for _, l := range found {
 			c := l.CopyTo(repo, now)
-			if err := b.save(keptLesson{}, c); err != nil {
+			if err := b.save(storedLesson{}, c); err != nil {
 				return err
 			}
 			if err := b.count(c.Given()); err != nil {
@@ -117,7 +117,7 @@ func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id 
 			return err
 		}
 		for _, repo := range repos {
-			if err := s.takeBack(ctx, tx, repo, id, &out); err != nil {
+			if err := s.unshareCopy(ctx, tx, repo, id, &out); err != nil {
 				return err
 			}
 		}
@@ -126,8 +126,8 @@ func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id 
 	return out, err
 }
 
-// takeBack removes, archives or keeps one repository's copy, for [LessonStore.UnshareLesson].
-func (s *DB) takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Unshared) error {
+// unshareCopy removes, archives or keeps one repository's copy, for [LessonStore.UnshareLesson].
+func (s *DB) unshareCopy(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Unshared) error {
 	b, err := s.lessonBatch(ctx, tx, repo)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (s *DB) takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID,
 }
 
 // remove deletes a lesson and its evidence.
-func (b *lessonBatch) remove(old keptLesson) error {
+func (b *lessonBatch) remove(old storedLesson) error {
 	if _, err := b.tx.ExecContext(b.ctx, `DELETE FROM lessons WHERE seq = ?`, old.seq); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (s *TaskStore) EffectBacklog(ctx context.Context) (Backlog, error) {
 }
 
 func (s *DB) backlog(ctx context.Context, query string, args ...any) (b Backlog, err error) {
-	err = s.r.QueryRowContext(ctx, query, args...).Scan(&b.Waiting, asMicros{&b.Oldest}, &b.Failed)
+	err = s.r.QueryRowContext(ctx, query, args...).Scan(&b.Waiting, timeColumn{&b.Oldest}, &b.Failed)
 	return b, err
 }
 

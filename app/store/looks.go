@@ -22,7 +22,7 @@ func (s *TaskStore) Looks(ctx context.Context, of ...sia.Temperature) ([]Look, e
 		args[i] = t
 	}
 	return list(ctx, s.DB, "list what is to be looked at", func(from row) (l Look, err error) {
-		err = from.Scan(&l.Task, &l.Temperature, asMicros{&l.Changed})
+		err = from.Scan(&l.Task, &l.Temperature, timeColumn{&l.Changed})
 		return l, err
 	}, looksQuery(len(of)), args...)
 }
@@ -30,7 +30,7 @@ func (s *TaskStore) Looks(ctx context.Context, of ...sia.Temperature) ([]Look, e
 // Changed lists all tasks that changed since a time, without their temperature. It reads only an index, not the tasks.
 func (s *TaskStore) Changed(ctx context.Context, since time.Time) ([]Look, error) {
 	return list(ctx, s.DB, "list the tasks that changed", func(from row) (l Look, err error) {
-		err = from.Scan(&l.Task, asMicros{&l.Changed})
+		err = from.Scan(&l.Task, timeColumn{&l.Changed})
 		return l, err
 	}, changedQuery, micros(since))
 }

@@ -20,7 +20,7 @@ type MemoryHead struct {
 func (s *MemoryStore) MemoryHead(ctx context.Context, repo int64) (h MemoryHead, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT sha, warning FROM memory_heads WHERE repo_id = ?`, repo).
 		Scan(&h.SHA, &h.Warning)
-	return h, s.explain(fmt.Sprintf("load the memory head of repository %d", repo), orZero(err))
+	return h, s.explain(fmt.Sprintf("load the memory head of repository %d", repo), ignoreNoRows(err))
 }
 
 // SaveMemoryHead stores the head of a repository's memory branch.

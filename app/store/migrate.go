@@ -16,8 +16,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// oldest is the first version of the schema that can be migrated. Earlier versions were never released.
-const oldest = 29
+// oldestSchema is the first version of the schema that can be migrated. Earlier versions were never released.
+const oldestSchema = 29
 
 // Migrate migrates the schema to the version that this program needs: River's tables
 // and ours. It returns the versions before and after; if they are equal, there was
@@ -29,7 +29,7 @@ func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
 			return 0, 0, s.explain("migrate the schema", err)
 		}
 		defer tx.Rollback() //nolint:errcheck // it only holds the lock
-		if err := s.hold(ctx, tx, "migrating"); err != nil {
+		if err := s.advisoryLock(ctx, tx, "migrating"); err != nil {
 			return 0, 0, s.explain("migrate the schema", err)
 		}
 	}
@@ -57,7 +57,7 @@ func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
 // Version returns the version of the schema; 0: there is no SIA database. It writes nothing.
 func (s *DB) Version(ctx context.Context) (v int64, err error) {
 	var made bool
-	if err = s.r.QueryRowContext(ctx, s.versioned()).Scan(&made); err == nil && made {
+	if err = s.r.QueryRowContext(ctx, s.versionTableQuery()).Scan(&made); err == nil && made {
 		err = s.r.QueryRowContext(ctx, `SELECT max(version_id) FROM `+goose.DefaultTablename).Scan(&v)
 	}
 	return v, s.explain("read the schema's version", err)
@@ -77,8 +77,8 @@ func (s *DB) Newer(ctx context.Context) error {
 // olderSchema is the message for a database that lacks a table or a column.
 const olderSchema = "is of an older SIA, and lacks what this asks for; run sia migrate"
 
-// current returns an error unless the schema has the version that this program needs.
-func (s *DB) current(ctx context.Context) error {
+// requireCurrent returns an error unless the schema has the version that this program needs.
+func (s *DB) requireCurrent(ctx context.Context) error {
 	p, err := s.provider()
 	if err != nil {
 		return err
@@ -91,13 +91,13 @@ func (s *DB) current(ctx context.Context) error {
 		Message: fmt.Sprintf("the database's schema is at version %d and this program needs %d; run sia migrate", have, want)}
 }
 
-// mayWrite returns an error unless the schema had the version that this program needs at the first write. A server
+// checkWritable returns an error unless the schema had the version that this program needs at the first write. A server
 // continues to write when a newer one migrates the database.
-func (s *DB) mayWrite(ctx context.Context) error {
+func (s *DB) checkWritable(ctx context.Context) error {
 	if s.writable.Load() {
 		return nil
 	}
-	err := s.current(ctx)
+	err := s.requireCurrent(ctx)
 	s.writable.Store(err == nil)
 	return err
 }
@@ -111,10 +111,10 @@ func (s *DB) versions(ctx context.Context, p *goose.Provider) (have, want int64,
 	sources := p.ListSources()
 	want = sources[len(sources)-1].Version
 	switch {
-	case have > 0 && have < oldest:
+	case have > 0 && have < oldestSchema:
 		err = &sia.Error{Op: "migrate the schema", Permanent: true,
 			Message: fmt.Sprintf("the database was written by a SIA that was never released (schema %d, this program begins at "+
-				"%d); name a new one and run sia memory reindex, which restores what SIA learned", have, oldest)}
+				"%d); name a new one and run sia memory reindex, which restores what SIA learned", have, oldestSchema)}
 	case have > want:
 		err = &sia.Error{Op: "migrate the schema", Permanent: true,
 			Message: fmt.Sprintf("the database was written by a newer SIA (schema %d, this program knows %d); run that "+

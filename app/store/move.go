@@ -56,7 +56,7 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 	} else if v == 0 {
 		return m, &sia.Error{Op: "move", Permanent: true, Message: "there is no SIA database at " + Named(from.URL)}
 	}
-	if err := source.current(ctx); err != nil {
+	if err := source.requireCurrent(ctx); err != nil {
 		return m, err
 	}
 	target, err := Open(ctx, to)
@@ -64,27 +64,27 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	if source.named() == target.named() {
-		return m, &sia.Error{Op: "move", Permanent: true, Message: "both addresses name the same database, " + source.named()}
+	if source.name() == target.name() {
+		return m, &sia.Error{Op: "move", Permanent: true, Message: "both addresses name the same database, " + source.name()}
 	}
 	for _, s := range []*Store{source, target} {
-		release, err := s.quiet(ctx)
+		release, err := s.requireIdle(ctx)
 		if err != nil {
 			return m, err
 		}
 		defer func() { _ = release() }()
 	}
-	release, err := target.alone(ctx)
+	release, err := target.lockMoves(ctx)
 	if err != nil {
 		return m, err
 	}
 	defer func() { _ = release() }()
-	if err := target.unused(ctx); err != nil {
+	if err := target.requireEmpty(ctx); err != nil {
 		return m, err
 	}
 	into := target
 	if try {
-		aside, drop, err := target.aside(ctx, to)
+		aside, drop, err := target.createTrial(ctx, to)
 		if err != nil {
 			return m, err
 		}
@@ -100,11 +100,11 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 		return m, err
 	}
 	m.Tried = try
-	err = (&moving{ctx: ctx, from: source.DB, to: into.DB, done: &m}).run()
-	return m, into.explain("move to "+into.named(), err)
+	err = (&mover{ctx: ctx, from: source.DB, to: into.DB, done: &m}).run()
+	return m, into.explain("move to "+into.name(), err)
 }
 
-type moving struct {
+type mover struct {
 	ctx      context.Context
 	from, to *DB
 	source   *sql.Tx
@@ -112,14 +112,14 @@ type moving struct {
 	done     *Moved
 }
 
-func (v *moving) run() (err error) {
-	if v.source, err = v.from.view(v.ctx); err != nil {
-		return v.from.explain("read "+v.from.named(), err)
+func (v *mover) run() (err error) {
+	if v.source, err = v.from.snapshot(v.ctx); err != nil {
+		return v.from.explain("read "+v.from.name(), err)
 	}
 	defer v.source.Rollback() //nolint:errcheck // read-only
 	tables, err := v.from.tables(v.ctx, v.source)
 	if err != nil {
-		return v.from.explain("read "+v.from.named(), err)
+		return v.from.explain("read "+v.from.name(), err)
 	}
 	place := func(t table) int { // parents first
 		if i := slices.Index(parents, t.name); i >= 0 {
@@ -138,7 +138,7 @@ func (v *moving) run() (err error) {
 			err = v.compare(t, &moved)
 		}
 		if err == nil {
-			err = v.to.copied(v.ctx, v.target, t)
+			err = v.to.advanceSequence(v.ctx, v.target, t)
 		}
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
@@ -149,7 +149,7 @@ func (v *moving) run() (err error) {
 	if err := v.jobs(); err != nil {
 		return err
 	}
-	v.to.filled.take(v.target)
+	v.to.jobQueues.take(v.target)
 	if v.done.Tried {
 		return nil
 	}
@@ -159,12 +159,12 @@ func (v *moving) run() (err error) {
 // Limits of one statement: its parameters, of which SQLite allows 32,766, and their bytes, of which PostgreSQL allows a
 // GiB. One row may be larger.
 const (
-	moveAtOnce = 2_000
-	moveBytes  = 16 << 20
+	moveMaxParams = 2_000
+	moveMaxBytes  = 16 << 20
 )
 
 // copy copies the rows of a table in the order in which they were written.
-func (v *moving) copy(t table) (m MovedTable, err error) {
+func (v *mover) copy(t table) (m MovedTable, err error) {
 	m.Name = t.name
 	rows, err := v.source.QueryContext(v.ctx, `SELECT `+t.names()+` FROM `+t.name+` ORDER BY `+
 		cmp.Or(t.number(), strings.Join(t.keys, ", ")))
@@ -172,7 +172,7 @@ func (v *moving) copy(t table) (m MovedTable, err error) {
 		return m, err
 	}
 	defer rows.Close()
-	most := max(1, moveAtOnce/len(t.columns))
+	most := max(1, moveMaxParams/len(t.columns))
 	var batch []any
 	size := 0 // in bytes, of the texts and blobs in it
 	flush := func() error {
@@ -194,7 +194,7 @@ func (v *moving) copy(t table) (m MovedTable, err error) {
 		for _, value := range row {
 			size += textLength(value)
 		}
-		if m.Rows++; len(batch) == most*len(t.columns) || size >= moveBytes {
+		if m.Rows++; len(batch) == most*len(t.columns) || size >= moveMaxBytes {
 			if err := flush(); err != nil {
 				return m, err
 			}
@@ -215,7 +215,7 @@ func textLength(value any) int {
 }
 
 // compare compares a table with its copy, row by row.
-func (v *moving) compare(t table, m *MovedTable) error {
+func (v *mover) compare(t table, m *MovedTable) error {
 	query := `SELECT ` + t.names() + ` FROM ` + t.name + ` ORDER BY ` + strings.Join(t.keys, ", ")
 	source, err := v.source.QueryContext(v.ctx, query)
 	if err != nil {
@@ -245,7 +245,7 @@ func (v *moving) compare(t table, m *MovedTable) error {
 		cleaned := false
 		for i := range want {
 			if !reflect.DeepEqual(want[i], got[i]) {
-				clean, err := plain(want[i])
+				clean, err := portableValue(want[i])
 				if err != nil || !reflect.DeepEqual(clean, got[i]) {
 					return fmt.Errorf("row %d differs in the copy in its column %s", n, t.columns[i].name)
 				}
@@ -289,7 +289,7 @@ func scanAny(rows *sql.Rows, n int) ([]any, error) {
 }
 
 // jobs inserts jobs for unfinished effects, deliveries and setups.
-func (v *moving) jobs() error {
+func (v *mover) jobs() error {
 	effects, err := v.to.takeOverTx(v.ctx, v.target, time.Time{})
 	if err != nil {
 		return err
@@ -324,28 +324,28 @@ func (v *moving) jobs() error {
 	return nil
 }
 
-// unused returns an error when a database has rows of SIA, or tables of another application.
-func (s *DB) unused(ctx context.Context) error {
+// requireEmpty returns an error when a database has rows of SIA, or tables of another application.
+func (s *DB) requireEmpty(ctx context.Context) error {
 	v, err := s.Version(ctx)
 	if err != nil {
 		return err
 	}
 	tables, err := s.tables(ctx, s.r)
 	if err != nil {
-		return s.explain("look into "+s.named(), err)
+		return s.explain("look into "+s.name(), err)
 	}
 	for _, t := range tables {
 		if v == 0 {
 			return &sia.Error{Op: "move", Permanent: true, Message: fmt.Sprintf("the database %s is in use: its table %s is "+
-				"not SIA's; name an empty one", s.named(), t.name)}
+				"not SIA's; name an empty one", s.name(), t.name)}
 		}
 		var some bool
 		if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+t.name+`)`).Scan(&some); err != nil {
-			return s.explain("look into "+s.named(), err)
+			return s.explain("look into "+s.name(), err)
 		}
 		if some {
 			return &sia.Error{Op: "move", Permanent: true, Message: fmt.Sprintf("the database %s is in use: its table %s has "+
-				"rows; name an empty one", s.named(), t.name)}
+				"rows; name an empty one", s.name(), t.name)}
 		}
 	}
 	return nil

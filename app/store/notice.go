@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// keepNotices is how long sent notices are stored. A user who is needed for longer is notified again.
-const keepNotices = 365 * 24 * time.Hour
+// noticeRetention is how long sent notices are stored. A user who is needed for longer is notified again.
+const noticeRetention = 365 * 24 * time.Hour
 
 // SaveNotices records that notices were sent to a channel: one, or several that were grouped in one
 // message. The first record of a key is kept.
@@ -22,7 +22,7 @@ func (s *NoticeStore) SaveNotices(
 			}
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM notices WHERE channel = ? AND at < ?`, channel,
-			micros(at.Add(-keepNotices)))
+			micros(at.Add(-noticeRetention)))
 		return err
 	})
 }
@@ -30,7 +30,7 @@ func (s *NoticeStore) SaveNotices(
 // Noticed returns the keys that were sent to a channel.
 func (s *NoticeStore) Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error) {
 	return s.present(ctx, "look what people were told",
-		`SELECT key FROM notices WHERE channel = ? AND key `+s.among(texts), channel, array[string](keys))
+		`SELECT key FROM notices WHERE channel = ? AND key `+s.inList(texts), channel, jsonArray[string](keys))
 }
 
 // NoticesSince counts the single messages that were sent to a channel since a time, and reports
@@ -52,6 +52,6 @@ func (s *NoticeStore) SaveSummary(ctx context.Context, channel string, until tim
 
 // SummaryUntil returns the end of the last summary that was sent to a channel; zero: none was.
 func (s *NoticeStore) SummaryUntil(ctx context.Context, channel string) (until time.Time, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(asMicros{&until})
-	return until, s.explain("look for the last summary", orZero(err))
+	err = s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(timeColumn{&until})
+	return until, s.explain("look for the last summary", ignoreNoRows(err))
 }

@@ -28,41 +28,41 @@ func TestPace(t *testing.T) {
 		if at != 0 {
 			t.Errorf("the first had its turn after %s", at)
 		}
-		if _, at := turn(); at != turnFor { // it takes longer: it waits for GitHub
-			t.Errorf("the second had its turn after %s, want %s", at, turnFor)
+		if _, at := turn(); at != maxTurn { // it takes longer: it waits for GitHub
+			t.Errorf("the second had its turn after %s, want %s", at, maxTurn)
 		}
 		first() // once more than its time did
 
 		time.Sleep(time.Second)
 		begun = time.Now()
-		inbox.waiting.Store(groupMany)
+		inbox.waiting.Store(groupThreshold)
 		time.AfterFunc(49*time.Millisecond, func() { inbox.waiting.Store(0) })
 		done, at := turn()
 		if at != 50*time.Millisecond {
 			t.Errorf("beside several that were being saved for 49 ms it waited for %s", at)
 		}
-		time.Sleep(turnFor / 2)
+		time.Sleep(maxTurn / 2)
 		done()
 
 		inbox.last.Store(time.Now().UnixMicro())
 		begun = time.Now()
-		if _, at := turn(); at != turnFor/2 {
+		if _, at := turn(); at != maxTurn/2 {
 			t.Errorf("beside one that arrived it waited for %s, want as long as the last one took", at)
 		}
 
 		time.Sleep(time.Second)
 		begun = time.Now()
-		inbox.waiting.Store(groupMany)
-		if _, at := turn(); at != yieldFor {
-			t.Errorf("while there was no end to those being saved it waited for %s, want %s", at, yieldFor)
+		inbox.waiting.Store(groupThreshold)
+		if _, at := turn(); at != maxYield {
+			t.Errorf("while there was no end to those being saved it waited for %s, want %s", at, maxYield)
 		}
-		if _, at := turn(); at > yieldFor+2*turnFor {
+		if _, at := turn(); at > maxYield+2*maxTurn {
 			t.Errorf("the next after that waited until %s", at)
 		}
-		time.Sleep(workFor)
+		time.Sleep(workInterval)
 		begun = time.Now()
-		if _, at := turn(); at != yieldFor {
-			t.Errorf("and later %s, want %s", at, yieldFor)
+		if _, at := turn(); at != maxYield {
+			t.Errorf("and later %s, want %s", at, maxYield)
 		}
 
 		over, cancel := context.WithCancelCause(t.Context())

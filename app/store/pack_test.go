@@ -23,18 +23,18 @@ func FuzzPack(f *testing.F) {
 		if got, err := unpack(packed); err != nil || !bytes.Equal(got, b) {
 			t.Errorf("came back as %q, %v", got, err)
 		}
-		if out, err := unpack(b); err == nil && len(out) > unpackMost {
+		if out, err := unpack(b); err == nil && len(out) > maxUnpackedSize {
 			t.Errorf("unpacked to %d bytes", len(out))
 		}
 	})
 }
 
 func TestPackRefusesWhatIsTooLong(t *testing.T) {
-	if _, err := pack(make([]byte, unpackMost+1)); err == nil {
+	if _, err := pack(make([]byte, maxUnpackedSize+1)); err == nil {
 		t.Error("more than the most was packed")
 	}
 	enc, _ := codec()
-	bomb := enc.EncodeAll(make([]byte, unpackMost+1), []byte{zstandard})
+	bomb := enc.EncodeAll(make([]byte, maxUnpackedSize+1), []byte{zstandard})
 	if _, err := unpack(bomb); err == nil {
 		t.Error("more than the most was unpacked")
 	}

@@ -77,10 +77,10 @@ func (w *periodicWorker) Work(ctx context.Context, job *river.Job[periodicArgs])
 			return nil
 		}
 	}
-	return river.JobSnooze(unknownAgain) // left to a newer version
+	return river.JobSnooze(unknownKindDelay) // left to a newer version
 }
 
 func (w *periodicWorker) call(ctx context.Context, p Periodic) (err error) {
-	defer w.e.s.noPanic(ctx, "run "+p.Name, &err)
+	defer w.e.s.recoverPanic(ctx, "run "+p.Name, &err)
 	return p.Run(ctx)
 }

@@ -40,7 +40,7 @@ const personBatch = 100
 // It may run while a server runs: each batch is a transaction of its own. When a batch fails, the earlier ones remain
 // committed; calling Forget again continues.
 func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (Forgotten, error) {
-	f := &forgetting{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
+	f := &personEraser{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
 	err := f.identify(login)
 	for _, step := range []func() error{f.deliveries, f.attempts, f.tasks, f.lessons, f.others} {
 		if err == nil {
@@ -75,7 +75,7 @@ func (s *sqliteDialect) compact(ctx context.Context) error {
 	return err
 }
 
-type forgetting struct {
+type personEraser struct {
 	*DB
 	ctx      context.Context
 	rehearse bool
@@ -84,7 +84,7 @@ type forgetting struct {
 }
 
 // identify finds the ids of a login and, if there is exactly one, the other logins of that id.
-func (f *forgetting) identify(login string) error {
+func (f *personEraser) identify(login string) error {
 	if login == "" {
 		return &sia.Error{Op: "forget", Permanent: true, Message: "name the person's login"}
 	}
@@ -123,7 +123,7 @@ func (f *forgetting) identify(login string) error {
 
 // batches calls work with ranges of a table's row numbers, which are in the column key, each in a transaction of its
 // own. It adds the counts that work returns after the transaction was committed or rehearsed.
-func (f *forgetting) batches(
+func (f *personEraser) batches(
 	table, key string, size int, work func(tx *sql.Tx, from, to int64) (counts, error),
 ) error {
 	for last := int64(-1 << 62); ; {
@@ -168,7 +168,7 @@ func (c *counts) changed(table string) {
 }
 
 // deliveries empties the bodies that name the person. The rows remain, so that no delivery is processed twice.
-func (f *forgetting) deliveries() error {
+func (f *personEraser) deliveries() error {
 	type delivery struct {
 		id    int64
 		body  []byte
@@ -180,14 +180,14 @@ func (f *forgetting) deliveries() error {
 	}
 	return f.batches("deliveries", "id", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 		all, err := collect(f.ctx, tx, func(from row) (d delivery, err error) {
-			err = from.Scan(&d.id, unpacked{&d.body}, &d.state)
+			err = from.Scan(&d.id, packedColumn{&d.body}, &d.state)
 			return d, err
-		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`+f.locked(), from, to)
+		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`+f.forUpdate(), from, to)
 		if err != nil {
 			return n, err
 		}
 		for _, d := range all {
-			if !f.who.named(string(d.body)) {
+			if !f.who.isIn(string(d.body)) {
 				continue
 			}
 			if d.state == "pending" {
@@ -205,11 +205,11 @@ func (f *forgetting) deliveries() error {
 
 // attempts counts the attempts of runners, waiting or running, that name the person: data that was sent to a runner
 // can't be erased. Their rows are deleted when their effect ends.
-func (f *forgetting) attempts() error {
+func (f *personEraser) attempts() error {
 	all, err := collect(f.ctx, f.r, func(from row) (named bool, err error) {
 		var work, report, result []byte
 		err = from.Scan(&work, &report, &result)
-		return slices.ContainsFunc([][]byte{work, report, result}, func(b []byte) bool { return f.who.named(string(b)) }), err
+		return slices.ContainsFunc([][]byte{work, report, result}, func(b []byte) bool { return f.who.isIn(string(b)) }), err
 	}, `SELECT work, report, result FROM runner_attempts`)
 	for _, named := range all {
 		if named {
@@ -220,11 +220,11 @@ func (f *forgetting) attempts() error {
 }
 
 // tasks rewrites the logs of tasks, and each task from its new log.
-func (f *forgetting) tasks() error {
+func (f *personEraser) tasks() error {
 	return f.batches("tasks", "rowid", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
 		var id sia.TaskID
 		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE rowid = ?`, to).Scan(&id); err != nil {
-			return n, orZero(err)
+			return n, ignoreNoRows(err)
 		}
 		if err := f.task(tx, id, &n); err != nil {
 			return n, fmt.Errorf("task %s: %w", id, err)
@@ -233,8 +233,8 @@ func (f *forgetting) tasks() error {
 	})
 }
 
-func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
-	if err := f.hold(f.ctx, tx, taskLock(id)); err != nil {
+func (f *personEraser) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
+	if err := f.advisoryLock(f.ctx, tx, taskLock(id)); err != nil {
 		return err
 	}
 	before, err := task(f.ctx, tx, id)
@@ -257,7 +257,7 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	}
 	changed := log[:0]
 	for _, r := range log {
-		e := erasing{who: f.who}
+		e := rowEraser{who: f.who}
 		r.event, r.by = e.text(r.event), e.login(r.by)
 		r.why, r.ignored = e.text(r.why), e.text(r.ignored)
 		if slices.Contains(f.who.ids, r.byID) || r.by == ghostLogin && r.byID != ghostID {
@@ -296,12 +296,12 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	return f.saveTask(tx, after, n)
 }
 
-func (f *forgetting) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
+func (f *personEraser) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
 	text, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	e := erasing{who: f.who} // changes nothing in a task that was replayed
+	e := rowEraser{who: f.who} // changes nothing in a task that was replayed
 	if err := json.Unmarshal([]byte(e.text(string(text))), &t); err != nil {
 		return err
 	}
@@ -318,7 +318,7 @@ func (f *forgetting) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
 }
 
 // lessons rewrites lessons and their index.
-func (f *forgetting) lessons() error {
+func (f *personEraser) lessons() error {
 	type kept struct {
 		repo int64
 		id   lesson.ID
@@ -344,7 +344,7 @@ func (f *forgetting) lessons() error {
 			return n, err
 		}
 		for _, r := range all {
-			e := erasing{who: f.who}
+			e := rowEraser{who: f.who}
 			text := e.text(r.text)
 			n.words += e.wordsLeft()
 			if !e.changed {
@@ -373,9 +373,9 @@ func (f *forgetting) lessons() error {
 	})
 }
 
-// leftAlone lists the tables that name nobody, that other functions here handle, or that have copies of
+// skippedTables lists the tables that name nobody, that other functions here handle, or that have copies of
 // external data: files of repositories, signed files, and names from GitHub.
-var leftAlone = []string{
+var skippedTables = []string{
 	"deliveries", "tasks", "task_events", "lessons", "lesson_terms",
 	"repositories", "installations", "repo_policies", "policy_versions",
 	"shared_reports", "prior_imports",
@@ -383,7 +383,7 @@ var leftAlone = []string{
 
 // others rewrites every other table that has text, so that new tables are included automatically. Of the tables
 // without rowids, lessons handles lesson_terms, and attempts handles runner_attempts; the rest name nobody.
-func (f *forgetting) others() error {
+func (f *personEraser) others() error {
 	all, err := f.tables(f.ctx, f.r)
 	if err != nil {
 		return err
@@ -396,7 +396,7 @@ func (f *forgetting) others() error {
 			}
 		}
 		key := t.number()
-		if t.columns = columns; key == "" || len(columns) == 0 || slices.Contains(leftAlone, t.name) {
+		if t.columns = columns; key == "" || len(columns) == 0 || slices.Contains(skippedTables, t.name) {
 			continue
 		}
 		err := f.batches(t.name, key, personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
@@ -410,7 +410,7 @@ func (f *forgetting) others() error {
 }
 
 // rows rewrites a range of rows of a table.
-func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *counts) error {
+func (f *personEraser) rows(tx *sql.Tx, t table, key string, from, to int64, n *counts) error {
 	type found struct {
 		id     int64
 		values []sql.NullString
@@ -422,12 +422,12 @@ func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *co
 			into = append(into, &r.values[i])
 		}
 		return r, from.Scan(into...)
-	}, `SELECT `+key+`, `+t.names()+` FROM `+t.name+` WHERE `+key+` > ? AND `+key+` <= ?`+f.locked(), from, to)
+	}, `SELECT `+key+`, `+t.names()+` FROM `+t.name+` WHERE `+key+` > ? AND `+key+` <= ?`+f.forUpdate(), from, to)
 	if err != nil {
 		return err
 	}
 	for _, r := range all {
-		e := erasing{who: f.who}
+		e := rowEraser{who: f.who}
 		args := make([]any, 0, len(t.columns)+1)
 		for i, c := range t.columns {
 			value, err := f.erase(&e, c, r.values[i])
@@ -451,7 +451,7 @@ func (f *forgetting) rows(tx *sql.Tx, t table, key string, from, to int64, n *co
 }
 
 // erase returns the value of a column without the person.
-func (f *forgetting) erase(e *erasing, c column, value sql.NullString) (any, error) {
+func (f *personEraser) erase(e *rowEraser, c column, value sql.NullString) (any, error) {
 	switch {
 	case !value.Valid:
 		return nil, nil

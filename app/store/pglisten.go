@@ -18,14 +18,14 @@ func (s *postgresDialect) openListening(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.ConnConfig, c.MaxConns, c.AfterConnect = s.direct.Copy(), 1, unpooled
+	c.ConnConfig, c.MaxConns, c.AfterConnect = s.direct.Copy(), 1, rejectPooler
 	s.listening, err = pgxpool.NewWithConfig(ctx, c)
 	return err
 }
 
-// unpooled returns errPooled when a connection ends at a pooler: poolers report made-up process ids, to distinguish
+// rejectPooler returns errPooled when a connection ends at a pooler: poolers report made-up process ids, to distinguish
 // their clients.
-func unpooled(ctx context.Context, conn *pgx.Conn) error {
+func rejectPooler(ctx context.Context, conn *pgx.Conn) error {
 	var pid uint32
 	err := conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid)
 	if err == nil && pid != conn.PgConn().PID() {

@@ -11,25 +11,25 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// numbering opens connections to PostgreSQL that accept our statements: with ? for parameters, and 1 and 0 for
+// paramConnector opens connections to PostgreSQL that accept our statements: with ? for parameters, and 1 and 0 for
 // booleans. Statements that number their parameters, such as River's and goose's, are passed unchanged.
-type numbering struct{ driver.Connector }
+type paramConnector struct{ driver.Connector }
 
 // Connect implements driver.Connector.
-func (n numbering) Connect(ctx context.Context) (driver.Conn, error) {
+func (n paramConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	opened, err := n.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return numberingConn{opened.(*stdlib.Conn)}, nil //nolint:forcetypeassert // it is a connector of pgx
+	return paramConn{opened.(*stdlib.Conn)}, nil //nolint:forcetypeassert // it is a connector of pgx
 }
 
-// numberingConn is a connection of numbering. Like every connection it is used by one goroutine at a time.
-type numberingConn struct{ *stdlib.Conn }
+// paramConn is a connection of paramConnector. Like every connection it is used by one goroutine at a time.
+type paramConn struct{ *stdlib.Conn }
 
 // ExecContext implements driver.ExecerContext.
-func (c numberingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	query, args, err := numbered(query, args)
+func (c paramConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	query, args, err := bindParams(query, args)
 	if err != nil {
 		return nil, err
 	}
@@ -37,32 +37,34 @@ func (c numberingConn) ExecContext(ctx context.Context, query string, args []dri
 }
 
 // QueryContext implements driver.QueryerContext.
-func (c numberingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	query, args, err := numbered(query, args)
+func (c paramConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	query, args, err := bindParams(query, args)
 	if err != nil {
 		return nil, err
 	}
 	return c.Conn.QueryContext(ctx, query, args)
 }
 
-// ours reports whether a statement has ? for parameters.
-func ours(query string) bool { return strings.Contains(query, "?") && !strings.Contains(query, "$1") }
+// hasPlaceholders reports whether a statement has ? for parameters.
+func hasPlaceholders(query string) bool {
+	return strings.Contains(query, "?") && !strings.Contains(query, "$1")
+}
 
-// numberedTexts caches our statements in PostgreSQL's form, by their text and the types of their arguments. The program
-// has a fixed number of them.
-var numberedTexts sync.Map // of textKey to string
+// statementCache caches our statements in PostgreSQL's form, by their text and the types of their arguments. The
+// program has a fixed number of them.
+var statementCache sync.Map // of textKey to string
 
 type textKey struct{ query, types string }
 
-// numbered numbers the parameters of a statement, and casts each to the type of its argument: otherwise PostgreSQL
+// bindParams numbers the parameters of a statement, and casts each to the type of its argument: otherwise PostgreSQL
 // infers types, and treats a parameter that is compared with 0 as a four-byte integer.
-func numbered(query string, args []driver.NamedValue) (string, []driver.NamedValue, error) {
-	if !ours(query) {
+func bindParams(query string, args []driver.NamedValue) (string, []driver.NamedValue, error) {
+	if !hasPlaceholders(query) {
 		return query, args, nil
 	}
 	values, types := make([]driver.NamedValue, len(args)), make([]byte, len(args))
 	for i, a := range args {
-		v, err := plain(a.Value)
+		v, err := portableValue(a.Value)
 		if err != nil {
 			return "", nil, fmt.Errorf("parameter %d: %w", i+1, err)
 		}
@@ -81,17 +83,17 @@ func numbered(query string, args []driver.NamedValue) (string, []driver.NamedVal
 		}
 	}
 	key := textKey{query, string(types)}
-	text, ok := numberedTexts.Load(key)
+	text, ok := statementCache.Load(key)
 	if !ok {
-		text, _ = numberedTexts.LoadOrStore(key, number(query, types))
+		text, _ = statementCache.LoadOrStore(key, numberParams(query, types))
 	}
 	return text.(string), values, nil //nolint:forcetypeassert // nothing else is stored
 }
 
 var postgresTypes = map[byte]string{'i': "::bigint", 'f': "::double precision", 's': "::text", 'b': "::bytea"}
 
-// number numbers and casts the parameters outside of quotes.
-func number(query string, types []byte) string {
+// numberParams numbers and casts the parameters outside of quotes.
+func numberParams(query string, types []byte) string {
 	var b strings.Builder
 	n, quoted := 0, false
 	for _, r := range query {
@@ -109,9 +111,9 @@ func number(query string, types []byte) string {
 	return b.String()
 }
 
-// plain converts an argument to the value that SQLite would store, in a form that PostgreSQL accepts: texts are valid
-// UTF-8 without zero bytes.
-func plain(v any) (any, error) {
+// portableValue converts an argument to the value that SQLite would store, in a form that PostgreSQL accepts: texts are
+// valid UTF-8 without zero bytes.
+func portableValue(v any) (any, error) {
 	p, err := driver.DefaultParameterConverter.ConvertValue(v)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ type PolicyRead struct{ SHA, Broken string }
 // stored ones. The repository must be known.
 func (s *PolicyStore) SavePolicies(ctx context.Context, repo int64, read PolicyRead, files []PolicyFile) error {
 	return s.write(ctx, fmt.Sprintf("save the policies of repository %d", repo), func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, fmt.Sprintf("policies of %d", repo)); err != nil {
+		if err := s.advisoryLock(ctx, tx, fmt.Sprintf("policies of %d", repo)); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM repo_policies WHERE repo_id = ?`, repo); err != nil {
@@ -44,7 +44,7 @@ func (s *PolicyStore) Policies(ctx context.Context, repo int64) (files []PolicyF
 	op := fmt.Sprintf("load the policies of repository %d", repo)
 	err = s.r.QueryRowContext(ctx, `SELECT sha, broken FROM policy_reads WHERE repo_id = ?`, repo).
 		Scan(&read.SHA, &read.Broken)
-	if orZero(err) != nil {
+	if ignoreNoRows(err) != nil {
 		return nil, read, s.explain(op, err)
 	}
 	files, err = list(ctx, s.DB, op, func(from row) (f PolicyFile, err error) {

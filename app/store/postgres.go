@@ -27,9 +27,9 @@ import (
 // All PostgreSQL-specific code is in this file and in the files with the prefix pg.
 
 const (
-	oldestPostgres  = 15
-	postgresTimeout = 5 * time.Second  // to connect
-	postgresUnheard = 30 * time.Second // maximum time without a TCP acknowledgement of sent data
+	oldestPostgres      = 15
+	postgresTimeout     = 5 * time.Second  // to connect
+	postgresUserTimeout = 30 * time.Second // maximum time without a TCP acknowledgement of sent data
 
 	// Connections of one process, which has one more that listens. A server allows 100 by default.
 	postgresReaders = 8
@@ -90,7 +90,7 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 		c.ConnectTimeout = postgresTimeout
 	}
 	// Detect a dead peer within half a minute, also while data is being sent.
-	c.DialFunc = (&net.Dialer{Timeout: c.ConnectTimeout, Control: boundUnheard, KeepAliveConfig: net.KeepAliveConfig{
+	c.DialFunc = (&net.Dialer{Timeout: c.ConnectTimeout, Control: setUserTimeout, KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3,
 	}}).DialContext
 	if c.RuntimeParams["application_name"] == "" {
@@ -131,7 +131,7 @@ func Password(raw string) string {
 	return c.Password
 }
 
-func (s *postgresDialect) named() string {
+func (s *postgresDialect) name() string {
 	host := net.JoinHostPort(s.config.Host, fmt.Sprint(s.config.Port))
 	if strings.HasPrefix(s.config.Host, "/") {
 		host = s.config.Host
@@ -141,7 +141,7 @@ func (s *postgresDialect) named() string {
 
 func (*postgresDialect) goose() goose.Dialect { return goose.DialectPostgres }
 
-func (*postgresDialect) versioned() string {
+func (*postgresDialect) versionTableQuery() string {
 	return `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'goose_db_version')`
 }
 
@@ -150,7 +150,7 @@ func (s *postgresDialect) open(ctx context.Context) error {
 		pool  **sql.DB
 		conns int
 	}{{&s.w, postgresWriters}, {&s.r, postgresReaders}, {&s.DB.river, postgresRiver}} {
-		*p.pool = sql.OpenDB(numbering{stdlib.GetConnector(*s.config)})
+		*p.pool = sql.OpenDB(paramConnector{stdlib.GetConnector(*s.config)})
 		(*p.pool).SetMaxOpenConns(p.conns)
 		(*p.pool).SetMaxIdleConns(p.conns)
 		(*p.pool).SetConnMaxIdleTime(5 * time.Minute)
@@ -170,14 +170,14 @@ func (s *postgresDialect) open(ctx context.Context) error {
 	case err != nil:
 		return err
 	case version < oldestPostgres*10_000:
-		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: fmt.Sprintf(
+		return &sia.Error{Op: "open the database " + s.name(), Permanent: true, Message: fmt.Sprintf(
 			"the server is PostgreSQL %d and SIA needs %d or newer; upgrade it, or name another", version/10_000,
 			oldestPostgres)}
 	case readOnly:
-		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: "the server takes no writes: it " +
+		return &sia.Error{Op: "open the database " + s.name(), Permanent: true, Message: "the server takes no writes: it " +
 			"is a standby, or default_transaction_read_only is set; name the primary"}
 	case nowhere:
-		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: fmt.Sprintf(
+		return &sia.Error{Op: "open the database " + s.name(), Permanent: true, Message: fmt.Sprintf(
 			"there is no schema that user %q may use in its search_path, %s; make one: CREATE SCHEMA name AUTHORIZATION %[1]q",
 			s.config.User, path)}
 	}
@@ -234,20 +234,20 @@ func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {
 	return tx, done, nil
 }
 
-// again reports whether the transaction conflicted with another, or lost its server before the commit: it changed
+// retryable reports whether the transaction conflicted with another, or lost its server before the commit: it changed
 // nothing.
 // https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html
-func (*postgresDialect) again(err error) bool {
+func (*postgresDialect) retryable(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01") {
 		return true
 	}
 	var committing *commitError
-	return !errors.As(err, &committing) && gone(err)
+	return !errors.As(err, &committing) && connectionLost(err)
 }
 
-// gone reports whether the connection to the server was lost or could not be made.
-func gone(err error) bool {
+// connectionLost reports whether the connection to the server was lost or could not be made.
+func connectionLost(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		// 57P01 to 57P03: the server is being stopped, crashed or started
@@ -265,16 +265,16 @@ func gone(err error) bool {
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
 }
 
-// hold takes an advisory lock: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS. A hash
-// collision of two names only makes their transactions wait for each other.
-func (*postgresDialect) hold(ctx context.Context, tx *sql.Tx, what string) error {
+// advisoryLock takes an advisory lock: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS. A
+// hash collision of two names only makes their transactions wait for each other.
+func (*postgresDialect) advisoryLock(ctx context.Context, tx *sql.Tx, what string) error {
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))`, what)
 	return err
 }
 
-func (*postgresDialect) locked() string { return ` FOR UPDATE` }
+func (*postgresDialect) forUpdate() string { return ` FOR UPDATE` }
 
-func (s *postgresDialect) view(ctx context.Context) (*sql.Tx, error) {
+func (s *postgresDialect) snapshot(ctx context.Context) (*sql.Tx, error) {
 	return s.r.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
@@ -283,22 +283,22 @@ func (s *postgresDialect) driver() riverdriver.Driver[*sql.Tx] {
 }
 
 var (
-	tlsTrouble = lazyregexp.New(`TLS|tls: |x509: `)
-	// poolerWaits matches temporary errors of PgBouncer, which uses the code 08P01 also for permanent ones.
-	poolerWaits = lazyregexp.New(`timeout|server|database system`)
+	tlsError = lazyregexp.New(`TLS|tls: |x509: `)
+	// poolerTransient matches temporary errors of PgBouncer, which uses the code 08P01 also for permanent ones.
+	poolerTransient = lazyregexp.New(`timeout|server|database system`)
 )
 
 // message implements dialect. Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 func (s *postgresDialect) message(err error) string {
 	var e *pgconn.PgError
 	var unreached *pgconn.ConnectError
-	db := s.named()
+	db := s.name()
 	if !errors.As(err, &e) {
 		switch unconnected := errors.As(err, &unreached); {
-		case unconnected && tlsTrouble.MatchString(err.Error()):
+		case unconnected && tlsError.MatchString(err.Error()):
 			return "the database " + db + " can't be reached with TLS; check the server's certificate, and sslmode in --db. " +
 				"Its authority is one that this machine trusts, or is named there with sslrootcert=FILE"
-		case unconnected || gone(err):
+		case unconnected || connectionLost(err):
 			return "the database " + db + " can't be reached; check that PostgreSQL runs there, and host and port in --db. " +
 				"SIA goes on when it is back"
 		}
@@ -308,7 +308,7 @@ func (s *postgresDialect) message(err error) string {
 	case connecting && e.Code == "08P01" && strings.HasPrefix(e.Message, "unsupported startup parameter"):
 		return "PgBouncer, before the database " + db + ", takes no such parameter (" + e.Message +
 			"); leave it out of --db, and give it to the user in PostgreSQL, with ALTER ROLE"
-	case connecting && e.Code == "08P01" && !poolerWaits.MatchString(e.Message):
+	case connecting && e.Code == "08P01" && !poolerTransient.MatchString(e.Message):
 		return "PgBouncer, before the database " + db + ", refuses this (" + e.Message + "); check user, password and " +
 			"database in --db, and that its [databases] and its auth_file have them"
 	case connecting && (e.Code == "42704" || e.Code == "22023"):
@@ -325,7 +325,7 @@ func (s *postgresDialect) message(err error) string {
 	case e.Code == "42P01" || e.Code == "42703":
 		return "the database " + db + " " + olderSchema
 	case e.Code == "42501":
-		return s.noRight("that")
+		return s.noPrivilege("that")
 	case e.Code == "25006":
 		return "the database " + db + " takes no writes; name the primary in --db, not a standby"
 	case e.Code == "53100":
@@ -333,7 +333,7 @@ func (s *postgresDialect) message(err error) string {
 	case e.Code == "53300":
 		return fmt.Sprintf("the database %s has no connection left; raise max_connections, or put PgBouncer in front: a "+
 			"process of SIA takes up to %d", db, postgresReaders+postgresWriters+postgresRiver+1)
-	case gone(err):
+	case connectionLost(err):
 		return "the database " + db + " is being stopped or started; SIA goes on when it is back"
 	case e.Code == "40001" || e.Code == "40P01":
 		return "other transactions kept getting into the way on the database " + db + "; try again"
@@ -343,13 +343,13 @@ func (s *postgresDialect) message(err error) string {
 	return ""
 }
 
-// noRight returns the message for a missing privilege.
-func (s *postgresDialect) noRight(what string) string {
+// noPrivilege returns the message for a missing privilege.
+func (s *postgresDialect) noPrivilege(what string) string {
 	return fmt.Sprintf("user %q has no right to %s in the database %s; make it the owner: "+
-		"ALTER DATABASE %q OWNER TO %[1]q", s.config.User, what, s.named(), s.config.Database)
+		"ALTER DATABASE %q OWNER TO %[1]q", s.config.User, what, s.name(), s.config.Database)
 }
 
-func (s *postgresDialect) rights(ctx context.Context) error {
+func (s *postgresDialect) checkRights(ctx context.Context) error {
 	const op = "look at the user's rights"
 	var may bool
 	err := s.r.QueryRowContext(ctx, `SELECT CASE WHEN to_regclass(quote_ident(current_schema()) || '.tasks') IS NULL
@@ -358,7 +358,7 @@ func (s *postgresDialect) rights(ctx context.Context) error {
 	if err != nil || may {
 		return s.explain(op, err)
 	}
-	return &sia.Error{Op: op, Permanent: true, Message: s.noRight("write")}
+	return &sia.Error{Op: op, Permanent: true, Message: s.noPrivilege("write")}
 }
 
 func (*postgresDialect) shared() bool { return true }
@@ -368,12 +368,12 @@ func (*postgresDialect) claim(context.Context) (unlock func() error, err error) 
 	return nil, errors.New("no process has a PostgreSQL database to itself")
 }
 
-// revive does nothing: expired leases reveal dead processes.
-func (*postgresDialect) revive(context.Context) (jobs int64, err error) { return 0, nil }
+// requeueOrphans does nothing: expired leases reveal dead processes.
+func (*postgresDialect) requeueOrphans(context.Context) (jobs int64, err error) { return 0, nil }
 
-// among uses ANY: with IN, PostgreSQL assumes a list of a hundred values, whatever its length, and scans the whole
+// inList uses ANY: with IN, PostgreSQL assumes a list of a hundred values, whatever its length, and scans the whole
 // table.
-func (*postgresDialect) among(kind listKind) string {
+func (*postgresDialect) inList(kind listKind) string {
 	if kind == numbers {
 		return `= ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(?::json)))`
 	}
@@ -418,8 +418,8 @@ func (*postgresDialect) columnsQuery() string {
 		ORDER BY c.relname COLLATE "C", a.attnum`
 }
 
-// copied sets the sequence, which the inserts of copied numbers did not advance.
-func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx, t table) error {
+// advanceSequence sets the sequence, which the inserts of copied numbers did not advance.
+func (*postgresDialect) advanceSequence(ctx context.Context, tx *sql.Tx, t table) error {
 	number := t.number()
 	if number == "" {
 		return nil
@@ -429,13 +429,13 @@ func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx, t table) error {
 	return err
 }
 
-// quiet looks for a leader: running servers elect one for fifteen seconds at a time.
-func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err error) {
+// requireIdle looks for a leader: running servers elect one for fifteen seconds at a time.
+func (s *postgresDialect) requireIdle(ctx context.Context) (release func() error, err error) {
 	release = func() error { return nil }
 	if v, err := s.Version(ctx); err != nil || v == 0 {
 		return release, err
 	}
-	leader, err := load(ctx, s.DB, "look who works on "+s.named(), scanValue[string],
+	leader, err := load(ctx, s.DB, "look who works on "+s.name(), scanValue[string],
 		`SELECT leader_id FROM river_leader WHERE expires_at > now()`)
 	if errors.Is(err, ErrNotFound) {
 		return release, nil
@@ -443,13 +443,13 @@ func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err 
 	if err != nil {
 		return nil, err
 	}
-	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.named() + " (" +
+	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.name() + " (" +
 		leader + "); stop it, and try again fifteen seconds later"}
 }
 
-// alone takes a lock that ends with its transaction, also behind a pooler, and with this process.
-func (s *postgresDialect) alone(ctx context.Context) (release func() error, err error) {
-	op := "look for other moves to " + s.named()
+// lockMoves takes a lock that ends with its transaction, also behind a pooler, and with this process.
+func (s *postgresDialect) lockMoves(ctx context.Context) (release func() error, err error) {
+	op := "look for other moves to " + s.name()
 	tx, err := s.w.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, s.explain(op, err)
@@ -461,7 +461,7 @@ func (s *postgresDialect) alone(ctx context.Context) (release func() error, err 
 	}
 	if !alone {
 		return nil, errors.Join(&sia.Error{Op: "move", Permanent: true, Message: "another move to the database " +
-			s.named() + " is being made or tried; wait until it has ended"}, tx.Rollback())
+			s.name() + " is being made or tried; wait until it has ended"}, tx.Rollback())
 	}
 	if err := s.dropTrial(ctx); err != nil {
 		return nil, errors.Join(s.explain("delete what a trial left", err), tx.Rollback())
@@ -477,18 +477,18 @@ func (s *postgresDialect) dropTrial(ctx context.Context) error {
 	return err
 }
 
-func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop func() error, err error) {
+func (s *postgresDialect) createTrial(ctx context.Context, c Config) (_ Config, drop func() error, err error) {
 	u, err := url.Parse(c.URL)
 	if err != nil {
 		return c, nil, err
 	}
 	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
 	if err == nil {
-		err = errors.Join(unpooled(ctx, conn), conn.Close(context.WithoutCancel(ctx)))
+		err = errors.Join(rejectPooler(ctx, conn), conn.Close(context.WithoutCancel(ctx)))
 	}
 	if errors.Is(err, errPooled) { // a pooler rejects search_path, or drops it
 		return c, nil, &sia.Error{Op: "try the move", Permanent: true, Message: "a pooler such as PgBouncer stands before " +
-			"the database " + s.named() + ", through which a move can't be tried; name PostgreSQL itself in --to"}
+			"the database " + s.name() + ", through which a move can't be tried; name PostgreSQL itself in --to"}
 	}
 	if err != nil {
 		return c, nil, s.explain("look for a pooler", err)

@@ -19,22 +19,22 @@ import (
 // preferFor is how long a job waits for its server.
 const preferFor = 5 * time.Second
 
-// serverMark separates the name of a queue from the name of a server.
-const serverMark = "-"
+// serverSeparator separates the name of a queue from the name of a server.
+const serverSeparator = "-"
 
 // commonQueue returns River's queue for a lane.
 func commonQueue(queue string) string {
-	if end := strings.IndexAny(queue, laneMark+serverMark); end >= 0 {
+	if end := strings.IndexAny(queue, laneSeparator+serverSeparator); end >= 0 {
 		return queue[:end]
 	}
 	return queue
 }
 
-// preferred reports whether jobs of a queue prefer the server that has the repository's mirror.
-func preferred(queue string) bool { return queue == queueAttempts || queue == queueTests }
+// prefersServer reports whether jobs of a queue prefer the server that has the repository's mirror.
+func prefersServer(queue string) bool { return queue == queueAttempts || queue == queueTests }
 
-// fair reports whether jobs of a queue wait in lanes.
-func fair(queue string) bool { return queue == queueEffects || preferred(queue) }
+// usesLanes reports whether jobs of a queue wait in lanes.
+func usesLanes(queue string) bool { return queue == queueEffects || prefersServer(queue) }
 
 // laneFor returns the lane for the job of an effect: that of its repository and, if jobs of the queue prefer it, of the
 // server that has the repository's mirror.
@@ -48,15 +48,15 @@ func (s *DB) laneFor(ctx context.Context, tx *sql.Tx, key, queue string) (string
 		JOIN tasks t ON t.id = e.task_id LEFT JOIN repositories r ON r.id = t.repo_id WHERE e.key = ?`, key).
 		Scan(&kind, &installation, &repo, &server)
 	queue = laneName(queue, installation, repo, kind.Creates())
-	if err == nil && server != "" && s.shared() && preferred(commonQueue(queue)) {
-		queue += serverMark + server
+	if err == nil && server != "" && s.shared() && prefersServer(commonQueue(queue)) {
+		queue += serverSeparator + server
 	}
 	return queue, err
 }
 
-// hasMirror records that this engine's server has the mirror of the effect's repository.
-func (h *heldLease) hasMirror(ctx context.Context) error {
-	if h.e.c.Server == "" || !preferred(queueOf(h.f.Effect)) {
+// recordMirror records that this engine's server has the mirror of the effect's repository.
+func (h *heldLease) recordMirror(ctx context.Context) error {
+	if h.e.c.Server == "" || !prefersServer(queueOf(h.f.Effect)) {
 		return nil
 	}
 	return h.e.s.exec(ctx, "note the server of "+h.key, `UPDATE repositories SET server = ?
@@ -92,7 +92,7 @@ func (x fairExecutor) JobGetAvailable(
 func (x fairExecutor) fetch(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
-	if !fair(p.Queue) {
+	if !usesLanes(p.Queue) {
 		return x.Executor.JobGetAvailable(ctx, p)
 	}
 	got := &riverdriver.JobGetAvailableResult{DecodeErrors: map[int64]error{}}
@@ -102,7 +102,7 @@ func (x fairExecutor) fetch(
 	}
 	sh := x.e.shares[p.Queue]
 	for left := p.MaxToLock; left > 0 && len(lanes) > 0; left = p.MaxToLock - len(got.Jobs) {
-		workers := sh.divide(lanes, left)
+		workers := sh.assign(lanes, left)
 		if len(workers) == 0 {
 			break
 		}
@@ -139,13 +139,13 @@ func (x fairExecutor) fetch(
 	return got, nil
 }
 
-// mostLanes is the maximum number of lanes in one fetch; the next fetch continues after them.
-const mostLanes = 1000
+// maxLanes is the maximum number of lanes in one fetch; the next fetch continues after them.
+const maxLanes = 1000
 
 // lanes returns the lanes of a queue with due jobs that this server may take.
 func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 	s, sh := x.e.s, x.e.shares[queue]
-	after, end, now := sh.after(), pastPrefix(queue), s.now()
+	after, end, now := sh.cursor(), prefixEnd(queue), s.now()
 	names, err := collect(ctx, s.r, scanValue[string],
 		`WITH RECURSIVE lanes (queue) AS (
 			SELECT min(queue) FROM river_job WHERE state = 'available' AND queue >= ? AND queue > ? AND queue < ?
@@ -154,12 +154,12 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 		SELECT queue FROM lanes WHERE queue IS NOT NULL AND EXISTS (SELECT 1 FROM river_job d WHERE d.state = 'available'
 			AND d.queue = lanes.queue AND d.scheduled_at <= ?
 			AND (d.scheduled_at <= ? OR d.queue NOT LIKE ? OR d.queue LIKE ?)) LIMIT ?`,
-		queue, after, end, end, s.stamp(now), s.stamp(now.Add(-preferFor)), "%"+serverMark+"%",
-		"%"+serverMark+x.e.c.Server, mostLanes)
+		queue, after, end, end, s.stamp(now), s.stamp(now.Add(-preferFor)), "%"+serverSeparator+"%",
+		"%"+serverSeparator+x.e.c.Server, maxLanes)
 	if err != nil {
 		return nil, err
 	}
-	sh.goOn(names)
+	sh.setCursor(names)
 	var all []lane
 	for _, name := range names {
 		all = append(all, laneOf(name))
@@ -167,13 +167,13 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 	return all, nil
 }
 
-// pastPrefix returns the smallest text that is greater than all texts with the prefix s.
-func pastPrefix(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
+// prefixEnd returns the smallest text that is greater than all texts with the prefix s.
+func prefixEnd(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
 
-// notedQueue matches the queue in a notification of River's drivers.
-var notedQueue = lazyregexp.New(`("queue": ?")([a-z]+)[^"]*"`)
+// notificationQueue matches the queue in a notification of River's drivers.
+var notificationQueue = lazyregexp.New(`("queue": ?")([a-z]+)[^"]*"`)
 
-// inCommon replaces the lane in a notification by its common queue, which is the one that River uses.
-func inCommon(n *riverdriver.Notification) *riverdriver.Notification {
-	return &riverdriver.Notification{Topic: n.Topic, Payload: notedQueue.ReplaceAllString(n.Payload, `$1$2"`)}
+// withCommonQueue replaces the lane in a notification by its common queue, which is the one that River uses.
+func withCommonQueue(n *riverdriver.Notification) *riverdriver.Notification {
+	return &riverdriver.Notification{Topic: n.Topic, Payload: notificationQueue.ReplaceAllString(n.Payload, `$1$2"`)}
 }

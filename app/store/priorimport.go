@@ -23,7 +23,7 @@ func (s *PriorStore) ImportPriors(ctx context.Context, v PriorImport) (id int64,
 		return 0, s.explain("import priors", err)
 	}
 	err = s.write(ctx, "import priors", func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, "priors"); err != nil {
+		if err := s.advisoryLock(ctx, tx, "priors"); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
@@ -45,12 +45,12 @@ func (s *PriorStore) RemovePriors(ctx context.Context) error {
 // PriorsInForce returns the id of the import in force; 0: there is none.
 func (s *PriorStore) PriorsInForce(ctx context.Context) (id int64, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT id FROM prior_imports WHERE removed_at = 0`).Scan(&id)
-	return id, s.explain("look for imported priors", orZero(err))
+	return id, s.explain("look for imported priors", ignoreNoRows(err))
 }
 
 // ImportedPriors loads an import, in force or not; the error wraps [ErrNotFound] when the id is unknown.
 func (s *PriorStore) ImportedPriors(ctx context.Context, id int64) (v PriorImport, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT id, source, key, priors, at FROM prior_imports WHERE id = ?`, id).
-		Scan(&v.ID, &v.Source, &v.Key, unpacked{&v.Signed}, asMicros{&v.At})
+		Scan(&v.ID, &v.Source, &v.Key, packedColumn{&v.Signed}, timeColumn{&v.At})
 	return v, s.explain("load the imported priors", orNotFound(err))
 }

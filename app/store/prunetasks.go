@@ -45,7 +45,7 @@ func (s *TaskStore) PruneTasks(ctx context.Context, before time.Time) (n int64, 
 
 // pruneTask deletes a task, its transcript first and in batches: a long one would block other writers.
 func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Time) (deleted bool, err error) {
-	if kept, err := keptInMemory(ctx, s.r, id); err != nil || !kept {
+	if kept, err := isInMemory(ctx, s.r, id); err != nil || !kept {
 		return false, s.explain("prune task "+string(id), err)
 	}
 	if _, err := s.pruneTexts(ctx, "t.id = ? AND t.state IN (?, ?) AND t.updated_at < ?", id, sia.Passed, sia.Stopped,
@@ -53,10 +53,10 @@ func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Ti
 		return false, err
 	}
 	err = s.write(ctx, "prune task "+string(id), func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, taskLock(id)); err != nil {
+		if err := s.advisoryLock(ctx, tx, taskLock(id)); err != nil {
 			return err
 		}
-		kept, err := keptInMemory(ctx, tx, id) // an event may have been applied meanwhile
+		kept, err := isInMemory(ctx, tx, id) // an event may have been applied meanwhile
 		if err != nil || !kept {
 			return err
 		}
@@ -76,9 +76,9 @@ func (s *TaskStore) Deleted(ctx context.Context, id sia.TaskID) (deleted bool, e
 		`SELECT EXISTS (SELECT 1 FROM deleted_tasks WHERE task_id = ?)`, id)
 }
 
-// keptInMemory reports whether a task has no pending effects and is in its memory branch: the last memory commit
+// isInMemory reports whether a task has no pending effects and is in its memory branch: the last memory commit
 // succeeded, or the task was rebuilt from the branch.
-func keptInMemory(ctx context.Context, q querier, id sia.TaskID) (bool, error) {
+func isInMemory(ctx context.Context, q querier, id sia.TaskID) (bool, error) {
 	var pending int
 	var restored bool
 	if err := q.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM effects WHERE task_id = ? AND state = ?),

@@ -76,15 +76,15 @@ func scanValue[T any](from row) (v T, err error) {
 
 // scanJSON reads a row of one column that holds JSON.
 func scanJSON[T any](from row) (v T, err error) {
-	err = from.Scan(asJSON{&v})
+	err = from.Scan(jsonColumn{&v})
 	return v, err
 }
 
-// asJSON is the value of a JSON column: Scan decodes into of, and Value encodes it.
-type asJSON struct{ of any }
+// jsonColumn is the value of a JSON column: Scan decodes into of, and Value encodes it.
+type jsonColumn struct{ of any }
 
 // Scan implements sql.Scanner.
-func (j asJSON) Scan(v any) error {
+func (j jsonColumn) Scan(v any) error {
 	switch v := v.(type) {
 	case string:
 		return json.Unmarshal([]byte(v), j.of)
@@ -95,16 +95,16 @@ func (j asJSON) Scan(v any) error {
 }
 
 // Value implements driver.Valuer.
-func (j asJSON) Value() (driver.Value, error) {
+func (j jsonColumn) Value() (driver.Value, error) {
 	b, err := json.Marshal(j.of)
 	return string(b), err
 }
 
-// asMicros is the value of a time column, encoded by micros.
-type asMicros struct{ of *time.Time }
+// timeColumn is the value of a time column, encoded by micros.
+type timeColumn struct{ of *time.Time }
 
 // Scan implements sql.Scanner.
-func (t asMicros) Scan(v any) error {
+func (t timeColumn) Scan(v any) error {
 	var us sql.NullInt64
 	err := us.Scan(v)
 	*t.of = fromMicros(us.Int64)
@@ -112,16 +112,18 @@ func (t asMicros) Scan(v any) error {
 }
 
 // Value implements driver.Valuer.
-func (t asMicros) Value() (driver.Value, error) { return micros(*t.of), nil }
+func (t timeColumn) Value() (driver.Value, error) { return micros(*t.of), nil }
 
-// marks returns a parameter for each column of a list.
-func marks(columns string) string { return strings.Repeat("?, ", strings.Count(columns, ",")) + "?" }
+// params returns a parameter for each column of a list.
+func params(columns string) string {
+	return strings.Repeat("?, ", strings.Count(columns, ",")) + "?"
+}
 
-// array is a parameter for [dialect.among].
-type array[T any] []T
+// jsonArray is a parameter for [dialect.inList].
+type jsonArray[T any] []T
 
 // Value implements driver.Valuer.
-func (a array[T]) Value() (driver.Value, error) {
+func (a jsonArray[T]) Value() (driver.Value, error) {
 	b, err := json.Marshal(append([]T{}, a...))
 	return string(b), err
 }
@@ -164,8 +166,9 @@ func orNotFound(err error) error {
 	return err
 }
 
-// orZero returns nil if err is sql.ErrNoRows, and err otherwise. The scanned variables keep their zero values then.
-func orZero(err error) error {
+// ignoreNoRows returns nil if err is sql.ErrNoRows, and err otherwise. The scanned variables keep their zero values
+// then.
+func ignoreNoRows(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

@@ -39,7 +39,7 @@ const (
 
 	// Finished jobs are not needed: rows of deliveries and effects have the
 	// result. Keeping none is not possible, because 0 means 24 hours.
-	keepJobs = 10 * time.Minute
+	jobRetention = 10 * time.Minute
 )
 
 // riverConfig returns the common configuration of the insert-only client and the engine's.
@@ -47,8 +47,8 @@ func (s *DB) riverConfig() *river.Config {
 	c := &river.Config{
 		FetchCooldown:               fetchCooldown,
 		FetchPollInterval:           fetchPoll,
-		CompletedJobRetentionPeriod: keepJobs,
-		CancelledJobRetentionPeriod: keepJobs,
+		CompletedJobRetentionPeriod: jobRetention,
+		CancelledJobRetentionPeriod: jobRetention,
 		JobTimeout:                  -1, // the workers set their own
 		// Leave unknown kinds of jobs to servers of a newer version. This is slower, and needless for a single process.
 		FetchOnlyKnownKinds: s.shared(),
@@ -65,7 +65,7 @@ func (s *DB) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue s
 	if at.After(s.now()) {
 		opts.ScheduledAt = at
 	}
-	s.filled.add(tx, commonQueue(queue))
+	s.jobQueues.add(tx, commonQueue(queue))
 	job, err := s.jobs.InsertTx(ctx, tx, args, opts)
 	if err != nil {
 		return 0, err
@@ -89,7 +89,7 @@ func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore t
 		WHERE state = 'pending' AND lease_until <= `+s.leaseClock()+` AND NOT EXISTS (SELECT 1 FROM river_job j
 			WHERE j.id = e.job_id AND j.kind = 'effect' AND j.args ->> 'key' = e.key
 				AND (j.state IN ('available', 'pending', 'retryable', 'scheduled')
-					OR j.state = 'running' AND e.lease_until = 0 AND j.attempted_at > ?)) ORDER BY created_at, key`+s.locked(),
+					OR j.state = 'running' AND e.lease_until = 0 AND j.attempted_at > ?)) ORDER BY created_at, key`+s.forUpdate(),
 		s.stamp(begunBefore))
 }
 
@@ -100,12 +100,12 @@ func (s *DB) unfinished(ctx context.Context, held []string) (running int, next t
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'running' THEN 1 END),
 			min(CASE WHEN state <> 'running' THEN scheduled_at END)
 		FROM river_job WHERE state IN ('running', 'available', 'scheduled', 'retryable')
-		AND NOT (kind = 'effect' AND args ->> 'key' `+s.among(texts)+`)
+		AND NOT (kind = 'effect' AND args ->> 'key' `+s.inList(texts)+`)
 		AND NOT (kind = 'deliveries' AND NOT EXISTS (SELECT 1 FROM deliveries
 			WHERE state = 'pending' AND args ->> 'guids' LIKE '%"' || guid || '"%'))
 		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups
 			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'))`,
-		array[string](held)).Scan(&running, jobTime{&next})
+		jsonArray[string](held)).Scan(&running, jobTime{&next})
 	return running, next, s.explain("count unfinished jobs", err)
 }
 

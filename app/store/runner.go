@@ -55,7 +55,7 @@ func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
 const runnerColumns = `name, about, seen_at`
 
 func scanRunner(from row) (r Runner, err error) {
-	err = from.Scan(&r.Name, &r.About, asMicros{&r.Seen})
+	err = from.Scan(&r.Name, &r.About, timeColumn{&r.Seen})
 	return r, err
 }
 

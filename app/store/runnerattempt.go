@@ -84,31 +84,31 @@ func (s *RunnerStore) AttemptSpent(ctx context.Context, key string) (spent sia.C
 		`SELECT coalesce(sum(spent), 0) FROM runner_attempts WHERE key = ?`, key)
 }
 
-// own updates the attempt of an owner. The error wraps [ErrNotFound] when another owner has it.
-func (s *RunnerStore) own(ctx context.Context, op, set, key, owner string, args ...any) error {
+// updateOwn updates the attempt of an owner. The error wraps [ErrNotFound] when another owner has it.
+func (s *RunnerStore) updateOwn(ctx context.Context, op, set, key, owner string, args ...any) error {
 	return s.change(ctx, op+" "+key, set+` WHERE key = ? AND owner = ?`, append(args, key, owner)...)
 }
 
 // TakeReport records that a turn is in the transcript.
 func (s *RunnerStore) TakeReport(ctx context.Context, key, owner string, number int) error {
-	return s.own(ctx, "take a turn of attempt", `UPDATE runner_attempts SET
+	return s.updateOwn(ctx, "take a turn of attempt", `UPDATE runner_attempts SET
 		report = CASE WHEN reported = ? THEN NULL ELSE report END, taken = ?`, key, owner, number, number)
 }
 
 // ReofferAttempt offers an attempt again after its runner was lost, with the input for the next one.
 func (s *RunnerStore) ReofferAttempt(ctx context.Context, key, owner string, work []byte) error {
-	return s.own(ctx, "offer again attempt", `UPDATE runner_attempts SET state = ?, work = ?, pass = '', runner = '',
+	return s.updateOwn(ctx, "offer again attempt", `UPDATE runner_attempts SET state = ?, work = ?, pass = '', runner = '',
 		until = 0, reported = 0, taken = 0, report = NULL, at = ?`, key, owner, RunnerOffered, work, micros(s.now()))
 }
 
 // StopAttempt asks the runner of an attempt to stop it.
 func (s *RunnerStore) StopAttempt(ctx context.Context, key, owner string) error {
-	return s.own(ctx, "stop attempt", `UPDATE runner_attempts SET stop = 1`, key, owner)
+	return s.updateOwn(ctx, "stop attempt", `UPDATE runner_attempts SET stop = 1`, key, owner)
 }
 
 // FailAttempt deletes the result of an attempt that may be offered again. It keeps the cost of its calls.
 func (s *RunnerStore) FailAttempt(ctx context.Context, key, owner string) error {
-	return s.own(ctx, "fail attempt", `UPDATE runner_attempts SET state = ?, result = NULL, pack = NULL`, key, owner,
+	return s.updateOwn(ctx, "fail attempt", `UPDATE runner_attempts SET state = ?, result = NULL, pack = NULL`, key, owner,
 		RunnerFailed)
 }
 
@@ -153,7 +153,7 @@ func (a RunnerStanding) Attempt() int {
 // RunnerStandings lists the attempts that are offered to runners, except failed ones, the oldest first.
 func (s *RunnerStore) RunnerStandings(ctx context.Context) ([]RunnerStanding, error) {
 	return list(ctx, s.DB, "list the attempts of runners", func(from row) (a RunnerStanding, err error) {
-		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, asMicros{&a.Since})
+		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, timeColumn{&a.Since})
 		return a, err
 	}, `SELECT key, task_id, state, runner, at FROM runner_attempts WHERE state <> ? ORDER BY at, key`, RunnerFailed)
 }

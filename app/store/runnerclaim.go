@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// held returns the SQL condition under which a runner's pass is valid.
-func (s *RunnerStore) held() string {
+// validPass returns the SQL condition under which a runner's pass is valid.
+func (s *RunnerStore) validPass() string {
 	return ` pass = ? AND state = 'running' AND until > ` + s.leaseClock()
 }
 
@@ -33,7 +33,7 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lea
 			RunnerRunning, runner, pass, lease.Microseconds(), RunnerOffered, RunnerOffered, runner)
 		err := row.Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Work)
 		found = err == nil
-		return orZero(err) // another runner was faster
+		return ignoreNoRows(err) // another runner was faster
 	})
 	return a, found, err
 }
@@ -41,7 +41,7 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lea
 // HeldAttempt returns the attempt of a pass, without Work, or [ErrNotFound] when the pass is no longer valid.
 func (s *RunnerStore) HeldAttempt(ctx context.Context, pass string) (a RunnerAttempt, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT key, task_id, start, coder, credits, spent, calls, most_calls
-		FROM runner_attempts WHERE`+s.held(), pass).
+		FROM runner_attempts WHERE`+s.validPass(), pass).
 		Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Credits, &a.Spent, &a.Calls, &a.MostCalls)
 	return a, s.explain("find an attempt", orNotFound(err))
 }
@@ -50,7 +50,7 @@ func (s *RunnerStore) HeldAttempt(ctx context.Context, pass string) (a RunnerAtt
 func (s *RunnerStore) RenewAttempt(ctx context.Context, pass string, lease time.Duration) (stop bool, err error) {
 	err = s.write(ctx, "renew an attempt", func(tx *sql.Tx) error {
 		var runner string
-		err := tx.QueryRowContext(ctx, `UPDATE runner_attempts SET until = `+s.leaseClock()+` + ? WHERE`+s.held()+
+		err := tx.QueryRowContext(ctx, `UPDATE runner_attempts SET until = `+s.leaseClock()+` + ? WHERE`+s.validPass()+
 			` RETURNING stop, runner`, lease.Microseconds(), pass).Scan(&stop, &runner)
 		if err != nil {
 			return orNotFound(err)
@@ -64,7 +64,7 @@ func (s *RunnerStore) RenewAttempt(ctx context.Context, pass string, lease time.
 // AttemptWork returns the input for the runner of a pass, or [ErrNotFound] when the pass is no longer valid.
 func (s *RunnerStore) AttemptWork(ctx context.Context, pass string) (work []byte, err error) {
 	return load(ctx, s.DB, "load the work of an attempt", scanValue[[]byte],
-		`SELECT work FROM runner_attempts WHERE`+s.held(), pass)
+		`SELECT work FROM runner_attempts WHERE`+s.validPass(), pass)
 }
 
 // ReleaseAttempt ends the lease of a pass. With lost, the claim counts as a lost runner, because the runner could not
@@ -74,12 +74,12 @@ func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string, lost bool
 	if lost {
 		set = `until = 0`
 	}
-	return s.withPass(ctx, "give back an attempt", set, pass)
+	return s.updateByPass(ctx, "give back an attempt", set, pass)
 }
 
-// withPass updates the attempt of a pass. The error wraps [ErrNotFound] when the pass is no longer valid.
-func (s *RunnerStore) withPass(ctx context.Context, op, set, pass string, args ...any) error {
-	return s.change(ctx, op, `UPDATE runner_attempts SET `+set+` WHERE`+s.held(), append(args, pass)...)
+// updateByPass updates the attempt of a pass. The error wraps [ErrNotFound] when the pass is no longer valid.
+func (s *RunnerStore) updateByPass(ctx context.Context, op, set, pass string, args ...any) error {
+	return s.change(ctx, op, `UPDATE runner_attempts SET `+set+` WHERE`+s.validPass(), append(args, pass)...)
 }
 
 // ReportTurn stores a turn for the owner of an attempt. It fails until the turn before it was taken. Reporting a turn
@@ -87,7 +87,7 @@ func (s *RunnerStore) withPass(ctx context.Context, op, set, pass string, args .
 func (s *RunnerStore) ReportTurn(ctx context.Context, pass string, number int, turn []byte) error {
 	return s.write(ctx, "report a turn", func(tx *sql.Tx) error {
 		var reported, taken int
-		err := tx.QueryRowContext(ctx, `SELECT reported, taken FROM runner_attempts WHERE`+s.held()+s.locked(), pass).
+		err := tx.QueryRowContext(ctx, `SELECT reported, taken FROM runner_attempts WHERE`+s.validPass()+s.forUpdate(), pass).
 			Scan(&reported, &taken)
 		switch {
 		case err != nil:
@@ -97,19 +97,21 @@ func (s *RunnerStore) ReportTurn(ctx context.Context, pass string, number int, t
 		case number != reported+1 || taken != reported:
 			return &sia.Error{Op: "report a turn", Permanent: true, Message: "the turn before it was not reported yet"}
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE runner_attempts SET report = ?, reported = ? WHERE`+s.held(), turn, number, pass)
+		_, err = tx.ExecContext(ctx, `UPDATE runner_attempts SET report = ?, reported = ? WHERE`+s.validPass(), turn, number,
+			pass)
 		return err
 	})
 }
 
 // TakenTurns returns the number of the last turn of a pass that is in the transcript.
 func (s *RunnerStore) TakenTurns(ctx context.Context, pass string) (number int, err error) {
-	return load(ctx, s.DB, "look for a turn", scanValue[int], `SELECT taken FROM runner_attempts WHERE`+s.held(), pass)
+	return load(ctx, s.DB, "look for a turn", scanValue[int],
+		`SELECT taken FROM runner_attempts WHERE`+s.validPass(), pass)
 }
 
 // FinishAttempt stores the result of an attempt for its owner, with the pack of the new commit; nil: there is none.
 func (s *RunnerStore) FinishAttempt(ctx context.Context, pass string, result, pack []byte) error {
-	return s.withPass(ctx, "finish an attempt", `state = 'done', result = ?, pack = ?`, pass, result, pack)
+	return s.updateByPass(ctx, "finish an attempt", `state = 'done', result = ?, pack = ?`, pass, result, pack)
 }
 
 // ReserveCall reserves the maximum cost of a model call. ok is false when the attempt's credits or calls do not cover
@@ -117,7 +119,7 @@ func (s *RunnerStore) FinishAttempt(ctx context.Context, pass string, result, pa
 func (s *RunnerStore) ReserveCall(ctx context.Context, pass string, most sia.Credits) (ok bool, err error) {
 	err = s.write(ctx, "set credits aside", func(tx *sql.Tx) error {
 		n, err := affected(ctx, tx, `UPDATE runner_attempts SET spent = spent + ?, calls = calls + 1, refused = ''
-			WHERE`+s.held()+` AND calls < most_calls AND (? = 0 OR spent + ? <= credits)`, most, pass, most, most)
+			WHERE`+s.validPass()+` AND calls < most_calls AND (? = 0 OR spent + ? <= credits)`, most, pass, most, most)
 		ok = n > 0
 		return err
 	})
@@ -132,5 +134,5 @@ func (s *RunnerStore) SettleCall(ctx context.Context, key string, most, cost sia
 
 // RefuseCall records why a model call was not made.
 func (s *RunnerStore) RefuseCall(ctx context.Context, pass, why string) error {
-	return s.exec(ctx, "refuse a call", `UPDATE runner_attempts SET refused = ? WHERE`+s.held(), why, pass)
+	return s.exec(ctx, "refuse a call", `UPDATE runner_attempts SET refused = ? WHERE`+s.validPass(), why, pass)
 }

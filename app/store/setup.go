@@ -72,9 +72,9 @@ type setupArgs struct {
 // Kind names the job for River.
 func (setupArgs) Kind() string { return "setup" }
 
-// planned is the number of repositories in one transaction, so that other writers are not
+// setupBatch is the number of repositories in one transaction, so that other writers are not
 // blocked for long.
-const planned = 100
+const setupBatch = 100
 
 // PlanSetups inserts a setup job for each of the given known repositories, subject to the rate
 // limit of their installation. It skips pending repositories and, unless again is set, finished
@@ -82,9 +82,9 @@ const planned = 100
 func (s *SetupStore) PlanSetups(
 	ctx context.Context, installation int64, repos []sia.Repo, together int, again bool,
 ) error {
-	for some := range slices.Chunk(repos, planned) {
+	for some := range slices.Chunk(repos, setupBatch) {
 		err := s.write(ctx, "plan the setup of repositories", func(tx *sql.Tx) error {
-			if err := s.hold(ctx, tx, setupLock(installation)); err != nil {
+			if err := s.advisoryLock(ctx, tx, setupLock(installation)); err != nil {
 				return err
 			}
 			for _, r := range some {
@@ -108,7 +108,7 @@ func (s *SetupStore) planSetup(
 	err := tx.QueryRowContext(ctx, `SELECT state FROM setups WHERE repo_id = ? AND installation_id = ?`, repo,
 		installation).Scan(&state)
 	switch {
-	case orZero(err) != nil:
+	case ignoreNoRows(err) != nil:
 		return err
 	case state == SetupPending, state == SetupDone && !again:
 		return nil
@@ -196,7 +196,7 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 	s := w.e.s
 	s.log.WarnContext(ctx, "repository not set up", "repo", repo.String(), "err", cause)
 	return s.write(ctx, "note a failed setup", func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, setupLock(repo.Installation)); err != nil {
+		if err := s.advisoryLock(ctx, tx, setupLock(repo.Installation)); err != nil {
 			return err
 		}
 		failed := 1
@@ -206,7 +206,7 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 		var state SetupState
 		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ?,
 			state = CASE WHEN ? = 1 OR tries + ? >= ? THEN 'failed' ELSE state END WHERE repo_id = ? RETURNING state`,
-			failed, forPeople(cause), micros(s.now()), sia.IsPermanent(cause), failed, setupTries, repo.ID).
+			failed, userMessage(cause), micros(s.now()), sia.IsPermanent(cause), failed, setupTries, repo.ID).
 			Scan(&state); err != nil || state == SetupFailed {
 			return err
 		}
@@ -233,6 +233,6 @@ func (e *Engine) setUp(ctx context.Context, r Setup) (result SetupResult, err er
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.c.FetchTimeout)
 	defer cancel()
-	defer e.s.noPanic(ctx, "set up "+r.String(), &err)
+	defer e.s.recoverPanic(ctx, "set up "+r.String(), &err)
 	return e.h.Setup(ctx, r)
 }

@@ -37,7 +37,7 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return s.write(ctx, op, func(tx *sql.Tx) error {
-		if err := s.hold(ctx, tx, "shared reports"); err != nil {
+		if err := s.advisoryLock(ctx, tx, "shared reports"); err != nil {
 			return err
 		}
 		var last int
@@ -68,7 +68,7 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 // LastSharedReport returns the report for the last period; the error wraps [ErrNotFound] when there is none.
 func (s *PriorStore) LastSharedReport(ctx context.Context) (r SharedReport, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT period, key, report, at FROM shared_reports ORDER BY period DESC LIMIT 1`).
-		Scan(&r.Period, &r.Key, unpacked{&r.Signed}, asMicros{&r.At})
+		Scan(&r.Period, &r.Key, packedColumn{&r.Signed}, timeColumn{&r.At})
 	return r, s.explain("load the last report", orNotFound(err))
 }
 

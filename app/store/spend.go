@@ -17,9 +17,9 @@ func spent(ctx context.Context, q querier, of string, id int64, since time.Time)
 		WHERE kind IN ('spend', 'overrun') AND `+of+` = ? AND at >= ?`, id, micros(since)).Scan(&c)
 }
 
-// aside returns the credits that are reserved for running attempts of a repository or installation. Reservations of
+// reserved returns the credits that are reserved for running attempts of a repository or installation. Reservations of
 // paused tasks don't count, because it is unknown when they will be spent.
-func aside(ctx context.Context, q querier, of string, id int64) (c sia.Credits, err error) {
+func reserved(ctx context.Context, q querier, of string, id int64) (c sia.Credits, err error) {
 	return c, q.QueryRowContext(ctx, `SELECT coalesce(sum(CASE c.kind WHEN 'reserve' THEN c.amount ELSE -c.amount END), 0)
 		FROM (SELECT DISTINCT task_id FROM effects WHERE state = 'pending' AND kind IN (?, ?, ?, ?)) AS busy
 		JOIN tasks t ON t.id = busy.task_id JOIN credits c ON c.task_id = t.id
@@ -27,31 +27,31 @@ func aside(ctx context.Context, q querier, of string, id int64) (c sia.Credits, 
 		sia.DoAttempt, sia.DoAggregate, sia.DoDecide, sia.DoPush, id).Scan(&c)
 }
 
-// withRoom adds to a fact that leads to an attempt the reason why the daily budgets don't allow it, if so. The
+// checkBudgets adds to a fact that leads to an attempt the reason why the daily budgets don't allow it, if so. The
 // attempt's credits are reserved in the same transaction, which holds a lock of the installation: two attempts that
 // begin at once, on any servers, can't both use the last credits.
-func (s *TaskStore) withRoom(ctx context.Context, tx *sql.Tx, t sia.Task, fact sia.Fact) (_ sia.Fact, err error) {
+func (s *TaskStore) checkBudgets(ctx context.Context, tx *sql.Tx, t sia.Task, fact sia.Fact) (_ sia.Fact, err error) {
 	switch f := fact.(type) {
 	case sia.Begun:
 		if f.Hold == "" {
-			f.Hold, f.Aside, err = s.noRoom(ctx, tx, t, f.Settings.Budget)
+			f.Hold, f.Aside, err = s.overBudget(ctx, tx, t, f.Settings.Budget)
 		}
 		return f, err
 	case sia.Decided:
 		if f.Type == sia.DecideAssign && t.Opening != nil {
-			f.Hold, f.Aside, err = s.noRoom(ctx, tx, t, t.Settings.Budget)
+			f.Hold, f.Aside, err = s.overBudget(ctx, tx, t, t.Settings.Budget)
 		}
 		return f, err
 	}
 	return fact, nil
 }
 
-// noRoom returns why the daily budget of the repository or installation forbids an attempt. kept reports whether it
+// overBudget returns why the daily budget of the repository or installation forbids an attempt. kept reports whether it
 // does so only because of reserved credits.
-func (s *TaskStore) noRoom(ctx context.Context, tx *sql.Tx, t sia.Task, b sia.BudgetSettings) (
+func (s *TaskStore) overBudget(ctx context.Context, tx *sql.Tx, t sia.Task, b sia.BudgetSettings) (
 	why string, kept bool, err error,
 ) {
-	if err := s.hold(ctx, tx, fmt.Sprintf("credits of installation %d", t.Installation)); err != nil {
+	if err := s.advisoryLock(ctx, tx, fmt.Sprintf("credits of installation %d", t.Installation)); err != nil {
 		return "", false, err
 	}
 	since := s.now().Add(-24 * time.Hour)
@@ -77,7 +77,7 @@ func (s *TaskStore) noRoom(ctx context.Context, tx *sql.Tx, t sia.Task, b sia.Bu
 			return fmt.Sprintf("%s spent %s of the %s credits of 24 hours (`%s`)", day.name, used, limit, day.setting), false,
 				nil
 		}
-		running, err := aside(ctx, tx, day.of, day.id)
+		running, err := reserved(ctx, tx, day.of, day.id)
 		if err != nil {
 			return "", false, err
 		}

@@ -26,9 +26,9 @@ import (
 // All SQLite-specific code is in this file, in statements.go, checkpoint.go, backup.go and sqlitejobs.go.
 
 const (
-	busyTimeout = 10 * time.Second // for the write lock
-	busyStep    = 500 * time.Microsecond
-	readers     = 8 // connections for reading
+	busyTimeout      = 10 * time.Second // for the write lock
+	busyPollInterval = 500 * time.Microsecond
+	readers          = 8 // connections for reading
 )
 
 // keywordAddress matches libpq's keyword/value form of an address, which is not supported.
@@ -41,17 +41,17 @@ func File(raw string) (string, error) {
 	scheme, rest, ok := strings.Cut(raw, ":")
 	switch {
 	case raw == "":
-		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; " + giveDatabase}
+		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; " + databaseURLHelp}
 	case IsPostgres(raw):
 		return "", nil
 	case keywordAddress.MatchString(raw): // which may have a password
 		return "", &sia.Error{Op: op, Permanent: true, Message: "words such as host= are not read as the address of a " +
-			"PostgreSQL database; " + giveDatabase}
+			"PostgreSQL database; " + databaseURLHelp}
 	case ok && (scheme == "sqlite" || scheme == "file"):
 		rest = strings.TrimPrefix(rest, "//")
 	case ok && strings.HasPrefix(rest, "//"):
 		return "", &sia.Error{Op: op, Permanent: true, Message: fmt.Sprintf("%q names a kind of database that is not "+
-			"known; %s", scheme, giveDatabase)}
+			"known; %s", scheme, databaseURLHelp)}
 	default:
 		rest = raw
 	}
@@ -66,31 +66,31 @@ func File(raw string) (string, error) {
 	return path, nil
 }
 
-// giveDatabase explains the form of a database URL.
-const giveDatabase = "give a file, such as sqlite:/var/lib/sia/sia.db, or postgres://user@host/database"
+// databaseURLHelp explains the form of a database URL.
+const databaseURLHelp = "give a file, such as sqlite:/var/lib/sia/sia.db, or postgres://user@host/database"
 
 // sqliteDialect implements dialect for SQLite: one file, and one writer at a time.
 type sqliteDialect struct {
 	*DB
-	path string     // of the database file
-	ckpt *sql.DB    // one connection, for checkpoints
-	turn sync.Mutex // serializes writes
+	path    string     // of the database file
+	ckpt    *sql.DB    // one connection, for checkpoints
+	writeMu sync.Mutex // serializes writes
 }
 
-func (s *sqliteDialect) named() string { return s.path }
+func (s *sqliteDialect) name() string { return s.path }
 
 func (*sqliteDialect) goose() goose.Dialect { return goose.DialectSQLite3 }
 
 func (*sqliteDialect) schema(migration string) string { return migration }
 
-func (*sqliteDialect) versioned() string {
+func (*sqliteDialect) versionTableQuery() string {
 	return `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'goose_db_version')`
 }
 
-// foreign returns an error when the file is a database of another application. It uses a read-only connection, because
-// the connections of the pools write to the file when they are opened. It ignores a file that can't be read: opening
-// the pools reports that.
-func (s *sqliteDialect) foreign(ctx context.Context) error {
+// checkForeign returns an error when the file is a database of another application. It uses a read-only connection,
+// because the connections of the pools write to the file when they are opened. It ignores a file that can't be read:
+// opening the pools reports that.
+func (s *sqliteDialect) checkForeign(ctx context.Context) error {
 	if f, err := os.Stat(s.path); err != nil || f.Size() == 0 {
 		return nil // it is missing or empty, or open reports the error
 	}
@@ -114,7 +114,7 @@ func (s *sqliteDialect) foreign(ctx context.Context) error {
 // The write lock is taken when a transaction begins: taking it later fails
 // under concurrency instead of waiting.
 func (s *sqliteDialect) open(ctx context.Context) error {
-	if err := s.foreign(ctx); err != nil {
+	if err := s.checkForeign(ctx); err != nil {
 		return err
 	}
 	err := os.MkdirAll(filepath.Dir(s.path), 0o700)
@@ -140,7 +140,7 @@ func (s *sqliteDialect) open(ctx context.Context) error {
 			"journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)", "wal_autocheckpoint(0)",
 		}, pragmas...)}
 		dsn := (&url.URL{Scheme: "file", Path: s.path, RawQuery: options.Encode()}).String()
-		if *db, err = openCompiling(dsn); err == nil {
+		if *db, err = openCaching(dsn); err == nil {
 			(*db).SetMaxOpenConns(conns)
 			(*db).SetMaxIdleConns(conns)
 			err = (*db).PingContext(ctx)
@@ -148,7 +148,7 @@ func (s *sqliteDialect) open(ctx context.Context) error {
 	}
 	open(&s.DB.river, 1, busyTimeout, "immediate")
 	open(&s.w, 1, 0, "immediate") // begin waits
-	open(&s.ckpt, 1, checkpointBusy, "immediate")
+	open(&s.ckpt, 1, checkpointBusyTimeout, "immediate")
 	open(&s.r, readers, busyTimeout, "deferred", "query_only(1)")
 	return err
 }
@@ -165,10 +165,10 @@ func (*sqliteDialect) committers() int { return 1 }
 // begin begins a transaction that holds the write lock. SQLite's busy handler sleeps in growing steps, 10 ms at the
 // fourth; this one polls more often.
 func (s *sqliteDialect) begin(ctx context.Context) (_ *sql.Tx, done func(), err error) {
-	s.turn.Lock()
+	s.writeMu.Lock()
 	defer func() {
 		if err != nil {
-			s.turn.Unlock()
+			s.writeMu.Unlock()
 		}
 	}()
 	deadline := time.Now().Add(busyTimeout)
@@ -176,28 +176,28 @@ func (s *sqliteDialect) begin(ctx context.Context) (_ *sql.Tx, done func(), err 
 		tx, err := s.w.BeginTx(ctx, nil)
 		var e *sqlite.Error
 		if err == nil || !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
-			return tx, s.turn.Unlock, err
+			return tx, s.writeMu.Unlock, err
 		}
 		select {
-		case <-time.After(busyStep):
+		case <-time.After(busyPollInterval):
 		case <-ctx.Done():
 			return nil, nil, context.Cause(ctx)
 		}
 	}
 }
 
-// again returns false: writes are serialized, so they don't conflict.
-func (*sqliteDialect) again(error) bool { return false }
+// retryable returns false: writes are serialized, so they don't conflict.
+func (*sqliteDialect) retryable(error) bool { return false }
 
-// hold does nothing: a write transaction locks the whole database.
-func (*sqliteDialect) hold(context.Context, *sql.Tx, string) error { return nil }
+// advisoryLock does nothing: a write transaction locks the whole database.
+func (*sqliteDialect) advisoryLock(context.Context, *sql.Tx, string) error { return nil }
 
-func (*sqliteDialect) locked() string { return "" }
+func (*sqliteDialect) forUpdate() string { return "" }
 
-func (s *sqliteDialect) view(ctx context.Context) (*sql.Tx, error) { return s.r.BeginTx(ctx, nil) }
+func (s *sqliteDialect) snapshot(ctx context.Context) (*sql.Tx, error) { return s.r.BeginTx(ctx, nil) }
 
 func (s *sqliteDialect) driver() riverdriver.Driver[*sql.Tx] {
-	return commitDriver{Driver: sqliteDriver{riversqlite.New(s.DB.river), s.DB}, s: s.DB, alone: true}
+	return commitDriver{Driver: sqliteDriver{riversqlite.New(s.DB.river), s.DB}, s: s.DB, singleProcess: true}
 }
 
 func (s *sqliteDialect) message(err error) string {
@@ -224,8 +224,8 @@ func (s *sqliteDialect) message(err error) string {
 	return ""
 }
 
-// rights returns nil: a file that can't be written is not opened.
-func (*sqliteDialect) rights(context.Context) error { return nil }
+// checkRights returns nil: a file that can't be written is not opened.
+func (*sqliteDialect) checkRights(context.Context) error { return nil }
 
 func (*sqliteDialect) shared() bool { return false }
 
@@ -234,10 +234,10 @@ func (s *sqliteDialect) claim(context.Context) (unlock func() error, err error) 
 	return lock(s.path + ".lock")
 }
 
-// revive makes the jobs of a dead process available again, releases its leadership and its leases, and inserts jobs
-// for effects that have none. The caller holds the engine's lock, so no other process is working: a job in the state
-// running has no worker.
-func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
+// requeueOrphans makes the jobs of a dead process available again, releases its leadership and its leases, and inserts
+// jobs for effects that have none. The caller holds the engine's lock, so no other process is working: a job in the
+// state running has no worker.
+func (s *sqliteDialect) requeueOrphans(ctx context.Context) (jobs int64, err error) {
 	err = s.write(ctx, "revive jobs", func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
 			return err
@@ -256,7 +256,7 @@ func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
 	return jobs, err
 }
 
-func (*sqliteDialect) among(listKind) string { return `IN (SELECT value FROM json_each(?))` }
+func (*sqliteDialect) inList(listKind) string { return `IN (SELECT value FROM json_each(?))` }
 
 // repoOf relies on SQLite's cast, which stops at the first character that is no digit.
 func (*sqliteDialect) repoOf(column string) string { return `CAST(` + column + ` AS integer)` }
@@ -273,19 +273,19 @@ func (*sqliteDialect) columnsQuery() string {
 		ORDER BY m.name, c.cid`
 }
 
-// copied does nothing: SQLite derives the next number from the rows.
-func (*sqliteDialect) copied(context.Context, *sql.Tx, table) error { return nil }
+// advanceSequence does nothing: SQLite derives the next number from the rows.
+func (*sqliteDialect) advanceSequence(context.Context, *sql.Tx, table) error { return nil }
 
-func (s *sqliteDialect) quiet(ctx context.Context) (release func() error, err error) {
+func (s *sqliteDialect) requireIdle(ctx context.Context) (release func() error, err error) {
 	return s.claim(ctx)
 }
 
-// alone takes no lock: the caller holds the one of quiet.
-func (s *sqliteDialect) alone(context.Context) (release func() error, err error) {
+// lockMoves takes no lock: the caller holds the one of requireIdle.
+func (s *sqliteDialect) lockMoves(context.Context) (release func() error, err error) {
 	return func() error { return nil }, os.RemoveAll(s.trialFolder())
 }
 
-func (s *sqliteDialect) aside(_ context.Context, c Config) (_ Config, drop func() error, err error) {
+func (s *sqliteDialect) createTrial(_ context.Context, c Config) (_ Config, drop func() error, err error) {
 	dir := s.trialFolder()
 	c.URL = "sqlite:" + filepath.Join(dir, "sia.db")
 	return c, func() error { return os.RemoveAll(dir) }, os.Mkdir(dir, 0o700)

@@ -378,8 +378,8 @@ func TestOneBadDelivery(t *testing.T) {
 	}
 	var group []queuedItem[*savedDelivery]
 	for _, guid := range []string{"a", "bad", "b"} {
-		group = append(group, queuedItem[*savedDelivery]{&savedDelivery{Delivery: Delivery{GUID: guid, Body: []byte{asIs}}},
-			make(chan error, 1)})
+		d := Delivery{GUID: guid, Body: []byte{uncompressed}}
+		group = append(group, queuedItem[*savedDelivery]{&savedDelivery{Delivery: d}, make(chan error, 1)})
 	}
 	s.inbox.commit(context.Background(), group)
 	for _, q := range group {
@@ -420,7 +420,7 @@ func TestLostJobsAreMadeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time there is nothing to do
-		if _, err := s.revive(ctx); err != nil {
+		if _, err := s.requeueOrphans(ctx); err != nil {
 			t.Fatal(err)
 		}
 		var jobs int

@@ -42,7 +42,7 @@ func (x sqliteExecutor) JobSetStateIfRunningMany(
 	var ended []int64
 	err = x.db.write(ctx, "complete jobs", func(tx *sql.Tx) error {
 		ended, err = collect(ctx, tx, scanValue[int64], `UPDATE river_job SET state = 'completed', finalized_at = ?
-			WHERE state = 'running' AND id `+x.db.among(numbers)+` RETURNING id`, at, array[int64](p.ID))
+			WHERE state = 'running' AND id `+x.db.inList(numbers)+` RETURNING id`, at, jsonArray[int64](p.ID))
 		return err
 	})
 	for _, id := range ended {

@@ -12,35 +12,35 @@ import (
 // and River have about two hundred; each takes a few kilobytes.
 const maxStatements = 512
 
-// compiling is a driver.Connector whose connections cache compiled statements.
+// cachingConnector is a driver.Connector whose connections cache compiled statements.
 // Compiling takes SQLite longer than most of our statements take to run, and
 // neither River nor database/sql caches them: they pass text each time.
-type compiling struct {
+type cachingConnector struct {
 	driver driver.Driver
 	dsn    string
 }
 
-// openCompiling opens a pool of such connections to SQLite.
-func openCompiling(dsn string) (*sql.DB, error) {
+// openCaching opens a pool of such connections to SQLite.
+func openCaching(dsn string) (*sql.DB, error) {
 	plain, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, err
 	}
 	defer plain.Close() // only its driver is used
-	return sql.OpenDB(compiling{plain.Driver(), dsn}), nil
+	return sql.OpenDB(cachingConnector{plain.Driver(), dsn}), nil
 }
 
-func (c compiling) Driver() driver.Driver { return c.driver }
+func (c cachingConnector) Driver() driver.Driver { return c.driver }
 
 // Connect opens a connection. The driver opens a file, so there is nothing to
 // cancel.
-func (c compiling) Connect(context.Context) (driver.Conn, error) {
+func (c cachingConnector) Connect(context.Context) (driver.Conn, error) {
 	opened, err := c.driver.Open(c.dsn)
 	if err != nil {
 		return nil, err
 	}
 	//nolint:forcetypeassert // modernc.org/sqlite has no other
-	return &compiledConn{sqliteConn: opened.(sqliteConn), idle: map[string]sqliteStmt{}}, nil
+	return &cachingConn{sqliteConn: opened.(sqliteConn), idle: map[string]sqliteStmt{}}, nil
 }
 
 // sqliteConn is SQLite's connection without ExecContext and QueryContext, which database/sql would prefer.
@@ -59,9 +59,9 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// compiledConn is a connection with its idle compiled statements, by their text. Like every
+// cachingConn is a connection with its idle compiled statements, by their text. Like every
 // connection it is used by one goroutine at a time.
-type compiledConn struct {
+type cachingConn struct {
 	sqliteConn
 	idle map[string]sqliteStmt
 }
@@ -73,35 +73,35 @@ var limitParameter = lazyregexp.New(`\bLIMIT (\?\d*)`)
 
 // PrepareContext takes a statement that was compiled before, or compiles one. database/sql prepares and closes a
 // statement each time it runs text.
-func (c *compiledConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+func (c *cachingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if stmt, ok := c.idle[query]; ok {
 		delete(c.idle, query)
-		return compiledStmt{stmt, c, query}, nil
+		return cachedStmt{stmt, c, query}, nil
 	}
 	prepared, err := c.sqliteConn.PrepareContext(ctx, limitParameter.ReplaceAllString(query, "LIMIT CAST($1 AS INTEGER)"))
 	if err != nil {
 		return nil, err
 	}
-	return compiledStmt{prepared.(sqliteStmt), c, query}, nil //nolint:forcetypeassert // the same
+	return cachedStmt{prepared.(sqliteStmt), c, query}, nil //nolint:forcetypeassert // the same
 }
 
 // Close closes the statements and then the connection.
-func (c *compiledConn) Close() error {
+func (c *cachingConn) Close() error {
 	for _, stmt := range c.idle {
 		_ = stmt.Close() // nothing failed on it
 	}
 	return c.sqliteConn.Close()
 }
 
-// compiledStmt is a statement that is kept when it is closed. The driver resets it after each run.
-type compiledStmt struct {
+// cachedStmt is a statement that is kept when it is closed. The driver resets it after each run.
+type cachedStmt struct {
 	sqliteStmt
-	conn  *compiledConn
+	conn  *cachingConn
 	query string
 }
 
 // Close keeps the statement, unless one with the same text is kept already.
-func (s compiledStmt) Close() error {
+func (s cachedStmt) Close() error {
 	idle := s.conn.idle
 	if _, twice := idle[s.query]; twice {
 		return s.sqliteStmt.Close()

@@ -113,10 +113,10 @@ type DB struct {
 	r     *sql.DB // for reading
 	river *sql.DB // for River
 
-	commits  *commits
-	filled   filled
-	writable atomic.Bool // see mayWrite
-	refused  atomic.Pointer[refusal]
+	commits   *commits
+	jobQueues jobQueues
+	writable  atomic.Bool // see checkWritable
+	refused   atomic.Pointer[refusal]
 
 	jobs *river.Client[*sql.Tx] // insert-only
 
@@ -166,7 +166,7 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(s.explain("open the database "+s.named(), err), s.closePools())
+		return nil, errors.Join(s.explain("open the database "+s.name(), err), s.closePools())
 	}
 	if s.now == nil {
 		s.now = time.Now
@@ -179,7 +179,7 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 }
 
 // CheckRights returns an error when the database user has no right to write.
-func (s *DB) CheckRights(ctx context.Context) error { return s.rights(ctx) }
+func (s *DB) CheckRights(ctx context.Context) error { return s.checkRights(ctx) }
 
 // Now returns the time of the store's clock, which all processes on a database share.
 func (s *DB) Now() time.Time { return s.now() }
@@ -213,16 +213,16 @@ const (
 //
 // On PostgreSQL transactions run concurrently, and f runs again when its transaction conflicted with another: it must
 // reset all variables that it sets outside of itself. Between its reads and its writes another transaction may change
-// the rows, unless both take the same lock first (see [DB.hold]).
+// the rows, unless both take the same lock first (see [DB.advisoryLock]).
 func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
-	if err := s.mayWrite(ctx); err != nil {
+	if err := s.checkWritable(ctx); err != nil {
 		return s.explain(op, err)
 	}
 	pause := writePause
 	for try := 1; ; try++ {
-		err := s.try(ctx, f)
-		if err == nil || try == writeTries || ctx.Err() != nil || !s.again(err) {
-			s.noteRefusal(ctx, err)
+		err := s.tryWrite(ctx, f)
+		if err == nil || try == writeTries || ctx.Err() != nil || !s.retryable(err) {
+			s.recordRefusal(ctx, err)
 			return s.explain(op, err)
 		}
 		select {
@@ -239,12 +239,12 @@ type refusal struct {
 	why string
 }
 
-// refusedFor is how long a refusal makes the store not ready. It expires: a server that is not ready receives nothing
+// refusalTTL is how long a refusal makes the store not ready. It expires: a server that is not ready receives nothing
 // to write, so no successful write could end it.
-const refusedFor = 30 * time.Second
+const refusalTTL = 30 * time.Second
 
-func (s *DB) noteRefusal(ctx context.Context, err error) {
-	if err == nil || ctx.Err() != nil || s.again(err) {
+func (s *DB) recordRefusal(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil || s.retryable(err) {
 		return
 	}
 	if why := s.message(err); why != "" {
@@ -255,13 +255,13 @@ func (s *DB) noteRefusal(ctx context.Context, err error) {
 // Refused returns why the database rejected a write in the last half minute, such as a full disk or a standby instead
 // of the primary; empty: it rejected none.
 func (s *DB) Refused() string {
-	if r := s.refused.Load(); r != nil && time.Since(r.at) < refusedFor {
+	if r := s.refused.Load(); r != nil && time.Since(r.at) < refusalTTL {
 		return r.why
 	}
 	return ""
 }
 
-func (s *DB) try(ctx context.Context, f func(tx *sql.Tx) error) error {
+func (s *DB) tryWrite(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err := lease.Check(ctx); err != nil {
 		return err
 	}
@@ -271,14 +271,14 @@ func (s *DB) try(ctx context.Context, f func(tx *sql.Tx) error) error {
 	}
 	defer done()
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
-	defer s.filled.take(tx)
+	defer s.jobQueues.take(tx)
 	if err := f(tx); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
 		return &commitError{err}
 	}
-	s.commits.done(s.filled.take(tx))
+	s.commits.announce(s.jobQueues.take(tx))
 	return nil
 }
 

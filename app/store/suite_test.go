@@ -197,13 +197,13 @@ func (c *clock) reach(t time.Time) {
 	}
 }
 
-// patience is how long a test waits for something that happens at once: it ends
+// waitTimeout is how long a test waits for something that happens at once: it ends
 // a test that hangs, and is no measure.
-const patience = 2 * time.Minute
+const waitTimeout = 2 * time.Minute
 
-// patient is a context that ends with patience.
+// patient is a context that ends with waitTimeout.
 func patient(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -82,7 +82,7 @@ type EventRecord struct {
 // Events returns a task's log, oldest first; empty for a task that does not exist.
 func (s *TaskStore) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error) {
 	return list(ctx, s.DB, fmt.Sprintf("load the events of task %s", id), func(from row) (r EventRecord, err error) {
-		err = from.Scan(&r.Seq, asJSON{&r.Event}, &r.From, &r.To, &r.Why, &r.Ignored)
+		err = from.Scan(&r.Seq, jsonColumn{&r.Event}, &r.From, &r.To, &r.Why, &r.Ignored)
 		return r, err
 	}, `SELECT seq, event, from_state, to_state, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
 }
@@ -97,12 +97,12 @@ func (s *TaskStore) Applied(ctx context.Context, id sia.TaskID, event string) (a
 func isApplied(ctx context.Context, q querier, id sia.TaskID, event string) (applied bool, err error) {
 	err = q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM task_events WHERE task_id = ? AND event_id = ?)
 		OR EXISTS (SELECT 1 FROM heard WHERE repo_id = (SELECT repo_id FROM tasks WHERE id = ?) AND event_id = ?)`,
-		id, event, id, heardBy(id, event)).Scan(&applied)
+		id, event, id, heardEventID(id, event)).Scan(&applied)
 	return applied, err
 }
 
-// heardBy returns the id, in the table heard, of an event that changed nothing in a task.
-func heardBy(id sia.TaskID, event string) string { return string(id) + "/" + event }
+// heardEventID returns the id, in the table heard, of an event that changed nothing in a task.
+func heardEventID(id sia.TaskID, event string) string { return string(id) + "/" + event }
 
 // EffectState is the state of an effect.
 type EffectState string
@@ -132,7 +132,7 @@ func scanEffect(from row) (r EffectRecord, err error) {
 
 // scanEffectWith scans additional columns after the effect's.
 func scanEffectWith(from row, more ...any) (r EffectRecord, err error) {
-	err = from.Scan(append([]any{asJSON{&r.Effect}, &r.State, &r.Tries, &r.Error, &r.Cancelled, asMicros{&r.Ended}},
+	err = from.Scan(append([]any{jsonColumn{&r.Effect}, &r.State, &r.Tries, &r.Error, &r.Cancelled, timeColumn{&r.Ended}},
 		more...)...)
 	return r, err
 }
@@ -159,7 +159,7 @@ func (s *TaskStore) Effect(ctx context.Context, key string) (EffectRecord, error
 // the stored one (docs/architecture.md#invariants, 5).
 func (s *TaskStore) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	op := fmt.Sprintf("replay task %s", id)
-	tx, err := s.view(ctx)
+	tx, err := s.snapshot(ctx)
 	if err != nil {
 		return sia.Task{}, s.explain(op, err)
 	}

@@ -47,7 +47,7 @@ func (s *TranscriptStore) turns(
 ) ([]json.RawMessage, error) {
 	op := fmt.Sprintf("load the transcript of attempt %d of task %s", attempt, id)
 	return list(ctx, s.DB, op, func(from row) (turn json.RawMessage, err error) {
-		err = from.Scan(unpacked{(*[]byte)(&turn)})
+		err = from.Scan(packedColumn{(*[]byte)(&turn)})
 		return turn, err
 	}, query, args...)
 }
@@ -70,7 +70,7 @@ func (s *TranscriptStore) Text(ctx context.Context, id sia.TaskID, attempt int, 
 	op := fmt.Sprintf("load the %s of attempt %d of task %s", kind, attempt, id)
 	var body []byte
 	err := s.r.QueryRowContext(ctx, `SELECT body FROM texts WHERE task_id = ? AND attempt = ? AND kind = ?`, id, attempt,
-		kind).Scan(unpacked{&body})
+		kind).Scan(packedColumn{&body})
 	return string(body), s.explain(op, orNotFound(err))
 }
 
@@ -82,7 +82,7 @@ func (s *TranscriptStore) Surface(
 ) (githubID int64, hash string, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT github_id, hash FROM surfaces WHERE task_id = ? AND kind = ?`, id,
 		kind).Scan(&githubID, &hash)
-	return githubID, hash, s.explain(fmt.Sprintf("load the %s of task %s", kind, id), orZero(err))
+	return githubID, hash, s.explain(fmt.Sprintf("load the %s of task %s", kind, id), ignoreNoRows(err))
 }
 
 // SaveSurface stores a surface, and replaces the stored one.

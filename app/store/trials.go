@@ -19,7 +19,7 @@ func (s *TrialStore) Beat(ctx context.Context, repo int64, at time.Time) error {
 // when they never were.
 func (s *TrialStore) LastBeat(ctx context.Context, repo int64) (time.Time, error) {
 	var at time.Time
-	err := s.r.QueryRowContext(ctx, `SELECT at FROM lesson_heartbeats WHERE repo_id = ?`, repo).Scan(asMicros{&at})
+	err := s.r.QueryRowContext(ctx, `SELECT at FROM lesson_heartbeats WHERE repo_id = ?`, repo).Scan(timeColumn{&at})
 	return at, s.explain("look when lessons were put in order", orNotFound(err))
 }
 

@@ -76,8 +76,8 @@ type Server struct {
 	count    atomic.Int64
 }
 
-// patience is the timeout for the start of a server.
-const patience = 2 * time.Minute
+// startTimeout is the timeout for the start of a server.
+const startTimeout = 2 * time.Minute
 
 // StartServer creates and starts a server in an empty folder, with settings such as "fsync=on". The folder is deleted
 // by Stop, or at the latest when the process ends.
@@ -169,8 +169,8 @@ func (s *Server) Start() error {
 	})
 	select {
 	case err = <-ready:
-	case <-time.After(patience):
-		err = fmt.Errorf("start PostgreSQL: it is not ready after %s", patience)
+	case <-time.After(startTimeout):
+		err = fmt.Errorf("start PostgreSQL: it is not ready after %s", startTimeout)
 	}
 	if err != nil {
 		s.stop()

@@ -26,7 +26,7 @@ func TestUnheardConnectionsBreak(t *testing.T) {
 	err = raw.Control(func(fd uintptr) {
 		bound, failed = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT)
 	})
-	if err = errors.Join(err, failed); err != nil || int64(bound) != postgresUnheard.Milliseconds() {
+	if err = errors.Join(err, failed); err != nil || int64(bound) != postgresUserTimeout.Milliseconds() {
 		t.Errorf("it breaks after %d ms, %v", bound, err)
 	}
 }

@@ -31,7 +31,7 @@ func TestServerSaysNothing(t *testing.T) {
 	c.ConnectTimeout = time.Millisecond
 	_, err := pgx.ConnectConfig(t.Context(), c)
 	var unreached *pgconn.ConnectError
-	if !errors.As(err, &unreached) || !(*postgresDialect)(nil).again(err) {
+	if !errors.As(err, &unreached) || !(*postgresDialect)(nil).retryable(err) {
 		t.Errorf("it is not tried again after: %v", err)
 	}
 }
