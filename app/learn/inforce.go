@@ -37,7 +37,7 @@ func (ls *Lessons) inForce(ctx context.Context, repo int64) (sia.LearningSetting
 // due reports whether it is time to put a repository's lessons in order again. Whole hours are
 // compared, for that is how often anybody asks.
 func (ls *Lessons) due(ctx context.Context, repo int64, every time.Duration) (bool, error) {
-	last, err := ls.store.LastBeat(ctx, repo)
+	last, err := ls.store.LastHeartbeat(ctx, repo)
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil
 	}

@@ -136,7 +136,7 @@ func (ls *Lessons) keep(ctx context.Context, repo int64, fresh []lesson.Lesson) 
 
 // mergeLike merges a lesson with those that are like it.
 func (ls *Lessons) mergeLike(ctx context.Context, l lesson.Lesson) error {
-	found, err := ls.store.LessonsLike(ctx, l.Repo, l.Terms(), lessonsLike)
+	found, err := ls.store.SearchAllLessons(ctx, l.Repo, l.Terms(), lessonsLike)
 	if err != nil {
 		return err
 	}

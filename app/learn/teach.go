@@ -128,7 +128,7 @@ func (ls *Lessons) named(ctx context.Context, repo int64, event, text string) ([
 		}
 		return nil, err
 	}
-	found, err := ls.store.LessonsLike(ctx, repo, lesson.Words(text, queryWords), lessonsLike)
+	found, err := ls.store.SearchAllLessons(ctx, repo, lesson.Words(text, queryWords), lessonsLike)
 	if err != nil {
 		return nil, err
 	}

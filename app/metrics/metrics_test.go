@@ -122,9 +122,9 @@ type ledger struct {
 	since *[]time.Time
 }
 
-func (l ledger) CreditsSpentByAll(ctx context.Context, from, until time.Time) (sia.Credits, error) {
+func (l ledger) TotalCreditsSpent(ctx context.Context, from, until time.Time) (sia.Credits, error) {
 	*l.since = append(*l.since, from)
-	return l.Store.CreditsSpentByAll(ctx, from, until)
+	return l.Store.TotalCreditsSpent(ctx, from, until)
 }
 
 // What was spent since ever is told, and the ledger is summed as a whole once: then the last two days of it are.

@@ -27,7 +27,7 @@ func TestNeed(t *testing.T) {
 		paused(sia.PausedByPushes, now.Add(time.Hour)),
 	} {
 		task.ID = "7-1"
-		key := need(task)
+		key := needKey(task)
 		if key == "" || seen[key] {
 			t.Errorf("need %d: %q", i, key)
 		}
@@ -38,7 +38,7 @@ func TestNeed(t *testing.T) {
 	for i, task := range []sia.Task{
 		green("a", false), paused(sia.PausedByPerson, now), paused(sia.PausedByHalt, now), answered, {State: sia.Passed},
 	} {
-		if key := need(task); key != "" {
+		if key := needKey(task); key != "" {
 			t.Errorf("%d is needed for %q", i, key)
 		}
 	}

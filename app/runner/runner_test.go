@@ -95,7 +95,7 @@ func newWorld(t *testing.T, model string) *world {
 		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{URL: model, Key: "the key",
 			Model: runner.Model{Name: "coder", Model: "m", Price: llm.Price{Input: 1, Output: 2}}}}}},
 		Poll: 20 * time.Millisecond})
-	w.door = httptest.NewServer(runner.NewDoor(w.dispatch, &gateway.Room{}))
+	w.door = httptest.NewServer(runner.NewHandler(w.dispatch, &gateway.Room{}))
 	t.Cleanup(w.door.Close)
 	return w
 }
@@ -224,7 +224,7 @@ func TestAttemptByARunner(t *testing.T) {
 		{Kind: agent.TurnModel, Usage: llm.Usage{Input: -1}}} {
 		w.expect(http.StatusUnprocessableEntity, o.Pass, turnPath(2), encoded(t, bad))
 	}
-	w.expect(http.StatusOK, o.Pass, runner.BeatPath, nil)
+	w.expect(http.StatusOK, o.Pass, runner.HeartbeatPath, nil)
 	sha, pack := w.far(func(dir string) {
 		must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Hello, world!\n"), 0o600))
 	})
@@ -247,7 +247,7 @@ func TestAttemptByARunner(t *testing.T) {
 	if len(w.turns.turns) != 1 || w.turns.turns[0].Text != "words" {
 		t.Errorf("in the transcript: %+v", w.turns.turns)
 	}
-	w.expect(http.StatusGone, o.Pass, runner.BeatPath, nil)
+	w.expect(http.StatusGone, o.Pass, runner.HeartbeatPath, nil)
 }
 
 // A runner is given the commit that its tests are compared with, which is not the one that the attempt begins on.
@@ -387,7 +387,7 @@ func TestWrongPassCostsNoWrite(t *testing.T) {
 	_, err = raw.ExecContext(t.Context(), `BEGIN IMMEDIATE`)
 	must(t, err)
 	pass := "sia-attempt-" + strings.Repeat("A", 52)
-	for _, path := range []string{runner.BeatPath, turnPath(1), runner.ResultPath, runner.ReleasePath} {
+	for _, path := range []string{runner.HeartbeatPath, turnPath(1), runner.ResultPath, runner.ReleasePath} {
 		w.expect(http.StatusGone, pass, path, nil)
 	}
 	_, err = raw.ExecContext(t.Context(), `ROLLBACK`)
@@ -434,7 +434,7 @@ func TestAttemptIsHandedOn(t *testing.T) {
 		if _, err := client.Work(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
 			t.Errorf("its work, after it was given back: %v", err)
 		}
-		if _, err := client.Beat(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
+		if _, err := client.Heartbeat(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
 			t.Errorf("a heartbeat, after it was given back: %v", err)
 		}
 	}
@@ -608,7 +608,7 @@ func TestStopReachesARunner(t *testing.T) {
 	o := w.take()
 	cancel(store.ErrCancelled)
 	for stop := false; !stop; {
-		status, b := w.say(o.Pass, runner.BeatPath, nil)
+		status, b := w.say(o.Pass, runner.HeartbeatPath, nil)
 		var v runner.Heartbeat
 		if err := json.Unmarshal(b, &v); err != nil || status != http.StatusOK {
 			t.Fatalf("%d %s %v", status, b, err)
@@ -629,10 +629,10 @@ func TestStopReachesARunner(t *testing.T) {
 	if got := <-done; !errors.Is(got.err, ended) {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
-	w.expect(http.StatusOK, o.Pass, runner.BeatPath, nil)
+	w.expect(http.StatusOK, o.Pass, runner.HeartbeatPath, nil)
 	done = w.run(t.Context(), agent.Input{}) // another server goes on with it
 	again := w.take()
-	w.expect(http.StatusGone, o.Pass, runner.BeatPath, nil)
+	w.expect(http.StatusGone, o.Pass, runner.HeartbeatPath, nil)
 	w.expect(http.StatusNoContent, again.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
 		Result: agent.Result{End: sia.EndFinished}}), nil))
 	if got := <-done; got.err != nil || got.res.End != sia.EndFinished {

@@ -175,7 +175,7 @@ func (w *effectWorker) waitForLease(ctx context.Context, job *river.Job[effectAr
 
 // heartbeat renews the leases of this engine and takes over expired ones, until ctx ends.
 func (e *Engine) heartbeat(ctx context.Context) {
-	beats := e.c.Beats
+	beats := e.c.Heartbeats
 	if beats == nil {
 		t := time.NewTicker(e.c.Lease / renewalsPerLease)
 		defer t.Stop()

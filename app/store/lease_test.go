@@ -56,7 +56,7 @@ func newLeased(t *testing.T, c EngineConfig) *leased {
 			}
 		},
 	}
-	c.Beats, c.Grace, c.Backoff = l.beats, time.Millisecond, func(int) time.Duration { return 0 }
+	c.Heartbeats, c.Grace, c.Backoff = l.beats, time.Millisecond, func(int) time.Duration { return 0 }
 	var err error
 	if l.e, err = l.s.Start(t.Context(), h, c); err != nil {
 		t.Fatal(err)

@@ -260,7 +260,7 @@ func TestServerVanishes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e, err := s.Start(ctx, store.Handlers{Effect: allWell,
-		Delivery: func(context.Context, store.Delivery) error { return nil }}, store.EngineConfig{Beats: beats})
+		Delivery: func(context.Context, store.Delivery) error { return nil }}, store.EngineConfig{Heartbeats: beats})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,13 +81,13 @@ func (s *RunnerStore) Runners(ctx context.Context) ([]Runner, error) {
 	return all, s.explain("list runners", err)
 }
 
-// RunnerOf returns the runner with the given hash of its token, or [ErrNotFound].
-func (s *RunnerStore) RunnerOf(ctx context.Context, hash string) (Runner, error) {
+// RunnerByHash returns the runner with the given hash of its token, or [ErrNotFound].
+func (s *RunnerStore) RunnerByHash(ctx context.Context, hash string) (Runner, error) {
 	return load(ctx, s.DB, "find a runner", scanRunner, `SELECT `+runnerColumns+` FROM runners WHERE hash = ?`, hash)
 }
 
-// SawRunner records the time of a runner's last request, and its description.
-func (s *RunnerStore) SawRunner(ctx context.Context, name, about string) error {
+// MarkRunnerSeen records the time of a runner's last request, and its description.
+func (s *RunnerStore) MarkRunnerSeen(ctx context.Context, name, about string) error {
 	return s.exec(ctx, "note runner "+name, `UPDATE runners SET seen_at = ?, about = ? WHERE name = ?`,
 		micros(s.now()), about, name)
 }

@@ -36,11 +36,11 @@ func testLoopToPassed(t *testing.T, s *fixture) {
 			t.Errorf("%s gives %v %v", ref, ids, err)
 		}
 	}
-	spent, err := s.CreditsSpentByAll(patient(t), task.CreatedAt, time.Time{})
+	spent, err := s.TotalCreditsSpent(patient(t), task.CreatedAt, time.Time{})
 	if err != nil || spent != 3*sia.Credit {
 		t.Errorf("spent %s, %v; want 3", spent, err)
 	}
-	later, err := s.CreditsSpentByAll(patient(t), s.clock.now().Add(time.Hour), time.Time{})
+	later, err := s.TotalCreditsSpent(patient(t), s.clock.now().Add(time.Hour), time.Time{})
 	if err != nil || later != 0 {
 		t.Errorf("spent %s in the future, %v", later, err)
 	}

@@ -18,7 +18,7 @@ import (
 // runs.
 func frozenEngine(length time.Duration) store.EngineConfig {
 	c := quick()
-	c.Shared, c.Lease, c.Beats = true, length, make(chan time.Time)
+	c.Shared, c.Lease, c.Heartbeats = true, length, make(chan time.Time)
 	return c
 }
 
@@ -26,7 +26,7 @@ func frozenEngine(length time.Duration) store.EngineConfig {
 func otherEngine() (c store.EngineConfig, beats chan time.Time) {
 	beats = make(chan time.Time)
 	c = quick()
-	c.Shared, c.Beats = true, beats
+	c.Shared, c.Heartbeats = true, beats
 	return c, beats
 }
 

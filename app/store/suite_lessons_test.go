@@ -98,7 +98,7 @@ func testLessonsFound(t *testing.T, s *fixture) {
 	if got := search(t, s, demo.ID, "send mail"); got != nil {
 		t.Errorf("archived and merged lessons are found: %v", got)
 	}
-	like, err := s.LessonsLike(ctx, demo.ID, lesson.Words("send mail", 80), 10)
+	like, err := s.SearchAllLessons(ctx, demo.ID, lesson.Words("send mail", 80), 10)
 	must(t, err)
 	if diff := cmp.Diff([]lesson.ID{sms.ID}, ids(like)); diff != "" {
 		t.Error(diff)

@@ -79,7 +79,7 @@ func testTaskRestored(t *testing.T, s *fixture) {
 		t.Errorf("found by its commit: %v, %v", found, err)
 	}
 	for minute, want := range map[int]sia.Credits{0: 900, 2: 0} {
-		if got, err := s.CreditsSpentByAll(ctx, at(minute), time.Time{}); err != nil || got != want {
+		if got, err := s.TotalCreditsSpent(ctx, at(minute), time.Time{}); err != nil || got != want {
 			t.Errorf("spent since minute %d: %v, %v; want %v", minute, got, err, want)
 		}
 	}

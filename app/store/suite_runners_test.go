@@ -34,13 +34,13 @@ func testRunners(t *testing.T, s *fixture) {
 	if err := s.AddRunner(ctx, "mill", "h3"); !sia.IsPermanent(err) {
 		t.Errorf("added twice: %v", err)
 	}
-	r, err := s.RunnerOf(ctx, "h1")
+	r, err := s.RunnerByHash(ctx, "h1")
 	if must(t, err); r.Name != "mill" || !r.Seen.IsZero() {
 		t.Errorf("found %+v", r)
 	}
-	_, err = s.RunnerOf(ctx, "h3")
+	_, err = s.RunnerByHash(ctx, "h3")
 	gone(t, "an unknown token", err)
-	must(t, s.SawRunner(ctx, "mill", "v1"))
+	must(t, s.MarkRunnerSeen(ctx, "mill", "v1"))
 	offer(t, s, begin(t, s, 42), "k", "o")
 	if _, found, err := s.ClaimAttempt(ctx, "nobody", "p0", time.Hour); err != nil || found {
 		t.Errorf("taken by a runner that there is not: %v, %v", found, err)
@@ -55,7 +55,7 @@ func testRunners(t *testing.T, s *fixture) {
 	}
 	must(t, s.RemoveRunner(ctx, "mill"))
 	gone(t, "removed twice", s.RemoveRunner(ctx, "mill"))
-	_, err = s.RunnerOf(ctx, "h1")
+	_, err = s.RunnerByHash(ctx, "h1")
 	gone(t, "a removed token", err)
 	_, err = s.RenewAttempt(ctx, "p", time.Hour)
 	gone(t, "the attempt of a removed runner", err)

@@ -50,7 +50,7 @@ func testApplyStarts(t *testing.T, s *fixture) {
 			t.Error(diff)
 		}
 	}
-	if spent, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{}); err != nil || spent != 0 {
+	if spent, err := s.TotalCreditsSpent(ctx, time.Time{}, time.Time{}); err != nil || spent != 0 {
 		t.Errorf("spent %s, %v; a task that starts has cost nothing", spent, err)
 	}
 }
@@ -257,7 +257,7 @@ func testRandomEvents(t *testing.T, s *fixture) {
 		issue++
 		ctx := patient(t)
 		id, e := start(issue, at(0))
-		before, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{})
+		before, err := s.TotalCreditsSpent(ctx, time.Time{}, time.Time{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func testRandomEvents(t *testing.T, s *fixture) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		after, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{})
+		after, err := s.TotalCreditsSpent(ctx, time.Time{}, time.Time{})
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func beWorker(name, db, remote string) (err error) {
 	c := store.EngineConfig{Shared: true, Lease: time.Second, Grace: time.Second,
 		Backoff: func(int) time.Duration { return 0 }}
 	if name == healthy { // with time enough, however busy the machine is
-		c.Lease, c.Beats = time.Minute, time.Tick(20*time.Millisecond)
+		c.Lease, c.Heartbeats = time.Minute, time.Tick(20*time.Millisecond)
 	}
 	e, err := s.Start(ctx, store.Handlers{
 		Delivery: func(context.Context, store.Delivery) error { return nil },

@@ -91,14 +91,14 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 var at = time.Date(2031, 2, 3, 12, 0, 0, 0, time.UTC)
 
-func start(t *testing.T, r http.Handler, kept trace.Kept) *trace.Tracer {
+func start(t *testing.T, r http.Handler, kept trace.Store) *trace.Tracer {
 	t.Helper()
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	tracer, err := trace.New(trace.Config{Endpoint: server.URL + "/", Headers: map[string]string{"X-Key": "k"},
 		Version: "1",
 		Mask:    func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
-		Logger:  slog.New(slog.DiscardHandler), Now: func() time.Time { return at }, Kept: kept})
+		Logger:  slog.New(slog.DiscardHandler), Now: func() time.Time { return at }, Store: kept})
 	if err != nil {
 		t.Fatal(err)
 	}

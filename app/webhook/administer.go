@@ -111,7 +111,7 @@ func (in *Intake) forget(ctx context.Context, installation, repo int64, reason s
 
 // gone stops every task of a filter that has not ended, and has the others know that GitHub can't be asked about them.
 func (in *Intake) gone(ctx context.Context, f store.Filter, reason string) error {
-	f.Limit = store.EveryTask
+	f.Limit = store.NoLimit
 	tasks, err := in.Store.Tasks(ctx, f)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (in *Intake) locate(
 
 // follow has every task of a repository know where that is now.
 func (in *Intake) follow(ctx context.Context, installation int64, repo sia.Repo) error {
-	tasks, err := in.Store.Tasks(ctx, store.Filter{Repo: repo.ID, Limit: store.EveryTask})
+	tasks, err := in.Store.Tasks(ctx, store.Filter{Repo: repo.ID, Limit: store.NoLimit})
 	if err != nil {
 		return err
 	}

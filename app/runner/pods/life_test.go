@@ -56,16 +56,16 @@ func TestHeartbeatsForAPod(t *testing.T) {
 	noNode(true)
 	w.pods()
 	done := w.run(t.Context())
-	w.until("three heartbeats were sent", func() bool { return w.count(runner.BeatPath) >= 3 })
+	w.until("three heartbeats were sent", func() bool { return w.count(runner.HeartbeatPath) >= 3 })
 	noNode(false)
 	w.until("the Pod runs", func() bool {
 		all := w.cluster.Pods()
 		return len(all) == 1 && all[0].Status.Phase == "Running"
 	})
 	w.looks(3) // one may have been under way
-	before := w.count(runner.BeatPath)
+	before := w.count(runner.HeartbeatPath)
 	w.looks(5)
-	if after := w.count(runner.BeatPath); after != before {
+	if after := w.count(runner.HeartbeatPath); after != before {
 		t.Errorf("%d heartbeats for a Pod that runs", after-before)
 	}
 	close(runs)

@@ -91,7 +91,7 @@ func newWorld(t *testing.T, run contents) *world {
 		Mirror: func(sia.Task) *gitops.Repo { return nil }, Key: func(sia.Task) string { return "3/7" },
 		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Model: runner.Model{Name: "coder", Model: "m"}}}}},
 		Poll:   20 * time.Millisecond})
-	door := runner.NewDoor(w.dispatch, &gateway.Room{})
+	door := runner.NewHandler(w.dispatch, &gateway.Room{})
 	w.door = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.asked[strings.TrimPrefix(r.URL.Path, runner.Prefix)]++
@@ -120,7 +120,7 @@ func newWorld(t *testing.T, run contents) *world {
 		}
 	})
 	w.config = pods.Config{Client: w.client, Token: token, Cluster: w.connect(), Attempts: 1, Pending: time.Hour,
-		About: "v1", Logger: log, Poll: 10 * time.Millisecond, Pause: 10 * time.Millisecond, Beat: 10 * time.Millisecond,
+		About: "v1", Logger: log, Poll: 10 * time.Millisecond, Pause: 10 * time.Millisecond, Heartbeat: 10 * time.Millisecond,
 		Spec: pods.Spec{Server: w.door.URL, Image: "sia:v1"}}
 	return w
 }

@@ -147,7 +147,7 @@ func TestStanding(t *testing.T) {
 		{corev1.PodStatus{Phase: corev1.PodFailed}, failed, false, "its Pod failed"},
 		{corev1.PodStatus{Phase: corev1.PodUnknown}, running, true, ""}, // its node is not heard of; the lease decides
 	} {
-		got := standing(&corev1.Pod{Status: c.status})
+		got := podStatusOf(&corev1.Pod{Status: c.status})
 		why := ""
 		if got.why != nil {
 			why = got.why.Error()

@@ -57,7 +57,7 @@ func TestAttemptThatIsGone(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(runner.Offer{Pass: "p",
 				Work: runner.Work{Start: strings.Repeat("a", 40), Repository: "1/2",
 					Coder: runner.Coder{Models: []runner.Model{{Model: "m", Price: llm.Price{}}}}}})
-		case runner.BeatPath:
+		case runner.HeartbeatPath:
 			beats.Add(1)
 			w.WriteHeader(http.StatusGone)
 		case runner.BasePath:
@@ -68,7 +68,7 @@ func TestAttemptThatIsGone(t *testing.T) {
 	}))
 	defer server.Close()
 	c := config(t, server.URL)
-	c.Once, c.Beat = true, 1
+	c.Once, c.Heartbeat = true, 1
 	if err := Run(t.Context(), c); err != nil || beats.Load() != 1 {
 		t.Errorf("%d beats: %v", beats.Load(), err)
 	}
