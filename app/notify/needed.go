@@ -107,6 +107,8 @@ func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []sia.Ta
 			unsent = append(unsent, t)
 		}
 	}
-	slices.SortStableFunc(unsent, func(a, b sia.Task) int { return cmp.Compare(c.rejections[needKey(a)], c.rejections[needKey(b)]) })
+	slices.SortStableFunc(unsent, func(a, b sia.Task) int {
+		return cmp.Compare(c.rejections[needKey(a)], c.rejections[needKey(b)])
+	})
 	return unsent, nil
 }

@@ -86,7 +86,8 @@ func New(from Reader, channels []Channel, summary Summary, links render.Links, s
 ) *Notifier {
 	n := &Notifier{from: from, links: links, secrets: secrets, summary: summary, log: log, now: now}
 	for _, c := range channels {
-		n.channels = append(n.channels, &channelState{Channel: c, rejections: map[string]int{}, unrecorded: map[string]bool{}})
+		n.channels = append(n.channels, &channelState{Channel: c, rejections: map[string]int{},
+			unrecorded: map[string]bool{}})
 	}
 	return n
 }

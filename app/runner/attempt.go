@@ -59,7 +59,7 @@ func (r *remoteAgent) Run(ctx context.Context, in agent.Input, rec agent.Recorde
 	if err := r.Store.OfferAttempt(ctx, offer); err != nil {
 		return agent.Result{End: sia.EndError}, err
 	}
-	r.news.notify()
+	r.changes.notify()
 	r.Logger.InfoContext(ctx, "attempt waits for a runner", "key", r.effect.Key)
 	return r.follow(ctx)
 }
@@ -88,7 +88,7 @@ func (r *remoteAgent) follow(ctx context.Context) (agent.Result, error) {
 	live := context.WithoutCancel(ctx)
 	done, stopped := ctx.Done(), (<-chan time.Time)(nil)
 	for {
-		news := r.news.changed()
+		changes := r.changes.changed()
 		w, err := r.Store.WatchAttempt(live, r.effect.Key, r.owner)
 		if errors.Is(err, store.ErrNotFound) {
 			return agent.Result{End: sia.EndError}, store.ErrLeaseLost // another server has the attempt
@@ -99,7 +99,7 @@ func (r *remoteAgent) follow(ctx context.Context) (agent.Result, error) {
 			return res, err
 		}
 		select {
-		case <-news:
+		case <-changes:
 		case <-tick.C:
 		case <-stopped:
 			return r.closeOffer(live, agent.Result{End: sia.EndCancelled,
@@ -181,7 +181,7 @@ func (r *remoteAgent) reoffer(ctx context.Context, w store.RunnerWatch) (res age
 	}
 	r.running = time.Time{}
 	err = r.Store.ReofferAttempt(ctx, r.effect.Key, r.owner, work)
-	r.news.notify()
+	r.changes.notify()
 	return res, false, err
 }
 
@@ -202,7 +202,7 @@ func (r *remoteAgent) record(ctx context.Context, w store.RunnerWatch) error {
 		return err
 	}
 	err = r.Store.TakeReport(ctx, r.effect.Key, r.owner, w.Number)
-	r.news.notify()
+	r.changes.notify()
 	return err
 }
 

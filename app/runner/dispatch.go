@@ -57,7 +57,7 @@ type Config struct {
 // Dispatcher dispatches attempts to runners. It is safe for concurrent use.
 type Dispatcher struct {
 	Config
-	news *notifier
+	changes *notifier
 }
 
 // NewDispatcher returns a dispatcher.
@@ -68,7 +68,7 @@ func NewDispatcher(c Config) *Dispatcher {
 	if c.Lease == 0 {
 		c.Lease = Lease
 	}
-	return &Dispatcher{Config: c, news: newNotifier()}
+	return &Dispatcher{Config: c, changes: newNotifier()}
 }
 
 // agentNamed returns the agent with a name, or else the first, because the configuration may have changed.

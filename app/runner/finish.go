@@ -45,8 +45,8 @@ func readOutcome(b []byte) (o Outcome, err error) {
 		return o, fmt.Errorf("its result can't be read: %w", err)
 	}
 	r := o.Result
-	if !slices.Contains(validEnds, r.End) || r.Turns < 0 || r.Turns > maxTurnNumber || r.Cost < 0 || !validUsage(r.Usage) ||
-		r.Edits.Made < 0 || r.Edits.Failed < 0 || r.End == sia.EndAsked && r.Ask == nil {
+	if !slices.Contains(validEnds, r.End) || r.Turns < 0 || r.Turns > maxTurnNumber || r.Cost < 0 ||
+		!validUsage(r.Usage) || r.Edits.Made < 0 || r.Edits.Failed < 0 || r.End == sia.EndAsked && r.Ask == nil {
 		return o, fmt.Errorf("its result can't be: end %.20q, turns %d, cost %d", r.End, r.Turns, r.Cost)
 	}
 	return o, nil

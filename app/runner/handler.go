@@ -184,14 +184,14 @@ func (h *Handler) assign(w http.ResponseWriter, r *http.Request, runner, pass st
 	tick := time.NewTicker(h.Poll)
 	defer tick.Stop()
 	for {
-		news := h.news.changed()
+		changes := h.changes.changed()
 		a, found, err := h.Store.ClaimAttempt(ctx, runner, Hash(pass), h.Lease)
 		switch {
 		case err != nil:
 			h.unavailable(w, r, err)
 			return
 		case found:
-			h.news.notify()
+			h.changes.notify()
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyTimeout))
 			writeJSON(w, struct {
 				Pass string          `json:"pass"`
@@ -200,7 +200,7 @@ func (h *Handler) assign(w http.ResponseWriter, r *http.Request, runner, pass st
 			return
 		}
 		select {
-		case <-news:
+		case <-changes:
 		case <-tick.C:
 		case <-ctx.Done():
 			return
@@ -294,6 +294,6 @@ func (h *Handler) release(w http.ResponseWriter, r *http.Request, a claim) {
 		h.refuseAttempt(w, r, err)
 		return
 	}
-	h.news.notify()
+	h.changes.notify()
 	w.WriteHeader(http.StatusNoContent)
 }

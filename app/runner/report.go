@@ -63,12 +63,12 @@ func (h *Handler) turn(w http.ResponseWriter, r *http.Request, a claim) {
 		h.refuseAttempt(w, r, err)
 		return
 	}
-	h.news.notify()
+	h.changes.notify()
 	tick, late := time.NewTicker(h.Poll), time.NewTimer(takeWait)
 	defer tick.Stop()
 	defer late.Stop()
 	for {
-		news := h.news.changed()
+		changes := h.changes.changed()
 		taken, err := h.Store.TakenTurns(ctx, a.pass)
 		if err != nil {
 			h.refuseAttempt(w, r, err)
@@ -84,7 +84,7 @@ func (h *Handler) turn(w http.ResponseWriter, r *http.Request, a claim) {
 			return
 		}
 		select {
-		case <-news:
+		case <-changes:
 		case <-tick.C:
 		case <-late.C:
 			w.Header().Set("Retry-After", "1")
@@ -139,6 +139,6 @@ func (h *Handler) result(w http.ResponseWriter, r *http.Request, a claim) {
 		h.refuseAttempt(w, r, err)
 		return
 	}
-	h.news.notify()
+	h.changes.notify()
 	w.WriteHeader(http.StatusNoContent)
 }

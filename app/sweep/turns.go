@@ -23,7 +23,9 @@ const (
 const maxPerRound = 100
 
 // lookIntervals has the intervals of looks.
-var lookIntervals = map[sia.Temperature]time.Duration{sia.Hot: hotInterval, sia.Warm: warmInterval, sia.Cold: coldInterval}
+var lookIntervals = map[sia.Temperature]time.Duration{
+	sia.Hot: hotInterval, sia.Warm: warmInterval, sia.Cold: coldInterval,
+}
 
 // repairIntervals has the intervals of repairs.
 var repairIntervals = map[sia.Temperature]time.Duration{sia.Hot: 30 * time.Minute, sia.Warm: 30 * time.Minute}

@@ -96,7 +96,7 @@ func (t *Tracer) Effect(next Handler) Handler {
 		of := []attribute.KeyValue{attribute.String("sia.task", string(task.ID)),
 			attribute.String("vcs.repository.name", task.Repo.String()), attribute.Int("sia.issue", task.Issue)}
 		if task.State.Final() && f.Kind == sia.DoSync { // the effect that reports the end to users
-			if err := t.exportRootOnce(ctx, task, id, of); err != nil {
+			if err := t.exportEnded(ctx, task, id, of); err != nil {
 				otel.Handle(err)
 			}
 		}
@@ -117,8 +117,8 @@ func (t *Tracer) Effect(next Handler) Handler {
 	}
 }
 
-// exportRootOnce exports the root span of a task, unless it was exported since the task ended.
-func (t *Tracer) exportRootOnce(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) error {
+// exportEnded exports the root span of an ended task, unless it was exported since the task ended.
+func (t *Tracer) exportEnded(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) error {
 	ended := task.Since.UTC().Format(time.RFC3339Nano)
 	_, last, err := t.store.Surface(ctx, task.ID, store.SurfaceTrace)
 	if err != nil || last == ended {

@@ -54,8 +54,8 @@ type Config struct {
 // pods is a running runner.
 type pods struct {
 	Config
-	id   string        // of the runner, a label of its Pods
-	news chan struct{} // notifies awaitCapacity of changes
+	id      string        // of the runner, a label of its Pods
+	changed chan struct{} // notifies awaitCapacity of changes
 
 	listFailed bool // the last look failed; only used by [pods.look]
 
@@ -92,7 +92,7 @@ func Run(ctx context.Context, c Config) error {
 		c.Heartbeat = runner.HeartbeatInterval
 	}
 	p := &pods{Config: c, id: "runner-" + runner.Hash(c.Token)[:16], known: map[string]*entry{},
-		news: make(chan struct{}, 1)}
+		changed: make(chan struct{}, 1)}
 	if err := p.check(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (p *pods) awaitCapacity(ctx context.Context) bool {
 		}
 		select {
 		case <-ctx.Done():
-		case <-p.news:
+		case <-p.changed:
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -179,7 +179,7 @@ func (p *pods) awaitCapacity(ctx context.Context) bool {
 // wake wakes awaitCapacity.
 func (p *pods) wake() {
 	select {
-	case p.news <- struct{}{}:
+	case p.changed <- struct{}{}:
 	default:
 	}
 }
