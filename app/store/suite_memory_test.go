@@ -29,8 +29,7 @@ func testMemoryHeads(t *testing.T, s *fixture) {
 	look(demo.ID+1, store.MemoryHead{})
 }
 
-// What is restored is as it was, once: counts are not counted again, and what is
-// known outranks what is restored.
+// Restored lessons have their old counts, which are not counted again, and existing lessons are not replaced.
 func testLessonsRestored(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	a, b := taught("a", "Run make generate after a change of the schema."),
@@ -57,7 +56,7 @@ func testLessonsRestored(t *testing.T, s *fixture) {
 	}
 }
 
-// A restored task replays like any other, and what it cost is booked at its time.
+// A restored task replays like any other, and its cost is recorded at its time.
 func testTaskRestored(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := sia.NewTaskID(demo.ID, 5)

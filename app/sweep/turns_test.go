@@ -33,7 +33,7 @@ func TestWatchedAgain(t *testing.T) {
 	}
 }
 
-// mixed are so many tasks that have not ended, of which every third works.
+// mixed returns tasks that have not ended; every third of them is working.
 func mixed(n int) (all []store.Look) {
 	for i := range n {
 		look := store.Look{Task: sia.NewTaskID(7, i), Temperature: sia.Warm}
@@ -45,8 +45,8 @@ func mixed(n int) (all []store.Look) {
 	return all
 }
 
-// TestTurnsAfterAnOutage: each of 450 tasks is looked at once before any is looked at again, and never more than a
-// hundred in a round; then the ones that work more often than those that wait for people, and not all at a time.
+// TestTurnsAfterAnOutage: each of 450 tasks is looked at once before any is looked at again, at most a hundred in a
+// round; then the working ones more often than those that wait for users, spread over time.
 func TestTurnsAfterAnOutage(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	all := mixed(450)
@@ -81,8 +81,7 @@ func TestTurnsAfterAnOutage(t *testing.T) {
 	}
 }
 
-// TestTurnsOfThousands: where there are more tasks than can be served, each has its turn, and those that work have it
-// more often.
+// TestTurnsOfThousands: under overload each task has its turn, working ones more often.
 func TestTurnsOfThousands(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	all := mixed(5000)
@@ -108,7 +107,7 @@ func TestTurnsOfThousands(t *testing.T) {
 	}
 }
 
-// TestTurnsOfWhatGoesOn: a task that goes on after a person's answer is looked at soon.
+// TestTurnsOfWhatGoesOn: a task that continues after a user's answer is looked at soon.
 func TestTurnsOfWhatGoesOn(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	task := store.Look{Task: "7-1", Temperature: sia.Warm}
@@ -121,8 +120,8 @@ func TestTurnsOfWhatGoesOn(t *testing.T) {
 	}
 }
 
-// TestEveryTaskHasItsTurn: of more than a thousand tasks that have not ended, each has its turn, the one that changed
-// longest ago as well, a hundred a round; so has each that has passed.
+// TestEveryTaskHasItsTurn: of more than a thousand tasks that have not ended, each has its turn, including the one that
+// changed longest ago, a hundred a round; so has each that has passed.
 func TestEveryTaskHasItsTurn(t *testing.T) {
 	const tasks = 1050
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
