@@ -6,7 +6,7 @@ import (
 )
 
 // AllowList names the repositories that a server works in, as owner/name, or as owner/* for all of an
-// owner's. Without any it works wherever it is installed. GitHub's names don't tell upper from lower case.
+// owner's. If it is empty the server works wherever it is installed. GitHub's names are case-insensitive.
 type AllowList []string
 
 // Has reports whether the server works in a repository.
@@ -20,7 +20,7 @@ func (l AllowList) Has(r Repo) bool {
 	return len(l) == 0
 }
 
-// Check refuses what names no repository.
+// Check returns an error if an entry names no repository.
 func (l AllowList) Check() error {
 	for _, one := range l {
 		owner, name, ok := strings.Cut(one, "/")

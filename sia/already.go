@@ -7,50 +7,50 @@ import (
 	"strings"
 )
 
-// Already is what speaks against working on the issue now: work that says it resolves it, and is not
-// the task's own, or issues that are to be resolved first.
+// Already is a reason not to work on the issue now: other work that claims to resolve it, or issues
+// that have to be resolved first.
 type Already struct {
 	URL  string `json:"url" mask:"-"`
 	What string `json:"what"` // for people, such as "pull request #7, which is open, closes this issue"
-	// a coder found it at the end of an attempt, and SIA saw the evidence
+	// a coder found it at the end of an attempt, and SIA checked the evidence
 	Claimed bool `json:"claimed,omitempty"`
 }
 
-// The letters of the options of a question whether to work in spite of it.
+// The letters of the options of the question whether to work on the issue anyway.
 const (
-	alreadyGo   = "A" // it is worked on
+	alreadyGo   = "A" // work on it
 	alreadyStop = "B" // the task ends
 )
 
-// doneAlready asks whether to work on an issue that something speaks against working on.
-func doneAlready(a Already) Escalation {
+// alreadyQuestion returns the question whether to work on the issue anyway.
+func alreadyQuestion(a Already) Escalation {
 	return Escalation{
 		Kind: AskAlready, Blocker: a.What + ": " + a.URL, Question: "Shall SIA work on this issue anyway?", Already: &a,
 		Options: []Option{{Letter: alreadyGo, Text: "Work on it anyway"}, {Letter: alreadyStop, Text: "Stop", Fastest: true}},
 	}
 }
 
-// LooksForDone reports whether it is to be found out, before the next attempt, if the
-// issue is resolved already or waits for others: nothing was done yet in the present run, or the issue was
-// edited; and nobody said that it is to be worked on anyway.
+// LooksForDone reports whether the next attempt must first check if the issue is resolved already or
+// depends on others: no attempt of the present run has worked on it, or the issue was edited; and nobody
+// asked to work on it anyway.
 func (t *Task) LooksForDone() bool {
 	s := step{t: *t}
 	return !t.Anyway && (!s.worked() || t.Edited != nil)
 }
 
-// answerAlready takes the answer of a person who was shown what speaks against working on the issue.
-// Words are wanted besides: who says how it is to be done wants it done.
+// answerAlready handles the answer to alreadyQuestion. An answer in free text is taken as a
+// request to work on the issue, with the text as a constraint.
 func (s *step) answerAlready(f AnswerGiven) {
 	if f.Letter == alreadyStop {
 		s.end(s.who()+" chose to stop: "+s.t.Escalation.Already.What, false)
 		return
 	}
-	s.stillBroken(f.Text)
+	s.addStillBroken(f.Text)
 	s.t.Anyway = true
-	s.again()
+	s.requeue()
 }
 
-// startAnyway is "/sia start anyway" while that question is open.
+// startAnyway handles "/sia start anyway" while that question is open.
 func (s *step) startAnyway() {
 	f := s.e.Fact.(Start)
 	switch {
@@ -62,21 +62,21 @@ func (s *step) startAnyway() {
 		s.ignore("%s; `/sia start anyway` has it worked on, `/sia stop` ends the task", s.t.Escalation.Already.What)
 	default:
 		s.answered(alreadyGo, s.t.Escalation.Options[0].Text)
-		s.stillBroken(f.Text)
+		s.addStillBroken(f.Text)
 		s.t.Anyway = true
-		s.again()
+		s.requeue()
 		s.because("%s wants it worked on anyway", s.who())
 	}
 }
 
-// Commit is one commit of a branch, as much as tells what it closes.
+// Commit is one commit of a branch, with the message that names the issues it closes.
 type Commit struct {
 	SHA     SHA
 	Message string
 	URL     string
 }
 
-// Closes reports whether a text closes an issue of a repository, as GitHub reads one: a
+// Closes reports whether a text closes an issue of a repository by GitHub's rules: a
 // keyword and the issue's number.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
 func Closes(text string, repo Repo, issue int) bool {
@@ -92,8 +92,8 @@ var (
 	ofPull        = regexp.MustCompile(`\(#(\d+)\)$|^Merge pull request #(\d+) `)
 )
 
-// ClosingCommit is the newest of a branch's commits, newest first, that closes an issue
-// and was not taken back by a later one; false without any.
+// ClosingCommit returns the newest of a branch's commits that closes an issue and was not
+// reverted by a later one, and whether there is one. The commits are ordered newest first.
 func ClosingCommit(commits []Commit, repo Repo, issue int) (Commit, bool) {
 	takenBack, pulls := []string{}, map[string]bool{}
 	for _, c := range commits {
@@ -116,8 +116,8 @@ func ClosingCommit(commits []Commit, repo Repo, issue int) (Commit, bool) {
 	return Commit{}, false
 }
 
-// revoked reports whether a later commit took this one back, by its name or by its pull
-// request's.
+// revoked reports whether a later commit reverted c, by its SHA or by the number of its pull
+// request.
 func revoked(c Commit, takenBack []string, pulls map[string]bool) bool {
 	if slices.ContainsFunc(takenBack, func(sha string) bool { return strings.HasPrefix(string(c.SHA), sha) }) {
 		return true

@@ -9,21 +9,21 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// AttemptLedger is what an attempt leaves to whoever goes on: what its coder thought, what works and what leads
-// nowhere, as far as the transcript bears it out, and the commands that SIA saw it run. What it changed and which
-// checks failed stand in the [Attempt].
+// AttemptLedger contains an attempt's notes for the next one: the coder's hypotheses, what works and what leads
+// nowhere, if the transcript supports it, and the commands that SIA saw it run. The [Attempt] contains what it changed
+// and which checks failed.
 type AttemptLedger struct {
-	Version int           `json:"version"`           // of this schema: LedgerVersion
-	Entries []LedgerEntry `json:"entries,omitempty"` // the coder's, checked
-	Ran     []RanCommand  `json:"ran,omitempty"`     // the last ones, each once, as it ended the last time
-	Dropped int           `json:"dropped,omitempty"` // entries that claimed what the transcript has no trace of
+	Version int           `json:"version"`           // version of the schema: LedgerVersion
+	Entries []LedgerEntry `json:"entries,omitempty"` // the coder's entries, checked against the transcript
+	Ran     []RanCommand  `json:"ran,omitempty"`     // the last distinct commands, each with its last result
+	Dropped int           `json:"dropped,omitempty"` // number of entries without support in the transcript
 }
 
 // LedgerVersion is the version of [AttemptLedger]'s schema.
 const LedgerVersion = 1
 
-// Bounds of an [AttemptLedger]. They keep the longest that the next brief says of an attempt within what it was when it
-// quoted 1,500 characters of closing words.
+// Bounds of an [AttemptLedger]. With them the next brief's text about an attempt is no longer than it was with a quote
+// of 1,500 characters of the coder's summary.
 const (
 	MaxLedgerEntries = 8
 	MaxLedgerText    = 1100 // bytes of [AttemptLedger.Lines], line ends included
@@ -32,36 +32,36 @@ const (
 	maxLedgerEnded   = 60   // characters
 	maxLedgerSays    = 200  // characters
 	maxLedgerTrace   = 120  // characters
-	maxLedgerTraces  = 2    // for an entry, and as many against it
+	maxLedgerTraces  = 2    // for an entry, and the same number against it
 )
 
-// LedgerKind is what an entry of a ledger says.
+// LedgerKind is the kind of an entry of a ledger.
 type LedgerKind string
 
 // The kinds of entries.
 const (
-	LedgerHypothesis LedgerKind = "hypothesis" // why it is as it is, or what would help
+	LedgerHypothesis LedgerKind = "hypothesis" // a possible cause or remedy
 	LedgerWorks      LedgerKind = "works"
 	LedgerDeadEnd    LedgerKind = "dead_end"
 )
 
-// LedgerEntry is one entry, in the coder's words.
+// LedgerEntry is one entry, written by the coder.
 type LedgerEntry struct {
 	Kind    LedgerKind `json:"kind"`
 	Says    string     `json:"says"`
 	For     []Trace    `json:"for,omitempty"`
 	Against []Trace    `json:"against,omitempty"`
-	// nothing of it can be looked up: it names no trace, or the transcript does not show calls
+	// it can't be checked: it names no trace, or the transcript does not contain calls
 	Unverified bool `json:"unverified,omitempty"`
 }
 
-// Trace is where an entry can be seen in the transcript. One of Ran, Saw and Changed is set.
+// Trace refers to the evidence for an entry in the transcript. One of Ran, Saw and Changed is set.
 type Trace struct {
 	Ran     string `json:"ran,omitempty"`     // a command
-	Saw     string `json:"saw,omitempty"`     // words of what a tool returned
+	Saw     string `json:"saw,omitempty"`     // text that a tool returned
 	Changed string `json:"changed,omitempty"` // a path
-	Ended   string `json:"ended,omitempty"`   // how the command ended, as the transcript has it
-	Turn    int    `json:"turn,omitempty"`    // of the transcript; 0: none
+	Ended   string `json:"ended,omitempty"`   // the command's result in the transcript
+	Turn    int    `json:"turn,omitempty"`    // turn of the transcript; 0: none
 }
 
 // RanCommand is a command that an attempt ran.
@@ -71,8 +71,8 @@ type RanCommand struct {
 	Turn    int    `json:"turn"`
 }
 
-// ReadLedger reads a coder's own entries: a JSON list. What is too long or too much is cut, and a kind that does not
-// exist is a hypothesis. The error is for the coder.
+// ReadLedger decodes a coder's entries, a JSON list. It truncates long texts and lists, and reads an unknown kind as a
+// hypothesis. The error is worded for the coder.
 func ReadLedger(list []byte) ([]LedgerEntry, error) {
 	var all []LedgerEntry
 	if err := json.Unmarshal(list, &all); err != nil {
@@ -102,7 +102,7 @@ func ReadLedger(list []byte) ([]LedgerEntry, error) {
 	return out, nil
 }
 
-// Bounded is the ledger with the last commands it ran alone; nil where nothing is left in it.
+// Bounded returns the ledger cut to the bounds, with only the last commands; nil if it is empty.
 func (l AttemptLedger) Bounded() *AttemptLedger {
 	l.Version = LedgerVersion
 	l.Entries = l.Entries[:min(len(l.Entries), MaxLedgerEntries)]
@@ -117,7 +117,7 @@ func (l AttemptLedger) Bounded() *AttemptLedger {
 	return &l
 }
 
-// Join puts the ledger of another run of the same attempt behind this one. Either may be nil.
+// Join appends the ledger of another run of the same attempt. Either may be nil.
 func (l *AttemptLedger) Join(o *AttemptLedger) *AttemptLedger {
 	if l == nil || o == nil {
 		if l == nil {
@@ -129,12 +129,12 @@ func (l *AttemptLedger) Join(o *AttemptLedger) *AttemptLedger {
 		Dropped: l.Dropped + o.Dropped}.Bounded()
 }
 
-// Said reports whether the coder left an entry that was kept.
+// Said reports whether the ledger has an entry of the coder.
 func (l *AttemptLedger) Said() bool { return l != nil && len(l.Entries) > 0 }
 
 var ledgerWords = map[LedgerKind]string{LedgerHypothesis: "Hypothesis", LedgerWorks: "Works", LedgerDeadEnd: "Dead end"}
 
-// Lines are the ledger in words, a line an entry, within [MaxLedgerText]. They hold a stranger's text.
+// Lines returns the ledger as text, one line for each entry, within [MaxLedgerText]. The text is untrusted.
 func (l *AttemptLedger) Lines() (lines []string) {
 	if l == nil {
 		return nil
@@ -179,7 +179,7 @@ func (e LedgerEntry) line() string {
 	return s
 }
 
-// String is the trace in words.
+// String returns the trace as text.
 func (t Trace) String() string {
 	s := "changed " + t.Changed
 	switch {

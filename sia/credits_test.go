@@ -40,7 +40,8 @@ func TestRoom(t *testing.T) {
 		}
 		for _, next := range []Begun{aside, spent, spent} {
 			p.comesTo(Queued)
-			if wait := p.task.BeginsAt.Sub(p.task.Since); !p.task.NoRoom || wait < roomGap || len(p.task.Attempts) > 0 {
+			if wait := p.task.BeginsAt.Sub(p.task.Since); !p.task.NoRoom || wait < budgetCheckInterval ||
+				len(p.task.Attempts) > 0 {
 				t.Errorf("it waits %s for room: %v, with %d attempts", wait, p.task.NoRoom, len(p.task.Attempts))
 			}
 			if at := p.effectOf(DoBegin).At; !at.Equal(p.task.BeginsAt) {

@@ -1,15 +1,15 @@
 package sia
 
-// Diagnosis is what SIA concluded about a failed attempt. It is proposed by a
-// model or by the fallback rules and checked by code: [Step] refuses a technique
-// that was used before and a prompt that is not distinct.
+// Diagnosis is SIA's conclusion about a failed attempt. A model or the fallback
+// rules propose it and code checks it: [Step] rejects a technique that was used
+// before and a prompt that is not distinct.
 type Diagnosis struct {
 	Summary    string      `json:"diagnosis"`
 	Pattern    Pattern     `json:"pattern"`
 	Technique  TechniqueID `json:"technique"`
 	Prompt     string      `json:"modified_prompt"`
 	Hypothesis string      `json:"hypothesis"`
-	Confidence float64     `json:"confidence"` // 0–1: the chance that the next attempt passes
+	Confidence float64     `json:"confidence"` // probability that the next attempt passes, 0–1
 	Answers    SixAnswers  `json:"answers"`
 
 	// Set when a person is needed.
@@ -17,16 +17,16 @@ type Diagnosis struct {
 	Question string   `json:"question,omitempty"`
 	Options  []Option `json:"options,omitempty"`
 
-	// how often the repository's diagnoses had this pattern before
+	// number of earlier diagnoses in the repository with this pattern
 	Seen int `json:"seen,omitempty"`
 	// the next attempt's brief, after the technique's transformation
 	Brief      Brief       `json:"brief"`
-	Candidates []Candidate `json:"candidates"` // what could have been chosen, best first
-	// the model's, of techniques that were free; nil: it rated none
+	Candidates []Candidate `json:"candidates"` // the techniques considered, best first
+	// the model's ratings of available techniques; nil: it rated none
 	Ratings    Ratings `json:"ratings,omitempty"`
 	Why        string  `json:"why,omitempty"`                  // why this technique, in one or a few sentences
-	DecisionID string  `json:"decision_id,omitempty" mask:"-"` // of the choice in the log of decisions
-	// why the rules diagnosed instead of a model; empty: a model did
+	DecisionID string  `json:"decision_id,omitempty" mask:"-"` // id of the choice in the log of decisions
+	// why the rules made the diagnosis; empty: a model made it
 	Fallback string `json:"fallback,omitempty"`
 }
 
@@ -43,25 +43,25 @@ type SixAnswers struct {
 	Untried    []TechniqueID `json:"untried"`       // which of those are untried
 }
 
-// Ratings are a model's chances, each in 0–1, that a technique would resolve a
-// failure. One that is not in it was not rated; 0 is a rating.
+// Ratings are a model's estimates of the probability, 0–1, that a technique would
+// resolve a failure. A technique that is missing was not rated; 0 is a rating.
 type Ratings map[TechniqueID]float64
 
-// Candidate is one technique that was considered, with its evidence: outcomes
-// of the same pattern.
+// Candidate is one technique that was considered, with its evidence: its outcomes
+// for the same pattern.
 type Candidate struct {
 	Technique TechniqueID `json:"technique"`
-	Score     float64     `json:"score"`              // a larger one is preferred; only comparable within a diagnosis
-	Expected  float64     `json:"expected,omitempty"` // share of resolutions, in 0–1; 0: nobody estimated it
+	Score     float64     `json:"score"`              // higher is better; only comparable within a diagnosis
+	Expected  float64     `json:"expected,omitempty"` // expected share of resolutions, 0–1; 0: not estimated
 	Low       float64     `json:"low,omitempty"`      // 80 % interval of that share
 	High      float64     `json:"high,omitempty"`
 	Resolved  int         `json:"resolved"` // of Tried, in this repository
 	Tried     int         `json:"tried"`
 	Org       Tally       `json:"org,omitzero"`       // elsewhere in the organisation
 	Elsewhere Tally       `json:"elsewhere,omitzero"` // in other organisations
-	// of choice for the pattern, where the task or the repository says so: 1 is the first; 0: as the policy's table has it
+	// rank for the pattern that the task or the repository sets, 1-based; 0: that of the policy's table
 	Rank   int     `json:"rank,omitempty"`
-	Odds   float64 `json:"odds,omitempty"` // multiplies the odds, for what holds in this task alone; 0 is 1
+	Odds   float64 `json:"odds,omitempty"` // factor on the odds, for circumstances of this task; 0: 1
 	Chosen bool    `json:"chosen,omitempty"`
 	Reason string  `json:"reason"`
 }
@@ -72,20 +72,20 @@ type Tally struct {
 	Tried    int `json:"tried"`
 }
 
-// Option is one answer a person can tick. Letter is "A" to "D".
+// Option is one answer that a person can select. Letter is "A" to "D".
 type Option struct {
 	Letter  string `json:"letter" mask:"-"`
 	Text    string `json:"text"`
 	Fastest bool   `json:"fastest,omitempty"`
-	Waives  bool   `json:"waives,omitempty"`  // SIA goes on without the checks that the question names under Waives
-	Vouches bool   `json:"vouches,omitempty"` // the checks that the question names under Vouches build or test the code
+	Waives  bool   `json:"waives,omitempty"`  // it waives the checks in Escalation.Waives
+	Vouches bool   `json:"vouches,omitempty"` // it confirms that the checks in Escalation.Vouches build or test the code
 }
 
-// Verdict is the independent reviewer's word on an intervention.
+// Verdict is the independent reviewer's verdict on an intervention.
 type Verdict string
 
-// The verdicts. ReviewOff: no reviewer is configured; ReviewFailed: it could
-// not be asked. People are told, and the task goes on.
+// The verdicts. ReviewOff: no reviewer is configured; ReviewFailed: the review
+// failed. Both are shown to people, and the task continues.
 const (
 	Approved     Verdict = "approved"
 	Minor        Verdict = "minor"
@@ -95,7 +95,7 @@ const (
 	ReviewFailed Verdict = "unavailable"
 )
 
-// String is the verdict in a word, for people.
+// String returns the verdict in one word, for people.
 func (v Verdict) String() string {
 	if v == ReviewFailed {
 		return "failed"
@@ -107,35 +107,35 @@ func (v Verdict) String() string {
 type Review struct {
 	Verdict Verdict  `json:"verdict"`
 	Points  []string `json:"points,omitempty"`
-	// objections of a first, major review; they were added to the instructions, which Verdict is about
+	// points of a first, major review; they were added to the instructions before Verdict was made
 	Amended []string `json:"amended,omitempty"`
 }
 
-// Signal is one computed reason for SIA to step in.
+// Signal is one computed reason for an intervention.
 type Signal struct {
 	Name     SignalName `json:"name"`
 	Evidence string     `json:"evidence"`
 }
 
-// Risk is how much an attempt looked, at its worst, as if it would get nowhere.
-// The first four are shares between 0 and 1.
+// Risk is the highest risk during an attempt that the attempt gets stuck. The first four
+// are shares between 0 and 1.
 type Risk struct {
-	Streak float64 `json:"streak"` // calls alike in a row; four are 1
-	Same   float64 `json:"same"`   // of the last calls, how many ended in one and the same error
+	Streak float64 `json:"streak"` // consecutive similar calls; four are 1
+	Same   float64 `json:"same"`   // share of the last calls that ended in the same error
 	Idle   float64 `json:"idle"`   // turns without a new change; 24 are 1
-	Spent  float64 `json:"spent"`  // of the budget: turns, time or credits, whichever is nearest its limit
+	Spent  float64 `json:"spent"`  // share of the budget: turns, time or credits, the one nearest its limit
 
-	Chance      float64 `json:"chance"` // that it gets nowhere, 0–1
-	Limit       float64 `json:"limit"`  // above which stopping costs less than going on, 0–1
+	Chance      float64 `json:"chance"` // probability that it gets stuck, 0–1
+	Limit       float64 `json:"limit"`  // probability above which stopping costs less than continuing, 0–1
 	Interrupted bool    `json:"interrupted,omitempty"`
-	// above the limit, and left to go on so that SIA learns how such an attempt ends
+	// above the limit but continued, so that SIA learns how such an attempt ends
 	Spared bool `json:"spared,omitempty"`
 }
 
 // SignalName names a signal.
 type SignalName string
 
-// The four signals, and the prediction inside an attempt.
+// The four signals, and the prediction during an attempt.
 const (
 	SameTask        SignalName = "same task reworked"
 	SameError       SignalName = "same error repeated"
@@ -144,7 +144,7 @@ const (
 	AboutToStick    SignalName = "about to get stuck"
 )
 
-// Intervention is one time SIA stepped in: after attempt After, for the next.
+// Intervention is one change of approach, after attempt After and for the next.
 type Intervention struct {
 	Number     int       `json:"number"` // 1-based
 	After      int       `json:"after"`  // the failed attempt's number
@@ -154,10 +154,10 @@ type Intervention struct {
 	Warning    string    `json:"warning,omitempty"` // for people: a technique file that can't be used
 	MemorySHA  SHA       `json:"memory_sha,omitempty"`
 	CommentURL string    `json:"comment_url,omitempty" mask:"-"`
-	Resolved   *bool     `json:"resolved,omitempty"` // nil until the attempt it led to is judged
+	Resolved   *bool     `json:"resolved,omitempty"` // nil until the next attempt is judged
 }
 
-// IdeaBehind is SIA's hypothesis that an attempt was to follow; empty: there was none.
+// IdeaBehind returns SIA's hypothesis that an attempt was to follow; empty: none.
 func (t *Task) IdeaBehind(attempt int) string {
 	for _, i := range t.Interventions {
 		if i.After == attempt-1 {

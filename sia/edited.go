@@ -1,20 +1,20 @@
 package sia
 
-// Edition is an issue's title and text at one time.
+// Edition is a version of an issue's title and text.
 type Edition struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
 }
 
-// The letters of the options of a question whether an edited text is the task.
+// The letters of the options of the question whether an edited text is the task.
 const (
 	editedGo   = "A" // it is
 	editedStop = "B" // the task ends
 )
 
-// wholeEdit asks whether a text is the task that nobody asked for yet. What was asked for
-// is the text as it was then; whoever wrote an issue can edit it afterwards.
-func wholeEdit(by Actor, e Edition) Escalation {
+// editQuestion returns the question whether an edited text is the task. The request was for
+// the text at that time; the author of an issue can edit it afterwards.
+func editQuestion(by Actor, e Edition) Escalation {
 	who := "somebody"
 	if by.Login != "" {
 		who = "@" + by.Login
@@ -27,29 +27,29 @@ func wholeEdit(by Actor, e Edition) Escalation {
 	}
 }
 
-// answerEdited takes the answer of a person who was shown the edited text.
+// answerEdited handles the answer to editQuestion.
 func (s *step) answerEdited(f AnswerGiven) {
 	if f.Letter == editedStop {
 		s.end(s.who()+" chose to stop: the issue was edited", false)
 		return
 	}
-	s.words(f.Text)
+	s.addConstraint(f.Text)
 	s.takeEdition(*s.t.Escalation.Edition)
-	s.again()
+	s.requeue()
 }
 
-// takeEdition makes a text the task, by a person's word.
+// takeEdition makes a text the task, because a person asked for it.
 func (s *step) takeEdition(e Edition) {
 	s.t.Title, s.t.Body, s.t.Edited = e.Title, e.Body, &Edit{By: s.e.By, At: s.e.At}
 }
 
-// startEdited is "/sia start" while that question is open: what is asked for is the text
-// that stands there now.
+// startEdited handles "/sia start" while that question is open: it asks for the issue's
+// present text.
 func (s *step) startEdited() {
 	f := s.e.Fact.(Start)
 	s.answered(editedGo, s.t.Escalation.Options[0].Text)
-	s.words(f.Text)
+	s.addConstraint(f.Text)
 	s.takeEdition(Edition{f.Title, f.Body})
-	s.again()
+	s.requeue()
 	s.because("%s wants it worked on as it reads now", s.who())
 }

@@ -49,7 +49,7 @@ func TestOutcomesHaveAnEffect(t *testing.T) {
 			t.Errorf("%s is the outcome of an effect: %v", k, k.isOutcome())
 		}
 	}
-	if EffectKind("of another version").traits().reports(KDone) {
+	if EffectKind("of another version").traits().canReport(KDone) {
 		t.Error("an unknown effect reports")
 	}
 }

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Error is an error with words for people. Adapters return one where a person
-// can do something about it, or where retrying must wait or is pointless.
+// Error is an error with a message for people. Adapters return it if a person
+// can do something about it, or if retrying must wait or is pointless.
 type Error struct {
 	Op         string        // the operation, such as "push sia/issue-1"
-	Message    string        // for people: what happened and what to do; never holds a secret
+	Message    string        // for people: what happened and what to do; never contains a secret
 	Permanent  bool          // retrying can't help
-	RetryAfter time.Duration // the other side asked to wait this long; 0 when it did not say
-	Turn       bool          // nothing went wrong: it has to wait for its turn, for RetryAfter. No try has failed
+	RetryAfter time.Duration // wait requested by the server; 0: none
+	Turn       bool          // not a failure: the operation has to wait for its turn, for RetryAfter
 	Err        error
 }
 
-// Error is "op: message: cause".
+// Error returns "op: message: cause".
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("%s: %s", e.Op, e.Message)
@@ -34,7 +34,7 @@ func IsPermanent(err error) bool {
 	return errors.As(err, &e) && e.Permanent
 }
 
-// RetryAfter is how long err asks to wait before the next try; 0 when it does not say.
+// RetryAfter returns the wait that err requests before the next try; 0 if it requests none.
 func RetryAfter(err error) time.Duration {
 	var e *Error
 	if errors.As(err, &e) {
@@ -43,7 +43,7 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// WaitsTurn reports whether err only says that something has to wait for its turn.
+// WaitsTurn reports whether err is no failure but a wait for a turn.
 func WaitsTurn(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Turn

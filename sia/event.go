@@ -11,9 +11,9 @@ import (
 type Event struct {
 	ID     string    `json:"id" mask:"-"` // unique within the task: the effect's key, or a name made from the delivery
 	At     time.Time `json:"at"`
-	By     Actor     `json:"by,omitzero"`               // the person, for facts that people make
-	Origin Origin    `json:"origin,omitzero"`           // where a reaction or an answer belongs
-	Effect string    `json:"effect,omitempty" mask:"-"` // the key of the effect that this is the outcome of
+	By     Actor     `json:"by,omitzero"`               // the person, for facts caused by people
+	Origin Origin    `json:"origin,omitzero"`           // where to post a reaction or an answer
+	Effect string    `json:"effect,omitempty" mask:"-"` // key of the effect that has this outcome
 	Fact   Fact      `json:"-"`
 }
 
@@ -21,19 +21,19 @@ type Event struct {
 type Origin struct {
 	OnIssue int   `json:"on_issue,omitempty"` // issue or pull request number
 	Comment int64 `json:"comment,omitempty"`  // 0: the issue itself
-	Thread  int64 `json:"thread,omitempty"`   // a comment on a line of the pull request; 0: it is none
-	Command bool  `json:"command,omitempty"`  // a command, to be answered when it can't be obeyed
+	Thread  int64 `json:"thread,omitempty"`   // a comment on a line of the pull request; 0: none
+	Command bool  `json:"command,omitempty"`  // a command, which gets a reply when it is ignored
 }
 
 // Kind names a kind of fact.
 type Kind string
 
-// Fact is what happened. The types below are all there are.
+// Fact is the content of an event. Its implementations are listed in facts.
 type Fact interface {
 	Kind() Kind
 }
 
-// Facts that people and GitHub make.
+// Facts caused by people and by GitHub.
 type (
 	// Start: somebody labelled the issue or wrote /sia start.
 	Start struct {
@@ -43,73 +43,72 @@ type (
 		Title         string `json:"title"`
 		Body          string `json:"body"`
 		DefaultBranch string `json:"default_branch" mask:"-"`
-		Label         string `json:"label,omitempty" mask:"-"` // by which it was asked for; empty: by a command
-		LabelID       int64  `json:"label_id,omitempty"`       // GitHub's, which stays when the label is renamed
+		Label         string `json:"label,omitempty" mask:"-"` // the label that was added; empty: a command
+		LabelID       int64  `json:"label_id,omitempty"`       // GitHub's id of Label, which survives a rename
 		Text          string `json:"text,omitempty"`           // words after /sia start
-		// it is to be worked on whatever resolves the issue already
+		// work on the issue even if something else resolves it
 		Anyway bool `json:"anyway,omitempty"`
-		Wait   int  `json:"wait,omitempty"` // seconds until it may begin, for others of that person's come first
+		Wait   int  `json:"wait,omitempty"` // seconds until it may begin, because other tasks of that person come first
 	}
-	// Stop: /sia stop, the label taken off, the issue closed, the app uninstalled.
+	// Stop: /sia stop, the label removed, the issue closed, the app uninstalled.
 	Stop struct {
 		Reason string `json:"reason"`
-		// nothing can be shown any more: the app was uninstalled or the repository removed
+		// GitHub can't be written to any more: the app was uninstalled or the repository removed
 		Gone bool `json:"gone,omitempty"`
-		// the issue was deleted or transferred: everything else is still there
+		// the issue was deleted or transferred, and the repository still exists
 		IssueGone bool `json:"issue_gone,omitempty"`
-		// the issue was transferred, and where to; nil: it was not, or nobody said where to
+		// where the issue was transferred to; nil: it was not, or the place is unknown
 		Transferred *IssueAt `json:"transferred,omitempty"`
 	}
 	// PauseAsked: /sia pause or a switch.
 	PauseAsked struct {
 		Reason string    `json:"reason"`
-		Scope  HaltScope `json:"scope,omitempty"` // what is paused as a whole; empty: the task alone
+		Scope  HaltScope `json:"scope,omitempty"` // the scope to pause; empty: this task alone
 	}
 	// Resume: /sia resume, with credits to add.
 	Resume struct {
 		Credits Credits   `json:"credits,omitempty"`
-		Scope   HaltScope `json:"scope,omitempty"` // the tasks that go on; empty: the task alone
+		Scope   HaltScope `json:"scope,omitempty"` // the scope to resume; empty: this task alone
 	}
 	// Retry: /sia retry.
 	Retry struct{}
 	// Use: /sia use <technique>.
 	Use struct {
 		Technique TechniqueID `json:"technique,omitempty" mask:"text"`
-		Coder     string      `json:"coder,omitempty"` // instead of a technique: who works next
+		Coder     string      `json:"coder,omitempty"` // the coder of the next attempt, instead of a technique
 	}
 	// AnswerGiven: a ticked box, /sia answer, or words to the app.
 	AnswerGiven struct {
 		Letter string `json:"letter,omitempty" mask:"-"` // "A" to "D"
 		Text   string `json:"text,omitempty"`
 	}
-	// NotAnswered: what happened in the issue of an open question is no answer to it.
+	// NotAnswered: a comment in, or the closing of, the issue of an open question does not answer it.
 	NotAnswered struct {
-		Closed bool `json:"closed,omitempty"` // a person closed the issue; else people talk to one another
+		Closed bool `json:"closed,omitempty"` // a person closed the issue; else people comment to one another
 	}
 	// AcceptTests: /sia accept-tests or the button.
 	AcceptTests struct {
-		SHA SHA `json:"sha,omitempty"` // the commit that the button stands on; empty: what waits is meant
+		SHA SHA `json:"sha,omitempty"` // the commit whose check run has the button; empty: the head that waits
 	}
 	// Edited: the issue's title or body changed.
 	Edited struct {
 		Title string `json:"title"`
 		Body  string `json:"body"`
 	}
-	// Query: a command that only asks; or one that could not be understood or
-	// was not permitted, with the answer already made.
+	// Query: a command that only asks for information; or one that could not be
+	// understood or was not permitted, with a ready answer.
 	Query struct {
-		Topic string `json:"topic" mask:"-"` // the name of a command that only asks, or say
-		Text  string `json:"text,omitempty"` // say: the answer
+		Topic string `json:"topic" mask:"-"` // the name of a command that only asks, or "say"
+		Text  string `json:"text,omitempty"` // topic say: the answer
 
-		Obeyed bool `json:"obeyed,omitempty"` // it was a command that has been carried out, such as /sia learn
+		Obeyed bool `json:"obeyed,omitempty"` // the command has been carried out, such as /sia learn
 	}
-	// ChangesAsked: a review of the pull request requests changes, a comment in a thread on a line asks
-	// for some, or words on the pull request do. What a review and its threads say is read when the next
-	// attempt begins.
+	// ChangesAsked: a review, a comment in a thread on a line, or a comment on the pull request
+	// requests changes. The text of a review and its threads is read when the next attempt begins.
 	ChangesAsked struct {
-		Review int64  `json:"review,omitempty"` // 0: it is no review
-		Thread int64  `json:"thread,omitempty"` // the comment in a thread; 0: it is none
-		Text   string `json:"text,omitempty"`   // the words, where it is neither
+		Review int64  `json:"review,omitempty"` // id of the review; 0: not a review
+		Thread int64  `json:"thread,omitempty"` // id of the comment in a thread; 0: not in a thread
+		Text   string `json:"text,omitempty"`   // the text of a comment that is neither
 	}
 	// ChangesWithdrawn: a review was dismissed, or its author approved since.
 	ChangesWithdrawn struct {
@@ -118,44 +117,44 @@ type (
 	// ThreadSettled: a person resolved a thread of a review, or opened it again.
 	ThreadSettled struct {
 		Thread int64 `json:"thread"`          // its first comment
-		Again  bool  `json:"again,omitempty"` // it is open again
+		Again  bool  `json:"again,omitempty"` // the thread was opened again
 	}
 	// CheckSeen: GitHub hinted that checks of a commit changed.
 	CheckSeen struct {
 		SHA   SHA  `json:"sha"`
-		Reset bool `json:"reset,omitempty"` // SIA's own was requested again, and waits to be shown
-		Bad   bool `json:"bad,omitempty"`   // one of them ended, and not as a success
+		Reset bool `json:"reset,omitempty"` // a re-run of SIA's own check run was requested
+		Bad   bool `json:"bad,omitempty"`   // one of them completed without success
 	}
-	// BranchMoved: somebody else pushed to the task's branch.
+	// BranchMoved: somebody other than SIA pushed to the task's branch.
 	BranchMoved struct {
-		SHA SHA `json:"sha"` // empty: the branch is gone
+		SHA SHA `json:"sha"` // empty: the branch was deleted
 	}
-	// Restored: the database was lost, and the task is rebuilt from memory. Task is
-	// history: it has ended, and nothing of it is under way.
+	// Restored: the database was lost, and the task is rebuilt from memory. Task has
+	// ended, and has no pending effects.
 	Restored struct {
 		Task Task `json:"task"`
-		Show bool `json:"show,omitempty"` // it had not ended, so what GitHub shows of it is out of date
+		Show bool `json:"show,omitempty"` // the task had not ended in its record, so GitHub shows an outdated state
 	}
 	// PullClosed: the pull request was closed.
 	PullClosed struct {
 		Merged bool `json:"merged"`
-		Head   SHA  `json:"head,omitempty"` // its head when it was closed; empty when that is not known
+		Head   SHA  `json:"head,omitempty"` // its head when it was closed; empty: not known
 	}
-	// Retargeted: somebody changed the branch that the pull request is to be merged into.
+	// Retargeted: somebody changed the base branch of the pull request.
 	Retargeted struct {
 		Base string `json:"base" mask:"-"`
-		SHA  SHA    `json:"sha,omitempty"` // that branch's head; empty where it is not known
+		SHA  SHA    `json:"sha,omitempty"` // the head of Base; empty: not known
 	}
-	// RepoMoved: the task's repository has another name, owner or installation, or the app is installed on it again.
+	// RepoMoved: the repository's name, owner or installation changed, or the app was installed on it again.
 	RepoMoved struct {
 		Installation int64 `json:"installation"`
-		Repo         Repo  `json:"repo"` // of the same id
+		Repo         Repo  `json:"repo"` // has the same id
 	}
-	// DraftChanged: somebody else than SIA made the pull request a draft, or marked it ready for review.
+	// DraftChanged: somebody other than SIA made the pull request a draft, or marked it ready for review.
 	DraftChanged struct {
 		Draft bool `json:"draft"`
 	}
-	// PullReopened: a pull request of the task's branch was opened again.
+	// PullReopened: a pull request of the task's branch was reopened.
 	PullReopened struct {
 		Number int    `json:"number"`
 		NodeID string `json:"node_id" mask:"-"`
@@ -163,13 +162,13 @@ type (
 	}
 )
 
-// Facts that finished effects make.
+// Facts that are outcomes of effects.
 type (
-	// Begun: nothing stands in the way of the next attempt.
+	// Begun: the inputs of the next attempt have been read.
 	Begun struct {
 		Settings Settings `json:"settings"`
-		// the file that they are from, for people, such as "acme/.github@1a2b3c4d5e6f:.sia/config.yml";
-		// empty: the defaults
+		// the file that Settings were read from, for people, such as
+		// "acme/.github@1a2b3c4d5e6f:.sia/config.yml"; empty: the defaults
 		SettingsFrom string   `json:"settings_from,omitempty" mask:"-"`
 		Warning      string   `json:"warning,omitempty"`
 		BaseBranch   string   `json:"base_branch" mask:"-"`
@@ -177,24 +176,23 @@ type (
 		Title        string   `json:"title"`
 		Body         string   `json:"body"`
 		Labels       []string `json:"labels,omitempty" mask:"-"` // of the issue
-		Author       string   `json:"author,omitempty" mask:"-"` // login of who wrote the issue
-		// what that person may do in the repository, as GitHub says: none, read, triage, write, maintain
-		// or admin
+		Author       string   `json:"author,omitempty" mask:"-"` // login of the issue's author
+		// the author's permission in the repository on GitHub: none, read, triage, write, maintain or admin
 		Access string `json:"author_access,omitempty" mask:"-"`
-		// a budget of the day has no room for the attempt: pause and say so
+		// why a daily budget has no room for the attempt, for people; empty: there is room
 		Hold string `json:"hold,omitempty"`
-		// of Hold: what running attempts have set aside is in the way, and may come back: wait for it
+		// Hold is caused by credits that running attempts have reserved and may return: wait for them
 		Aside bool `json:"aside,omitempty"`
 
-		Lessons []LessonRef `json:"lessons,omitempty"` // of earlier tasks, that the attempt gets
-		// ids of lessons that fit as well and are kept from it, to measure their effect
+		Lessons []LessonRef `json:"lessons,omitempty"` // lessons of earlier tasks for the attempt
+		// ids of matching lessons that are withheld, to measure their effect
 		Withheld []string `json:"withheld,omitempty" mask:"-"`
-		// lessons about tools, none of them among those
+		// lessons about tools, which are in neither list above
 		ToolLessons []ToolLesson `json:"tool_lessons,omitempty"`
 
-		Already *Already `json:"already,omitempty"` // what resolves the issue without SIA; nil: nothing is known to
+		Already *Already `json:"already,omitempty"` // what resolves the issue without SIA; nil: nothing known
 
-		Asked *Asked `json:"asked,omitempty"` // what people ask for on the pull request; nil: nothing
+		Asked *Asked `json:"asked,omitempty"` // change requests on the pull request; nil: none
 
 		Commits CommitRules `json:"commits,omitzero"`
 
@@ -211,113 +209,113 @@ type (
 		Cost    Credits    `json:"cost"`
 		Tokens  Tokens     `json:"tokens,omitzero"`
 		Edits   Edits      `json:"edits,omitzero"`
-		Agent   string     `json:"agent,omitempty"` // the agent and the models that answered; empty: as it was begun
+		Agent   string     `json:"agent,omitempty"` // the agent and the models that answered; empty: as at the start
 		Summary string     `json:"summary,omitempty"`
-		LeftOut string     `json:"left_out,omitempty"` // what of its change is not kept and why, for people; empty: nothing
+		LeftOut string     `json:"left_out,omitempty"` // what the commit leaves out and why, for people; empty: nothing
 		Signals []Signal   `json:"signals,omitempty"`
 		Risk    *Risk      `json:"risk,omitempty"`
-		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
-		So      *So        `json:"so,omitempty"`  // it says that what is asked for is so already; nil: it does not
-		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
+		Ask     *Ask       `json:"ask,omitempty"` // set when End is asked
+		So      *So        `json:"so,omitempty"`  // the coder's claim that the issue is resolved already; nil: none
+		// of a part: SIA's run of its done-when command, or of a racer's tests; nil: not run
 		Check *CheckRun `json:"check,omitempty"`
-		// of an attempt that is no part, and of a racer: nil when none was run
+		// of an attempt without parts, and of a racer; nil: none was run
 		Affected *AffectedTests `json:"affected,omitempty"`
-		// of a racer: the test that shows the fault, of an earlier attempt; nil: there is none that counts
+		// of a racer: the run of an earlier attempt's test that shows the fault; nil: there is no such test
 		Reproduced *CheckRun      `json:"reproduced,omitempty"`
 		Ledger     *AttemptLedger `json:"ledger,omitempty"`
-		// ids of the lessons about tools that it met as it called them: those that it got, and those withheld
+		// ids of the lessons about the tools that it called: those shown, and those withheld
 		LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
 		LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
-		// the results of parts are not on this machine any more: nothing was run
+		// the results of parts are no longer on this machine, so nothing was run
 		Lost bool `json:"lost,omitempty"`
 	}
-	// Progressed: how far the attempt has come. It reports nothing that is waited for.
+	// Progressed: a progress report of the running attempt. No move waits for it.
 	Progressed struct {
 		Attempt int    `json:"attempt"`
 		Turn    int    `json:"turn"`
-		Tests   string `json:"tests,omitempty"` // how its last run of the tests ended; empty: none since the last report
+		Tests   string `json:"tests,omitempty"` // result of its last test run; empty: none since the last report
 	}
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {
 		SHA     SHA    `json:"sha"`
-		Made    SHA    `json:"made,omitempty"`    // the commit made here, in place of which GitHub signed this one
-		Warning string `json:"warning,omitempty"` // for people: a rule that the commit does not fulfil
+		Made    SHA    `json:"made,omitempty"`    // the local commit that GitHub replaced by the signed commit SHA
+		Warning string `json:"warning,omitempty"` // for people: a rule that the commit breaks
 	}
-	// PushRefused: the branch had moved, and Head is what stands there; or GitHub does
-	// not take the change; or there is nothing to push any more.
+	// PushRefused: the branch had moved to Head; or GitHub rejects the change; or the
+	// commit to push no longer exists.
 	PushRefused struct {
 		Head   SHA    `json:"head"`
 		Reason string `json:"reason"`
-		Change bool   `json:"change,omitempty"` // the attempt has failed: another push of it would be refused again
-		Lost   bool   `json:"lost,omitempty"`   // the commit was in a mirror alone, and that is gone: it is made again
+		Change bool   `json:"change,omitempty"` // GitHub rejects the change and would again: the attempt has failed
+		Lost   bool   `json:"lost,omitempty"`   // the commit existed only in a mirror that is gone: it is made again
 	}
-	// PullOpened: the pull request exists.
+	// PullOpened: the pull request was opened, or existed.
 	PullOpened struct {
 		Number int    `json:"number"`
 		NodeID string `json:"node_id" mask:"-"`
 		URL    string `json:"url" mask:"-"`
 		Draft  bool   `json:"draft,omitempty"`
 	}
-	// Readied: the pull request is ready for review; or why it can't be marked so.
+	// Readied: the pull request is ready for review, or can't be marked ready.
 	Readied struct {
-		Refused string `json:"refused,omitempty"` // for people
+		Refused string `json:"refused,omitempty"` // why it can't, for people
 	}
-	// Drafted: the pull request is a draft again; or why it can't be made one.
+	// Drafted: the pull request is a draft again, or can't be made one.
 	Drafted struct {
-		Refused string `json:"refused,omitempty"` // for people
+		Refused string `json:"refused,omitempty"` // why it can't, for people
 	}
 	// Judged: the gate's verdict on a commit.
 	Judged struct {
 		SHA      SHA            `json:"sha"`
-		Looked   time.Time      `json:"looked"` // when the gate began to read GitHub
+		Looked   time.Time      `json:"looked"` // when the gate began to read from GitHub
 		Verdict  GateVerdict    `json:"verdict"`
 		Checks   []Check        `json:"checks,omitempty"`
 		Explain  []string       `json:"explain"`
 		Failures []CheckFailure `json:"failures,omitempty"`
 		Signals  []Signal       `json:"signals,omitempty"`
 		RerunIDs []int64        `json:"rerun_ids,omitempty"`
-		Blamed   []int64        `json:"blamed,omitempty"`  // the red runs, of a red verdict
-		Doubt    *Doubt         `json:"doubt,omitempty"`   // what was weighed about running red checks again
-		Blocked  []Obstacle     `json:"blocked,omitempty"` // what a person has to see to
-		// there is no signal, perhaps because the pull request is a draft
+		Blamed   []int64        `json:"blamed,omitempty"`  // the red runs, for verdict red
+		Doubt    *Doubt         `json:"doubt,omitempty"`   // the estimate for running red checks again
+		Blocked  []Obstacle     `json:"blocked,omitempty"` // obstacles that only a person can remove
+		// checks have no result, perhaps because the pull request is a draft
 		Guarded bool `json:"guarded,omitempty"`
-		// the branch can't be merged into its base: both sides changed the same
+		// the branch conflicts with its base
 		Conflicts bool `json:"conflicts,omitempty"`
-		// a rule wants the branch up to date with its base, and it is not
+		// a rule requires the branch to be up to date with its base, and it is not
 		Behind bool `json:"behind,omitempty"`
-		// GitHub had not worked out yet how the pull request merges
+		// GitHub had not computed yet whether the pull request can be merged
 		Unmerged bool `json:"unmerged,omitempty"`
-		// what a person has to accept, where all of it are expectations that the issue may ask to be changed
+		// what a person has to accept, if all of it are changed expectations that the issue may ask for
 		Weigh []string `json:"weigh,omitempty"`
 
-		// the pull request as the look found it, where it is not what the task knows: there is no verdict then
+		// the pull request's state, if it differs from the task's record; there is no verdict then
 		Found *Found `json:"found,omitempty"`
-		// the commit of the base branch that the head stands on, where somebody else pushed it: perhaps they merged the base,
-		// or moved the branch onto it; empty: not asked
+		// the base commit of a head that somebody else pushed, who may have merged the base or rebased
+		// the branch onto it; empty: not determined
 		Base SHA `json:"base,omitempty"`
-		// it changes there what the attempt had changed, and nothing else: there is no verdict yet
+		// relative to Base the head contains exactly the attempt's change: there is no verdict yet
 		Same bool `json:"same,omitempty"`
-		// what reported on the commit, without SIA's own
+		// checks that reported on the commit, without SIA's own
 		Reported []Reported `json:"reported,omitempty"`
-		// rules of the base branch that stop a merge and that no check fulfils, for people
+		// rules of the base branch that block a merge and that no check satisfies, for people
 		MergeRules []string `json:"merge_rules,omitempty"`
 	}
-	// Watched: what a look at a pull request showed after its task had passed.
+	// Watched: the state of a pull request after its task had passed.
 	Watched struct {
 		SHA    SHA       `json:"sha"`
 		Looked time.Time `json:"looked"`
 		Red    []Check   `json:"red,omitempty"`   // required checks of the head that are red
-		Found  *Found    `json:"found,omitempty"` // as of Judged
+		Found  *Found    `json:"found,omitempty"` // as in Judged
 	}
-	// Updated: the base was merged into the branch; or why it could not be. Without
-	// conflicts and reason the branch is not where it was expected.
+	// Updated: the base was merged into the branch, or could not be. If SHA, Conflicts
+	// and Refused are empty, the branch has moved.
 	Updated struct {
 		SHA       SHA        `json:"sha,omitempty"` // the branch's head now
 		From      SHA        `json:"from,omitempty"`
 		Onto      SHA        `json:"onto,omitempty"` // the base's commit
 		Conflicts []Conflict `json:"conflicts,omitempty"`
-		Refused   string     `json:"refused,omitempty"` // for people
-		Warning   string     `json:"warning,omitempty"` // as of Pushed
+		Refused   string     `json:"refused,omitempty"` // why the merge failed, for people
+		Warning   string     `json:"warning,omitempty"` // as in Pushed
 	}
 	// Diagnosed: SIA's conclusion.
 	Diagnosed struct {
@@ -325,15 +323,14 @@ type (
 		Cost      Credits   `json:"cost"`
 		Warning   string    `json:"warning,omitempty"` // for people: a technique file that can't be used
 	}
-	// Reviewed: the independent reviewer's verdict; Prompt replaces the
-	// diagnosis' prompt when the verdict is minor or major and has points: it is
-	// that prompt with the points added.
+	// Reviewed: the independent reviewer's verdict. If it is minor or major and has
+	// points, Prompt is the diagnosis' prompt with the points added, and replaces it.
 	Reviewed struct {
 		Review Review  `json:"review"`
 		Prompt string  `json:"prompt,omitempty"`
 		Cost   Credits `json:"cost"`
 	}
-	// Evidenced: what running the tests that a head can reach has shown.
+	// Evidenced: the results of running the tests that a head can reach.
 	Evidenced struct {
 		Evidence TestEvidence `json:"evidence"`
 	}
@@ -342,26 +339,26 @@ type (
 	Weighed struct {
 		SHA    SHA      `json:"sha"`
 		Quotes []string `json:"quotes,omitempty"`
-		Why    string   `json:"why,omitempty"` // why the reviewer could not say
+		Why    string   `json:"why,omitempty"` // why the reviewer gave no answer
 		Cost   Credits  `json:"cost"`
 	}
-	// FinalReviewed: what a fresh reviewer said of a green head, or why it was not asked.
+	// FinalReviewed: a fresh reviewer's review of a green head, or why there is none.
 	FinalReviewed struct {
 		Review FinalReview `json:"review"`
 		Cost   Credits     `json:"cost"`
 	}
-	// MemoryCommitted: the task's memory is on the memory branch, or GitHub does not take it there.
+	// MemoryCommitted: the task's memory is on the memory branch, or GitHub rejected it.
 	MemoryCommitted struct {
-		SHA     SHA    `json:"sha"`               // empty: it was not taken
-		Warning string `json:"warning,omitempty"` // for people: that, or a file that was kept as a person left it
+		SHA     SHA    `json:"sha"`               // empty: rejected
+		Warning string `json:"warning,omitempty"` // for people: the rejection, or a file with a person's edits that was kept
 	}
-	// CommentPosted: the intervention's comment stands.
+	// CommentPosted: the intervention's comment was posted.
 	CommentPosted struct {
 		URL string `json:"url" mask:"-"`
 	}
-	// EscalationOpened: the question has been asked where people see it.
+	// EscalationOpened: the question was posted.
 	EscalationOpened struct {
-		Question int `json:"question,omitempty"` // its number; 0: an older version's, which is the newest
+		Question int `json:"question,omitempty"` // its number; 0: the newest question, in events of an older version
 
 		Issue int    `json:"issue"`
 		URL   string `json:"url" mask:"-"`
@@ -370,34 +367,34 @@ type (
 	SyncDone struct {
 		Version int64 `json:"version"`
 	}
-	// Done: an effect without further consequence was carried out.
+	// Done: an effect that has no other outcome was carried out.
 	Done struct{}
 	// EffectFailed: an effect could not be carried out within its retries.
 	EffectFailed struct {
 		Effect EffectKind `json:"effect"`
 		Reason string     `json:"reason"`         // for people: what failed and what to do
-		Cost   Credits    `json:"cost,omitempty"` // of an attempt: what it had spent until then
+		Cost   Credits    `json:"cost,omitempty"` // of an attempt: credits spent until it failed
 		SHA    SHA        `json:"sha,omitempty"`  // the effect's
 		Part   int        `json:"part,omitempty"` // the effect's
 	}
 )
 
-// AttemptEnd says how the coding agent stopped.
+// AttemptEnd is the way in which the coding agent stopped.
 type AttemptEnd string
 
 // The ways in which an attempt stops.
 const (
-	EndFinished  AttemptEnd = "finished"  // the agent says that it is done, which decides nothing
+	EndFinished  AttemptEnd = "finished"  // the agent reported that it is done; the checks decide
 	EndTime      AttemptEnd = "time"      // time limit: checkpoint
 	EndTurns     AttemptEnd = "turns"     // turn limit: checkpoint
 	EndCredits   AttemptEnd = "credits"   // credit limit: checkpoint
 	EndStuck     AttemptEnd = "stuck"     // interrupted: about to get stuck
 	EndAsked     AttemptEnd = "asked"     // the agent asks a person, or proposes a plan, before it works
 	EndCancelled AttemptEnd = "cancelled" // a person stopped or paused it
-	EndError     AttemptEnd = "error"     // model or machine could not go on
+	EndError     AttemptEnd = "error"     // model or machine failed
 )
 
-// Ask is the agent's question before it works, or the plan that it proposes.
+// Ask is the agent's question before it works, or its proposed plan.
 type Ask struct {
 	Question string   `json:"question,omitempty"`
 	Why      string   `json:"why,omitempty"`
@@ -405,39 +402,39 @@ type Ask struct {
 	Plan     *Plan    `json:"plan,omitempty"` // instead of a question, from an attempt that plans
 }
 
-// Found is a pull request as a look found it, where it is not what the task knows.
+// Found is the state of a pull request on GitHub that differs from the task's record.
 type Found struct {
 	Head   SHA    `json:"head,omitempty"`
-	By     Actor  `json:"by,omitzero"` // the author of that commit, as far as GitHub tells
+	By     Actor  `json:"by,omitzero"` // the author of Head, if GitHub reports one
 	Closed bool   `json:"closed,omitempty"`
 	Merged bool   `json:"merged,omitempty"`
-	Gone   bool   `json:"gone,omitempty"`          // GitHub does not know the pull request any more
-	Base   string `json:"base,omitempty" mask:"-"` // the branch that it is to be merged into, where that is another
-	BaseAt SHA    `json:"base_at,omitempty"`       // that branch's head; empty where it is not known
+	Gone   bool   `json:"gone,omitempty"`          // the pull request no longer exists on GitHub
+	Base   string `json:"base,omitempty" mask:"-"` // the new base branch; empty: unchanged
+	BaseAt SHA    `json:"base_at,omitempty"`       // the head of Base; empty: not known
 }
 
-// Doubt is whether red checks were thought to be red by chance, and what was
-// weighed.
+// Doubt is the estimate whether red checks are red by chance, and the decision
+// whether to run them again.
 type Doubt struct {
 	Checks []string `json:"checks"` // the red ones
-	Good   float64  `json:"good"`   // the chance that the attempt is right, before its checks are known; 0–1
-	Flake  float64  `json:"flake"`  // the chance that all of them fail although it is right; 0–1
-	Chance float64  `json:"chance"` // that it is right, as all of them failed; 0–1
-	Cost   float64  `json:"cost"`   // of the re-run, as a share of another attempt's with its checks; 0–1
-	Rerun  bool     `json:"rerun"`  // they are run again, once
+	Good   float64  `json:"good"`   // prior probability that the attempt is right, 0–1
+	Flake  float64  `json:"flake"`  // probability that all of them fail although it is right, 0–1
+	Chance float64  `json:"chance"` // probability that it is right, given that all of them failed, 0–1
+	Cost   float64  `json:"cost"`   // cost of the re-run as a share of another attempt with its checks, 0–1
+	Rerun  bool     `json:"rerun"`  // the checks are run again, once
 }
 
-// GateVerdict is what the gate concludes about a commit.
+// GateVerdict is the gate's conclusion about a commit.
 type GateVerdict string
 
 // The gate's verdicts.
 const (
 	VerdictGreen    GateVerdict = "green"    // every required check is green
-	VerdictRed      GateVerdict = "red"      // a required check is red and it is the attempt's doing
+	VerdictRed      GateVerdict = "red"      // a required check is red, caused by the attempt
 	VerdictPending  GateVerdict = "pending"  // not finished, or not settled
-	VerdictNone     GateVerdict = "none"     // no check at all, or none that ran
-	VerdictBlocked  GateVerdict = "blocked"  // a required check says nothing before a person acts
-	VerdictRerun    GateVerdict = "rerun"    // transient failure or chance: run these again
+	VerdictNone     GateVerdict = "none"     // there is no check, or none ran
+	VerdictBlocked  GateVerdict = "blocked"  // a required check has no result before a person acts
+	VerdictRerun    GateVerdict = "rerun"    // transient or flaky failure: run these checks again
 	VerdictTampered GateVerdict = "tampered" // green, but tests or protected paths were touched: a person must accept
 )
 
@@ -540,7 +537,7 @@ func (Updated) Kind() Kind          { return KUpdated }
 func (Watched) Kind() Kind          { return KWatched }
 func (Evidenced) Kind() Kind        { return KEvidenced }
 
-// facts has one value of each kind, in the order of the kinds.
+// facts contains one value of each kind of fact, in the order of the kinds.
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, NotAnswered{}, Approve{}, AcceptTests{},
 	Edited{}, Query{}, Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
@@ -555,7 +552,7 @@ var facts = []Fact{
 	Evidenced{}, TakenBack{},
 }
 
-// MarshalJSON writes the event with its fact's kind beside it.
+// MarshalJSON encodes the event and the kind of its fact.
 func (e Event) MarshalJSON() ([]byte, error) {
 	type plain Event
 	var kind Kind
@@ -569,7 +566,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	}{plain(e), kind, e.Fact})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; an unknown kind is an error.
+// UnmarshalJSON decodes the output of MarshalJSON; an unknown kind is an error.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	type plain Event
 	var v struct {

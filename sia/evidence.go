@@ -8,24 +8,24 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// TestEvidence is what running the tests that a change can reach has shown. Tests are named "group::name": the
-// group is what the runner takes at once, as a package or a file, and the name is the runner's.
+// TestEvidence contains the results of running the tests that a change can reach. Tests are named "group::name": the
+// group is the unit that the runner runs, such as a package or a file, and the name is the runner's.
 //
-// A test's base version is the test as the base commit has it, run on the head's code. Flaky tests are no evidence:
-// what does not come out alike twice is left out.
+// A test's base version is the test of the base commit, run on the head's code. Flaky tests are no evidence: tests
+// that do not have the same result twice are left out.
 type TestEvidence struct {
 	Head     SHA      `json:"head"`
 	Base     SHA      `json:"base"`
-	Language string   `json:"language,omitempty"` // several are separated by commas
-	NotRun   string   `json:"not_run,omitempty"`  // why nothing could be run; empty: something was
-	Left     []string `json:"left,omitempty"`     // groups that could not be run or were left out, with why, for people
-	// changed files of tests that passed on the base, and pass at the head in their base version
+	Language string   `json:"language,omitempty"` // separated by commas if there are several
+	NotRun   string   `json:"not_run,omitempty"`  // why no test could be run; empty: tests were run
+	Left     []string `json:"left,omitempty"`     // groups that were not run or left out, with the reason, for people
+	// changed test files whose tests passed on the base, and pass at the head in their base version
 	Files []string `json:"files,omitempty"`
-	Tests int      `json:"tests,omitempty"` // that passed on the base and were looked at
+	Tests int      `json:"tests,omitempty"` // number of compared tests that passed on the base
 
-	// groups that end at the head with success and without the runner's own last word, which they had on the base
+	// groups that exit with success at the head but without the runner's final line, which they had on the base
 	Early []string `json:"early,omitempty"`
-	// groups that end at the head with success though tests fail, which they did not on the base
+	// groups that exit with success at the head although tests fail, which they did not on the base
 	Hushed []string `json:"hushed,omitempty"`
 	// tests that passed on the base, do not run at the head, and do not pass there in their base version
 	Gone []string `json:"gone,omitempty"`
@@ -33,21 +33,21 @@ type TestEvidence struct {
 	Dropped []string `json:"dropped,omitempty"`
 	// tests and groups that fail or can't be built at the head in their base version: behaviour changed
 	Broken []string `json:"broken,omitempty"`
-	// tests and groups that come out otherwise where nothing tells the code that it is tested
+	// tests and groups with another result when the code can't detect that it is tested
 	Differs []string `json:"differs,omitempty"`
 }
 
-// AffectedTests are the results of the tests that an attempt's change can reach, run before it is pushed. They decide
-// nothing: the coder is told once what fails with the change and not without it.
+// AffectedTests are the results of the tests that an attempt's change can reach, run before it is pushed. They are not
+// a verdict: the coder is shown once which tests fail with the change and not without it.
 type AffectedTests struct {
-	Ran    int      `json:"ran"`              // tests, the last time
-	Failed []string `json:"failed,omitempty"` // as of TestEvidence, when the coder first said that it was done
-	Told   bool     `json:"told,omitempty"`   // the coder was told of them, and went on
-	Again  bool     `json:"again,omitempty"`  // it said once more that it was done, and the tests were run again
-	Left   []string `json:"left,omitempty"`   // those that failed then
+	Ran    int      `json:"ran"`              // number of tests in the last run
+	Failed []string `json:"failed,omitempty"` // tests, as in TestEvidence, that failed when the coder first finished
+	Told   bool     `json:"told,omitempty"`   // the failures were sent to the coder, which continued
+	Again  bool     `json:"again,omitempty"`  // the coder finished again, and the tests were run again
+	Left   []string `json:"left,omitempty"`   // tests that failed in the second run
 }
 
-// Said says for people how many tests failed; empty: none did.
+// Said describes for people how many tests failed; empty: none.
 func (a *AffectedTests) Said() string {
 	if a == nil || len(a.Failed) == 0 {
 		return ""
@@ -64,47 +64,48 @@ func (a *AffectedTests) Said() string {
 	return said
 }
 
-// Saved reports whether a failure was mended before any check could see it.
+// Saved reports whether a failure was fixed before the push.
 func (a *AffectedTests) Saved() bool { return a != nil && a.Again && len(a.Left) == 0 }
 
 // MaxEvidence bounds each list of a [TestEvidence].
 const MaxEvidence = 60
 
-// Asks are sentences, for people, about what the evidence says against a change. Those of broken can be right where
-// the issue asks for other behaviour; those of firm can't.
+// Asks returns sentences, for people, about evidence against a change. Those in broken can be justified if the issue
+// asks for other behaviour; those in firm can't.
 func (e *TestEvidence) Asks() (firm, broken []string) {
 	if e == nil || e.NotRun != "" {
 		return nil, nil
 	}
-	firm = append(firm, about(e.Early, "ends before its tests have, with success; it did not on the base commit",
+	firm = append(firm, sentences(e.Early, "ends before its tests have, with success; it did not on the base commit",
 		"end before their tests have, with success; they did not on the base commit")...)
-	firm = append(firm, about(e.Hushed, "ends with success though tests fail", "end with success though tests fail")...)
-	firm = append(firm, about(e.Gone, "ran on the base commit and does not run now",
+	firm = append(firm, sentences(e.Hushed, "ends with success though tests fail",
+		"end with success though tests fail")...)
+	firm = append(firm, sentences(e.Gone, "ran on the base commit and does not run now",
 		"ran on the base commit and do not run now")...)
-	firm = append(firm, about(e.Differs, "comes out otherwise where nothing tells the code that it is tested",
+	firm = append(firm, sentences(e.Differs, "comes out otherwise where nothing tells the code that it is tested",
 		"come out otherwise where nothing tells the code that it is tested")...)
-	return firm, about(e.Broken, "of the base commit does not pass now", "of the base commit do not pass now")
+	return firm, sentences(e.Broken, "of the base commit does not pass now", "of the base commit do not pass now")
 }
 
-// Shown are sentences, for people, that ask nobody.
+// Shown returns sentences, for people, about evidence that needs no acceptance.
 func (e *TestEvidence) Shown() []string {
 	if e == nil || e.NotRun != "" {
 		return nil
 	}
-	return about(e.Dropped, "is gone or skipped; as the base commit has it, it passes",
+	return sentences(e.Dropped, "is gone or skipped; as the base commit has it, it passes",
 		"are gone or skipped; as the base commit has them, they pass")
 }
 
-// Ran reports whether these runs say all of a changed file of tests: see Files.
+// Ran reports whether the evidence fully covers a changed test file: see Files.
 func (e *TestEvidence) Ran(file string) bool {
 	return e != nil && e.NotRun == "" && slices.Contains(e.Files, file)
 }
 
-// mostNamed is how many tests of a group a sentence names.
-const mostNamed = 3
+// maxNamed is the maximum number of tests of a group that a sentence names.
+const maxNamed = 3
 
-// about makes a sentence for each group of tests.
-func about(tests []string, one, several string) (out []string) {
+// sentences returns a sentence for each group of tests.
+func sentences(tests []string, one, several string) (out []string) {
 	byGroup := map[string][]string{}
 	var groups []string
 	for _, t := range tests {
@@ -124,7 +125,7 @@ func about(tests []string, one, several string) (out []string) {
 		if len(names) > 1 {
 			said = several
 		}
-		shown := make([]string, min(len(names), mostNamed))
+		shown := make([]string, min(len(names), maxNamed))
 		for i := range shown {
 			shown[i] = code(names[i])
 		}

@@ -5,80 +5,80 @@ import (
 	"slices"
 )
 
-// FinalReview is what a fresh reviewer said of a head that is green, before it is marked
-// ready for review. The reviewer read the issue and the difference from the base, and
-// nothing of how it came about. It is no verdict: checks alone decide whether a head passes. What it finds not to be
-// done starts one follow-up attempt.
+// FinalReview is a fresh reviewer's review of a green head, before the pull request is marked
+// ready for review. The reviewer reads the issue and the diff to the base, but not the task's
+// history. It is not a verdict: only checks decide whether a head passes. Unmet demands start
+// one follow-up attempt.
 type FinalReview struct {
 	SHA     SHA      `json:"sha"`                    // the head
-	Done    bool     `json:"done,omitempty"`         // it was read, or could not be: each head is read once
-	Demands []Demand `json:"demands,omitempty"`      // of the issue; not those that could not be found in it
-	Remarks []Remark `json:"remarks,omitempty"`      // not those that could not be found in the change
+	Done    bool     `json:"done,omitempty"`         // the review finished or failed: each head is reviewed once
+	Demands []Demand `json:"demands,omitempty"`      // demands whose quote was found in the issue
+	Remarks []Remark `json:"remarks,omitempty"`      // remarks whose place was found in the change
 	Cut     bool     `json:"cut,omitempty"`          // the reviewer was not shown all of the change
-	Why     string   `json:"why,omitempty"`          // why it was not read or not written, for people; empty: it was
-	URL     string   `json:"url,omitempty" mask:"-"` // of the review on the pull request; empty: nothing was written
+	Why     string   `json:"why,omitempty"`          // why the review failed or was not posted, for people; else empty
+	URL     string   `json:"url,omitempty" mask:"-"` // of the review on the pull request; empty: nothing was posted
 }
 
-// Demand is one thing that the issue asks for, in its own words.
+// Demand is one requirement of the issue, with a quote.
 type Demand struct {
-	Quote string      `json:"quote"`       // stands in the issue, on one line
-	State DemandState `json:"state"`       // whether the change does it
-	Why   string      `json:"why"`         // in the reviewer's words
-	At    Place       `json:"at,omitzero"` // where it is seen; zero: nowhere in particular
+	Quote string      `json:"quote"`       // text of the issue, on one line
+	State DemandState `json:"state"`       // whether the change meets it
+	Why   string      `json:"why"`         // the reviewer's reason
+	At    Place       `json:"at,omitzero"` // where the change shows it; zero: no particular place
 }
 
-// DemandState says whether a change does what the issue demands.
+// DemandState is whether a change meets a demand.
 type DemandState string
 
 // The states of a demand.
 const (
 	DemandMet     DemandState = "met"
 	DemandUnmet   DemandState = "unmet"
-	DemandUnclear DemandState = "unclear" // the reviewer can't tell
+	DemandUnclear DemandState = "unclear" // the reviewer can't decide
 )
 
 // Remark is something about the change that people may want to look at.
 type Remark struct {
 	About RemarkKind `json:"about"`
-	Why   string     `json:"why"` // in the reviewer's words
+	Why   string     `json:"why"` // the reviewer's reason
 	At    Place      `json:"at"`
 }
 
-// RemarkKind says what a remark is about.
+// RemarkKind is the subject of a remark.
 type RemarkKind string
 
 // The kinds of remark. All but the first are made only of changes that touch such files.
 const (
 	RemarkScope    RemarkKind = "scope"    // no demand of the issue needs it
-	RemarkSecurity RemarkKind = "security" // secrets, permissions, what strangers send, what builds and checks run
+	RemarkSecurity RemarkKind = "security" // secrets, permissions, untrusted input, commands of builds and checks
 	RemarkTests    RemarkKind = "tests"
-	RemarkAPI      RemarkKind = "api" // what others call or read: public interfaces, schemas, formats
+	RemarkAPI      RemarkKind = "api" // public interfaces, schemas, formats
 )
 
 // Place is a line of a change, or of a file at its head.
 type Place struct {
 	Path string `json:"path"`
-	Line int    `json:"line"`           // 1-based, of the head; of the base when Old
+	Line int    `json:"line"`           // 1-based, of the head; of the base if Old
 	Old  bool   `json:"old,omitempty"`  // the line was deleted
-	Diff bool   `json:"diff,omitempty"` // it stands in the diff, where GitHub takes a comment
+	Diff bool   `json:"diff,omitempty"` // the line is in the diff, so that GitHub accepts a comment there
 }
 
-// Of reports whether a head is, or was, read.
+// Of reports whether r is the review of a head, running or finished.
 func (r *FinalReview) Of(head SHA) bool { return r != nil && head != "" && r.SHA == head }
 
-// Silent reports whether people need no message: whatever the issue
-// demands is done, and nothing else is remarked on.
+// Silent reports whether people need no message: all demands are met, and there is no
+// remark.
 func (r *FinalReview) Silent() bool {
 	return r == nil || len(r.Remarks) == 0 &&
 		!slices.ContainsFunc(r.Demands, func(d Demand) bool { return d.State != DemandMet })
 }
 
-// Tells reports whether there is something to say about the review of a head.
+// Tells reports whether the review of a head has something to show to people.
 func (r *FinalReview) Tells(head SHA) bool {
 	return r.Of(head) && r.Done && (r.Why != "" || !r.Silent())
 }
 
-// Count is how many demands are in a state.
+// Count returns the number of demands in a state.
 func (r FinalReview) Count(state DemandState) (n int) {
 	for _, d := range r.Demands {
 		if d.State == state {
@@ -88,7 +88,7 @@ func (r FinalReview) Count(state DemandState) (n int) {
 	return n
 }
 
-// Unmet says in a few words how many requirements are not done; empty: none is known to be open.
+// Unmet describes how many requirements are not done; empty: none is known to be open.
 func (r *FinalReview) Unmet() string {
 	n := r.Count(DemandUnmet)
 	switch {
@@ -102,7 +102,7 @@ func (r *FinalReview) Unmet() string {
 	return fmt.Sprintf("%d of %d requirements are not done", n, len(r.Demands))
 }
 
-// String is the result in a few words.
+// String returns a short description of the result.
 func (r FinalReview) String() string {
 	if r.Why != "" {
 		return "failed: " + r.Why

@@ -8,17 +8,17 @@ import (
 
 // Bounds of forecasts.
 const (
-	fewestEnded = 5  // below that nothing is forecast
-	fewestWeeks = 5  // below that no month is
-	tail        = .1 // of the next tasks lies below the interval, and as many above
+	minEnded = 5  // minimum number of ended tasks for a forecast
+	minWeeks = 5  // minimum number of weeks for a forecast of a month
+	tail     = .1 // share of further values below the interval, and the same above
 )
 
-// Ended is a task that ended, as forecasts know it.
+// Ended is a task that ended, as input of forecasts.
 type Ended struct {
-	Repo   int64 // GitHub's id; another number where there is no GitHub
+	Repo   int64 // GitHub's id; another number without GitHub
 	Kind   string
 	Cost   Credits
-	Took   time.Duration // from its start to its end, waiting for people included
+	Took   time.Duration // from its start to its end, including waits for people
 	Passed bool
 }
 
@@ -29,23 +29,23 @@ type Span struct {
 	High int64 `json:"high"`
 }
 
-// Forecast is what a task may cost and how long it may take, judged by earlier ones. Where Tasks is below 5 there is
-// none: all else is zero.
+// Forecast is an estimate of a task's cost and duration from earlier tasks. If Tasks is below 5 there is no estimate,
+// and all other fields are zero.
 type Forecast struct {
-	Tasks  int     `json:"tasks"` // that it goes by
+	Tasks  int     `json:"tasks"` // number of earlier tasks used
 	Passed int     `json:"passed,omitempty"`
-	Here   bool    `json:"here,omitempty"`   // they are of this repository; false: of all of the installation
+	Here   bool    `json:"here,omitempty"`   // they are of this repository; false: of the whole installation
 	Kind   string  `json:"kind,omitempty"`   // they are of this kind; empty: of any
-	Within float64 `json:"within,omitempty"` // share of further tasks that the intervals hold
+	Within float64 `json:"within,omitempty"` // share of further tasks expected within the intervals
 	Cost   Span    `json:"credits,omitzero"` // thousandths of a credit
 	Time   Span    `json:"seconds,omitzero"` // whole seconds
 }
 
 // Known reports whether there are enough tasks to forecast from.
-func (f Forecast) Known() bool { return f.Tasks >= fewestEnded }
+func (f Forecast) Known() bool { return f.Tasks >= minEnded }
 
-// Predict forecasts a task of a kind in a repository. It goes by the first of these that has five tasks: those of the
-// kind there, all there, those of the kind anywhere, all.
+// Predict forecasts a task of a kind in a repository. It uses the first of these sets with at least five tasks: those
+// of the kind in the repository, all in the repository, those of the kind anywhere, all.
 func Predict(all []Ended, repo int64, kind string) Forecast {
 	for _, of := range []struct{ here, kind bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
 		chosen := slices.DeleteFunc(slices.Clone(all), func(e Ended) bool {
@@ -75,10 +75,10 @@ func Predict(all []Ended, repo int64, kind string) Forecast {
 	return Forecast{}
 }
 
-// spanOf is the median of values and the interval between two of them that a further value like them lies in with
-// probability within, at least 0.8. Of n+1 values in any order the last is as likely to be the first, second … (n+1)th
-// by size, so between the k-th and the (n+1−k)-th of n it lies with (n+1−2k)/(n+1), whatever they are distributed
-// like: Wilks 1941. Below nine values not even all of them hold 0.8; the interval is then all that was seen.
+// spanOf returns the median of values and the interval between two of them in which a further value lies with
+// probability within, at least 0.8. Of n+1 exchangeable values the last is equally likely to have each rank, so it lies
+// between the k-th and the (n+1−k)-th of the other n with probability (n+1−2k)/(n+1), for any distribution: Wilks 1941.
+// With fewer than nine values even the full range is below 0.8; the interval is then the full range.
 func spanOf(values []int64) (s Span, within float64) {
 	slices.Sort(values)
 	n := len(values)
@@ -90,21 +90,21 @@ func spanOf(values []int64) (s Span, within float64) {
 	return s, float64(n+1-2*k) / float64(n+1)
 }
 
-// studentTail are the values that a t-distributed number exceeds once in ten times, by degrees of freedom from 4 to 11.
+// studentTail contains the 90 % quantiles of the t distribution, for 4 to 11 degrees of freedom.
 var studentTail = [...]float64{1.533, 1.476, 1.440, 1.415, 1.397, 1.383, 1.372, 1.363}
 
-// monthWeeks is a month of 30 days in weeks.
+// monthWeeks is the number of weeks in a month of 30 days.
 const monthWeeks = 30. / 7
 
-// NextMonth forecasts what a repository costs in the next 30 days from what it cost in whole weeks, the oldest first,
-// at most the last 12: their mean, and the interval in which a sum of further weeks like them lies 8 times of 10 if
-// they vary normally. known is false with fewer than 5 weeks since the first that cost something.
+// NextMonth forecasts a repository's cost in the next 30 days from its cost in whole weeks, the oldest first, of which
+// it uses at most the last 12: their mean, and the 80 % prediction interval of the sum if the weeks are normally
+// distributed. known is false with fewer than 5 weeks since the first with a cost.
 func NextMonth(weeks []Credits) (month Span, known bool) {
 	first := slices.IndexFunc(weeks, func(c Credits) bool { return c > 0 })
-	if first < 0 || len(weeks)-first < fewestWeeks {
+	if first < 0 || len(weeks)-first < minWeeks {
 		return Span{}, false
 	}
-	weeks = weeks[max(first, len(weeks)-len(studentTail)-fewestWeeks+1):]
+	weeks = weeks[max(first, len(weeks)-len(studentTail)-minWeeks+1):]
 	n := float64(len(weeks))
 	var sum, squares float64
 	for _, c := range weeks {
@@ -115,7 +115,7 @@ func NextMonth(weeks []Credits) (month Span, known bool) {
 		squares += (float64(c) - mean) * (float64(c) - mean)
 	}
 	spread := math.Sqrt(squares/(n-1)) * math.Sqrt(monthWeeks+monthWeeks*monthWeeks/n)
-	t := studentTail[len(weeks)-fewestWeeks]
+	t := studentTail[len(weeks)-minWeeks]
 	mid := mean * monthWeeks
 	return Span{Low: int64(max(0, mid-t*spread)), Mid: int64(mid), High: int64(mid + t*spread)}, true
 }

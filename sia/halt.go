@@ -5,31 +5,30 @@ import (
 	"strings"
 )
 
-// HaltScope names what is paused as a whole, and by whom it can be: "server",
-// "installation 5", "repository 1005", or "suspended 5" for an installation that GitHub
-// suspended.
+// HaltScope names the scope of a pause of many tasks: "server", "installation 5",
+// "repository 1005", or "suspended 5" for an installation that was suspended on GitHub.
 type HaltScope string
 
-// ServerHalt is the scope of everything that a server works on.
+// ServerHalt is the scope of all tasks of a server.
 const ServerHalt HaltScope = "server"
 
-// RepositoryHalt is the scope of a repository.
+// RepositoryHalt returns the scope of a repository.
 func RepositoryHalt(repo int64) HaltScope { return HaltScope(fmt.Sprintf("repository %d", repo)) }
 
-// InstallationHalt is the scope of an installation.
+// InstallationHalt returns the scope of an installation.
 func InstallationHalt(id int64) HaltScope { return HaltScope(fmt.Sprintf("installation %d", id)) }
 
-// SuspensionHalt is the scope of an installation that was suspended on GitHub.
+// SuspensionHalt returns the scope of an installation that was suspended on GitHub.
 func SuspensionHalt(id int64) HaltScope { return HaltScope(fmt.Sprintf("suspended %d", id)) }
 
-// HaltScopes are the scopes that a task of a repository is in.
+// HaltScopes returns the scopes that contain the tasks of a repository.
 func HaltScopes(installation, repo int64) []HaltScope {
 	return []HaltScope{ServerHalt, SuspensionHalt(installation), InstallationHalt(installation), RepositoryHalt(repo)}
 }
 
-// halted pauses the task together with all others of a scope. A task that another halt
-// paused already is this one's from now on; what a person or a budget paused stays so.
-func (s *step) halted(f PauseAsked) {
+// halt pauses the task together with all others of a scope. If another halt has paused the
+// task, this one replaces it; a pause by a person or a budget stays.
+func (s *step) halt(f PauseAsked) {
 	if s.t.State != OnHold {
 		s.hold(PausedByHalt, f.Reason)
 		s.t.Pause.Scope = f.Scope
@@ -43,9 +42,9 @@ func (s *step) halted(f PauseAsked) {
 	s.because("still paused: %s", f.Reason)
 }
 
-// heldByHalt refuses to resume by itself what is paused as a part of something. Credits
-// count all the same.
-func (s *step) heldByHalt(f Resume) bool {
+// staysHalted refuses to resume a single task that is paused with its scope, and reports
+// whether it did. It books the added credits nevertheless.
+func (s *step) staysHalted(f Resume) bool {
 	p := s.t.Pause
 	switch {
 	case p.Scope == f.Scope:
@@ -61,7 +60,7 @@ func (s *step) heldByHalt(f Resume) bool {
 	return true
 }
 
-// LiftedBy says for people how a halt ends.
+// LiftedBy describes for people how a halt ends.
 func (h HaltScope) LiftedBy() string {
 	switch {
 	case h == ServerHalt:

@@ -1,15 +1,14 @@
 package sia
 
-// InForce are the settings in force in a repository, and where they come from.
+// InForce contains the settings in force in a repository, and their source.
 type InForce struct {
 	Settings
-	// From is the file that they are from, for people; empty: there is none, and the defaults hold.
+	// From is the file that they were read from, for people; empty: the defaults.
 	From string
-	// Warning tells people of a file that can't be used; empty: there is none.
+	// Warning is, for people, about a file that can't be used; empty: none.
 	Warning string
 }
 
-// OwnersRepo is the name of the repository with the settings that hold in all repositories of its owner that
-// have none of their own. It is a repository like any other: what stands in it is its own, and kept and
-// reported as such.
+// OwnersRepo is the name of the repository with the default settings for all repositories of its owner that
+// have none of their own. In every other respect it is handled like any repository.
 const OwnersRepo = ".github"

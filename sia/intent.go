@@ -2,19 +2,19 @@ package sia
 
 import "time"
 
-// Intent is an event before it is known which task it concerns and whether the
-// person may cause it. A delivery becomes intents, and so does what the periodic
-// look at GitHub finds: both go through the same intake.
+// Intent is an event before its task and the person's permission are determined.
+// Deliveries are converted to intents, and so are the findings of the periodic
+// sweep of GitHub: both use the same intake.
 type Intent struct {
 	Installation int64
 	Repo         Repo
-	Refs         []string // the tasks that any of these name are concerned; see Task.Refs
+	Refs         []string // it concerns the tasks with any of these refs; see Task.Refs
 	Event        Event
-	Permission   bool      // the person needs the permission that access.command_permission names
+	Permission   bool      // the person needs the permission of access.command_permission
 	Bot          bool      // a bot did it; ignored unless access.bots names it
-	Label        string    // that was put on or taken off
-	Changed      time.Time // when the issue or pull request had last changed, as a delivery shows it
-	Anew         string    // the event's id where a comment was heard before it was edited; empty: it was not edited
-	Words        string    // of words to SIA that are no command: which one may have been meant, or "none"; else empty
-	Teach        Teach     // what a person wants remembered or forgotten; Event.Fact is the answer to it
+	Label        string    // the label that was added or removed
+	Changed      time.Time // last change of the issue or pull request, as a delivery reports it
+	Anew         string    // id of the event if the comment was handled before it was edited; empty: it was not edited
+	Words        string    // text to SIA without a command: the command that may have been meant, or "none"; else empty
+	Teach        Teach     // what a person wants SIA to learn or forget; Event.Fact is the answer to it
 }

@@ -2,32 +2,32 @@ package sia
 
 import "slices"
 
-// LessonRef is a lesson of an earlier task as an attempt gets it. What is
-// known of the lesson beyond that is package sia/lesson's.
+// LessonRef is a lesson of an earlier task as an attempt is given it. Package
+// sia/lesson has the full lesson.
 type LessonRef struct {
 	ID   string `json:"id" mask:"-"`
 	Text string `json:"text"`           // at most a few sentences
-	Test string `json:"test,omitempty"` // which case a test should cover, in a sentence; empty for what no test showed
+	Test string `json:"test,omitempty"` // case that a test should cover, in a sentence; empty: no test showed the lesson
 }
 
-// ToolLesson is a lesson about one of the agent's tools. An attempt meets it with the tool's first call: it is
-// given then, or it is withheld, and an attempt that never calls the tool says nothing about it.
+// ToolLesson is a lesson about one of the agent's tools. It is shown or withheld at the tool's first call; an
+// attempt that never calls the tool is no evidence about it.
 type ToolLesson struct {
 	Tool     string `json:"tool"`
 	ID       string `json:"id" mask:"-"`
-	Text     string `json:"text,omitempty"`     // at most a few sentences; empty of one that is withheld
-	Withheld bool   `json:"withheld,omitempty"` // it is left out, to measure its effect
+	Text     string `json:"text,omitempty"`     // at most a few sentences; empty if withheld
+	Withheld bool   `json:"withheld,omitempty"` // it is not shown, to measure its effect
 }
 
-// maxTestHints bounds the cases that a brief names for tests: few enough that
-// none of them is the task.
+// maxTestHints is the maximum number of test cases in a brief, low enough that
+// the cases do not replace the task.
 const maxTestHints = 3
 
-// Teach is what a person tells SIA to remember or to forget: /sia learn, /sia forget and
-// /sia wrong. It changes what the repository knows and no task. The zero Teach is nothing.
+// Teach is a person's request to learn or forget a lesson: /sia learn, /sia forget and
+// /sia wrong. It changes the repository's lessons and no task. The zero Teach is no request.
 type Teach struct {
 	Learn  string // the lesson, in the person's words
-	Forget string // a lesson's id, or words like it
+	Forget string // a lesson's id, or similar words
 	Wrong  string // what was wrong with the last attempt at the task, in the person's words
 }
 
@@ -39,8 +39,8 @@ func lessonTexts(refs []LessonRef) []string {
 	return texts
 }
 
-// testHints are the cases that tests should cover, each once, those of the most
-// fitting lessons.
+// testHints returns the distinct cases that tests should cover, from the lessons that
+// match best.
 func testHints(refs []LessonRef) []string {
 	var hints []string
 	for _, r := range refs {
@@ -59,13 +59,13 @@ func lessonIDs(refs []LessonRef) []string {
 	return ids
 }
 
-// recordLessons notes the lessons that a run met with the tools that it called. Each stands once, however many runs of
-// the attempt met it.
+// recordLessons records the lessons about tools that a run was shown or that were withheld from it, each once for all
+// runs of the attempt.
 func (a *Attempt) recordLessons(shown, withheld []string) {
 	add := func(list *[]string, ids []string) {
 		for _, id := range ids {
 			if !slices.Contains(*list, id) {
-				*list = append(slices.Clip(*list), id) // the task before shares it
+				*list = append(slices.Clip(*list), id) // the previous version of the task shares the array
 			}
 		}
 	}

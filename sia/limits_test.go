@@ -42,7 +42,7 @@ func TestLimitsInARow(t *testing.T) {
 func TestLimitsWithoutWork(t *testing.T) {
 	p := &planning{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
-	for range maxInARow {
+	for range maxConsecutive {
 		p.begins("")
 		p.stopped("")
 	}

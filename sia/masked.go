@@ -5,20 +5,20 @@ import (
 	"reflect"
 )
 
-// Mask takes what must not be kept out of a text, such as a secret. It is
+// Mask removes text that must not be stored, such as a secret. It is
 // idempotent.
 type Mask func(string) string
 
-// Masked is a copy of v with every text in it masked, however deep: in fields, elements, what pointers and interfaces
-// hold, and values of maps. v itself is not changed. So a field that somebody adds is masked without being thought of.
+// Masked returns a deep copy of v with every text in it masked: in fields, elements, pointers, interfaces and values of
+// maps. It does not change v. So a new field is masked by default.
 //
-// A text is a string of the type string. Strings of a type of their own stay, such as a [TaskID] or one of a few
-// words, and so do keys of maps and bytes. A field's tag says where it is otherwise:
+// A text is a string of the type string. Strings of a defined type, such as [TaskID], keys of maps and bytes are not
+// masked. A field's tag overrides this:
 //
-//	mask:"-"     it stays: something is found by it, or only code makes it
-//	mask:"text"  it is masked, though it is of a type of its own: it may be any word that a person wrote
+//	mask:"-"     not masked: it is used for lookups, or only code sets it
+//	mask:"text"  masked, although it is of a defined type: it may contain any word that a person wrote
 //
-// TestMasked lists what stays in events and tasks, with the reason. Masked panics on any other tag.
+// TestMasked lists the unmasked fields of events and tasks, with the reasons. Masked panics on any other tag.
 func Masked[T any](v T, mask Mask) T {
 	out := reflect.New(reflect.TypeFor[T]()).Elem()
 	out.Set(maskedValue(reflect.ValueOf(&v).Elem(), mask))
@@ -27,7 +27,7 @@ func Masked[T any](v T, mask Mask) T {
 }
 
 func maskedValue(v reflect.Value, mask Mask) reflect.Value {
-	if !holdsText(v.Type()) || v.IsZero() {
+	if !mayHoldText(v.Type()) || v.IsZero() {
 		return v
 	}
 	out := reflect.New(v.Type()).Elem()
@@ -79,13 +79,13 @@ func maskedField(f reflect.StructField, v reflect.Value, mask Mask) reflect.Valu
 	}
 }
 
-// holdsText reports whether values of a type may hold a text, as far as the type itself tells.
-func holdsText(t reflect.Type) bool {
+// mayHoldText reports whether values of a type may contain a text, judged by the type alone.
+func mayHoldText(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String:
 		return t == reflect.TypeFor[string]()
 	case reflect.Slice, reflect.Array, reflect.Pointer, reflect.Map:
-		return holdsText(t.Elem())
+		return mayHoldText(t.Elem())
 	default:
 		return t.Kind() == reflect.Struct || t.Kind() == reflect.Interface
 	}

@@ -8,16 +8,16 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Plan is what an agent means to do about a task, before it does any of it.
+// Plan is an agent's plan for a task, made before any work.
 type Plan struct {
-	Attempt int         `json:"attempt"`         // that proposed it
-	Summary string      `json:"summary"`         // what will be done, and why so
-	Steps   []plan.Part `json:"steps,omitempty"` // in order; none where the agent gave prose alone
-	By      Actor       `json:"by,omitzero"`     // who approved it; zero while nobody has, or when it isn't known who
-	At      time.Time   `json:"at,omitzero"`     // when it was approved
+	Attempt int         `json:"attempt"`         // number of the attempt that proposed it
+	Summary string      `json:"summary"`         // what will be done, and why
+	Steps   []plan.Part `json:"steps,omitempty"` // in order; empty if the agent wrote only prose
+	By      Actor       `json:"by,omitzero"`     // who approved it; zero: nobody yet, or not known
+	At      time.Time   `json:"at,omitzero"`     // time of the approval
 }
 
-// String is the plan as text of several lines.
+// String returns the plan as text of several lines.
 func (p Plan) String() string {
 	var b strings.Builder
 	b.WriteString(p.Summary)
@@ -32,12 +32,12 @@ func (p Plan) String() string {
 
 // Approve: /sia go, or a 👍 on the plan's comment.
 type Approve struct {
-	Question int `json:"question,omitempty"` // number of the escalation with the plan; 0: whichever waits
+	Question int `json:"question,omitempty"` // number of the escalation with the plan; 0: the open one
 }
 
-// Kind names the fact.
+// Kind returns the kind of the fact.
 func (Approve) Kind() Kind { return KApprove }
 
-// Worked reports whether the attempt was one at the task itself, and neither made
+// Worked reports whether the attempt worked on the task itself, and neither made
 // a plan nor ended with a question.
 func (a Attempt) Worked() bool { return !a.Planning && a.Outcome != AttemptAsked }

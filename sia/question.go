@@ -8,20 +8,20 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// The questions that SIA asks where nobody else has worded one. They are worded here
-// and not in app/render, because they are more than what people read: an answer is
-// understood by the options, kept beside its question in memory, and the words of an
-// option are an instruction to the next attempt.
+// The questions that SIA words itself. They are worded here and not in app/render,
+// because people are not their only readers: an answer is matched against the options,
+// it is stored with its question in memory, and the text of an option is an instruction
+// to the next attempt.
 
-// The letters of options that Step knows by themselves.
+// The letters of the options of a plan.
 const (
-	planGo   = "A" // of a plan: it is approved
-	planStop = "B" // of a plan: the task ends
+	planGo   = "A" // the plan is approved
+	planStop = "B" // the task ends
 )
 
-// howToGoOn is the question of a diagnosis that leads no further; what the diagnosis
-// does not ask by itself is supplied. failure is what failed last.
-func howToGoOn(d Diagnosis, failure string) Escalation {
+// diagnosisQuestion returns the question of a diagnosis that can't lead to another attempt,
+// with defaults for what the diagnosis lacks. failure describes the last failure.
+func diagnosisQuestion(d Diagnosis, failure string) Escalation {
 	e := Escalation{Kind: AskIssue, Blocker: d.Blocker, Question: d.Question, Options: d.Options}
 	if e.Blocker == "" {
 		e.Blocker = failure
@@ -38,8 +38,8 @@ func howToGoOn(d Diagnosis, failure string) Escalation {
 	return e
 }
 
-// wholePlan asks for a yes to a plan.
-func wholePlan(p Plan) Escalation {
+// planQuestion returns the question whether to approve a plan.
+func planQuestion(p Plan) Escalation {
 	return Escalation{
 		Kind: AskPlan, Blocker: "This repository wants to see a plan before anything is done (`agent.plan: approve`).",
 		Question: "Shall it be done like this?", Plan: &p,
@@ -47,11 +47,11 @@ func wholePlan(p Plan) Escalation {
 	}
 }
 
-// noChecks asks what to do when no check says anything about the head: there is none,
-// or every required one is excused.
-func noChecks(t *Task) Escalation {
+// noChecksQuestion returns the question what to do when no check of the head has a usable
+// result: there is none, or every required one is excused.
+func noChecksQuestion(t *Task) Escalation {
 	if len(t.Checks) > 0 {
-		return noEvidence(t)
+		return noEvidenceQuestion(t)
 	}
 	return Escalation{
 		Kind: AskNoChecks,
@@ -66,9 +66,9 @@ func noChecks(t *Task) Escalation {
 	}
 }
 
-// noEvidence asks what to do when none of the head's checks says anything about the work. Where it may be that one
-// does, a person can say so.
-func noEvidence(t *Task) Escalation {
+// noEvidenceQuestion returns the question what to do when none of the head's checks tests the work. A person can
+// confirm checks of which SIA can't tell whether they do.
+func noEvidenceQuestion(t *Task) Escalation {
 	e := Escalation{
 		Kind: AskNoChecks,
 		Blocker: fmt.Sprintf("No required check of %s says anything about the work: %s. So none of them can tell "+
@@ -92,8 +92,8 @@ func noEvidence(t *Task) Escalation {
 	return e
 }
 
-// blockedChecks asks for what only a person can do so that the checks say something.
-func blockedChecks(t *Task, by []Obstacle) Escalation {
+// blockedQuestion asks a person to remove the obstacles that keep checks from having a result.
+func blockedQuestion(t *Task, by []Obstacle) Escalation {
 	e := Escalation{
 		Kind:     AskBlocked,
 		Question: "Can you see to it that these checks say something?",
@@ -142,7 +142,7 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 	return e
 }
 
-// excuses says why each required check does not count, at most five.
+// excuses explains why required checks do not count, at most five.
 func excuses(checks []Check) string {
 	var said []string
 	for _, c := range checks {
@@ -162,7 +162,7 @@ func excuses(checks []Check) string {
 	return strings.Join(said, ", ")
 }
 
-// letters names the options.
+// letters returns the letters of the options, as text for people.
 func (e Escalation) letters() string {
 	all := make([]string, len(e.Options))
 	for i, o := range e.Options {
@@ -171,7 +171,7 @@ func (e Escalation) letters() string {
 	return text.List(all)
 }
 
-// CommentNumber is the number of a comment on an issue in its address; 0 where that is another's.
+// CommentNumber returns the id in the address of a comment on an issue; 0 for another address.
 func CommentNumber(url string) int64 {
 	_, digits, _ := strings.Cut(url, "#issuecomment-")
 	n, err := strconv.ParseInt(digits, 10, 64)

@@ -30,7 +30,7 @@ func TestBetterRacer(t *testing.T) {
 	}
 	got := slices.Clone(want)
 	slices.Reverse(got)
-	slices.SortStableFunc(got, better)
+	slices.SortStableFunc(got, compareRacers)
 	for i, p := range got {
 		if p.Coder != want[i].Coder {
 			t.Errorf("place %d has %q, want %q", i+1, p.Coder, want[i].Coder)

@@ -2,35 +2,35 @@ package sia
 
 import "slices"
 
-// Rating is what a person with write access thinks of one of SIA's comments, by
-// 👍 or 👎. It decides nothing about the task; it counts for or against the
-// lessons that stood behind the comment.
+// Rating is the 👍 or 👎 of a person with write access on one of SIA's comments. It
+// has no effect on the task; it counts for or against the lessons on which the
+// comment was based.
 type Rating struct {
 	By           Actor `json:"by"`
-	Intervention int   `json:"intervention"` // the number of the one with the comment; 0: the status comment
+	Intervention int   `json:"intervention"` // number of the intervention with the comment; 0: the status comment
 	Good         bool  `json:"good"`
 }
 
-// Aftermath is what people did with a pull request that had passed.
+// Aftermath is the result of a pull request that had passed.
 type Aftermath string
 
-// What people did with it; empty while it is open.
+// The values of Aftermath; it is empty while the pull request is open.
 const (
 	MergedUnchanged Aftermath = "merged"
 	MergedEdited    Aftermath = "edited" // merged after a person had changed it
 	Abandoned       Aftermath = "abandoned"
 )
 
-// Rated: a person put 👍 or 👎 on one of SIA's comments.
+// Rated: a person added 👍 or 👎 to one of SIA's comments.
 type Rated struct {
 	Intervention int  `json:"intervention"` // as in Rating
 	Good         bool `json:"good"`
 }
 
-// Kind names the fact.
+// Kind returns the kind of the fact.
 func (Rated) Kind() Kind { return KRated }
 
-// rated keeps a person's last word on a comment, and has it remembered.
+// rated records a person's last rating of a comment, and commits memory.
 func (s *step) rated() {
 	f := s.e.Fact.(Rated)
 	if f.Intervention < 0 || f.Intervention > len(s.t.Interventions) {

@@ -9,13 +9,13 @@ import (
 
 // Settings are a repository's settings in force for a task: the content of
 // .sia/config.yml on the base branch, with defaults filled in. Package
-// sia/config reads them; [DefaultSettings] are what holds without a file.
+// sia/config reads them; [DefaultSettings] returns those without a file.
 type Settings struct {
 	Label   string `json:"label" yaml:"label" mask:"-"`
-	Welcome bool   `json:"welcome" yaml:"welcome"` // whether a new repository gets settings proposed
-	// the team that the repository's costs are counted for; empty: none
+	Welcome bool   `json:"welcome" yaml:"welcome"` // propose settings to a new repository
+	// the team to which the repository's costs are assigned; empty: none
 	Team string `json:"team,omitempty" yaml:"team" mask:"-"`
-	// whether the repository has an issue that shows what SIA does there
+	// keep an issue in the repository that shows SIA's work there
 	Dashboard bool             `json:"dashboard" yaml:"dashboard"`
 	SIA       SIASettings      `json:"sia" yaml:"sia"`
 	Agent     AgentSettings    `json:"agent" yaml:"agent"`
@@ -28,8 +28,8 @@ type Settings struct {
 	Policies  PolicySettings   `json:"policies" yaml:"policies"`
 }
 
-// UnmarshalJSON reads settings that were recorded, which may be older than some of them: what a record does not name
-// has its default. So an update turns nothing off.
+// UnmarshalJSON reads recorded settings. A setting that the record lacks, because an older version wrote it, gets its
+// default, so that an update turns nothing off.
 func (s *Settings) UnmarshalJSON(b []byte) error {
 	type plain Settings // without this method
 	p := plain(DefaultSettings())
@@ -40,19 +40,19 @@ func (s *Settings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// SIASettings govern interventions.
+// SIASettings configure interventions.
 type SIASettings struct {
 	MaxApproaches int  `json:"max_approaches" yaml:"max_approaches"` // distinct prompts, the original included; 1–20
-	TriggerAfter  int  `json:"trigger_after" yaml:"trigger_after"`   // failed attempts before SIA steps in; 1–10
+	TriggerAfter  int  `json:"trigger_after" yaml:"trigger_after"`   // failed attempts before an intervention; 1–10
 	Reviewer      bool `json:"reviewer" yaml:"reviewer"`
 }
 
-// AgentSettings govern attempts.
+// AgentSettings configure attempts.
 type AgentSettings struct {
 	Kind string `json:"kind" yaml:"kind" mask:"-"` // builtin or command
-	// of the kind command: a preset's name, or a shell command line
+	// kind command: a preset's name, or a shell command line
 	Command string `json:"command,omitempty" yaml:"command"`
-	// names of variables of the server's environment that the command gets
+	// names of the server's environment variables that are passed to the command
 	Env      []string `json:"env,omitempty" yaml:"env" mask:"-"`
 	Timeout  Duration `json:"timeout" yaml:"timeout"`
 	MaxTurns int      `json:"max_turns" yaml:"max_turns"`
@@ -61,13 +61,13 @@ type AgentSettings struct {
 	Test     string   `json:"test,omitempty" yaml:"test"`
 	Services []string `json:"services,omitempty" yaml:"services"`
 
-	// of a wrong interruption, in budgets of an attempt
+	// cost of a wrong interruption, in budgets of an attempt
 	InterruptCost float64 `json:"interrupt_cost" yaml:"interrupt_cost"`
-	// share of the interruptions that are not made, 0–1
+	// share of the interruptions that are skipped at random, 0–1
 	Spare float64 `json:"spare" yaml:"spare"`
 }
 
-// PlanApprove has every task begin with a plan that waits for a person's yes
+// PlanApprove makes every task begin with a plan that needs a person's approval
 // ([AgentSettings.Plan]).
 const PlanApprove = "approve"
 
@@ -75,36 +75,36 @@ const PlanApprove = "approve"
 type BudgetSettings struct {
 	Task       int `json:"task" yaml:"task"`
 	RepoPerDay int `json:"repo_per_day" yaml:"repo_per_day"`
-	// of all repositories of the installation together, as each of them sees it
+	// limit for all repositories of the installation together, applied to each repository
 	InstallationPerDay int `json:"installation_per_day" yaml:"installation_per_day"`
-	// the value of a solved task; 0: a task's budget where there is a choice of coders, else whatever it costs
+	// value of a solved task; 0: Task if there is a choice of coders, else unlimited
 	Value int `json:"value" yaml:"value"`
 }
 
-// ChecksSettings govern the gate.
+// ChecksSettings configure the gate.
 type ChecksSettings struct {
-	Required []string `json:"required,omitempty" yaml:"required" mask:"-"` // added to what the branch's rules require
+	Required []string `json:"required,omitempty" yaml:"required" mask:"-"` // in addition to those of the branch's rules
 	Settle   Duration `json:"settle" yaml:"settle"`                        // quiet time after the last check event
-	// without any check at all, then a person is asked
+	// time without any check until a person is asked
 	Wait Duration `json:"wait" yaml:"wait"`
-	// how long tests are run for evidence; 0: they are not
+	// time limit of the test runs for evidence; 0: no test is run
 	Evidence  Duration `json:"evidence" yaml:"evidence"`
-	Protected []string `json:"protected" yaml:"protected" mask:"-"` // globs of more than [AlwaysProtected]
+	Protected []string `json:"protected" yaml:"protected" mask:"-"` // globs in addition to [AlwaysProtected]
 
-	// whether a red check is run again once before the attempt is blamed
+	// whether a red check is run again once before the attempt counts as failed
 	Rerun      string  `json:"rerun" yaml:"rerun" mask:"-"`
-	MinuteCost float64 `json:"minute_cost" yaml:"minute_cost"` // credits that a minute of a check costs
+	MinuteCost float64 `json:"minute_cost" yaml:"minute_cost"` // cost of a minute of a check, in credits
 }
 
-// When red checks are run again for doubt ([ChecksSettings.Rerun]).
+// Values of [ChecksSettings.Rerun]: when red checks that may be flaky are run again.
 const (
-	RerunAuto   = "auto" // when that costs less than it may save
+	RerunAuto   = "auto" // if that costs less than it is expected to save
 	RerunAlways = "always"
 	RerunNever  = "never"
 )
 
-// Steering are names of files and folders that, wherever they lie, tell agents, editors,
-// hooks and package managers what to run or whom to ask, on the machines of others.
+// Steering returns names of files and folders that configure, in any directory, what agents,
+// editors, hooks and package managers run or connect to on other people's machines.
 func Steering() []string {
 	return []string{
 		"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".windsurfrules",
@@ -115,8 +115,8 @@ func Steering() []string {
 	}
 }
 
-// AlwaysProtected are globs of files that no attempt changes without a person's yes,
-// whatever the settings say: those of [Steering], and what tells CI and git what to do.
+// AlwaysProtected returns globs of files that no attempt may change without a person's
+// approval, in addition to any settings: those of [Steering], and the configuration of CI and git.
 func AlwaysProtected() []string {
 	globs := []string{".github/**", ".sia/**", "CODEOWNERS", "docs/CODEOWNERS", "**/.gitattributes", ".gitmodules"}
 	for _, name := range Steering() {
@@ -125,33 +125,33 @@ func AlwaysProtected() []string {
 	return globs
 }
 
-// Guarded are the globs of all files that an attempt may not change without a person's yes.
+// Guarded returns the globs of all files that an attempt may not change without a person's approval.
 func (c ChecksSettings) Guarded() []string { return append(AlwaysProtected(), c.Protected...) }
 
-// ReviewSettings govern what people see of a change when it is green.
+// ReviewSettings configure the review of a green change.
 type ReviewSettings struct {
-	Final bool     `json:"final" yaml:"final"` // a fresh reviewer reads it against the issue first
-	Wait  Duration `json:"wait" yaml:"wait"`   // for more that people ask for, before an attempt begins with it
+	Final bool     `json:"final" yaml:"final"` // a fresh reviewer compares it with the issue first
+	Wait  Duration `json:"wait" yaml:"wait"`   // time to wait for more change requests before an attempt begins
 }
 
-// MemorySettings say where memory is kept.
+// MemorySettings configure where memory is stored.
 type MemorySettings struct {
 	Branch string `json:"branch" yaml:"branch" mask:"-"`
 }
 
-// AccessSettings say who is obeyed.
+// AccessSettings configure who may give commands.
 type AccessSettings struct {
-	// triage, write, maintain or admin: in a public repository everybody may read
+	// triage, write, maintain or admin; not read, which everybody has in a public repository
 	CommandPermission string   `json:"command_permission" yaml:"command_permission" mask:"-"`
-	Bots              []string `json:"bots,omitempty" yaml:"bots" mask:"-"` // bot logins that are not ignored
+	Bots              []string `json:"bots,omitempty" yaml:"bots" mask:"-"` // logins of bots that may give commands
 }
 
-// Obeys reports whether a bot of that login is obeyed. GitHub's logins don't differ by case.
+// Obeys reports whether a bot may give commands. GitHub's logins are case-insensitive.
 func (a AccessSettings) Obeys(bot string) bool {
 	return slices.ContainsFunc(a.Bots, func(b string) bool { return strings.EqualFold(b, bot) })
 }
 
-// Covers reports whether one of GitHub's roles in a repository lets somebody do what takes another.
+// Covers reports whether one of GitHub's repository roles includes the permissions of another.
 // https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
 func Covers(role, needs string) bool {
 	rank := func(r string) int {
@@ -160,36 +160,36 @@ func Covers(role, needs string) bool {
 	return rank(role) >= rank(needs)
 }
 
-// LearningSettings govern what is learned and shared.
+// LearningSettings configure what is learned and shared.
 type LearningSettings struct {
 	Enabled         bool     `json:"enabled" yaml:"enabled"` // whether lessons are learned and used
 	LessonsInPrompt int      `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
 	MinConfidence   float64  `json:"min_confidence" yaml:"min_confidence"`
 	LessonsPerDay   int      `json:"lessons_per_day" yaml:"lessons_per_day"` // learned from outcomes
-	DecayDays       int      `json:"decay_days" yaml:"decay_days"`           // idle, until evidence fades; its half-life
-	Heartbeat       Duration `json:"heartbeat" yaml:"heartbeat"`             // between two orderings of lessons
+	DecayDays       int      `json:"decay_days" yaml:"decay_days"`           // half-life of unused evidence, in days
+	Heartbeat       Duration `json:"heartbeat" yaml:"heartbeat"`             // interval between two rankings of lessons
 	Share           string   `json:"share" yaml:"share" mask:"-"`            // none or aggregate
 }
 
-// PolicySettings govern changes of policies that are kept in the repository.
+// PolicySettings configure changes of the policies that the repository contains.
 type PolicySettings struct {
 	Autonomy string `json:"autonomy" yaml:"autonomy" mask:"-"` // off, propose or experiment
 }
 
-// What SIA may do about changes of policies ([PolicySettings.Autonomy]).
+// Values of [PolicySettings.Autonomy]: what SIA may do about changes of policies.
 const (
 	AutonomyOff        = "off"        // propose none
-	AutonomyPropose    = "propose"    // propose, and wait for a person before anything is tried
-	AutonomyExperiment = "experiment" // try by itself what no person has to approve
+	AutonomyPropose    = "propose"    // propose, and try nothing before a person approves
+	AutonomyExperiment = "experiment" // automatically try changes that need no approval
 )
 
-// Duration is a time.Duration that reads and prints as "30s" or "15m".
+// Duration is a time.Duration that is encoded as text such as "30s" or "15m".
 type Duration time.Duration
 
-// MarshalText prints like time.Duration.
+// MarshalText formats d as time.Duration does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// UnmarshalText reads what time.ParseDuration reads.
+// UnmarshalText parses the format of time.ParseDuration.
 func (d *Duration) UnmarshalText(b []byte) error {
 	v, err := time.ParseDuration(string(b))
 	if err != nil {
@@ -199,10 +199,10 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// D is d as a time.Duration.
+// D returns d as a time.Duration.
 func (d Duration) D() time.Duration { return time.Duration(d) }
 
-// DefaultSettings are the settings of a repository without a .sia/config.yml.
+// DefaultSettings returns the settings of a repository without a .sia/config.yml.
 func DefaultSettings() Settings {
 	return Settings{
 		Label: "sia", Welcome: true,

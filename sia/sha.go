@@ -1,8 +1,8 @@
 package sia
 
-// SHA names a commit: 40 hexadecimal digits, or 64. Git and GitHub's adapters take and
-// give plain strings; what the domain knows of a commit is a SHA. Empty: no commit.
+// SHA is the hash of a commit: 40 or 64 hexadecimal digits; empty: no commit. The adapters
+// of git and GitHub use plain strings; the domain uses SHA.
 type SHA string
 
-// Short is the first seven digits, for people.
+// Short returns the first seven digits, for people.
 func (s SHA) Short() string { return string(s[:min(len(s), 7)]) }

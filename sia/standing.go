@@ -1,17 +1,17 @@
 package sia
 
-// MayInstruct reports whether somebody with this access to a repository, as
-// GitHub calls it, is read as giving instructions. Everybody else's words are
-// material: they may say what is wrong and what is wanted, and nothing more.
+// MayInstruct reports whether the text of a user with this access to a repository, by
+// GitHub's name, counts as instructions. Text of other users is untrusted: it may
+// describe the fault and the desired result, and nothing more.
 func MayInstruct(access string) bool {
 	return access == "write" || access == "maintain" || access == "admin"
 }
 
-// IssueBy says for a model who wrote the task's issue and how much that counts.
+// IssueBy describes for a model who wrote the task's issue and whether its text counts as instructions.
 func (t Task) IssueBy() string { return IssueBy(t.Author, t.Access, t.AskedBy.Login) }
 
-// IssueBy says for a model who wrote an issue, with which access, and who asked
-// for it to be resolved.
+// IssueBy describes for a model who wrote an issue, with which access, and whether its
+// text counts as instructions. asked is the login of the user who asked SIA to resolve it.
 func IssueBy(author, access, asked string) string {
 	switch {
 	case author == "":

@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// Result is what Step decided.
+// Result is the outcome of Step.
 type Result struct {
 	Task    Task     // to be saved when its Version differs from the argument's
-	Effects []Effect // to be written down with it, in the same transaction
+	Effects []Effect // to be saved with Task, in the same transaction
 	Ignored string   // why the event did not move the task; empty when it did
-	Why     string   // what was decided and why, one sentence for people
+	Why     string   // the decision and its reason, one sentence for people
 }
 
 // Step applies one event to a task. It is pure and total: every pair of state
 // and kind of fact is either a move or ignored for a stated reason, and an
 // event that was applied before is ignored.
 //
-// What changes nothing is no event: the task comes back as it was, with its
-// Version, and Ignored says so. Such an event may still have somebody answered;
-// nothing waits for these effects ([Effect.Aside]). An ignored event may change
-// the task's book-keeping (an effect that reported is no longer pending):
-// callers save task and event whenever the Version grew. A zero Task stands for
-// one that does not exist yet; only Start and Restored make one.
+// An event that changes nothing is dropped: Step returns the task unchanged, with
+// its Version, and sets Ignored. Such an event may still be answered; nothing waits
+// for the effects that do so ([Effect.Aside]). An ignored event may change the task's
+// book-keeping (an effect that reported is no longer pending): callers save task
+// and event whenever the Version grew. A zero Task is a task that does not exist
+// yet; only Start and Restored create one.
 func Step(t Task, e Event) Result {
 	r := Replay(t, e)
 	if t.ID == "" || e.Effect != "" || r.Task.Version == t.Version {
-		return r // it makes a task, is no longer waited for, or did not count
+		return r // it creates a task, is an effect's outcome, or was not applied
 	}
-	return unlessNothing(t, e, r)
+	return dropNoop(t, e, r)
 }
 
-// Replay is [Step] for an event of a task's log. That it stands there says that it counted.
+// Replay is [Step] for an event of a task's log. The log contains only events that were applied.
 func Replay(t Task, e Event) Result {
 	s := &step{t: t.clone(), e: e}
 	if t.ID == "" {
@@ -51,14 +51,14 @@ func Replay(t Task, e Event) Result {
 		}
 		return s.result()
 	}
-	if reason := s.duplicate(); reason != "" {
+	if reason := s.rejection(); reason != "" {
 		return Result{Task: t, Ignored: reason}
 	}
 	s.t.Version++
 	kind := s.t.Pending[e.Effect]
 	delete(s.t.Pending, e.Effect)
-	s.doneAfterAll(kind)
-	if s.fromPerson() {
+	s.clearWarning(kind)
+	if s.isExternal() {
 		s.t.Seen = append(s.t.Seen, e.ID)
 		if len(s.t.Seen) > maxSeen {
 			s.t.Seen = slices.Clone(s.t.Seen[len(s.t.Seen)-maxSeen:])
@@ -76,31 +76,31 @@ func Replay(t Task, e Event) Result {
 	return s.result()
 }
 
-// MaxFormer is how many earlier heads a task remembers.
+// MaxFormer is the maximum number of earlier heads that a task keeps.
 const MaxFormer = 3
 
-// MaxReruns is how often checks of one commit are asked to run again.
+// MaxReruns is the maximum number of re-runs of the checks of one commit.
 const MaxReruns = 3
 
 const (
-	maxSeen     = 64 // events from people that are remembered
-	maxRounds   = 2  // rejections by the reviewer in one diagnosis
-	maxInARow   = 3  // checkpoints, or refused pushes, in a row on one brief
-	maxLookGap  = 5 * time.Minute
-	minLookGap  = 100 * time.Millisecond
-	roomGap     = 15 * time.Minute // after which it is looked again whether a budget of the day has room
-	syncSpacing = 5 * time.Second  // status edits of a running task are gathered this long
-	siaShare    = 5                // one fifth of what is left stays for diagnosis and review
+	maxSeen             = 64 // events from people that a task keeps
+	maxRounds           = 2  // rejections by the reviewer in one diagnosis
+	maxConsecutive      = 3  // consecutive checkpoints, or refused pushes, on one brief
+	maxLookInterval     = 5 * time.Minute
+	minLookInterval     = 100 * time.Millisecond
+	budgetCheckInterval = 15 * time.Minute // between two checks whether a daily budget has room
+	syncDelay           = 5 * time.Second  // delay in which status edits of a running task are collected
+	overheadDivisor     = 5                // one fifth of the remaining credits stays for diagnosis and review
 )
 
-// step is one application of Step under way.
+// step is the state of one call of Step.
 type step struct {
-	t       Task
-	e       Event
-	effects []Effect
-	ignored string
-	why     string
-	soon    bool // what people see of this is shown with what comes next, in a moment
+	t         Task
+	e         Event
+	effects   []Effect
+	ignored   string
+	why       string
+	deferSync bool // do not schedule a sync: the next step follows soon and its sync shows both
 }
 
 func (s *step) result() Result {
@@ -112,39 +112,39 @@ func (s *step) result() Result {
 		if s.e.Origin.Command && s.e.Fact.Kind() != KQuery {
 			s.react("rocket")
 		}
-		s.sync(!showsNothing[s.e.Fact.Kind()] && !s.syncFailed() && !s.soon)
+		s.sync(!showsNothing[s.e.Fact.Kind()] && !s.syncFailed() && !s.deferSync)
 	} else {
 		s.sync(false)
 	}
 	return Result{Task: s.t, Effects: s.effects, Ignored: s.ignored, Why: s.why}
 }
 
-// showsNothing are the facts that change nothing people see.
+// showsNothing contains the facts that change nothing people see.
 var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true, KRestored: true,
 	KThreadSettled: true, KNotAnswered: true}
 
-// syncFailed reports that GitHub could not be brought up to date. Having that
-// shown at once would fail the same way, again and again; the next thing that
-// happens, or the periodic repair, shows it.
+// syncFailed reports whether the fact is a failed sync. Another sync at once would
+// fail the same way, in a loop; the next event or the periodic repair syncs instead.
 func (s *step) syncFailed() bool {
 	f, ok := s.e.Fact.(EffectFailed)
 	return ok && f.Effect == DoSync
 }
 
-// fromPerson reports whether the fact is no effect's outcome: a person or
-// GitHub made it.
-func (s *step) fromPerson() bool {
+// isExternal reports whether a person or GitHub caused the fact, so that it is not
+// the outcome of an effect.
+func (s *step) isExternal() bool {
 	return s.e.Effect == "" && s.e.Fact.Kind() != KCheckSeen && s.e.Fact.Kind() != KProgressed
 }
 
-// duplicate says why the event can't count: it did already, or it does not fit.
-func (s *step) duplicate() string {
+// rejection returns why the event can't be applied, because it was applied already or
+// matches no pending effect; empty if it can.
+func (s *step) rejection() string {
 	if s.e.Effect != "" {
 		kind, ok := s.t.Pending[s.e.Effect]
 		if !ok {
 			return "the effect " + s.e.Effect + " is not waited for: it has reported already, or was superseded"
 		}
-		if !kind.traits().reports(s.e.Fact.Kind()) {
+		if !kind.traits().canReport(s.e.Fact.Kind()) {
 			return fmt.Sprintf("%s is no outcome of the effect %s", s.e.Fact.Kind(), s.e.Effect)
 		}
 		return ""
@@ -158,7 +158,7 @@ func (s *step) duplicate() string {
 	return ""
 }
 
-// dispatch runs the move for a state and fact, or notes why there is none.
+// dispatch runs the move for a state and fact, or records why the table has no move.
 func (s *step) dispatch(state State, kind Kind) {
 	cell, ok := table[kind][state]
 	switch {
@@ -171,10 +171,10 @@ func (s *step) dispatch(state State, kind Kind) {
 	}
 }
 
-// ignore ends a move that turns out not to apply.
+// ignore ends a move that does not apply, with the reason.
 func (s *step) ignore(format string, args ...any) { s.ignored = fmt.Sprintf(format, args...) }
 
-// refuse is ignore for what a person did on GitHub without a command: they are told, too.
+// refuse is ignore for an action of a person on GitHub without a command: it also replies to them.
 func (s *step) refuse(format string, args ...any) {
 	s.ignore(format, args...)
 	if on := s.e.Origin; on.OnIssue != 0 && !on.Command {
@@ -182,7 +182,7 @@ func (s *step) refuse(format string, args ...any) {
 	}
 }
 
-// because records the decision in words.
+// because records the reason of the decision, for people.
 func (s *step) because(format string, args ...any) { s.why = fmt.Sprintf(format, args...) }
 
 // enter moves the task to a state.
@@ -196,10 +196,10 @@ func (s *step) enter(state State) {
 	}
 }
 
-// number is the present attempt's number, 0 before the first.
+// number returns the present attempt's number; 0 before the first.
 func (s *step) number() int { return len(s.t.Attempts) }
 
-// emit writes an effect down for as soon as possible.
+// emit records an effect to be carried out as soon as possible.
 func (s *step) emit(kind EffectKind, attempt int, suffix string) {
 	s.emitEffect(kind, attempt, suffix, Effect{})
 }
@@ -212,7 +212,7 @@ func (s *step) emitEffect(kind EffectKind, attempt int, suffix string, f Effect)
 	}
 	traits := kind.traits()
 	if traits.leads {
-		s.forget(func(k EffectKind) bool { return k == kind })
+		s.dropPending(func(k EffectKind) bool { return k == kind })
 	}
 	if s.t.State == OnHold && traits.held {
 		s.t.Pause.Held = append(s.t.Pause.Held, f)
@@ -225,18 +225,18 @@ func (s *step) emitEffect(kind EffectKind, attempt int, suffix string, f Effect)
 	s.effects = append(s.effects, f)
 }
 
-// forget stops waiting for effects of some kinds.
-func (s *step) forget(which func(EffectKind) bool) {
+// dropPending stops waiting for effects of some kinds.
+func (s *step) dropPending(which func(EffectKind) bool) {
 	maps.DeleteFunc(s.t.Pending, func(_ string, k EffectKind) bool { return which(k) })
 }
 
-// memory has the task's memory committed; the next step waits for it to land.
-func (s *step) memory() {
+// commitMemory commits the task's memory; the next step waits for the commit.
+func (s *step) commitMemory() {
 	s.emit(DoMemory, s.number(), s.v())
 	s.t.AwaitMemory = effectKey(s.t.ID, s.number(), DoMemory, s.v())
 }
 
-// v is a suffix that makes a repeated effect's key unique.
+// v returns a suffix that makes a repeated effect's key unique.
 func (s *step) v() string { return fmt.Sprintf("v%d", s.t.Version) }
 
 // pending reports whether an effect of the kind is under way.
@@ -251,7 +251,7 @@ func (t *Task) pending(kind EffectKind) bool {
 	return false
 }
 
-// pendingKeys are the keys of the pending effects of a kind, sorted.
+// pendingKeys returns the keys of the pending effects of some kinds, sorted.
 func (s *step) pendingKeys(kinds ...EffectKind) (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(s.t.Pending)) {
 		if slices.Contains(kinds, s.t.Pending[key]) {
@@ -261,7 +261,7 @@ func (s *step) pendingKeys(kinds ...EffectKind) (keys []string) {
 	return keys
 }
 
-// sync has GitHub brought up to date: one sync at a time.
+// sync schedules an update of what GitHub shows: one sync at a time.
 func (s *step) sync(changed bool) {
 	if changed {
 		s.t.Visible = s.t.Version
@@ -270,25 +270,24 @@ func (s *step) sync(changed bool) {
 		return
 	}
 	// The first status comment appears at once, and so does every state in which
-	// the task waits or ends; what happens in between is gathered.
+	// the task waits or ends; changes in between are collected.
 	at := s.e.At
-	// An edit is shown at once, too: nothing else says that it was seen.
+	// An edit is shown at once, too: nothing else shows that SIA saw it.
 	waits := s.t.State.Final() || s.t.State == Escalated || s.t.State == OnHold || s.e.Fact.Kind() == KEdited
 	if !waits && s.number() > 0 {
-		at = at.Add(syncSpacing)
+		at = at.Add(syncDelay)
 	}
 	if s.pending(DoSync) {
 		if !waits || !s.t.SyncAt.After(s.e.At) {
 			return
 		}
-		s.forget(func(k EffectKind) bool { return k == DoSync }) // it is scheduled for later: this one comes first
+		s.dropPending(func(k EffectKind) bool { return k == DoSync }) // it is scheduled for later: this one replaces it
 	}
 	s.t.SyncAt = at
 	s.emitEffect(DoSync, s.number(), s.v(), Effect{At: at})
 }
 
-// reply answers the event's person. Somebody who is refused the same again is not
-// answered again.
+// reply answers the event's person. The same refusal is not sent to the same person twice.
 func (s *step) reply(text string) { s.replyTo(s.e.By.Login, text) }
 
 func (s *step) replyTo(login, text string) {
@@ -308,7 +307,7 @@ func (s *step) react(content string) {
 		Effect{Comment: s.e.Origin.Comment, Thread: s.e.Origin.Thread, OnIssue: on, Content: content})
 }
 
-// clone copies a task so that no slice or map is shared where Step writes.
+// clone returns a copy of a task that shares no slice or map that Step writes to.
 func (t Task) clone() Task {
 	t.Attempts = slices.Clone(t.Attempts)
 	if a := t.Attempt(); a != nil { // the others don't change any more
@@ -330,27 +329,27 @@ func (t Task) clone() Task {
 	t.Former = slices.Clone(t.Former)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)
-	t.Edited, t.Moved, t.Merging = copied(t.Edited), copied(t.Moved), copied(t.Merging)
-	t.Gate.Weighing, t.Final, t.Omission = copied(t.Gate.Weighing), copied(t.Final), copied(t.Omission)
-	t.Opening, t.Next, t.Escalation = copied(t.Opening), copied(t.Next), copied(t.Escalation)
-	if t.Pause = copied(t.Pause); t.Pause != nil {
+	t.Edited, t.Moved, t.Merging = clonePtr(t.Edited), clonePtr(t.Moved), clonePtr(t.Merging)
+	t.Gate.Weighing, t.Final, t.Omission = clonePtr(t.Gate.Weighing), clonePtr(t.Final), clonePtr(t.Omission)
+	t.Opening, t.Next, t.Escalation = clonePtr(t.Opening), clonePtr(t.Next), clonePtr(t.Escalation)
+	if t.Pause = clonePtr(t.Pause); t.Pause != nil {
 		t.Pause.Held = slices.Clone(t.Pause.Held)
 	}
 	return t
 }
 
-// copied points to a copy of what p points to; nil for nil.
-func copied[T any](p *T) *T {
+// clonePtr returns a pointer to a copy of *p; nil for nil.
+func clonePtr[T any](p *T) *T {
 	if p == nil {
 		return nil
 	}
 	return new(*p)
 }
 
-// who names the person of the event, as far as that is known.
+// who returns a mention of the event's person.
 func (s *step) who() string { return s.e.By.Mention() }
 
-// slug turns a title into the tail of a branch name: lower-case words joined by
+// slug turns a title into the end of a branch name: lower-case words joined by
 // hyphens, at most 40 bytes, "task" when nothing is left.
 func slug(title string) string {
 	var b strings.Builder

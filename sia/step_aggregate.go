@@ -9,19 +9,19 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// aggregated goes on with the merged parts.
+// aggregated continues the attempt with the merged parts.
 func (s *step) aggregated() {
 	f := s.e.Fact.(Aggregated)
 	a := s.t.Attempt()
 	a.Aggregating = false
 	if f.Lost {
-		s.partsAnew()
+		s.redoParts()
 		s.workOn()
 		return
 	}
 	lost := a.Lost()
 	if len(f.Conflicts) > 0 && lost == 0 {
-		s.resolve(f)
+		s.addMergePart(f)
 		return
 	}
 	if red := unmet(f.Checks); red != nil && lost == 0 && !a.mended() {
@@ -37,7 +37,7 @@ func (s *step) aggregated() {
 	s.closeParts()
 	a.Diff, a.Hunks = f.Diff, f.Hunks
 	if lost > 0 {
-		s.partsLost(lost, f)
+		s.failLostPart(lost, f)
 		return
 	}
 	switch {
@@ -45,7 +45,7 @@ func (s *step) aggregated() {
 		a.Reason = f.Reason
 		s.fail(nil)
 	case f.Commit == "":
-		a.Reason = s.nothing()
+		a.Reason = s.noChangeReason()
 		s.fail([]Signal{{OutputUnchanged, "the attempt's diff is empty"}})
 	default:
 		s.push(f.Commit)
@@ -54,8 +54,8 @@ func (s *step) aggregated() {
 	}
 }
 
-// resolve makes what two sides don't agree on a part of its own.
-func (s *step) resolve(f Aggregated) {
+// addMergePart adds a part that resolves the conflicts.
+func (s *step) addMergePart(f Aggregated) {
 	a := s.t.Attempt()
 	var sides, paths []string
 	for _, n := range f.Over {
@@ -73,9 +73,9 @@ func (s *step) resolve(f Aggregated) {
 		text.Count(len(paths), "file"))
 }
 
-// partsLost ends an attempt of which a part was given up as failed. What the others did is
-// kept on the branch, unjudged.
-func (s *step) partsLost(lost int, f Aggregated) {
+// failLostPart ends an attempt as failed because one of its parts was given up. The work of the
+// other parts is kept on the branch, unjudged.
+func (s *step) failLostPart(lost int, f Aggregated) {
 	a := s.t.Attempt()
 	p := a.Parts[lost-1]
 	a.Reason = fmt.Sprintf("part %d of %d was not done: %s", lost, len(a.Parts), p.Do)
@@ -94,12 +94,12 @@ func (s *step) partsLost(lost int, f Aggregated) {
 	s.because("%s; what the other parts did is kept on the branch", a.Reason)
 }
 
-// mended reports whether what does not hold together was worked on already.
+// mended reports whether the attempt already has a part that fixes the merged result.
 func (a *Attempt) mended() bool {
 	return slices.ContainsFunc(a.Parts, func(p Part) bool { return p.Kind == PartMend })
 }
 
-// unmet is the first check that does not hold; nil: each that could be run does.
+// unmet returns the first check that ran and does not hold; nil if there is none.
 func unmet(checks []CheckRun) *CheckRun {
 	for _, c := range checks {
 		if !c.Holds && c.Missing == "" {
@@ -109,7 +109,7 @@ func unmet(checks []CheckRun) *CheckRun {
 	return nil
 }
 
-// aggregatedLate keeps the results of parts of an attempt that had ended.
+// aggregatedLate keeps the merged parts of an attempt that had ended.
 func (s *step) aggregatedLate() {
 	f := s.e.Fact.(Aggregated)
 	a := s.t.Attempt()
@@ -120,7 +120,7 @@ func (s *step) aggregatedLate() {
 		s.because("what the parts of attempt %d had done is kept", a.Number)
 		return
 	}
-	s.remember()
+	s.commitFinalMemory()
 	s.because("what the parts of attempt %d had done together can't be kept", a.Number)
-	s.ended()
+	s.beginIfIdle()
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// begun has it decided who makes the next attempt, unless credits are gone.
+// begun records the inputs of the next attempt and asks the policies who makes it, unless
+// something prevents the attempt.
 func (s *step) begun() {
 	f := s.e.Fact.(Begun)
 	s.t.Warning, s.t.WarningOf, s.t.BeginsAt = f.Warning, "", time.Time{}
 	if s.number() == 0 {
 		s.t.Forecast = f.Forecast
 	}
-	if s.number() == s.t.Earlier { // the run is given what the settings are by now
+	if s.number() == s.t.Earlier { // a new run: its limits follow the present settings
 		s.t.Approaches = s.t.EarlierTried + f.Settings.SIA.MaxApproaches
 		s.t.Credits.Budget += Credits(f.Settings.Budget.Task-s.t.Settings.Budget.Task) * Credit
 	}
@@ -29,7 +30,7 @@ func (s *step) begun() {
 	}
 	s.t.Brief = s.keeping(s.t.Brief)
 	if s.t.Brief.FromBase || s.t.Head == "" {
-		s.t.Merging = nil // nothing is left of what was in its way
+		s.t.Merging = nil // the conflicting work is dropped
 	}
 	if s.t.Merging == nil {
 		s.t.Updates = 0
@@ -38,41 +39,41 @@ func (s *step) begun() {
 	s.t.BaseBranch, s.t.BaseSHA, s.t.Commits = f.BaseBranch, f.BaseSHA, f.Commits
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
 	s.t.Brief.ToolLessons = f.ToolLessons
-	if s.working() {
-		s.given(f.Asked)
+	if s.busy() {
+		s.giveAsked(f.Asked)
 		s.because("the last attempt is still ending; the next begins after it")
 		return
 	}
 	if !s.followsUp() {
 		s.t.Brief.Demands = nil
-	} else if why := s.cannotFollowUp(f, unasked); why != "" {
-		s.leaveOmission("no follow-up: " + why)
+	} else if why := s.followUpCanceled(f, unasked); why != "" {
+		s.abandonFollowUp("no follow-up: " + why)
 		return
 	}
-	more := s.t.wishing()
-	s.given(f.Asked)
+	more := s.t.hasOpenWishes()
+	s.giveAsked(f.Asked)
 	if f.Hold != "" {
-		s.noRoom(f.Hold, f.Aside)
+		s.waitForBudget(f.Hold, f.Aside)
 		return
 	}
 	s.t.NoRoom = false
 	if unasked {
-		s.open(wholeEdit(s.t.AskedBy, Edition{f.Title, f.Body}))
+		s.open(editQuestion(s.t.AskedBy, Edition{f.Title, f.Body}))
 		s.because("the issue reads otherwise than when it was asked for: SIA asks whether that is the task")
 		return
 	}
 	s.t.Edited = nil
 	if f.Asked != nil && f.Asked.empty() {
-		// Resolved, dismissed or deleted since, or nobody's with a say.
+		// Resolved, dismissed or deleted since, or not by an authorised user.
 		s.t.Wishes = without(s.t.Wishes, func(w Wish) bool { return slices.Contains(f.Asked.Wishes, w.ID) })
 		if s.nothingAsked() {
-			s.leaveGreen()
+			s.recheckHead()
 			s.because("nothing is asked for on the pull request any more; the checks of %s decide as before", s.t.Head.Short())
 			return
 		}
 	}
 	if f.Already != nil && !s.t.Anyway {
-		s.open(doneAlready(*f.Already))
+		s.open(alreadyQuestion(*f.Already))
 		s.because("%s: SIA asks instead of working", f.Already.What)
 		return
 	}
@@ -84,15 +85,15 @@ func (s *step) begun() {
 	}
 	hash := s.t.Brief.Hash(s.t.Title, s.t.Body)
 	known := slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash })
-	if !s.plans() && !known && s.t.ApproachesLeft() == 0 {
+	if !s.mustPlan() && !known && s.t.ApproachesLeft() == 0 {
 		if !edited && !more {
 			s.escalate(Diagnosis{})
 			return
 		}
-		s.t.Approaches++ // a person changed the task or asked for more: that is a new approach of theirs
+		s.t.Approaches++ // a person changed the task or asked for more: that adds an approach
 	}
 	s.t.Opening = &Opening{Hash: hash, LessonsShown: lessonIDs(f.Lessons), LessonsWithheld: f.Withheld}
-	if !s.divides() {
+	if !s.shouldDivide() {
 		s.t.Opening.Structure = plan.Whole
 		s.decide(DecideAssign)
 		s.because("attempt %d can start; choosing who works", s.number()+1)
@@ -102,17 +103,17 @@ func (s *step) begun() {
 	s.because("attempt %d can start; deciding whether to split the work", s.number()+1)
 }
 
-// noRoom keeps the next attempt from beginning because of a budget of the day. What is spent pauses the task. What
-// running attempts have set aside is waited for, and so is, from then on, what they spend of it.
-func (s *step) noRoom(why string, aside bool) {
+// waitForBudget delays the next attempt because a daily budget has no room. If the credits are spent it pauses the
+// task. If running attempts have reserved them, or the task waits already, it waits and checks again.
+func (s *step) waitForBudget(why string, aside bool) {
 	if !aside && !s.t.NoRoom {
 		s.hold(PausedByTrouble, why)
 		s.begin()
 		return
 	}
-	s.soon = s.t.NoRoom // people see already that it waits
-	s.reopen()
-	s.t.NoRoom, s.t.BeginsAt = true, s.e.At.Add(roomGap)
+	s.deferSync = s.t.NoRoom // people already see that it waits
+	s.dropOpening()
+	s.t.NoRoom, s.t.BeginsAt = true, s.e.At.Add(budgetCheckInterval)
 	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
 	s.because("the next attempt waits for room: %s", why)
 }
@@ -127,7 +128,8 @@ func (s *step) outOfCredits() {
 	s.hold(PausedByCredits, reason)
 }
 
-// settle ends what is set aside for the attempt. What one of an earlier run leaves is not the new run's to spend.
+// settle ends the attempt's reservation. The rest of an earlier run's reservation is removed from the budget, so that
+// the new run can't spend it.
 func (s *step) settle(cost Credits) {
 	a := s.t.Attempt()
 	if a.Number <= s.t.Earlier {
@@ -137,7 +139,7 @@ func (s *step) settle(cost Credits) {
 	a.Reserved = 0
 }
 
-// record books how the attempt ended.
+// record records the end of the attempt.
 func (s *step) record() AttemptEnded {
 	f := s.e.Fact.(AttemptEnded)
 	a := s.t.Attempt()
@@ -150,7 +152,7 @@ func (s *step) record() AttemptEnded {
 	}
 	s.settle(f.Cost)
 	if a.Planning {
-		f.Commit = "" // whatever it changed, it was not asked to
+		f.Commit = "" // an attempt that plans must not change anything
 	}
 	return f
 }
@@ -172,18 +174,18 @@ func (s *step) attemptEnded() {
 	}
 	switch f.End {
 	case EndFinished:
-		if s.isSo(f) {
+		if s.handleClaim(f) {
 			return
 		}
 		if f.Commit == "" {
-			if f.Reason != "" { // what it changed may not leave
+			if f.Reason != "" { // its change may not be pushed
 				s.fail(f.Signals)
 				return
 			}
-			if s.answersAlone() || s.leavesToChecks() {
+			if s.endWithAnswers() || s.deferToChecks() {
 				return
 			}
-			a.Reason = s.nothing()
+			a.Reason = s.noChangeReason()
 			s.fail(withSignal(f.Signals, Signal{OutputUnchanged, "the attempt's diff is empty"}))
 			return
 		}
@@ -194,15 +196,15 @@ func (s *step) attemptEnded() {
 		s.fail(f.Signals)
 	case EndAsked:
 		a.Outcome = AttemptAsked
-		s.forgetPrompt(a.PromptHash)
+		s.dropPrompt(a.PromptHash)
 		s.ask(*f.Ask)
 	default: // time, turns, credits, cancelled, error
 		s.checkpoint(f)
 	}
 }
 
-// nothing is why an attempt without a change failed. What earlier ones changed may be on the branch.
-func (s *step) nothing() string {
+// noChangeReason returns why an attempt without a change failed. Earlier attempts' changes may be on the branch.
+func (s *step) noChangeReason() string {
 	why := "it changed nothing"
 	if s.t.StartsAt() != s.t.BaseSHA {
 		why = "it changed nothing more"
@@ -213,9 +215,9 @@ func (s *step) nothing() string {
 	return why
 }
 
-// leavesToChecks ends an attempt that found nothing to change in what somebody else pushed and no check has judged yet:
-// the checks decide on that push.
-func (s *step) leavesToChecks() bool {
+// deferToChecks ends an attempt that found nothing to change in somebody else's push that no check has judged yet: the
+// checks decide on that push. It reports whether it did.
+func (s *step) deferToChecks() bool {
 	if s.t.HeadBy == (Actor{}) || s.t.Kept != s.t.Head || len(s.t.Checks) > 0 || s.t.Brief.FromBase {
 		return false
 	}
@@ -226,7 +228,7 @@ func (s *step) leavesToChecks() bool {
 	return true
 }
 
-// checkpoint keeps the work in progress and goes on from there.
+// checkpoint keeps the work in progress, from which the next attempt continues.
 func (s *step) checkpoint(f AttemptEnded) {
 	a := s.t.Attempt()
 	switch f.End {
@@ -237,8 +239,8 @@ func (s *step) checkpoint(f AttemptEnded) {
 	default:
 		a.Outcome = AttemptCheckpoint
 	}
-	broke := f.End == EndCredits && f.Turns == 0 && f.Commit == "" // what is left does not pay for a single answer
-	if !broke && s.leavesUnfinished(f) {
+	broke := f.End == EndCredits && f.Turns == 0 && f.Commit == "" // the credits do not pay for a single turn
+	if !broke && s.judgeUnfinished(f) {
 		return
 	}
 	if f.Commit != "" {
@@ -252,16 +254,16 @@ func (s *step) checkpoint(f AttemptEnded) {
 		s.begin()
 		return
 	}
-	s.goOn()
+	s.continueUnjudged()
 }
 
-// leavesUnfinished has the checks judge what a row of attempts made that all reached a limit: an agent may do the work
-// and never end.
-func (s *step) leavesUnfinished(f AttemptEnded) bool {
-	a, row := s.t.Attempt(), s.t.inARow(AttemptCheckpoint)
+// judgeUnfinished lets the checks judge the work of several consecutive attempts that all reached a limit, because an
+// agent may do the work and never finish. It reports whether it did.
+func (s *step) judgeUnfinished(f AttemptEnded) bool {
+	a, row := s.t.Attempt(), s.t.consecutive(AttemptCheckpoint)
 	made := func(a Attempt) bool { return a.Head != "" && a.Head == s.t.Head }
 	switch {
-	case row < maxInARow:
+	case row < maxConsecutive:
 		return false
 	case f.Commit != "":
 		s.push(f.Commit)
@@ -277,8 +279,8 @@ func (s *step) leavesUnfinished(f AttemptEnded) bool {
 	return true
 }
 
-// goOn continues after an attempt that was not judged.
-func (s *step) goOn() {
+// continueUnjudged continues after an attempt that was not judged.
+func (s *step) continueUnjudged() {
 	a := s.t.Attempt()
 	switch a.Outcome {
 	case AttemptError:
@@ -286,8 +288,8 @@ func (s *step) goOn() {
 		s.hold(PausedByTrouble, a.Reason)
 		s.begin()
 	case AttemptCheckpoint:
-		if s.t.inARow(AttemptCheckpoint) >= maxInARow {
-			a.Reason = fmt.Sprintf("%d limits reached in a row without finishing", maxInARow)
+		if s.t.consecutive(AttemptCheckpoint) >= maxConsecutive {
+			a.Reason = fmt.Sprintf("%d limits reached in a row without finishing", maxConsecutive)
 			s.fail([]Signal{{SameTask, a.Reason}})
 			return
 		}
@@ -300,7 +302,7 @@ func (s *step) goOn() {
 // proceed queues the next attempt with the same brief, from the branch's head.
 func (s *step) proceed(why string) { s.proceedAfter(0, why) }
 
-// proceedAfter is proceed after a while.
+// proceedAfter is proceed with a delay.
 func (s *step) proceedAfter(wait time.Duration, why string) {
 	if s.t.Head != "" {
 		s.t.Brief.FromBase, s.t.Brief.FromKept = false, false
@@ -310,8 +312,8 @@ func (s *step) proceedAfter(wait time.Duration, why string) {
 	s.because("%s", why)
 }
 
-// inARow counts the last attempts that ended so, on the present prompt; 0 before the first.
-func (t *Task) inARow(o AttemptOutcome) int {
+// consecutive returns how many of the last attempts in a row ended with outcome o on the present prompt.
+func (t *Task) consecutive(o AttemptOutcome) int {
 	n := 0
 	for _, a := range slices.Backward(t.Attempts) {
 		if a.Outcome != o || a.PromptHash != t.Attempt().PromptHash {
@@ -326,7 +328,7 @@ func (s *step) push(commit SHA) {
 	s.emitEffect(DoPush, s.number(), "", Effect{SHA: commit})
 }
 
-// pushed follows the attempt's commit onto the branch.
+// pushed continues with the attempt's commit on the branch.
 func (s *step) pushed() {
 	f := s.e.Fact.(Pushed)
 	a := s.t.Attempt()
@@ -334,14 +336,14 @@ func (s *step) pushed() {
 	a.replace(f.Made, f.SHA)
 	a.Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
 	if s.t.Merging != nil {
-		s.standsOn(s.t.Merging.Onto)
+		s.setBase(s.t.Merging.Onto)
 	}
-	if a.Outcome == AttemptFail { // a part was given up; this is what the others did
+	if a.Outcome == AttemptFail { // a part was given up; this is the work of the others
 		s.fail([]Signal{{SameTask, a.Reason}})
 		return
 	}
 	if a.Outcome != "" { // work in progress
-		s.goOn()
+		s.continueUnjudged()
 		return
 	}
 	s.t.Checks = nil
@@ -350,7 +352,7 @@ func (s *step) pushed() {
 	s.because("%s is on %s", f.SHA.Short(), s.t.Branch)
 }
 
-// replace notes the commit that stands on the branch in place of one made here.
+// replace records the commit on the branch that replaces a local one.
 func (a *Attempt) replace(made, by SHA) {
 	for i := range a.Parts {
 		if p := &a.Parts[i]; made != "" && p.Commit == made {
@@ -359,23 +361,23 @@ func (a *Attempt) replace(made, by SHA) {
 	}
 }
 
-// keep records a commit that was pushed after its run had ended.
-func (s *step) keep() {
+// pushedLate records a commit that was pushed after its run had ended.
+func (s *step) pushedLate() {
 	f := s.e.Fact.(Pushed)
 	s.warn(f.Warning)
 	s.t.Attempt().replace(f.Made, f.SHA)
 	s.t.Attempt().Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
 	s.t.Checks = nil
 	if s.t.Merging != nil {
-		s.standsOn(s.t.Merging.Onto)
+		s.setBase(s.t.Merging.Onto)
 	}
-	s.remember()
+	s.commitFinalMemory()
 	s.because("what attempt %d had done is kept on %s", s.number(), s.t.Branch)
-	s.ended()
+	s.beginIfIdle()
 }
 
-// endedLate records an attempt that ends after its run did.
-func (s *step) endedLate() {
+// attemptEndedLate records the end of an attempt after its run had ended.
+func (s *step) attemptEndedLate() {
 	if s.t.Attempt().Divided() {
 		s.runEndedLate()
 		return
@@ -384,36 +386,36 @@ func (s *step) endedLate() {
 	a := s.t.Attempt()
 	followUp := s.isFollowUp()
 	a.Outcome = AttemptCancelled
-	if f.Commit != "" && !followUp { // what is green stays on the branch
+	if f.Commit != "" && !followUp { // a green head stays on the branch
 		s.push(f.Commit)
 	} else {
-		s.remember()
+		s.commitFinalMemory()
 	}
 	s.because("attempt %d was stopped", a.Number)
-	s.ended()
+	s.beginIfIdle()
 }
 
-// refusedLate records that an ended run's work in progress could not be kept.
-func (s *step) refusedLate() {
-	s.remember()
+// pushRefusedLate records that an ended run's work in progress could not be kept.
+func (s *step) pushRefusedLate() {
+	s.commitFinalMemory()
 	s.because("what attempt %d had done was not pushed: %s", s.number(), s.e.Fact.(PushRefused).Reason)
-	s.ended()
+	s.beginIfIdle()
 }
 
-// working reports whether something of an attempt is still under way.
-func (s *step) working() bool {
+// busy reports whether an effect of an attempt is pending.
+func (s *step) busy() bool {
 	return s.pending(DoAttempt) || s.pending(DoAggregate) || s.pending(DoPush)
 }
 
-// ended lets a restarted task begin once nothing of its last run is under way.
-func (s *step) ended() {
-	if s.t.State == Queued && !s.pending(DoBegin) && !s.working() {
+// beginIfIdle lets a restarted task begin once no effect of its last run is pending.
+func (s *step) beginIfIdle() {
+	if s.t.State == Queued && !s.pending(DoBegin) && !s.busy() {
 		s.begin()
 	}
 }
 
-// pushRefused handles a branch that moved under the attempt, and a change that
-// GitHub does not take.
+// pushRefused handles a branch that moved during the attempt, and a change that
+// GitHub rejects.
 func (s *step) pushRefused() {
 	f := s.e.Fact.(PushRefused)
 	a := s.t.Attempt()
@@ -435,7 +437,7 @@ func (s *step) pushRefused() {
 	if f.Lost {
 		held, next = "what the last attempts made was lost each time", "what attempt %d made is lost; the next makes it again"
 	}
-	if s.t.inARow(AttemptError) >= maxInARow {
+	if s.t.consecutive(AttemptError) >= maxConsecutive {
 		s.enter(Queued)
 		s.hold(PausedByPushes, held)
 		s.begin()
@@ -446,13 +448,13 @@ func (s *step) pushRefused() {
 
 func (s *step) pullOpened() {
 	f := s.e.Fact.(PullOpened)
-	s.showIn(f)
+	s.setPull(f)
 	s.enter(Checking)
 	s.watch()
 	s.because("%s #%d shows the change; the checks of %s decide", s.t.Pull.kind(), f.Number, s.t.Head.Short())
 }
 
-// ask puts the agent's own question to a person, on the task's issue.
+// ask posts the agent's question on the task's issue.
 func (s *step) ask(a Ask) {
 	opts := make([]Option, 0, len(a.Options))
 	for i, text := range a.Options[:min(len(a.Options), 4)] {
@@ -462,8 +464,8 @@ func (s *step) ask(a Ask) {
 	s.because("the task is ambiguous: the agent asks before it works")
 }
 
-// forgetPrompt takes back a prompt that only the present attempt used.
-func (s *step) forgetPrompt(hash string) {
+// dropPrompt removes a prompt that only the present attempt used.
+func (s *step) dropPrompt(hash string) {
 	before := func(a Attempt) bool { return a.PromptHash == hash && a.Worked() }
 	if slices.ContainsFunc(s.t.Attempts[:s.number()-1], before) {
 		return
@@ -478,22 +480,22 @@ func withSignal(have []Signal, add Signal) []Signal {
 	return append(slices.Clip(have), add)
 }
 
-// lookGap is how long the gate waits before it looks again unasked: from the
-// settle time, doubling, at most maxLookGap.
-func lookGap(settle time.Duration, looks int) time.Duration {
-	return min(max(settle, minLookGap)<<min(looks, 12), maxLookGap)
+// lookInterval returns the wait before the gate's next look without a hint: from the
+// settle time, doubling, at most maxLookInterval.
+func lookInterval(settle time.Duration, looks int) time.Duration {
+	return min(max(settle, minLookInterval)<<min(looks, 12), maxLookInterval)
 }
 
-// pullKept notes a pull request that was opened after the task had moved on.
-func (s *step) pullKept() {
+// pullOpenedLate records a pull request that was opened after the task had moved on.
+func (s *step) pullOpenedLate() {
 	f := s.e.Fact.(PullOpened)
-	s.showIn(f)
+	s.setPull(f)
 	s.because("%s #%d was opened after the task had moved on", s.t.Pull.kind(), f.Number)
 }
 
-// showIn notes the pull request that shows the branch. Whether one that was known
-// is a draft is known better here.
-func (s *step) showIn(f PullOpened) {
+// setPull records the pull request of the branch. For the known pull request it keeps
+// the recorded draft state, which is more recent.
+func (s *step) setPull(f PullOpened) {
 	p := Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL, Draft: f.Draft, Merged: s.t.Pull.Merged}
 	if s.t.Pull.Number == f.Number {
 		p.Draft, p.Readied, p.LeftDraft = s.t.Pull.Draft, s.t.Pull.Readied, s.t.Pull.LeftDraft
@@ -502,7 +504,7 @@ func (s *step) showIn(f PullOpened) {
 	s.t.Pull = p
 }
 
-// kind is what a pull request is, for people.
+// kind returns "draft pull request" or "pull request".
 func (p Pull) kind() string {
 	if p.Draft {
 		return "draft pull request"
@@ -510,7 +512,7 @@ func (p Pull) kind() string {
 	return "pull request"
 }
 
-// progressed notes how far the attempt has come, for people who look.
+// progressed records the attempt's progress, for people.
 func (s *step) progressed() {
 	f, a := s.e.Fact.(Progressed), s.t.Attempt()
 	if a == nil || f.Attempt != a.Number || !a.EndedAt.IsZero() || a.Progress != nil && f.Turn <= a.Progress.Turn {

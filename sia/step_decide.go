@@ -9,70 +9,70 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// What follows an attempt that failed, whether a person is asked, and who works are
-// decided by the policies in force (docs/decisions.md). Step asks with one effect and moves
-// on the one fact that answers; it knows the choices, not why they are made.
+// The policies in force (docs/decisions.md) decide what follows a failed attempt, whether a
+// person is asked, and who works. Step asks with one effect and moves on the fact that answers;
+// it handles the choices and does not contain the reasons for them.
 
-// The choices that Step knows.
+// The choices that Step handles.
 const (
-	ChooseSIA        = "sia"         // recover: SIA works out why and changes the approach
-	ChooseRetry      = "retry"       // recover: the same once more
+	ChooseSIA        = "sia"         // recover: SIA diagnoses the failure and changes the approach
+	ChooseRetry      = "retry"       // recover: the same again
 	ChooseRerun      = "rerun"       // recover: the checks are run again after a while
 	ChooseOtherCoder = "other-coder" // recover: the same by another coder
 	ChoosePerson     = "person"      // recover: a person is asked
 	ChooseAbandon    = "abandon"     // recover: the task ends
-	ChooseGoOn       = "go on"       // escalate: with the next approach
-	ChooseAsk        = "ask now"     // escalate: a person, before it begins
+	ChooseGoOn       = "go on"       // escalate: continue with the next approach
+	ChooseAsk        = "ask now"     // escalate: ask a person before the next approach begins
 	ChooseNextRacer  = "next-racer"  // recover: the change of the next best racer is checked
-	ChooseNobody     = ""            // assign: for nobody left does the chance justify the cost
+	ChooseNobody     = ""            // assign: no remaining coder's chance justifies its cost
 )
 
-// Opening is what the next attempt begins with, while it is decided who works.
+// Opening contains the inputs of the next attempt while its structure and coder are being chosen.
 type Opening struct {
-	Hash            string   `json:"hash" mask:"-"` // of its prompt
+	Hash            string   `json:"hash" mask:"-"` // of the attempt's prompt
 	LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
 	LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
-	// how the attempt's work hangs together; empty: that is being decided
+	// structure of the attempt's work; empty: being decided
 	Structure plan.Structure `json:"structure,omitempty"`
-	Shape     string         `json:"shape,omitempty"`     // why so, for people
-	Parallel  int            `json:"parallel,omitempty"`  // runs at once, at most
-	MaxParts  int            `json:"max_parts,omitempty"` // of a plan
+	Shape     string         `json:"shape,omitempty"`     // reason for Structure, for people
+	Parallel  int            `json:"parallel,omitempty"`  // maximum number of concurrent runs
+	MaxParts  int            `json:"max_parts,omitempty"` // maximum number of parts of a plan
 }
 
-// Decided: the answer to the question that a decide effect put.
+// Decided: the answer to the question of a decide effect.
 type Decided struct {
 	Type     DecisionType `json:"type"`
 	Choice   string       `json:"choice" mask:"-"`
 	Decision string       `json:"decision" mask:"-"` // id in the log
-	Reason   string       `json:"reason,omitempty"`  // for people; empty where there was no choice
+	Reason   string       `json:"reason,omitempty"`  // for people; empty if there was no choice
 	Wait     Duration     `json:"wait,omitempty"`
 	Agent    string       `json:"agent,omitempty"` // assign: the chosen coder's agent and model
 
-	Hold  string `json:"hold,omitempty"`  // assign: as [Begun.Hold], of what others took since
-	Aside bool   `json:"aside,omitempty"` // assign: as [Begun.Aside]
+	Hold  string `json:"hold,omitempty"`  // assign: as Begun.Hold, because other tasks have used the budget since
+	Aside bool   `json:"aside,omitempty"` // assign: as Begun.Aside
 
-	Racers   []Racer `json:"racers,omitempty"`    // assign: all who work on the attempt at once, where several do
-	AtOnce   int     `json:"at_once,omitempty"`   // decompose: runs at once, at most
-	MaxParts int     `json:"max_parts,omitempty"` // decompose: parts of a plan, at most
+	Racers   []Racer `json:"racers,omitempty"`    // assign: all coders of the attempt, if there are several
+	AtOnce   int     `json:"at_once,omitempty"`   // decompose: maximum number of concurrent runs
+	MaxParts int     `json:"max_parts,omitempty"` // decompose: maximum number of parts of a plan
 }
 
-// Racer is one of several who work on the same attempt.
+// Racer is one of several coders that work on the same attempt.
 type Racer struct {
-	Coder string `json:"coder" mask:"-"`  // its name in the server's configuration
+	Coder string `json:"coder" mask:"-"`  // the coder's name in the server's configuration
 	Agent string `json:"agent,omitempty"` // agent and model
 }
 
-// Kind names the fact.
+// Kind returns the kind of the fact.
 func (Decided) Kind() Kind { return KDecided }
 
-// decide puts a question to the policies in force.
+// decide asks the policies in force a question.
 func (s *step) decide(question DecisionType) {
-	s.soon = true
+	s.deferSync = true
 	s.emitEffect(DoDecide, s.number(), string(question)+"-"+s.v(), Effect{Question: question})
 }
 
-// asking is the question that the state waits for an answer to.
-func (s *step) asking(state State) DecisionType {
+// openDecision returns the question to which a state waits for an answer.
+func (s *step) openDecision(state State) DecisionType {
 	a := s.t.Attempt()
 	switch {
 	case state == Working && a.Asking > 0 && a.Parts[a.Asking-1].Elsewhere:
@@ -92,8 +92,8 @@ func (s *step) asking(state State) DecisionType {
 // decided moves on an answer.
 func (s *step) decided() {
 	f := s.e.Fact.(Decided)
-	early := f.Type == DecideAssign && s.t.Opening != nil // it was asked by a version that knew no structures
-	if f.Type != s.asking(s.t.State) && !early {
+	early := f.Type == DecideAssign && s.t.Opening != nil // asked by a version without structures
+	if f.Type != s.openDecision(s.t.State) && !early {
 		s.ignore(late)
 		return
 	}
@@ -103,18 +103,18 @@ func (s *step) decided() {
 	}
 	switch f.Type {
 	case DecideDecompose:
-		s.shaped(f)
+		s.decomposeDecided(f)
 	case DecideRecover:
-		s.recovered(f)
+		s.recoverDecided(f)
 	case DecideEscalate:
-		s.approached(f)
+		s.escalateDecided(f)
 	case DecideAssign:
-		s.assigned(f)
+		s.assignDecided(f)
 	}
 }
 
-// recovered goes on after an attempt that failed.
-func (s *step) recovered(f Decided) {
+// recoverDecided continues after a failed attempt.
+func (s *step) recoverDecided(f Decided) {
 	a := s.t.Attempt()
 	switch f.Choice {
 	case ChooseNextRacer:
@@ -122,16 +122,16 @@ func (s *step) recovered(f Decided) {
 			s.ignore(late)
 			return
 		}
-		s.takeBackFailure()
+		s.undoFailure()
 		s.pushRacer()
 	case ChooseRetry:
 		s.proceedAfter(f.Wait.D(), fmt.Sprintf("failed attempt %d: the same again, because %s", a.Number, f.Reason))
 	case ChooseRerun:
-		if a.Lost() > 0 { // the checks can't say that what is missing is there
+		if a.Lost() > 0 { // a re-run can't supply the missing part
 			s.diagnose(a.Signals)
 			return
 		}
-		s.waitOut(f)
+		s.rerunLater(f)
 	case ChooseOtherCoder:
 		s.t.Elsewhere = true
 		s.proceed(fmt.Sprintf("failed attempt %d: another coder tries the same, because %s", a.Number, f.Reason))
@@ -145,26 +145,26 @@ func (s *step) recovered(f Decided) {
 	}
 }
 
-// waitOut takes back that the attempt failed, and has its red checks run again after a
-// while.
-func (s *step) waitOut(f Decided) {
-	s.takeBackFailure()
+// rerunLater undoes the attempt's failure, and requests a re-run of its red checks after a
+// delay.
+func (s *step) rerunLater(f Decided) {
+	s.undoFailure()
 	g, at := s.t.Gate, s.e.At.Add(f.Wait.D())
 	s.enter(Checking)
 	s.t.Gate = GateState{Seq: g.Seq, Since: at, Weighing: g.Weighing, Reruns: g.Reruns, Doubted: g.Doubted,
 		Waits: g.Waits + 1}
 	s.emitEffect(DoRerun, s.number(), "wait-"+s.v(), Effect{At: at, SHA: s.t.Head, CheckIDs: g.Failed})
-	s.look(at.Add(lookGap(s.t.Settings.Checks.Settle.D(), 1)))
+	s.look(at.Add(lookInterval(s.t.Settings.Checks.Settle.D(), 1)))
 	s.because("not the attempt's doing: the checks are run again at %s, because %s",
 		at.UTC().Format(time.TimeOnly), f.Reason)
 }
 
-// takeBackFailure undoes what outcome and fail noted of the present attempt.
-func (s *step) takeBackFailure() {
+// undoFailure undoes what outcome and fail recorded about the present attempt.
+func (s *step) undoFailure() {
 	a := s.t.Attempt()
 	a.Outcome, a.Signals = "", nil
 	s.t.Failures--
-	before, after := AttemptOutcome(""), 0 // of earlier attempts on the same prompt; the first after the last diagnosis
+	before, after := AttemptOutcome(""), 0 // last earlier outcome on the prompt; attempt before the last intervention
 	if n := len(s.t.Interventions); n > 0 {
 		after = s.t.Interventions[n-1].After
 	}
@@ -186,22 +186,22 @@ func (s *step) takeBackFailure() {
 	}
 }
 
-// approached goes on with a diagnosis, or asks a person before its approach begins.
-func (s *step) approached(f Decided) {
+// escalateDecided continues with a diagnosis, or asks a person before its approach begins.
+func (s *step) escalateDecided(f Decided) {
 	if f.Choice != ChooseAsk {
 		s.review()
 		return
 	}
 	d := s.t.Next.Diagnosis
-	e := howToGoOn(d, s.lastFailure())
+	e := diagnosisQuestion(d, s.lastFailure())
 	e.Early = f.Reason
 	s.t.Next = nil
 	s.open(e)
 	s.because("a person is asked before another approach: %s", f.Reason)
 }
 
-// assigned begins the attempt with the coder that was chosen.
-func (s *step) assigned(f Decided) {
+// assignDecided begins the attempt with the chosen coder.
+func (s *step) assignDecided(f Decided) {
 	o := s.t.Opening
 	if o == nil {
 		s.ignore(late)
@@ -209,7 +209,7 @@ func (s *step) assigned(f Decided) {
 	}
 	s.t.Opening = nil
 	if f.Choice == ChooseNobody && s.followsUp() {
-		s.leaveOmission("no follow-up: " + f.Reason)
+		s.abandonFollowUp("no follow-up: " + f.Reason)
 		return
 	}
 	if f.Choice == ChooseNobody {
@@ -218,14 +218,14 @@ func (s *step) assigned(f Decided) {
 		return
 	}
 	if f.Hold != "" && s.followsUp() {
-		s.leaveOmission("no follow-up: " + f.Hold)
+		s.abandonFollowUp("no follow-up: " + f.Hold)
 		return
 	}
 	if f.Hold != "" {
-		s.noRoom(f.Hold, f.Aside)
+		s.waitForBudget(f.Hold, f.Aside)
 		return
 	}
-	plans, left := s.plans(), s.t.Credits.Left()
+	plans, left := s.mustPlan(), s.t.Credits.Left()
 	known := slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == o.Hash })
 	if !plans && !known {
 		s.t.Prompts = append(s.t.Prompts, Prompt{Version: len(s.t.Prompts) + 1, Hash: o.Hash, Technique: s.t.Brief.Technique})
@@ -235,7 +235,7 @@ func (s *step) assigned(f Decided) {
 		Technique: s.t.Brief.Technique, Planning: plans,
 		LessonsShown: o.LessonsShown, LessonsWithheld: o.LessonsWithheld,
 		Answers: len(s.t.Brief.Answers), Asked: s.t.Brief.Asked != nil, Demands: len(s.t.Brief.Demands),
-		Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
+		Reserved: s.t.Credits.reserve(max(Credit, left-left/overheadDivisor)),
 	}
 	if from := s.t.StartsAt(); from != s.t.BaseSHA {
 		a.From = from
@@ -262,7 +262,7 @@ func (s *step) assigned(f Decided) {
 	s.because("%s", why)
 }
 
-// FailedCoders are the coders of this run that failed, in order, each as often as it did.
+// FailedCoders returns the coders that failed in this run, in order, one entry for each failure.
 func (t *Task) FailedCoders() (names []string) {
 	for _, a := range t.Attempts[min(t.Earlier, len(t.Attempts)):] {
 		names = append(names, a.FailedCoders()...)
@@ -270,5 +270,5 @@ func (t *Task) FailedCoders() (names []string) {
 	return names
 }
 
-// InARow is how many of the last attempts failed on the same instructions.
-func (t *Task) InARow() int { return t.inARow(AttemptFail) }
+// InARow returns how many of the last attempts in a row failed on the same instructions.
+func (t *Task) InARow() int { return t.consecutive(AttemptFail) }

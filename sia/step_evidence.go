@@ -1,7 +1,7 @@
 package sia
 
-// runTests has the tests that the present head can reach run, beside its checks, once for each head that SIA pushed.
-// What runs for an earlier head is ended.
+// runTests runs the tests that the present head can reach, in parallel to its checks, once for each head that SIA
+// pushed. It cancels a run for an earlier head.
 func (s *step) runTests() {
 	if e := s.t.Gate.Evidence; e != nil && e.Head == s.t.Head && e.Base == s.t.BaseSHA {
 		return
@@ -10,14 +10,14 @@ func (s *step) runTests() {
 	for _, key := range s.pendingKeys(DoEvidence) {
 		s.emitEffect(DoCancel, s.number(), "tests-"+s.v(), Effect{TargetKey: key})
 	}
-	s.forget(func(k EffectKind) bool { return k == DoEvidence })
+	s.dropPending(func(k EffectKind) bool { return k == DoEvidence })
 	if s.t.Settings.Checks.Evidence == 0 || s.t.HeadBy != (Actor{}) {
 		return
 	}
 	s.emitEffect(DoEvidence, s.number(), s.v(), Effect{SHA: s.t.Head})
 }
 
-// evidenced keeps what the tests have shown, and has the gate look where it waits for that.
+// evidenced records the test results, and schedules a look if the gate waits for them.
 func (s *step) evidenced() {
 	e := s.e.Fact.(Evidenced).Evidence
 	if e.Head != s.t.Head {

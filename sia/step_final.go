@@ -1,9 +1,10 @@
 package sia
 
-// finalReviewFirst has a fresh reviewer read a green head before it is marked ready, once
-// for each head. A head that a person pushed is theirs to answer for, and is not read.
-// What it finds not to be done starts one follow-up attempt; beyond that it is for people.
-func (s *step) finalReviewFirst() bool {
+// startFinalReview lets a fresh reviewer read a green head before it is marked ready, once for
+// each head, and reports whether the task waits for that. A head that a person pushed is not
+// reviewed: that person is responsible for it. Unmet demands start one follow-up attempt;
+// everything else in the review is for people.
+func (s *step) startFinalReview() bool {
 	switch r := s.t.Final; {
 	case !s.t.Settings.Review.Final || s.t.HeadBy != (Actor{}) || r.Of(s.t.Head) && r.Done:
 		return false
@@ -15,12 +16,12 @@ func (s *step) finalReviewFirst() bool {
 	}
 	s.t.Final = &FinalReview{SHA: s.t.Head}
 	s.emitEffect(DoFinalReview, s.number(), s.v(), Effect{SHA: s.t.Head})
-	s.soon = true
+	s.deferSync = true
 	s.because("every required check is green on %s; a fresh reviewer reads the change first", s.t.Head.Short())
 	return true
 }
 
-// finalReviewed notes what the reviewer said, and goes on.
+// finalReviewed records the review, and continues.
 func (s *step) finalReviewed() {
 	f := s.e.Fact.(FinalReviewed)
 	s.t.Credits.spend(f.Cost)
@@ -28,12 +29,12 @@ func (s *step) finalReviewed() {
 		s.because("the head has changed since %s was read", f.Review.SHA.Short())
 		return
 	}
-	s.omits(f)
+	s.recordOmission(f)
 	s.afterFinalReview(f.Review)
 }
 
-// finalReviewLost goes on without what could not be asked for.
-func (s *step) finalReviewLost(reason string) {
+// finalReviewFailed continues without a review.
+func (s *step) finalReviewFailed(reason string) {
 	if !s.t.Final.Of(s.t.Head) || s.t.Final.Done {
 		s.because("the final review of an earlier head failed: %s", reason)
 		return
@@ -41,8 +42,8 @@ func (s *step) finalReviewLost(reason string) {
 	s.afterFinalReview(FinalReview{SHA: s.t.Head, Why: reason})
 }
 
-// afterFinalReview marks the pull request ready, or has the gate look where it need not be.
-// Where checks changed meanwhile, the gate looks first.
+// afterFinalReview marks the pull request ready, or schedules a look if it need not be marked.
+// If checks changed meanwhile, the gate looks first.
 func (s *step) afterFinalReview(r FinalReview) {
 	r.Done = true
 	s.t.Final = &r
@@ -60,10 +61,10 @@ func (s *step) afterFinalReview(r FinalReview) {
 	case g.Hint.After(g.Due):
 		s.look(g.Hint.Add(s.t.Settings.Checks.Settle.D()))
 		s.because("%s; checks changed meanwhile, and SIA looks at them first", said)
-	case s.followUpFirst(), s.readyFirst(said):
+	case s.startFollowUp(), s.startReady(said):
 	default:
 		s.look(s.e.At)
-		s.soon = true
+		s.deferSync = true
 		s.because("%s; one more look follows", said)
 	}
 }

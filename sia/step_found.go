@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// found takes up a pull request that is not what the task knows, before anything is concluded about its checks. What
-// somebody else did is followed as if a webhook had reported it.
-func (s *step) found(f Found) {
+// applyFound applies a difference between the pull request and the task's record, before any conclusion about its
+// checks. It handles a change by somebody else as if a webhook had reported it.
+func (s *step) applyFound(f Found) {
 	switch {
 	case f.Merged || f.Closed:
 		s.closePull(PullClosed{Merged: f.Merged, Head: f.Head})
@@ -16,28 +16,27 @@ func (s *step) found(f Found) {
 	case f.Base != "":
 		s.retarget(Retargeted{Base: f.Base, SHA: f.BaseAt})
 	case s.t.State == Passed:
-		s.followAfter(f.Head, f.By)
+		s.recordMove(f.Head, f.By)
 	default:
 		s.follow(f.Head, f.By)
 	}
 }
 
-// MovedTo reports whether a pull request's head tells that somebody else than SIA pushed. For a while after an
-// attempt's push it may be the head of before: GitHub's servers hear of a push one after the other.
+// MovedTo reports whether a pull request's head shows that somebody other than SIA pushed. lagged means that GitHub may
+// still report an earlier head shortly after an attempt's push, because its servers are eventually consistent.
 func (t *Task) MovedTo(head SHA, lagged bool) bool {
 	if head == "" || head == t.Head || t.pending(DoUpdate) || t.pending(DoTakeBack) {
-		return false // what stands there is known, or may be SIA's own
+		return false // the head is known, or may be SIA's own
 	}
 	former := slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == head })
 	return !former || !lagged
 }
 
-// retargeted follows the pull request to another base branch.
+// retargeted applies a change of the pull request's base branch.
 func (s *step) retargeted() { s.retarget(s.e.Fact.(Retargeted)) }
 
-// retarget makes another branch the base. Its rules hold from now on, and its head is what the change is compared with;
-// what that shows of files that only differ between the two bases a person is asked about. The next attempt reads
-// settings and base again.
+// retarget sets another base branch. From now on its rules apply, and the change is compared with its head; a person is
+// asked about protected files that only differ between the two bases. The next attempt reads settings and base again.
 func (s *step) retarget(f Retargeted) {
 	if f.Base == "" || f.Base == s.t.BaseBranch {
 		s.ignore("the pull request is to be merged into `%s`, as it was", s.t.BaseBranch)
@@ -57,9 +56,9 @@ func (s *step) retarget(f Retargeted) {
 		f.Base)
 }
 
-// seenAfterPass has a passed pull request looked at when a check of its head is said to have turned red, or, where one
-// has, to have changed.
-func (s *step) seenAfterPass() {
+// checkSeenAfterPass schedules a look at a passed pull request when a check of its head is reported as failed, or, if
+// one is red already, as changed.
+func (s *step) checkSeenAfterPass() {
 	f := s.e.Fact.(CheckSeen)
 	switch {
 	case !f.Bad && (s.t.Afterwards == nil || len(s.t.Afterwards.Red) == 0), f.SHA != s.t.Head, s.t.Pull.Number == 0,
@@ -74,13 +73,13 @@ func (s *step) seenAfterPass() {
 	}
 }
 
-// watched notes what a look showed after the pass. The pass stays with its commit.
+// watched records the result of a look after the pass. It does not change the verdict.
 func (s *step) watched() {
 	f := s.e.Fact.(Watched)
 	before := s.t.Afterwards
 	switch {
 	case f.Found != nil:
-		s.found(*f.Found)
+		s.applyFound(*f.Found)
 	case f.SHA != s.t.Head:
 		s.ignore(late)
 	case len(f.Red) == 0 && before == nil || before != nil && sameNames(f.Red, before.Red):
@@ -94,7 +93,7 @@ func (s *step) watched() {
 	}
 }
 
-// Stands reports whether a look after the pass shows what the task knows already.
+// Stands reports whether a look after the pass shows nothing new.
 func (t *Task) Stands(f Watched) bool {
 	if o := f.Found; o != nil {
 		open := !o.Closed && !o.Merged && !o.Gone && o.Base == ""
@@ -113,7 +112,7 @@ func sameNames(a, b []Check) bool {
 	return slices.EqualFunc(a, b, func(x, y Check) bool { return x.Name == y.Name })
 }
 
-// withReported adds what reported to what had, the newest last, at most MaxReported.
+// withReported appends the checks in now to had, without duplicates, the newest last, at most MaxReported.
 func withReported(had, now []Reported) []Reported {
 	out := slices.DeleteFunc(slices.Clone(had), func(r Reported) bool { return slices.Contains(now, r) })
 	out = append(out, now...)

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// watch begins to watch the present head.
+// watch starts to watch the checks of the present head.
 func (s *step) watch() {
 	g := s.t.Gate
 	s.t.Gate = GateState{Seq: g.Seq, Since: s.e.At, Weighing: g.Weighing, Evidence: g.Evidence}
@@ -17,15 +17,14 @@ func (s *step) watch() {
 	s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D()))
 }
 
-// look schedules the gate's next look; an earlier one that has not run yet is
-// superseded.
+// look schedules the gate's next look, and replaces one that has not run yet.
 func (s *step) look(due time.Time) {
 	s.t.Gate.Seq++
 	s.t.Gate.Due = due
 	s.emitEffect(DoGate, s.number(), fmt.Sprintf("%d", s.t.Gate.Seq), Effect{At: due, SHA: s.t.Head, Seq: s.t.Gate.Seq})
 }
 
-// checkSeen brings the gate's look forward: settle time after the hint.
+// checkSeen moves the gate's look forward, to settle time after the hint.
 func (s *step) checkSeen() {
 	f := s.e.Fact.(CheckSeen)
 	if f.SHA != s.t.Head {
@@ -51,12 +50,12 @@ func (s *step) judged() {
 		return
 	}
 	if f.Found != nil {
-		s.found(*f.Found)
+		s.applyFound(*f.Found)
 		return
 	}
-	s.takeLook(f)
+	s.recordLook(f)
 	if f.Same {
-		s.takeSame()
+		s.adoptHead()
 		return
 	}
 	settle := s.t.Settings.Checks.Settle.D()
@@ -69,12 +68,12 @@ func (s *step) judged() {
 		s.takeBack(AttemptError, fmt.Sprintf("`%s` moved in its way", s.t.BaseBranch))
 		return
 	}
-	if s.outdated(f) {
+	if s.updateFirst(f) {
 		return
 	}
 	if f.Verdict == VerdictRed && f.Looked.Before(g.Since) {
 		s.because("the checks are run again at %s; until then the red ones say nothing", g.Since.UTC().Format(time.TimeOnly))
-		s.look(g.Since.Add(lookGap(settle, 1)))
+		s.look(g.Since.Add(lookInterval(settle, 1)))
 		return
 	}
 	deadline := g.Since.Add(s.t.Settings.Checks.Wait.D())
@@ -87,7 +86,7 @@ func (s *step) judged() {
 		g.Reruns++
 		g.Looks = 0
 		s.emitEffect(DoRerun, s.number(), fmt.Sprintf("%d", g.Seq), Effect{SHA: f.SHA, CheckIDs: f.RerunIDs})
-		s.look(s.e.At.Add(lookGap(settle, 1)))
+		s.look(s.e.At.Add(lookInterval(settle, 1)))
 		why := "not the attempt's doing"
 		if f.Doubt != nil {
 			g.Doubted = true
@@ -98,17 +97,17 @@ func (s *step) judged() {
 	case VerdictTampered:
 		s.tampered(f.Weigh)
 	case VerdictBlocked:
-		if f.Guarded && s.readyFirst("a required check did not report, and the pull request is a draft") {
+		if f.Guarded && s.startReady("a required check did not report, and the pull request is a draft") {
 			return
 		}
 		if s.judgesFollowUp() {
 			s.takeBack(AttemptError, fmt.Sprintf("%s waits for a person", f.Blocked[0].Check))
 			return
 		}
-		s.open(blockedChecks(&s.t, f.Blocked))
+		s.open(blockedQuestion(&s.t, f.Blocked))
 		s.because("%s says nothing before a person acts, so one is asked: it %s", f.Blocked[0].Check, f.Blocked[0].Reason)
 	case VerdictNone:
-		if f.Guarded && s.readyFirst("every check was skipped, and the pull request is a draft") {
+		if f.Guarded && s.startReady("every check was skipped, and the pull request is a draft") {
 			return
 		}
 		if !s.e.At.Before(deadline) && s.judgesFollowUp() {
@@ -116,7 +115,7 @@ func (s *step) judged() {
 			return
 		}
 		if !s.e.At.Before(deadline) {
-			s.open(noChecks(&s.t))
+			s.open(noChecksQuestion(&s.t))
 			s.because("%s within %s: there is no signal, so a person is asked", noSignal(f), s.t.Settings.Checks.Wait.D())
 			return
 		}
@@ -132,10 +131,10 @@ func (s *step) judged() {
 	}
 }
 
-// takeLook keeps what a look at the present head showed.
-func (s *step) takeLook(f Judged) {
+// recordLook records the result of a look at the present head.
+func (s *step) recordLook(f Judged) {
 	if f.Base != "" {
-		s.standsOn(f.Base)
+		s.setBase(f.Base)
 		s.t.Gate.Based = true
 	}
 	s.t.Checks, s.t.Gate.Explain, s.t.MergeRules = f.Checks, f.Explain, f.MergeRules
@@ -145,8 +144,8 @@ func (s *step) takeLook(f Judged) {
 	}
 }
 
-// takeSame makes a head of the attempt's, which somebody updated by what was new on the base.
-func (s *step) takeSame() {
+// adoptHead takes over, as the attempt's head, a push by somebody else that only merged new commits of the base.
+func (s *step) adoptHead() {
 	s.because("%s updated the branch from `%s`; what the attempt changed is the same on %s", s.t.HeadBy.Mention(),
 		s.t.BaseBranch, s.t.Head.Short())
 	s.replaceHead(s.t.Attempt().Head, s.t.Head)
@@ -154,7 +153,7 @@ func (s *step) takeSame() {
 	s.watch()
 }
 
-// noSignal says in what way the checks say nothing.
+// noSignal describes why the checks have no usable result.
 func noSignal(f Judged) string {
 	switch {
 	case slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Colour == Green && c.Required }):
@@ -167,10 +166,10 @@ func noSignal(f Judged) string {
 	return "no check has reported"
 }
 
-// lookLater schedules the next unasked look.
+// lookLater schedules the next look without a hint.
 func (s *step) lookLater(settle time.Duration, deadline time.Time) {
 	g := &s.t.Gate
-	due := s.e.At.Add(lookGap(settle, g.Looks))
+	due := s.e.At.Add(lookInterval(settle, g.Looks))
 	g.Looks++
 	if quiet := g.Hint.Add(settle); quiet.After(s.e.At) && quiet.Before(due) {
 		due = quiet
@@ -184,13 +183,13 @@ func (s *step) lookLater(settle time.Duration, deadline time.Time) {
 // pass is the only way into Passed: a green verdict on the present head.
 func (s *step) pass() {
 	study := s.studyFix()
-	s.closeOmission("") // where the follow-up is green, it is done
+	s.closeFollowUp("") // a green follow-up is done
 	s.closeGreen()
 	s.respond(s.t.Head, "")
 	s.t.Next = nil
-	s.forgetNext()
+	s.dropNext()
 	s.enter(Passed)
-	if study { // then memory follows it
+	if study { // memory is committed after it
 		s.emitEffect(DoStudy, s.number(), s.v(), Effect{SHA: s.t.Head})
 	} else {
 		s.emit(DoMemory, s.number(), s.v())
@@ -211,13 +210,13 @@ func (s *step) closeGreen() {
 	if a.Head == s.t.Head {
 		s.outcome(AttemptPass)
 	} else if a.Outcome == "" {
-		s.unjudged(fmt.Sprintf("%s pushed on top of it, and with that the checks are green", s.t.HeadBy.Mention()))
+		s.closeUnjudged(fmt.Sprintf("%s pushed on top of it, and with that the checks are green", s.t.HeadBy.Mention()))
 	}
 }
 
-// unjudged closes the present attempt without a verdict: what the checks say is about somebody else's push. Nothing is
-// learned from it about the attempt's technique.
-func (s *step) unjudged(reason string) {
+// closeUnjudged closes the present attempt without a verdict, because the checks' results are about somebody else's
+// push. The attempt's technique is not rated.
+func (s *step) closeUnjudged(reason string) {
 	a := s.t.Attempt()
 	a.Outcome, a.Reason = AttemptError, reason
 	if a.EndedAt.IsZero() {
@@ -225,14 +224,14 @@ func (s *step) unjudged(reason string) {
 	}
 }
 
-// leftUnchanged closes the present attempt, which left a green head as it is. Whether what it was given is missing at
-// all is a reviewer's opinion, so nothing is learned from it.
-func (s *step) leftUnchanged() {
+// closeUnchanged closes the present attempt, which left a green head unchanged. Whether anything was missing is only a
+// reviewer's opinion, so the attempt is not rated.
+func (s *step) closeUnchanged() {
 	s.outcome(AttemptUnchanged)
-	s.t.Attempt().Signals = nil // they say that it failed
+	s.t.Attempt().Signals = nil // they are reasons for a failure
 }
 
-// outcome closes the present attempt and what depends on it.
+// outcome closes the present attempt, and records the outcome in its prompt and intervention.
 func (s *step) outcome(o AttemptOutcome) {
 	a := s.t.Attempt()
 	a.Outcome = o
@@ -251,7 +250,7 @@ func (s *step) outcome(o AttemptOutcome) {
 	}
 }
 
-// red handles a red verdict that is the attempt's doing.
+// red handles a red verdict.
 func (s *step) red(f Judged) {
 	if s.t.HeadBy != (Actor{}) && s.t.Escalation != nil && !s.t.Escalation.Answered {
 		if e := s.t.Escalation; e.URL == "" && !s.pending(DoEscalate) {
@@ -274,7 +273,7 @@ func (s *step) red(f Judged) {
 		return
 	}
 	why := fmt.Sprintf("the checks of %s's push are red; the next attempt starts there", s.t.HeadBy.Mention())
-	if s.number() <= s.t.Earlier || !a.Worked() { // nothing of the agent's is on the branch that could be to blame
+	if s.number() <= s.t.Earlier || !a.Worked() { // no agent's change of this run is on the branch
 		s.proceed(why)
 		return
 	}
@@ -288,14 +287,14 @@ func (s *step) red(f Judged) {
 	s.fail(f.Signals)
 }
 
-// redByOthers goes on from a push that is not SIA's and that made checks red. The attempt before it is not to blame:
-// its own commit was never judged.
+// redByOthers continues from somebody else's push that made checks red. The attempt before it has not failed: its own
+// commit was never judged.
 func (s *step) redByOthers(f Judged, why string) {
 	if s.t.Attempt().Outcome == "" {
-		s.unjudged(fmt.Sprintf("%s pushed on top of it, and the checks of that push are red", s.t.HeadBy.Mention()))
+		s.closeUnjudged(fmt.Sprintf("%s pushed on top of it, and the checks of that push are red", s.t.HeadBy.Mention()))
 		s.t.Attempt().Failures, s.t.Attempt().Passing = f.Failures, greenNames(f.Checks)
 	}
-	if s.t.inARow(AttemptError) >= maxInARow {
+	if s.t.consecutive(AttemptError) >= maxConsecutive {
 		s.enter(Queued)
 		s.hold(PausedByPushes, fmt.Sprintf("%s pushes to the branch whenever an attempt ends, and the checks turn red",
 			s.t.HeadBy.Mention()))
@@ -305,7 +304,7 @@ func (s *step) redByOthers(f Judged, why string) {
 	s.proceed(why)
 }
 
-// fail ends the present attempt as failed, and has it decided what follows.
+// fail ends the present attempt as failed, and asks the policies what follows.
 func (s *step) fail(signals []Signal) {
 	s.outcome(AttemptFail)
 	s.t.Attempt().Signals = signals
@@ -313,11 +312,11 @@ func (s *step) fail(signals []Signal) {
 	s.t.Next, s.t.Rounds, s.t.Refused = nil, 0, nil
 	s.enter(Diagnosing)
 	s.decide(DecideRecover)
-	s.because("attempt %d failed%s; it is decided what follows", s.number(), names(signals))
+	s.because("attempt %d failed%s; it is decided what follows", s.number(), signalList(signals))
 }
 
-// names lists signals in parentheses; "" for none.
-func names(signals []Signal) string {
+// signalList returns the names of signals in parentheses; "" for none.
+func signalList(signals []Signal) string {
 	if len(signals) == 0 {
 		return ""
 	}
@@ -328,7 +327,7 @@ func names(signals []Signal) string {
 	return " (" + strings.Join(all, ", ") + ")"
 }
 
-// redNames names the red checks, at most three.
+// redNames returns the names of the red checks, at most three, for people.
 func redNames(checks []Check) string {
 	var names []string
 	for _, c := range checks {

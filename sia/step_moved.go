@@ -1,8 +1,8 @@
 package sia
 
-// repoMoved has the task follow its repository. GitHub's id is what identifies one: a name may be another repository's
-// by now, and an installation ends with its account's or is made anew. Where nothing could be written to GitHub since
-// the task had stopped, what was left undone then is done now.
+// repoMoved updates the task's repository and installation. GitHub's id identifies the repository, because a name can
+// be reused by another repository and an installation can be deleted and created again. Writes that were not possible
+// when the task stopped are made now.
 func (s *step) repoMoved() {
 	f := s.e.Fact.(RepoMoved)
 	switch {
@@ -16,7 +16,7 @@ func (s *step) repoMoved() {
 	s.t.Installation, s.t.Repo, s.t.Gone = f.Installation, f.Repo, false
 	if s.t.Unwritten {
 		s.t.Unwritten = false
-		s.remember()
+		s.commitFinalMemory()
 		s.closeEscalation()
 	}
 	s.because("the repository is %s, in installation %d", f.Repo, f.Installation)

@@ -8,25 +8,25 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Omission is what the final review of a green head found not to be done, and its result: one follow-up
-// attempt in a run, where the budget has room for it. The head stays what SIA stands for until another is
-// green (docs/adr/0029-a-final-review-that-counts.md).
+// Omission contains the unmet demands that the final review of a green head found, and the result of the
+// follow-up: one attempt in a run, if the budget has room for it. The head stays SIA's result until the
+// follow-up's is green (docs/adr/0029-a-final-review-that-counts.md).
 type Omission struct {
 	Review  FinalReview `json:"review"`            // of the green head
-	Base    SHA         `json:"base,omitempty"`    // the base commit that this head is measured against
+	Base    SHA         `json:"base,omitempty"`    // the base commit with which this head is compared
 	Open    bool        `json:"open,omitempty"`    // the follow-up waits, works, or is being judged
 	Attempt int         `json:"attempt,omitempty"` // number of the follow-up; 0: none began
-	Back    SHA         `json:"back,omitempty"`    // the commit that is being taken off the branch; empty: none is
-	Why     string      `json:"why,omitempty"`     // why the head lacks it for good, for people; empty: it does not
-	Answers []string    `json:"answers,omitempty"` // the coder's, one for each demand that is not done; empty where none
+	Back    SHA         `json:"back,omitempty"`    // the commit that is being removed from the branch; empty: none
+	Why     string      `json:"why,omitempty"`     // why the demands stay unmet, for people; empty: not decided
+	Answers []string    `json:"answers,omitempty"` // the coder's answer to each unmet demand; empty: none
 }
 
-// demandsUnmet are those that were found not to be done.
+// demandsUnmet returns the unmet demands.
 func (r FinalReview) demandsUnmet() []Demand {
 	return slices.DeleteFunc(slices.Clone(r.Demands), func(d Demand) bool { return d.State != DemandUnmet })
 }
 
-// Answer is what the coder says about a demand that it did not meet; empty: nothing.
+// Answer returns the coder's answer to an unmet demand; empty: none.
 func (o *Omission) Answer(quote string) string {
 	if o == nil {
 		return ""
@@ -38,11 +38,11 @@ func (o *Omission) Answer(quote string) string {
 	return o.Answers[i]
 }
 
-// Stands reports whether a head is the one that lacks what was found, and why it does is known.
+// Stands reports whether head is the reviewed head and its demands stay unmet.
 func (o *Omission) Stands(head SHA) bool { return o != nil && o.Why != "" && o.Review.Of(head) }
 
-// omits notes what a review found not to be done, until a follow-up was begun in this run.
-func (s *step) omits(f FinalReviewed) {
+// recordOmission records a review's unmet demands, unless a follow-up was begun in this run.
+func (s *step) recordOmission(f FinalReviewed) {
 	if o := s.t.Omission; (o == nil || o.Attempt == 0 && !o.Open) && len(f.Review.demandsUnmet()) > 0 {
 		r := f.Review
 		r.Done = true
@@ -50,14 +50,14 @@ func (s *step) omits(f FinalReviewed) {
 	}
 }
 
-// followUpFirst begins the follow-up attempt for what a green head lacks, before people are told of it. Where
-// there is no room for one, the task goes on, and says so.
-func (s *step) followUpFirst() bool {
+// startFollowUp queues the follow-up attempt for a green head's unmet demands, before people are notified, and
+// reports whether it did. If no follow-up is possible it records why.
+func (s *step) startFollowUp() bool {
 	o := s.t.Omission
 	if o == nil || o.Open || o.Attempt > 0 || o.Why != "" || !o.Review.Of(s.t.Head) {
 		return false
 	}
-	if why := s.noFollowUp(false); why != "" {
+	if why := s.followUpObstacle(false); why != "" {
 		o.Why = "no follow-up: " + why
 		return false
 	}
@@ -65,18 +65,19 @@ func (s *step) followUpFirst() bool {
 	s.closeGreen()
 	s.respond(s.t.Head, "")
 	s.t.Next = nil
-	s.forgetNext()
+	s.dropNext()
 	s.t.Kept = s.t.Head
 	s.t.Brief = s.nextBrief(true, "", false)
-	s.t.Brief.Technique, s.t.Brief.Demands = "", o.Review.demandsUnmet() // its outcome is the reviewer's merit
+	s.t.Brief.Technique, s.t.Brief.Demands = "", o.Review.demandsUnmet() // the outcome does not rate a technique
 	s.queue()
 	s.because("every required check is green on %s, and %s: one follow-up attempt is made", s.t.Head.Short(),
 		o.Review.Unmet())
 	return true
 }
 
-// noFollowUp says why no follow-up attempt can be made now; empty: one can. One that is known began before.
-func (s *step) noFollowUp(known bool) string {
+// followUpObstacle returns why no follow-up attempt can be made now; empty if one can. known means that its prompt was
+// tried before, so that it costs no approach.
+func (s *step) followUpObstacle(known bool) string {
 	switch {
 	case s.t.HeadBy != (Actor{}):
 		return "somebody else pushed to the branch"
@@ -93,18 +94,18 @@ func (s *step) noFollowUp(known bool) string {
 // followsUp reports whether the next attempt, or the present one, is the follow-up.
 func (s *step) followsUp() bool { return s.t.Omission != nil && s.t.Omission.Open }
 
-// cannotFollowUp says why the follow-up that is about to begin does not; empty: it does.
-func (s *step) cannotFollowUp(f Begun, edited bool) string {
+// followUpCanceled returns why the follow-up that is about to begin is canceled; empty if it begins.
+func (s *step) followUpCanceled(f Begun, edited bool) string {
 	hash := s.t.Brief.Hash(f.Title, f.Body)
 	known := slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash })
-	switch why := s.noFollowUp(known); {
+	switch why := s.followUpObstacle(known); {
 	case why != "":
 		return why
 	case f.Hold != "":
 		return f.Hold
 	case edited || s.t.Edited != nil:
 		return "the issue was edited meanwhile"
-	case s.t.wishing():
+	case s.t.hasOpenWishes():
 		return "changes were asked for on the pull request meanwhile"
 	case s.t.Merging != nil:
 		return fmt.Sprintf("`%s` moved in its way", s.t.BaseBranch)
@@ -112,34 +113,34 @@ func (s *step) cannotFollowUp(f Begun, edited bool) string {
 	return ""
 }
 
-// leaveOmission ends the follow-up before anything of it is on the branch: the head that is there is judged as before.
-func (s *step) leaveOmission(why string) {
-	s.closeOmission(why)
+// abandonFollowUp ends the follow-up before it has pushed a commit: the checks of the present head decide as before.
+func (s *step) abandonFollowUp(why string) {
+	s.closeFollowUp(why)
 	s.t.Brief.Demands = nil
-	s.reopen()
-	if s.t.Head == "" { // somebody else deleted the branch
+	s.dropOpening()
+	if s.t.Head == "" { // the branch was deleted
 		s.proceed("the branch is gone; the next attempt starts at the base")
 		return
 	}
-	s.leaveGreen()
+	s.recheckHead()
 	s.because("%s; the checks of %s decide as before", why, s.t.Head.Short())
 }
 
-// closeOmission notes that no follow-up is made any more. What was known first stays.
-func (s *step) closeOmission(why string) {
+// closeFollowUp records that no follow-up is open any more, and why; the first reason stays.
+func (s *step) closeFollowUp(why string) {
 	if o := s.t.Omission; o != nil && o.Open {
 		o.Open, o.Why = false, why
 	}
 }
 
-// isFollowUp reports whether the present attempt is the follow-up, and has not ended.
+// isFollowUp reports whether the present attempt is the follow-up and has no outcome yet.
 func (s *step) isFollowUp() bool {
 	a, o := s.t.Attempt(), s.t.Omission
 	return o != nil && a != nil && o.Attempt == a.Number && a.Outcome == ""
 }
 
-// followUpEnded has the follow-up's commit judged. When it ends in any other way, nothing is pushed: what stands on the
-// branch is green.
+// followUpEnded pushes the follow-up's commit, to be judged. If the follow-up ends in any other way, nothing is pushed,
+// because the branch is green.
 func (s *step) followUpEnded() {
 	f := s.record()
 	a, o := s.t.Attempt(), s.t.Omission
@@ -156,9 +157,9 @@ func (s *step) followUpEnded() {
 	why := f.Reason
 	switch f.End {
 	case EndFinished:
-		s.leftUnchanged()
+		s.closeUnchanged()
 		switch {
-		case why != "": // what it changed may not leave
+		case why != "": // its change may not be pushed
 		case o.Answers != nil:
 			why = "it changed nothing: " + text.Clip(text.OneLine(strings.Join(o.Answers, " ")), 300)
 		default:
@@ -166,7 +167,7 @@ func (s *step) followUpEnded() {
 		}
 	case EndAsked:
 		a.Outcome = AttemptAsked
-		s.forgetPrompt(a.PromptHash)
+		s.dropPrompt(a.PromptHash)
 		if why = "it has a question"; f.Ask != nil && f.Ask.Question != "" {
 			why += ": " + f.Ask.Question
 		}
@@ -175,37 +176,37 @@ func (s *step) followUpEnded() {
 	case EndError:
 		a.Outcome = AttemptError
 	default: // stuck, or a limit
-		s.leftUnchanged()
+		s.closeUnchanged()
 	}
 	if why == "" {
 		why = string(f.End)
 	}
 	a.Reason = why
-	s.leaveOmission(fmt.Sprintf("attempt %d was to do it, and %s", a.Number, why))
+	s.abandonFollowUp(fmt.Sprintf("attempt %d was to do it, and %s", a.Number, why))
 }
 
-// followUpRefused leaves the branch to whoever pushed to it, or as it is where GitHub does not take the commit.
+// followUpRefused accepts somebody else's push, or leaves the branch unchanged if GitHub rejects the commit.
 func (s *step) followUpRefused(f PushRefused) {
 	a := s.t.Attempt()
 	a.Reason = f.Reason
 	if f.Change {
-		s.leftUnchanged()
+		s.closeUnchanged()
 	} else {
 		a.Outcome = AttemptError
 		if !f.Lost && f.Head != s.t.Head {
 			s.follow(f.Head, Actor{})
 		}
 	}
-	s.leaveOmission("no follow-up: " + f.Reason)
+	s.abandonFollowUp("no follow-up: " + f.Reason)
 }
 
-// judgesFollowUp reports whether the present head is the follow-up's, so that anything but green puts the branch back.
+// judgesFollowUp reports whether the present head is the follow-up's, so that any verdict but green resets the branch.
 func (s *step) judgesFollowUp() bool {
 	o := s.t.Omission
 	return o != nil && o.Open && o.Attempt > 0 && !o.Review.Of(s.t.Head) && s.t.HeadBy == (Actor{})
 }
 
-// takeBack puts the branch back on the head that is green: the follow-up's checks say otherwise, or nothing.
+// takeBack resets the branch to the green head, because the follow-up's head did not become green.
 func (s *step) takeBack(outcome AttemptOutcome, why string) {
 	a, o := s.t.Attempt(), s.t.Omission
 	why = fmt.Sprintf("attempt %d did it, and %s", a.Number, why)
@@ -215,22 +216,22 @@ func (s *step) takeBack(outcome AttemptOutcome, why string) {
 		a.Outcome = outcome
 	}
 	a.Reason = why
-	s.closeOmission(why + "; its commit was taken off the branch")
-	o.Back, o.Answers = s.t.Head, nil // they were about that commit
+	s.closeFollowUp(why + "; its commit was taken off the branch")
+	o.Back, o.Answers = s.t.Head, nil // the answers were about that commit
 	s.t.Brief.Demands = nil
-	s.forgetNext()
+	s.dropNext()
 	s.emitEffect(DoTakeBack, a.Number, s.v(), Effect{SHA: o.Review.SHA})
 	s.because("%s: the branch goes back to %s, which is green", why, o.Review.SHA.Short())
 }
 
-// takenBack judges the head that is on the branch now.
+// takenBack lets the checks of the present head decide.
 func (s *step) takenBack() {
 	f, o := s.e.Fact.(TakenBack), s.t.Omission
 	switch {
-	case s.putBack():
+	case s.restoreHead():
 		s.watch()
 		s.because("%s is on %s again; its checks decide", s.t.Head.Short(), s.t.Branch)
-	case o != nil && o.Back == s.t.Head && s.t.Head != "": // somebody was faster, and nothing was heard of it
+	case o != nil && o.Back == s.t.Head && s.t.Head != "": // somebody else pushed first, and no event reported it
 		o.Back = ""
 		if f.SHA == s.t.Head {
 			s.watch()
@@ -243,17 +244,18 @@ func (s *step) takenBack() {
 	}
 }
 
-// takenBackLate notes where the branch is, after the task had moved on.
+// takenBackLate records the reset branch after the task had moved on.
 func (s *step) takenBackLate() {
-	if !s.putBack() {
+	if !s.restoreHead() {
 		s.ignore(late)
 		return
 	}
 	s.because("%s is on %s again", s.t.Head.Short(), s.t.Branch)
 }
 
-// putBack makes the head that is green the task's again, where it is on the branch and nobody has pushed since.
-func (s *step) putBack() bool {
+// restoreHead makes the green head the task's head again, if it is on the branch and nobody has pushed since. It
+// reports whether it did.
+func (s *step) restoreHead() bool {
 	f, o := s.e.Fact.(TakenBack), s.t.Omission
 	if o == nil || o.Back == "" || o.Back != s.t.Head || !o.Review.Of(f.SHA) {
 		return false
@@ -264,16 +266,16 @@ func (s *step) putBack() bool {
 	return true
 }
 
-// isTakingBack reports whether the present head is being taken off the branch, so that nothing more is concluded of it.
+// isTakingBack reports whether the present head is being removed from the branch, so that its checks are ignored.
 func (s *step) isTakingBack() bool {
 	o := s.t.Omission
 	return o != nil && o.Back != "" && o.Back == s.t.Head
 }
 
-// TakenBack: the branch is where it was before the follow-up; or where somebody else put it.
+// TakenBack: the branch was reset to its head before the follow-up, or somebody else moved it.
 type TakenBack struct {
-	SHA SHA `json:"sha"` // the branch's head now; empty: it is gone
+	SHA SHA `json:"sha"` // the branch's head now; empty: it was deleted
 }
 
-// Kind names the fact.
+// Kind returns the kind of the fact.
 func (TakenBack) Kind() Kind { return KTakenBack }

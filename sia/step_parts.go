@@ -8,25 +8,25 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// An attempt of several runs is worked on as its parts allow: what is free begins, what failed
-// is decided about alone, and once nothing is left to do it is put together. What an event of
-// one part changes is said here; what follows for the attempt is always workOn's to say.
+// In an attempt of several runs, each part begins when its dependencies are done, a policy
+// decides about each failed part, and finished parts are merged. The functions here handle an
+// event of one part; workOn alone decides what follows for the attempt.
 
-// maxTries is how often a part is tried, whatever a policy says.
+// maxTries is the maximum number of tries of a part, under every policy.
 const maxTries = 5
 
-// divides reports whether it is asked how the next attempt's work hangs together: a task
+// shouldDivide reports whether a policy chooses the structure of the next attempt: the task
 // begins, or its instructions have steps.
-func (s *step) divides() bool {
+func (s *step) shouldDivide() bool {
 	b := s.t.Brief
-	if s.plans() || s.t.Merging != nil || b.FollowUp != "" || b.Asked != nil || b.Plan != nil || b.Demands != nil {
+	if s.mustPlan() || s.t.Merging != nil || b.FollowUp != "" || b.Asked != nil || b.Plan != nil || b.Demands != nil {
 		return false
 	}
 	return len(b.Steps) > 1 || b.Technique == "" && !s.worked()
 }
 
-// shaped has it decided who works, now that it is known how the work hangs together.
-func (s *step) shaped(f Decided) {
+// decomposeDecided records the chosen structure, and asks the policies who works.
+func (s *step) decomposeDecided(f Decided) {
 	o := s.t.Opening
 	if o == nil {
 		s.ignore(late)
@@ -38,7 +38,7 @@ func (s *step) shaped(f Decided) {
 	s.because("the work's structure is %s; it is decided who works", f.Choice)
 }
 
-// divide begins an attempt that several runs go into.
+// divide starts the attempt's runs, in parts if its structure has several.
 func (s *step) divide(o Opening, racers []Racer) {
 	a := s.t.Attempt()
 	if o.Structure != plan.Whole {
@@ -54,7 +54,7 @@ func (s *step) divide(o Opening, racers []Racer) {
 		}
 	case !a.Divided():
 	case len(steps) > 1:
-		s.takeApart(plan.Linear, steps)
+		s.setParts(plan.Linear, steps)
 	case a.Structure == plan.Reproduce:
 		a.Parts = []Part{
 			{Kind: PartTest, State: PartWaiting, Part: plan.Part{
@@ -72,8 +72,8 @@ func (s *step) divide(o Opening, racers []Racer) {
 	s.run(nil)
 }
 
-// takeApart gives the attempt its parts.
-func (s *step) takeApart(as plan.Structure, parts []plan.Part) {
+// setParts sets the attempt's structure and parts.
+func (s *step) setParts(as plan.Structure, parts []plan.Part) {
 	a := s.t.Attempt()
 	if a.Structure = as; as == plan.Linear {
 		parts = plan.Chain(parts)
@@ -83,7 +83,7 @@ func (s *step) takeApart(as plan.Structure, parts []plan.Part) {
 	}
 }
 
-// run has an agent work on a part; nil: on all of the attempt, or on its plan.
+// run starts an agent run for a part; nil: for the whole attempt, or for its plan.
 func (s *step) run(p *Part) {
 	a := s.t.Attempt()
 	run := 0
@@ -92,7 +92,7 @@ func (s *step) run(p *Part) {
 		run = a.Runs
 	}
 	if p != nil {
-		spare := a.spare()
+		spare := a.unallocated()
 		p.Run, p.State = run, PartRunning
 		p.Reserved = spare / Credits(1+len(a.numbers(PartWaiting)))
 	}
@@ -103,8 +103,8 @@ func (s *step) run(p *Part) {
 	s.emitEffect(DoAttempt, a.Number, suffix, Effect{Run: run})
 }
 
-// spare is what is set aside for the attempt and not for one of its running parts.
-func (a *Attempt) spare() Credits {
+// unallocated returns the part of the attempt's reservation that is not reserved for a running part.
+func (a *Attempt) unallocated() Credits {
 	spare := a.Reserved
 	for _, p := range a.Parts {
 		spare -= p.Reserved
@@ -112,7 +112,7 @@ func (a *Attempt) spare() Credits {
 	return max(0, spare)
 }
 
-// workOn does what comes next in an attempt of several parts.
+// workOn takes the next step of an attempt of several parts.
 func (s *step) workOn() {
 	a := s.t.Attempt()
 	if a == nil || len(a.Parts) == 0 || s.t.State != Working || a.Outcome != "" || a.Aggregating || s.pending(DoPush) {
@@ -124,18 +124,18 @@ func (s *step) workOn() {
 		if a.Parts[failed[0]-1].Elsewhere {
 			question = DecideAssign
 		}
-		s.soon = true
+		s.deferSync = true
 		s.emitEffect(DoDecide, a.Number, string(question)+"-"+s.v(), Effect{Question: question, Part: failed[0]})
 	}
 	lost := a.Lost()
 	for i := range a.Parts {
 		p := &a.Parts[i]
-		if p.State != PartWaiting || lost > 0 || a.Running() >= a.Parallel || !a.free(*p) {
+		if p.State != PartWaiting || lost > 0 || a.Running() >= a.Parallel || !a.isReady(*p) {
 			continue
 		}
-		if s.affords() {
+		if s.canAfford() {
 			s.run(p)
-		} else if a.Running() == 0 { // else what those leave may do
+		} else if a.Running() == 0 { // else the running ones may leave enough
 			s.outOfCredits()
 			return
 		}
@@ -143,31 +143,31 @@ func (s *step) workOn() {
 	switch {
 	case a.Running() > 0 || len(a.numbers(PartFailed)) > 0:
 	case a.Structure == plan.Race:
-		s.rank()
+		s.finishRace()
 	default:
 		a.Aggregating = true
 		s.emit(DoAggregate, a.Number, s.v())
 	}
 }
 
-// affords reports whether another run can be paid for, by what is set aside or else by what
-// the task has left.
-func (s *step) affords() bool {
+// canAfford reports whether the attempt's reservation pays for another run, and increases it
+// from the task's remaining credits if necessary.
+func (s *step) canAfford() bool {
 	a := s.t.Attempt()
-	if a.spare() < Credit {
+	if a.unallocated() < Credit {
 		left := s.t.Credits.Left()
-		a.Reserved += s.t.Credits.reserve(left - left/siaShare)
+		a.Reserved += s.t.Credits.reserve(left - left/overheadDivisor)
 	}
-	return a.spare() >= Credit
+	return a.unallocated() >= Credit
 }
 
-// free reports whether everything that a part rests on is there.
-func (a *Attempt) free(p Part) bool {
+// isReady reports whether all parts that p depends on are done.
+func (a *Attempt) isReady(p Part) bool {
 	return !slices.ContainsFunc(p.Needs, func(n int) bool { return a.Parts[n-1].State != PartDone })
 }
 
-// Lost is the number of a part that was given up and without which the attempt can't
-// pass; 0: there is none.
+// Lost returns the number of a part that was given up and without which the attempt can't
+// pass; 0 if there is none.
 func (a *Attempt) Lost() int {
 	for i, p := range a.Parts {
 		if p.State == PartGivenUp && (p.Kind == PartOfPlan || p.Kind == PartMerge) {
@@ -177,7 +177,7 @@ func (a *Attempt) Lost() int {
 	return 0
 }
 
-// partOfEvent is the part with the last run that ended in the event, and its number; nil: none's.
+// partOfEvent returns the part whose last run ended in the event, and its number; nil if none.
 func (s *step) partOfEvent() (*Part, int) {
 	a := s.t.Attempt()
 	for i := range a.Parts {
@@ -188,7 +188,7 @@ func (s *step) partOfEvent() (*Part, int) {
 	return nil, 0
 }
 
-// recordRun books how a run ended.
+// recordRun records the end of a run.
 func (s *step) recordRun() (AttemptEnded, *Part, int) {
 	f := s.e.Fact.(AttemptEnded)
 	a := s.t.Attempt()
@@ -213,19 +213,19 @@ func (s *step) recordRun() (AttemptEnded, *Part, int) {
 	return f, p, n
 }
 
-// payRun pays for a run that ended, from what is set aside for the attempt as far as that goes.
+// payRun books the cost of a run, first against the attempt's reservation.
 func (s *step) payRun(cost Credits) {
 	a := s.t.Attempt()
-	from := min(cost, a.spare())
+	from := min(cost, a.unallocated())
 	s.t.Credits.settle(from, cost)
 	a.Reserved -= from
 }
 
-// runEnded goes on after a run of an attempt of several.
+// runEnded continues after a run of an attempt with several runs.
 func (s *step) runEnded() {
 	f, p, n := s.recordRun()
 	if p == nil {
-		s.parted(f)
+		s.planRunEnded(f)
 		return
 	}
 	s.because("part %d of attempt %d: %s", n, s.number(), partEnd(f))
@@ -233,13 +233,13 @@ func (s *step) runEnded() {
 		s.because("one of %d changes for attempt %d is there", len(s.t.Attempt().Parts), s.number())
 	}
 	holds := f.Check == nil || f.Check.Holds || f.Check.Missing != ""
-	if p.Kind == PartTest { // it counts only if it was seen to fail
+	if p.Kind == PartTest { // it counts only if SIA saw it fail
 		holds = f.Check != nil && f.Check.Holds && f.Commit != ""
 	}
 	switch {
 	case f.Lost:
 		p.State = PartWaiting
-		s.partsAnew()
+		s.redoParts()
 	case f.End == EndCancelled:
 		p.State = PartWaiting
 		p.keep(f)
@@ -248,7 +248,7 @@ func (s *step) runEnded() {
 		p.keep(f)
 		s.hold(PausedByTrouble, f.Reason)
 		return
-	case f.End == EndCredits && f.Turns == 0: // its share does not pay for a single answer
+	case f.End == EndCredits && f.Turns == 0: // its share does not pay for a single turn
 		p.State = PartWaiting
 		s.outOfCredits()
 		return
@@ -262,7 +262,7 @@ func (s *step) runEnded() {
 		}
 	case p.Kind == PartRacer:
 		p.State = PartGivenUp
-	case p.Kind == PartMend: // the checks decide about what it left undone
+	case p.Kind == PartMend: // the checks decide about the rest
 		p.done(f)
 	default:
 		p.Tries++
@@ -275,8 +275,8 @@ func (s *step) runEnded() {
 	s.workOn()
 }
 
-// partsAnew has the results of parts made again: they were on one machine, and are gone.
-func (s *step) partsAnew() {
+// redoParts resets the finished parts, because their results were lost with the machine that had them.
+func (s *step) redoParts() {
 	a := s.t.Attempt()
 	for i := range a.Parts {
 		p := &a.Parts[i]
@@ -291,7 +291,7 @@ func (s *step) partsAnew() {
 		a.Number)
 }
 
-// partEnd says how a run ended.
+// partEnd describes how a run ended.
 func partEnd(f AttemptEnded) string {
 	switch {
 	case f.Check != nil && f.Check.Missing == "" && f.Check.Holds:
@@ -304,7 +304,7 @@ func partEnd(f AttemptEnded) string {
 	return "it is finished"
 }
 
-// keep has the next run go on from where this one was.
+// keep records the run's commit, from which the next run continues.
 func (p *Part) keep(f AttemptEnded) {
 	if f.Commit != "" {
 		p.Kept, p.Diff, p.Hunks = f.Commit, f.Diff, f.Hunks
@@ -313,11 +313,11 @@ func (p *Part) keep(f AttemptEnded) {
 
 // done ends a part with its result.
 func (p *Part) done(f AttemptEnded) {
-	p.keep(f) // a last run that changed nothing more leaves what was kept before
+	p.keep(f) // a last run without a change leaves the commit kept before
 	p.State, p.Commit = PartDone, p.Kept
 }
 
-// coderOf is who works on a part.
+// coderOf returns the coder of a part.
 func (s *step) coderOf(p Part) string {
 	if p.Coder != "" {
 		return p.Coder
@@ -325,14 +325,14 @@ func (s *step) coderOf(p Part) string {
 	return s.t.Attempt().Coder
 }
 
-// parted goes on with the plan that a run made; without one, all of it is one run's.
-func (s *step) parted(f AttemptEnded) {
+// planRunEnded continues with the plan that a run made; without a usable plan, one run does the whole attempt.
+func (s *step) planRunEnded(f AttemptEnded) {
 	a := s.t.Attempt()
 	switch {
 	case f.End == EndAsked && f.Ask.Plan != nil:
 		wrong := plan.Problems(f.Ask.Plan.Steps, a.MaxParts, true)
 		if len(wrong) == 0 {
-			s.takeApart(a.Structure, f.Ask.Plan.Steps)
+			s.setParts(a.Structure, f.Ask.Plan.Steps)
 			a.Summary = f.Ask.Plan.Summary
 			s.because("attempt %d has %d parts (%s)", a.Number, len(a.Parts), a.Structure)
 			s.workOn()
@@ -342,7 +342,7 @@ func (s *step) parted(f AttemptEnded) {
 	case f.End == EndAsked:
 		s.closeParts()
 		a.Outcome = AttemptAsked
-		s.forgetPrompt(a.PromptHash)
+		s.dropPrompt(a.PromptHash)
 		s.ask(*f.Ask)
 		return
 	case f.End == EndCancelled:
@@ -352,7 +352,7 @@ func (s *step) parted(f AttemptEnded) {
 	case f.End == EndError:
 		s.closeParts()
 		a.Outcome, a.Reason = AttemptError, f.Reason
-		s.goOn()
+		s.continueUnjudged()
 		return
 	case f.End == EndCredits:
 		s.closeParts()
@@ -372,7 +372,7 @@ func (s *step) parted(f AttemptEnded) {
 	s.because("attempt %d is done as a whole: %s", a.Number, a.Shape)
 }
 
-// partDecided moves on an answer about a part.
+// partDecided applies a decision about a part.
 func (s *step) partDecided(f Decided) {
 	a := s.t.Attempt()
 	n := a.Asking
@@ -400,8 +400,8 @@ func (s *step) partDecided(f Decided) {
 	s.workOn()
 }
 
-// giveUp ends a part without its result. What only helps is left out, or a person is asked; else
-// the attempt fails once the others have ended, and what they did stays.
+// giveUp ends a part without a result. A part that only helps is left out, or a person is asked; else
+// the attempt fails once the other parts have ended, and their work is kept.
 func (s *step) giveUp(n int, why string) {
 	a := s.t.Attempt()
 	p := &a.Parts[n-1]
@@ -417,10 +417,10 @@ func (s *step) giveUp(n int, why string) {
 		a.Shape += ": " + c.Excerpt
 	}
 	a.Parts[n].Needs = nil
-	s.notShown(*p)
+	s.askIfResolved(*p)
 }
 
-// closeParts returns what is left of the attempt's credits, once nothing works on it any more.
+// closeParts releases the rest of the attempt's reservation and summarises its parts, once no run is left.
 func (s *step) closeParts() {
 	a := s.t.Attempt()
 	s.settle(0)
@@ -429,7 +429,7 @@ func (s *step) closeParts() {
 	}
 	var agents, said []string
 	if len(a.Parts) > 0 && a.Structure != plan.Race {
-		a.Ledger = nil // it is made of the parts', however often that is done
+		a.Ledger = nil // it is rebuilt from the parts' ledgers at every call
 	}
 	for i := range a.Parts {
 		a.Parts[i].Reserved = 0
@@ -452,8 +452,8 @@ func (s *step) closeParts() {
 	}
 }
 
-// runLost takes back a run that could not be made; it is made again on resume.
-func (s *step) runLost(f EffectFailed) bool {
+// runFailed resets the part of a run that failed to start; resuming runs it again.
+func (s *step) runFailed(f EffectFailed) bool {
 	p, _ := s.partOfEvent()
 	if p == nil {
 		return false
@@ -465,8 +465,8 @@ func (s *step) runLost(f EffectFailed) bool {
 	return true
 }
 
-// runEndedLate books a run that ends after the task's run did. Once the last has, the
-// results of the parts are merged, so that they are kept.
+// runEndedLate records a run that ends after the task's run had ended. After the last one,
+// the results of the parts are merged to be kept.
 func (s *step) runEndedLate() {
 	f, p, n := s.recordRun()
 	a := s.t.Attempt()
@@ -486,6 +486,6 @@ func (s *step) runEndedLate() {
 		s.emit(DoAggregate, a.Number, s.v())
 		return
 	}
-	s.remember()
-	s.ended()
+	s.commitFinalMemory()
+	s.beginIfIdle()
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// create makes a task from the Start fact.
+// create creates a task from the Start fact.
 func (s *step) create(f Start) {
 	set := DefaultSettings()
 	s.t = Task{
@@ -18,29 +18,29 @@ func (s *step) create(f Start) {
 		Credits:    Ledger{Budget: Credits(set.Budget.Task) * Credit},
 	}
 	s.t.Branch = fmt.Sprintf("sia/issue-%d-%s", f.Issue, slug(f.Title))
-	s.words(f.Text)
+	s.addConstraint(f.Text)
 	s.t.Anyway = f.Anyway
 	s.react("eyes")
 	s.queueAfter(time.Duration(f.Wait) * time.Second)
 	s.because("%s asked for this issue to be resolved", s.who())
 }
 
-// words takes what a person wrote beside a command as a constraint.
-func (s *step) words(text string) {
+// addConstraint adds text that a person wrote with a command as a constraint.
+func (s *step) addConstraint(text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		s.t.Brief.Answers = append(s.t.Brief.Answers, text)
 	}
 }
 
-// queue waits for the next attempt to be allowed to begin.
+// queue queues the next attempt.
 func (s *step) queue() {
-	s.overtake()
+	s.dismissQuestion()
 	s.enter(Queued)
 	s.begin()
 }
 
-// overtake settles a question that nobody answered: the next attempt does not wait for it.
-func (s *step) overtake() {
+// dismissQuestion closes an unanswered question: the next attempt does not wait for it.
+func (s *step) dismissQuestion() {
 	if e := s.t.Escalation; e != nil && !e.Answered {
 		e.Answered = true
 		s.t.AwaitMemory = ""
@@ -48,29 +48,29 @@ func (s *step) overtake() {
 	}
 }
 
-// queueAfter is queue for an attempt that does not begin at once.
+// queueAfter is queue with a delay.
 func (s *step) queueAfter(wait time.Duration) {
 	if wait <= 0 {
 		s.queue()
 		return
 	}
-	s.overtake()
+	s.dismissQuestion()
 	s.enter(Queued)
-	s.reopen()
+	s.dropOpening()
 	s.t.NoRoom, s.t.BeginsAt = false, s.e.At.Add(wait)
 	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
 }
 
-// begin looks again at what the next attempt needs.
+// begin reads the inputs of the next attempt again.
 func (s *step) begin() {
-	s.reopen()
+	s.dropOpening()
 	s.emit(DoBegin, s.number()+1, s.v())
 }
 
-// reopen drops what was known for the attempt that was about to begin.
-func (s *step) reopen() {
+// dropOpening drops the inputs and decisions of an attempt that was about to begin.
+func (s *step) dropOpening() {
 	s.t.Opening = nil
-	s.forget(func(k EffectKind) bool { return k == DoDecide })
+	s.dropPending(func(k EffectKind) bool { return k == DoDecide })
 }
 
 func (s *step) stop() {
@@ -79,8 +79,8 @@ func (s *step) stop() {
 	s.t.IssueGone, s.t.Transferred = f.IssueGone, f.Transferred
 }
 
-// stopAfterEnd notes of a task that has ended that GitHub can't be asked about it any more. Else there is nothing to
-// stop.
+// stopAfterEnd records that a task that has ended can no longer be read or written on GitHub. Else it ignores the
+// fact.
 func (s *step) stopAfterEnd() {
 	f := s.e.Fact.(Stop)
 	switch {
@@ -98,13 +98,12 @@ func (s *step) stopAfterEnd() {
 func (s *step) end(reason string, gone bool) {
 	s.cancel(DoAttempt, DoAggregate)
 	if a := s.t.Attempt(); a != nil && a.Outcome == "" && !s.pending(DoAttempt) {
-		// It is done, and will not be judged any more. That says nothing about its
-		// technique.
+		// It is done and will not be judged, so its technique is not rated.
 		a.Outcome, a.Reason = AttemptCancelled, "the task ended before the checks had decided"
 		s.closeParts()
 	}
 	s.t.Next, s.t.Rounds, s.t.Refused, s.t.Opening = nil, 0, nil, nil
-	s.forgetNext()
+	s.dropNext()
 	s.enter(Stopped)
 	s.t.Ended = reason
 	s.t.Gone, s.t.Unwritten = gone, gone
@@ -112,8 +111,8 @@ func (s *step) end(reason string, gone bool) {
 		s.respond("", reason)
 	}
 	s.t.Wishes = nil
-	if !s.working() { // else once its result is known
-		s.remember()
+	if !s.busy() { // else when its result is known
+		s.commitFinalMemory()
 	}
 	if !gone {
 		s.closeEscalation()
@@ -121,16 +120,16 @@ func (s *step) end(reason string, gone bool) {
 	s.because("the task ended: %s", reason)
 }
 
-// remember commits the memory of a task that has ended.
-func (s *step) remember() {
+// commitFinalMemory commits the memory of a stopped task.
+func (s *step) commitFinalMemory() {
 	if s.t.State == Stopped && !s.t.Gone {
 		s.emit(DoMemory, s.number(), s.v())
 	}
 }
 
-// forgetNext drops what would have led to the next attempt.
-func (s *step) forgetNext() {
-	s.forget(func(k EffectKind) bool { return k.traits().leads })
+// dropNext drops the pending effects that lead to the next attempt.
+func (s *step) dropNext() {
+	s.dropPending(func(k EffectKind) bool { return k.traits().leads })
 	s.t.AwaitMemory = ""
 }
 
@@ -141,7 +140,7 @@ func (s *step) closeEscalation() {
 	}
 }
 
-// cancel stops what runs of some kinds.
+// cancel cancels pending effects of some kinds.
 func (s *step) cancel(kinds ...EffectKind) {
 	for i, key := range s.pendingKeys(kinds...) {
 		suffix := s.v()
@@ -155,14 +154,14 @@ func (s *step) cancel(kinds ...EffectKind) {
 func (s *step) pauseAsked() {
 	f := s.e.Fact.(PauseAsked)
 	if f.Scope != "" {
-		s.halted(f)
+		s.halt(f)
 		return
 	}
 	switch p := s.t.Pause; {
 	case p != nil && p.Scope == "":
 		s.ignore("the task is paused already; `/sia resume` goes on")
 		return
-	case p != nil: // it stays paused when everything else goes on
+	case p != nil: // it stays paused when the halt ends
 		p.Kind, p.By, p.Reason, p.Scope = PausedByPerson, s.e.By, f.Reason, ""
 		s.because("paused: %s", f.Reason)
 		return
@@ -170,8 +169,8 @@ func (s *step) pauseAsked() {
 	s.hold(PausedByPerson, f.Reason)
 }
 
-// hold pauses the task. The effects that are under way report into the state it
-// resumes in.
+// hold pauses the task. The outcomes of pending effects are applied to the state that
+// it resumes in.
 func (s *step) hold(kind PauseKind, reason string) {
 	from := s.t.State
 	s.cancel(DoAttempt)
@@ -180,10 +179,10 @@ func (s *step) hold(kind PauseKind, reason string) {
 	s.because("paused: %s", reason)
 }
 
-// resume goes on where the task was paused.
+// resume continues in the state in which the task was paused.
 func (s *step) resume() {
 	f, _ := s.e.Fact.(Resume)
-	if s.heldByHalt(f) {
+	if s.staysHalted(f) {
 		return
 	}
 	s.t.Credits.Budget += f.Credits
@@ -205,7 +204,7 @@ func (s *step) resume() {
 	case p.From == Checking:
 		s.watch()
 	case p.From == Escalated && s.t.Escalation.AboutChecks():
-		s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D())) // what they said meanwhile was not heard
+		s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D())) // hints were ignored during the pause
 	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin) && !s.pending(DoDecide):
 		s.begin()
 	case p.From == Working:
@@ -230,9 +229,9 @@ func (s *step) topUp() {
 	s.because("%s added %s credits", s.who(), f.Credits)
 }
 
-// inside handles an outcome that arrives while the task is paused: it is applied
-// to the state that the task resumes in, and what follows is held.
-func (s *step) inside() {
+// paused handles an outcome that arrives while the task is paused: it applies it
+// to the state that the task resumes in, and holds the effects that follow.
+func (s *step) paused() {
 	from := s.t.Pause.From
 	pause := s.t.Pause
 	cell := table[s.e.Fact.Kind()][from]
@@ -240,8 +239,8 @@ func (s *step) inside() {
 		s.ignored = cell.ignored
 		return
 	}
-	// The move sees the state it was written for; the effects it emits are
-	// gathered and sorted into held and not held afterwards.
+	// The move runs in the state that it is written for; its effects are held
+	// afterwards if their kind is.
 	since := s.t.Since
 	s.t.State, s.t.Pause = from, nil
 	before := len(s.effects)
@@ -249,10 +248,10 @@ func (s *step) inside() {
 	if s.t.State.Final() {
 		return
 	}
-	if inner := s.t.Pause; inner != nil { // it paused for a reason of its own as well
+	if inner := s.t.Pause; inner != nil { // the move paused the task for another reason
 		pause.Held = append(pause.Held, inner.Held...)
 		pause.From = inner.From
-		if pause.Scope == "" { // else that ends first, and what went wrong meanwhile is tried again
+		if pause.Scope == "" { // else the halt ends first, and the failed effect is then tried again
 			pause.Kind, pause.Reason = inner.Kind, inner.Reason
 		}
 	} else {
@@ -291,7 +290,7 @@ func (s *step) use() {
 	if s.t.State == Escalated && s.t.Escalation.Kind == AskIssue && s.number() > 0 {
 		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1)
 		s.answered("", "use the technique "+string(f.Technique))
-		s.t.AwaitMemory = "" // the question's; the diagnosis waits for its own
+		s.t.AwaitMemory = "" // the question's commit; the diagnosis waits for its own
 		s.diagnose(s.t.Attempt().Signals)
 	}
 }
@@ -305,7 +304,7 @@ func (s *step) retry() {
 	case Escalated:
 		if s.t.Escalation.Kind == AskPlan {
 			s.t.Escalation.Answered = true
-			s.again()
+			s.requeue()
 			s.because("%s asked for another plan", s.who())
 			return
 		}
@@ -314,7 +313,7 @@ func (s *step) retry() {
 			s.takeEdition(*e)
 		}
 		s.answered("", "try again as it is")
-		s.again()
+		s.requeue()
 		s.because("%s asked for one more try with the present approach", s.who())
 	case Checking:
 		s.look(s.e.At)
@@ -322,8 +321,8 @@ func (s *step) retry() {
 	}
 }
 
-// again queues another attempt after a person's word.
-func (s *step) again() {
+// requeue queues another attempt after a person's answer, or has the checks read again.
+func (s *step) requeue() {
 	s.t.Failures = 0
 	s.t.AwaitMemory = ""
 	if s.t.Escalation != nil && s.t.Escalation.AboutChecks() && s.t.Head != "" {
@@ -334,7 +333,7 @@ func (s *step) again() {
 	s.queue()
 }
 
-// answered closes the open question with a person's word.
+// answered closes the open question with a person's answer.
 func (s *step) answered(letter, text string) {
 	asked := s.t.Escalation
 	asked.Answered = true
@@ -383,21 +382,21 @@ func (s *step) answer() {
 			s.end(s.who()+" chose to stop: there are no checks to go by", false)
 			return
 		}
-		s.again()
+		s.requeue()
 		return
 	}
 	s.t.Brief.Answers = append(s.t.Brief.Answers, s.t.Escalation.Question+" — "+text)
-	s.t.Brief.Technique = "" // its outcome is the answer's merit
+	s.t.Brief.Technique = "" // the outcome does not rate a technique
 	if kind == AskIssue {
-		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1) // one more where none was left
+		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1) // one more if none was left
 	}
 	if s.t.State == Checking {
 		return // the checks come first
 	}
-	s.again()
+	s.requeue()
 }
 
-// notAnswered tells people once that what they do in the question's issue answers nothing.
+// notAnswered replies once that a comment in the question's issue, or closing it, is no answer.
 func (s *step) notAnswered() {
 	e := s.t.Escalation
 	if e == nil || e.Answered {
@@ -417,7 +416,7 @@ func (s *step) notAnswered() {
 	s.because("%s %s; the question is still open", s.who(), did)
 }
 
-// answerMeanwhile keeps an answer that comes while somebody's push is checked: if that is red, the next attempt has it.
+// answerMeanwhile records an answer while somebody's push is checked: if the checks are red, the next attempt gets it.
 func (s *step) answerMeanwhile() {
 	if e := s.t.Escalation; e == nil || e.Answered || e.Kind != AskIssue && e.Kind != AskQuestion {
 		s.answeredAlready()
@@ -426,7 +425,7 @@ func (s *step) answerMeanwhile() {
 	s.answer()
 }
 
-// answeredAlready tells a person whose answer comes second whose was the first.
+// answeredAlready replies to a second answer with the author of the first.
 func (s *step) answeredAlready() {
 	a, ok := s.t.LastAnswer()
 	if !ok {
@@ -439,7 +438,7 @@ func (s *step) answeredAlready() {
 func (s *step) acceptTests() {
 	f := s.e.Fact.(AcceptTests)
 	switch {
-	case !s.t.Gate.AwaitsPerson || slices.Contains(s.t.Accepted, s.t.Head): // nobody was shown what this head changes
+	case !s.t.Gate.AwaitsPerson || slices.Contains(s.t.Accepted, s.t.Head): // this head needs no acceptance now
 		s.ignore(nothingToAccept)
 		return
 	case f.SHA != "" && f.SHA != s.t.Head:
@@ -462,7 +461,7 @@ func (s *step) edited() {
 	switch e := s.t.Escalation; {
 	case s.t.State == Escalated && e.Kind == AskEdited:
 		s.answered("", "edit it once more")
-		s.again()
+		s.requeue()
 	case e != nil && e.Kind == AskPlan && !e.Answered:
 		e.Stale = true
 	}
@@ -474,7 +473,7 @@ func (s *step) query() {
 	switch {
 	case f.Topic != "say":
 		s.replyTo("", "topic:"+f.Topic)
-	case f.Obeyed: // each time that it is
+	case f.Obeyed: // repeated answers are not dropped
 		s.replyTo("", f.Text)
 		s.react("rocket")
 	default:
@@ -485,7 +484,7 @@ func (s *step) query() {
 
 func (s *step) pullClosed() { s.closePull(s.e.Fact.(PullClosed)) }
 
-// closedAfterStop notes that the pull request of a stopped task is closed: its next run has one of its own.
+// closedAfterStop records that the pull request of a stopped task is closed: its next run opens a new one.
 func (s *step) closedAfterStop() {
 	if s.e.Fact.(PullClosed).Merged {
 		s.t.Pull.Merged = true
@@ -495,7 +494,7 @@ func (s *step) closedAfterStop() {
 	s.because("%s closed the pull request of the stopped task", s.who())
 }
 
-// closePull ends what can be ended with the pull request.
+// closePull handles the closing or merge of the pull request: it ends the task if it has not ended.
 func (s *step) closePull(f PullClosed) {
 	if f.Merged {
 		s.t.Pull.Merged = true

@@ -8,30 +8,30 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// worked reports whether an attempt of the present run was one at the task itself.
+// worked reports whether an attempt of the present run worked on the task itself.
 func (t *Task) worked() bool {
 	return slices.ContainsFunc(t.Attempts[min(t.Earlier, len(t.Attempts)):], Attempt.Worked)
 }
 
 func (s *step) worked() bool { return s.t.worked() }
 
-// plans reports whether the next attempt makes a plan: the repository wants one
-// approved, none is, and nothing was done in this run yet.
-func (t *Task) plans() bool {
+// mustPlan reports whether the next attempt makes a plan: the repository requires an approved
+// plan, there is none, and no attempt of this run has worked on the task.
+func (t *Task) mustPlan() bool {
 	return t.Settings.Agent.Plan == PlanApprove && t.Brief.Plan == nil && !t.worked()
 }
 
-func (s *step) plans() bool { return s.t.plans() }
+func (s *step) mustPlan() bool { return s.t.mustPlan() }
 
-// Whole reports whether the next attempt is all of the task in one run: then several coders can
-// make it at once, each for themselves.
+// Whole reports whether the next attempt does the whole task in one run: then several coders can
+// race.
 func (t *Task) Whole() bool {
-	return t.Opening != nil && t.Opening.Structure == plan.Whole && t.Merging == nil && !t.plans() &&
+	return t.Opening != nil && t.Opening.Structure == plan.Whole && t.Merging == nil && !t.mustPlan() &&
 		t.Brief.Demands == nil
 }
 
-// planned ends an attempt that was to make a plan. It is never judged and never
-// diagnosed: either a person is shown what it made, or the task is held.
+// planned ends an attempt that makes a plan. It is never judged and never diagnosed:
+// either a person is asked to approve the plan, or the task is paused.
 func (s *step) planned(f AttemptEnded) {
 	a := s.t.Attempt()
 	switch {
@@ -62,14 +62,14 @@ func (s *step) planned(f AttemptEnded) {
 	}
 }
 
-// propose shows a plan to people, and waits for somebody's yes.
+// propose posts a plan and waits for a person's approval.
 func (s *step) propose(p Plan) {
 	p.Attempt, p.By = s.number(), Actor{}
-	s.open(wholePlan(p))
+	s.open(planQuestion(p))
 	s.because("attempt %d made a plan; somebody has to approve it before anything is done", p.Attempt)
 }
 
-// approve starts the plan that waits.
+// approve handles the approval of the open plan.
 func (s *step) approve() {
 	f := s.e.Fact.(Approve)
 	e := s.t.Escalation
@@ -79,13 +79,13 @@ func (s *step) approve() {
 	case f.Question != 0 && f.Question != e.Number:
 		s.ignore("another plan has taken that one's place")
 	default:
-		s.goAhead()
+		s.approvePlan()
 	}
 }
 
-// goAhead makes the plan that waits the approved one. What a person can't have
-// read yet, nobody approves.
-func (s *step) goAhead() {
+// approvePlan approves the open plan, unless it was not posted yet, so that nobody can
+// have read it.
+func (s *step) approvePlan() {
 	e := s.t.Escalation
 	if e.URL == "" {
 		s.ignore("the plan is about to be posted; read it first, then `/sia go` starts it")
@@ -96,15 +96,15 @@ func (s *step) goAhead() {
 	s.t.Brief.Plan = &p
 	e.Answered = true
 	if !s.e.Origin.Command && s.e.Origin.Comment != 0 {
-		s.react("rocket") // a 👍 is seen to have been obeyed as a command is
+		s.react("rocket") // acknowledges a 👍 as it does a command
 	}
-	s.again()
+	s.requeue()
 	s.because("%s approved the plan of attempt %d", s.who(), p.Attempt)
 }
 
-// answerPlan takes an answer to a plan. Only the plain letter approves it: with
-// words beside it, nobody can tell whether the plan is wanted as it stands, so
-// another is made that heeds them.
+// answerPlan handles an answer to a plan. Only the letter alone approves it: with
+// additional text it is unclear whether the plan is approved unchanged, so another
+// plan is made that takes the text into account.
 func (s *step) answerPlan(f AnswerGiven) {
 	e, text := s.t.Escalation, strings.TrimSpace(f.Text)
 	switch {
@@ -113,10 +113,10 @@ func (s *step) answerPlan(f AnswerGiven) {
 	case text != "":
 		s.answered("", text)
 		s.t.Brief.Answers = append(s.t.Brief.Answers, fmt.Sprintf("About the plan of attempt %d: %s", e.Plan.Attempt, text))
-		s.again()
+		s.requeue()
 		s.because("%s wants the plan of attempt %d changed: %s", s.who(), e.Plan.Attempt, text)
 	case f.Letter == planGo:
-		s.goAhead()
+		s.approvePlan()
 	default:
 		s.ignore("`/sia go` starts the plan; `/sia answer …` followed by words says what should be different")
 	}

@@ -2,8 +2,8 @@ package sia
 
 import "fmt"
 
-// rank puts the best change to the checks that they have not seen yet.
-func (s *step) rank() {
+// finishRace pushes the best racer's change that the checks have not judged yet, or fails the attempt.
+func (s *step) finishRace() {
 	a := s.t.Attempt()
 	s.closeParts()
 	if a.RacersLeft() > 0 {
@@ -14,12 +14,12 @@ func (s *step) rank() {
 	s.fail([]Signal{{OutputUnchanged, a.Reason}})
 }
 
-// pushRacer puts the best racer's change on the branch, of those that were not there yet.
+// pushRacer pushes the best of the racers' changes that were not pushed yet.
 func (s *step) pushRacer() {
 	a := s.t.Attempt()
 	best := -1
 	for i, p := range a.Parts {
-		if p.State == PartDone && !p.Pushed && (best < 0 || better(p, a.Parts[best]) < 0) {
+		if p.State == PartDone && !p.Pushed && (best < 0 || compareRacers(p, a.Parts[best]) < 0) {
 			best = i
 		}
 	}

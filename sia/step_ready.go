@@ -2,28 +2,29 @@ package sia
 
 import "time"
 
-// green passes the task, once a fresh reviewer has read it and its pull request is no draft: what is ready for
-// review may be checked by more than a draft is, so one more look follows.
+// green passes the task, once a fresh reviewer has read the change and the pull request is not a draft. Marking it
+// ready for review may start more checks, so one more look follows.
 func (s *step) green() {
 	if s.pending(DoDraft) {
 		s.because("every required check is green; the pull request is being made a draft, and one more look follows")
 		return
 	}
-	if s.t.wishing() {
+	if s.t.hasOpenWishes() {
 		s.followUpInstead()
 		return
 	}
-	if s.finalReviewFirst() || s.followUpFirst() {
+	if s.startFinalReview() || s.startFollowUp() {
 		return
 	}
-	if !s.readyFirst("every required check is green on " + s.t.Head.Short()) {
+	if !s.startReady("every required check is green on " + s.t.Head.Short()) {
 		s.pass()
 	}
 }
 
-// readyFirst has the pull request marked ready for review, if it is a draft and
-// can be. It is done once for each attempt: work makes it a draft again.
-func (s *step) readyFirst(why string) bool {
+// startReady marks the pull request ready for review, if it is a draft and can be
+// marked, and reports whether it does. It happens once for each attempt, because an
+// attempt makes it a draft again.
+func (s *step) startReady(why string) bool {
 	p := s.t.Pull
 	if p.Number == 0 || !p.Draft || p.StaysDraft() {
 		return false
@@ -31,12 +32,12 @@ func (s *step) readyFirst(why string) bool {
 	if !s.pending(DoReady) {
 		s.emit(DoReady, s.number(), s.v())
 	}
-	s.soon = true
+	s.deferSync = true
 	s.because("%s; it is marked ready for review, and one more look follows", why)
 	return true
 }
 
-// readied notes whether the pull request is ready for review, and looks once more.
+// readied records whether the pull request is ready for review, and schedules one more look.
 func (s *step) readied() {
 	f := s.e.Fact.(Readied)
 	if f.Refused != "" {
@@ -45,14 +46,14 @@ func (s *step) readied() {
 	}
 	s.t.Pull.Draft, s.t.Pull.Readied, s.t.Pull.Refused = false, true, ""
 	if s.t.State == Checking {
-		s.t.Gate.Since = s.e.At // what was not made for a draft may appear from now on
-		s.soon = true
+		s.t.Gate.Since = s.e.At // checks that don't run for a draft may appear from now on
+		s.deferSync = true
 	}
 	s.lookOnceMore()
 	s.because("the pull request is ready for review")
 }
 
-// notReadied leaves it to a person to mark the pull request ready.
+// notReadied warns that a person has to mark the pull request ready.
 func (s *step) notReadied(reason string) {
 	s.t.Pull.Refused = reason
 	s.warn("The pull request could not be marked ready for review: " + reason)
@@ -60,7 +61,7 @@ func (s *step) notReadied(reason string) {
 	s.because("the pull request could not be marked ready for review; a person has to: %s", reason)
 }
 
-// drafted notes that the pull request is a draft again.
+// drafted records whether the pull request is a draft again.
 func (s *step) drafted() {
 	f := s.e.Fact.(Drafted)
 	s.t.Pull.Draft, s.t.Pull.Readied = f.Refused == "", false
@@ -72,8 +73,8 @@ func (s *step) drafted() {
 	s.because("the pull request is a draft again while the work goes on")
 }
 
-// draftChanged follows somebody who made the pull request a draft, or marked it ready. SIA does not undo either: it
-// leaves it a draft until somebody marks it ready, and makes one ready by somebody else no draft for its work.
+// draftChanged records that somebody made the pull request a draft, or marked it ready. SIA does not undo either: a
+// draft stays one until somebody marks it ready, and one that somebody marked ready is not made a draft for SIA's work.
 func (s *step) draftChanged() {
 	f, p := s.e.Fact.(DraftChanged), &s.t.Pull
 	switch {
@@ -94,7 +95,7 @@ func (s *step) draftChanged() {
 	s.lookOnceMore()
 }
 
-// lookOnceMore has the gate look after settle time, where it watches.
+// lookOnceMore schedules a look after the settle time, in state checking.
 func (s *step) lookOnceMore() {
 	if s.t.State == Checking {
 		s.t.Gate.Hint = s.e.At
@@ -102,9 +103,9 @@ func (s *step) lookOnceMore() {
 	}
 }
 
-// signalSeen has the gate look while a person is asked for what the checks did not
-// say: perhaps they say it now.
-func (s *step) signalSeen() {
+// checkSeenWhileAsked schedules a look while a question about insufficient checks is
+// open: they may have a result now.
+func (s *step) checkSeenWhileAsked() {
 	f := s.e.Fact.(CheckSeen)
 	g := &s.t.Gate
 	if f.SHA != s.t.Head || !s.t.Escalation.AboutChecks() {
@@ -115,7 +116,7 @@ func (s *step) signalSeen() {
 	s.because("checks of %s changed; SIA looks at them at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
 }
 
-// lookWhileAsked has the gate look after settle time, while a person is asked.
+// lookWhileAsked schedules a look after the settle time, while a question is open.
 func (s *step) lookWhileAsked() {
 	g := &s.t.Gate
 	if s.e.At.After(g.Hint) {
@@ -126,13 +127,13 @@ func (s *step) lookWhileAsked() {
 	}
 }
 
-// Silent reports whether the checks don't say enough, so that a person is asked.
+// Silent reports whether the checks' results are insufficient, so that a person is asked.
 func (f Judged) Silent() bool {
 	return f.Found == nil && !f.Conflicts && (f.Verdict == VerdictNone || f.Verdict == VerdictBlocked)
 }
 
-// judgedWhileAsked takes a question about checks back when they have an answer of
-// their own.
+// judgedWhileAsked closes a question about insufficient checks when they have a
+// result.
 func (s *step) judgedWhileAsked() {
 	f := s.e.Fact.(Judged)
 	g := &s.t.Gate
@@ -141,14 +142,14 @@ func (s *step) judgedWhileAsked() {
 		return
 	}
 	if f.Found != nil {
-		s.found(*f.Found)
+		s.applyFound(*f.Found)
 		return
 	}
 	settle := s.t.Settings.Checks.Settle.D()
 	quiet := g.Hint.Add(settle)
 	switch {
 	case f.Silent():
-		s.takeLook(f)
+		s.recordLook(f)
 		s.because("the checks still don't say enough; the question stands")
 	case !f.Conflicts && f.Verdict == VerdictPending:
 		s.lookLater(settle, time.Time{})
@@ -162,6 +163,6 @@ func (s *step) judgedWhileAsked() {
 		s.closeEscalation()
 		s.enter(Checking)
 		s.judged()
-		s.soon = false // that nobody is asked any more is shown at once
+		s.deferSync = false // show at once that the question is closed
 	}
 }

@@ -2,14 +2,14 @@ package sia
 
 import "github.com/sia-bot/sia/sia/text"
 
-// unrecorded is how many events may have moved a task after its memory was last
-// written. Effect keys carry the version, and what GitHub shows carries the keys
-// of the task's first life: none may come up again.
+// unrecorded is the maximum number of events that may have moved a task after its
+// memory was last written. Effect keys contain the version, and GitHub shows keys from
+// before the loss: none may be reused.
 const unrecorded = 1000
 
-// restore takes a task over from its memory. It makes nothing true that was not:
-// a task that is restored as passed did pass, by a green verdict that its record
-// tells of, and nothing follows from saying so again.
+// restore creates a task from its memory. This is no way around the gate: a task that is
+// restored as passed did pass, by a green verdict in its record, and restoring it has no
+// further effect.
 func (s *step) restore(f Restored) {
 	t := f.Task.clone()
 	switch {

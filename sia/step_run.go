@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// restart begins a new run of a task that had ended. Attempts stay counted, the
-// budget of approaches and credits starts again on top of what was used.
+// restart begins a new run of a task that had ended. Attempts keep counting; the new
+// run's approaches and credits are added to the used ones.
 //
-// After a pass the run follows up: it goes on from the head that passed, with what
-// had worked. Any other run begins at the base commit, unless something stands on the
-// branch that is not SIA's to drop.
+// After a pass the run follows up: it continues from the head that passed, with the
+// instructions that worked. Any other run begins at the base commit, unless the branch
+// has commits that SIA must not drop.
 func (s *step) restart() {
 	passed := s.t.State == Passed && s.t.Head != "" && s.t.Pull.Number != 0 && !s.t.Pull.Merged
 	moved := s.t.Moved != nil
@@ -24,15 +24,15 @@ func (s *step) restart() {
 	if asked {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
 		s.t.AskedBy, s.t.Label, s.t.LabelID = s.e.By, f.Label, f.LabelID
-		if s.t.Kept == "" && s.t.Pull.Number == 0 { // nothing stands on the branch that it began from
+		if s.t.Kept == "" && s.t.Pull.Number == 0 { // no work is based on the old base branch
 			s.t.BaseBranch = cmp.Or(f.DefaultBranch, s.t.BaseBranch)
 		}
 	}
-	if s.e.By.Operator { // who has started again what somebody else asked for
+	if s.e.By.Operator { // the operator restarts another user's request
 		s.t.AskedBy = asker
 	}
 	s.react("eyes")
-	if passed && text == "" && !edited { // nothing is asked for that an attempt could do
+	if passed && text == "" && !edited { // there is nothing for an attempt to do
 		s.lookAgain(moved)
 		return
 	}
@@ -44,12 +44,12 @@ func (s *step) restart() {
 	s.because("%s started the task again", s.who())
 }
 
-// newRun restarts the count, on the branch as it is found.
+// newRun resets the state of the run.
 func (s *step) newRun(passed bool, text string, edited bool) {
 	set := s.t.Settings
 	s.t.Earlier, s.t.EarlierTried = s.number(), len(s.t.Prompts)
 	if s.t.Escalation != nil {
-		s.t.Escalation.Answered = true // it was a question of the run before
+		s.t.Escalation.Answered = true // it was a question of the previous run
 	}
 	s.takeBranch(passed)
 	s.t.Brief = s.nextBrief(passed, text, edited)
@@ -62,7 +62,7 @@ func (s *step) newRun(passed bool, text string, edited bool) {
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 }
 
-// lookAgain has the checks of what passed read again, or of what was pushed since.
+// lookAgain reads the checks of the passed head again, or of a later push.
 func (s *step) lookAgain(moved bool) {
 	s.enter(Checking)
 	s.watch()
@@ -75,15 +75,15 @@ func (s *step) lookAgain(moved bool) {
 	s.because("%s started the task again without a word; the checks of %s are read again", s.who(), s.t.Head.Short())
 }
 
-// takeBranch makes the branch what the new run finds: a person may have pushed since
-// the last one ended. What passed is kept as long as its pull request is open.
+// takeBranch updates the branch for the new run: a person may have pushed since the
+// last one ended. The passed head is kept while its pull request is open.
 func (s *step) takeBranch(passed bool) {
 	if s.t.Pull.Merged || s.t.Pull.Number == 0 {
 		s.t.Pull = Pull{}
 	}
 	switch {
 	case s.t.Pull.Number == 0:
-		s.t.Kept = "" // merged, or people did not want it
+		s.t.Kept = "" // merged or rejected
 	case passed:
 		s.t.Kept = s.t.Head
 	}
@@ -94,14 +94,14 @@ func (s *step) takeBranch(passed bool) {
 	}
 }
 
-// nextBrief is the first brief of a new run. A run that follows a pass keeps the
-// instructions that worked; what they took away from the attempt belonged to work that
-// is done.
+// nextBrief returns the first brief of a new run. A run that follows a pass keeps the
+// instructions that worked, but not their restrictions of tools and context, which
+// were for the finished work.
 func (s *step) nextBrief(passed bool, text string, edited bool) Brief {
 	old := s.t.Brief
 	b := Brief{Answers: old.Answers, FromBase: s.t.Kept == "", FromKept: s.t.Kept != ""}
 	if old.FollowUp != "" {
-		b.Answers = append(b.Answers, old.FollowUp) // what was wanted then is wanted still
+		b.Answers = append(b.Answers, old.FollowUp) // the earlier request still holds
 	}
 	b.Answers = append(b.Answers, old.Asked.decided()...)
 	if !passed {
@@ -120,7 +120,7 @@ func (s *step) nextBrief(passed bool, text string, edited bool) Brief {
 	return b
 }
 
-// keeping is a brief under which nothing is dropped that is to be kept.
+// keeping returns the brief b, changed so that the attempt starts from Kept and not from the base if there is a Kept.
 func (s *step) keeping(b Brief) Brief {
 	if b.FromBase && s.t.Kept != "" {
 		b.FromBase, b.FromKept = false, true
@@ -128,12 +128,12 @@ func (s *step) keeping(b Brief) Brief {
 	return b
 }
 
-// branchMoved follows somebody else's push. An empty commit says that the branch is gone.
+// branchMoved handles somebody else's push. An empty SHA means that the branch was deleted.
 func (s *step) branchMoved() {
 	s.follow(s.e.Fact.(BranchMoved).SHA, s.e.By)
 }
 
-// follow makes what somebody else pushed the task's head.
+// follow makes somebody else's push the task's head.
 func (s *step) follow(sha SHA, by Actor) {
 	switch {
 	case sha == s.t.Head && s.t.HeadBy.Unknown && by.Login != "":
@@ -144,12 +144,12 @@ func (s *step) follow(sha SHA, by Actor) {
 		s.ignore("the branch is where it was")
 		return
 	}
-	if by == (Actor{}) { // found by looking: it is not SIA's
+	if by == (Actor{}) { // found by a look: somebody other than SIA
 		by.Unknown = true
 	}
 	s.t.Head, s.t.HeadBy, s.t.Kept = sha, by, sha
 	s.t.Checks, s.t.Gate.Based = nil, false
-	s.closeOmission("no follow-up: somebody else pushed to the branch")
+	s.closeFollowUp("no follow-up: somebody else pushed to the branch")
 	switch {
 	case sha == "":
 		s.because("the branch is gone; the next attempt starts at the base")
@@ -176,11 +176,11 @@ func (s *step) follow(sha SHA, by Actor) {
 	}
 }
 
-// movedAfter remembers what somebody pushed after the task had ended: the branch is
-// theirs, and a new run goes on from there.
-func (s *step) movedAfter() { s.followAfter(s.e.Fact.(BranchMoved).SHA, s.e.By) }
+// branchMovedAfterEnd records a push after the task had ended: a new run continues
+// from there.
+func (s *step) branchMovedAfterEnd() { s.recordMove(s.e.Fact.(BranchMoved).SHA, s.e.By) }
 
-func (s *step) followAfter(sha SHA, by Actor) {
+func (s *step) recordMove(sha SHA, by Actor) {
 	if sha == "" || sha == s.t.Head && s.t.Moved == nil || s.t.Moved != nil && sha == s.t.Moved.SHA {
 		s.ignore("the branch is where it was")
 		return
@@ -192,8 +192,8 @@ func (s *step) followAfter(sha SHA, by Actor) {
 	s.because("%s pushed %s; the task has ended, and a new run would go on from there", by.Mention(), sha.Short())
 }
 
-// pullReopened takes back that people did not want what was done. A task that ended
-// because of that goes on when somebody starts it.
+// pullReopened records the reopened pull request. A task that ended because it was
+// closed continues when somebody starts it.
 func (s *step) pullReopened() {
 	f := s.e.Fact.(PullReopened)
 	if s.t.Pull.Number != 0 {

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// diagnose asks SIA why the present attempt failed.
+// diagnose starts the diagnosis of the present attempt's failure.
 func (s *step) diagnose(signals []Signal) {
 	s.t.Next = &Intervention{Number: len(s.t.Interventions) + 1, After: s.number(), Signals: signals}
 	s.t.Rounds, s.t.Refused = 0, nil
 	s.enter(Diagnosing)
 	s.emit(DoDiagnose, s.number(), s.v())
-	s.because("attempt %d failed%s; SIA works out why", s.number(), names(signals))
+	s.because("attempt %d failed%s; SIA works out why", s.number(), signalList(signals))
 }
 
-// diagnosed checks the diagnosis against the hard rules and has it reviewed.
+// diagnosed checks the diagnosis against the hard rules. Then it asks a person, starts the
+// review, or asks the policies which of the two.
 func (s *step) diagnosed() {
 	f := s.e.Fact.(Diagnosed)
 	d := f.Diagnosis
@@ -24,12 +25,12 @@ func (s *step) diagnosed() {
 	s.t.Next.Diagnosis, s.t.Next.Review = d, Review{}
 	s.t.Next.Warning = f.Warning
 	s.warn(f.Warning)
-	if reason := s.unusable(d); reason != "" {
+	if reason := s.unusableReason(d); reason != "" {
 		s.escalate(d)
 		s.because("a person is needed: %s", reason)
 		return
 	}
-	if s.t.Wanted != "" { // a person has said how to go on
+	if s.t.Wanted != "" { // a person has chosen the technique
 		s.review()
 		return
 	}
@@ -38,22 +39,22 @@ func (s *step) diagnosed() {
 		d.Technique, d.Confidence)
 }
 
-// review has the diagnosis reviewed.
+// review starts the review of the diagnosis, if a reviewer is configured.
 func (s *step) review() {
 	d := s.t.Next.Diagnosis
 	s.enter(Reviewing)
 	if !s.t.Settings.SIA.Reviewer {
 		s.t.Next.Review = Review{Verdict: ReviewOff}
-		s.memory()
+		s.commitMemory()
 	} else {
 		s.emit(DoReview, s.number(), s.v())
 	}
 	s.because("pattern %s, technique %s, confidence %.2f", d.Pattern, d.Technique, d.Confidence)
 }
 
-// unusable says why a diagnosis can't lead to another attempt; the hard rules
-// (docs/rules.md#hard-rules) live here and in Begun.
-func (s *step) unusable(d Diagnosis) string {
+// unusableReason returns why a diagnosis can't lead to another attempt; empty if it can. The hard
+// rules (docs/rules.md#hard-rules) are enforced here and in begun.
+func (s *step) unusableReason(d Diagnosis) string {
 	hash := d.Brief.Hash(s.t.Title, s.t.Body)
 	switch {
 	case s.t.ApproachesLeft() == 0:
@@ -70,13 +71,13 @@ func (s *step) unusable(d Diagnosis) string {
 	return ""
 }
 
-// reviewed goes on to memory, or back to diagnosis when the review refuses.
+// reviewed continues with memory, or with another diagnosis if the review rejects it.
 //
-// A major verdict has the instructions amended by its points and reviewed once
-// more by a fresh call. A second major one refuses them, as rejected does: the
-// next candidate is diagnosed, at most maxRounds times. After that SIA goes
-// ahead with what it has, because somebody has to be shown something, and the
-// verdict stands in the comment.
+// After a major verdict its points are added to the instructions, and a fresh call
+// reviews them once more. A second major verdict rejects them, as rejected does: the
+// next candidate is diagnosed, at most maxRounds times. After that SIA continues with
+// the last diagnosis, so that the task does not stop here, and the comment shows the
+// verdict.
 func (s *step) reviewed() {
 	f := s.e.Fact.(Reviewed)
 	s.t.Credits.spend(f.Cost)
@@ -104,15 +105,15 @@ func (s *step) reviewed() {
 		s.because("the reviewer's verdict: major; the instructions are amended by its points and reviewed again")
 		return
 	}
-	s.memory()
+	s.commitMemory()
 	s.because("the reviewer's verdict: %s", f.Review.Verdict)
 }
 
-// memoryCommitted posts the intervention's comment next, or asks the person.
+// memoryCommitted posts the intervention's comment or the question that waited for memory.
 func (s *step) memoryCommitted() {
 	f := s.e.Fact.(MemoryCommitted)
 	s.warnOfMemory(f)
-	is := f.is()
+	is := f.result()
 	if s.e.Effect != s.t.AwaitMemory {
 		s.because("memory %s", is)
 		return
@@ -129,14 +130,14 @@ func (s *step) memoryCommitted() {
 	s.because("memory %s; the question is put to a person", is)
 }
 
-// memoryNoted books a memory commit that nothing waits for.
+// memoryNoted records a memory commit for which nothing waits.
 func (s *step) memoryNoted() {
 	f := s.e.Fact.(MemoryCommitted)
 	s.warnOfMemory(f)
-	s.because("memory %s", f.is())
+	s.because("memory %s", f.result())
 }
 
-// warnOfMemory shows people what memory lacks, and no longer what it lacked before.
+// warnOfMemory replaces the last warning about memory.
 func (s *step) warnOfMemory(f MemoryCommitted) {
 	if s.t.Warning == s.t.MemoryWarning {
 		s.t.Warning = ""
@@ -145,23 +146,23 @@ func (s *step) warnOfMemory(f MemoryCommitted) {
 	s.warn(f.Warning)
 }
 
-// is says what became of memory.
-func (f MemoryCommitted) is() string {
+// result describes the result for people.
+func (f MemoryCommitted) result() string {
 	if f.SHA == "" {
 		return "could not be committed"
 	}
 	return "is committed as " + f.SHA.Short()
 }
 
-// warn shows people something they should know.
+// warn sets the task's warning, unless text is empty.
 func (s *step) warn(text string) {
 	if text != "" {
 		s.t.Warning, s.t.WarningOf = text, ""
 	}
 }
 
-// doneAfterAll drops the warning that an effect could not be done when one of its kind reports that it was.
-func (s *step) doneAfterAll(kind EffectKind) {
+// clearWarning drops the warning about a failed effect when an effect of that kind succeeds.
+func (s *step) clearWarning(kind EffectKind) {
 	if kind == "" || kind != s.t.WarningOf || s.e.Fact.Kind() == KEffectFailed {
 		return
 	}
@@ -169,7 +170,7 @@ func (s *step) doneAfterAll(kind EffectKind) {
 	s.t.Visible = s.t.Version
 }
 
-// announced lets the next attempt begin: its comment stands.
+// announced begins the next attempt after its comment was posted.
 func (s *step) announced() {
 	f := s.e.Fact.(CommentPosted)
 	next := *s.t.Next
@@ -185,15 +186,15 @@ func (s *step) announced() {
 	s.because("the comment stands; the next attempt begins unless somebody stops it")
 }
 
-// escalate asks a person: an issue of its own, with options.
+// escalate asks a person in a separate issue, with options.
 func (s *step) escalate(d Diagnosis) {
-	e := howToGoOn(d, s.lastFailure())
+	e := diagnosisQuestion(d, s.lastFailure())
 	s.t.Next = nil
 	s.open(e)
 	s.because("a person is needed: %s", e.Blocker)
 }
 
-// lastFailure quotes what failed last.
+// lastFailure describes the last failure.
 func (s *step) lastFailure() string {
 	a := s.t.Attempt()
 	if a == nil {
@@ -209,7 +210,7 @@ func (s *step) lastFailure() string {
 	return fmt.Sprintf("attempt %d did not pass", a.Number)
 }
 
-// open puts a question to a person; memory is committed first.
+// open asks a person a question, after committing memory.
 func (s *step) open(e Escalation) {
 	e.Number, e.AskedAt = 1, s.e.At
 	if old := s.t.Escalation; old != nil {
@@ -218,20 +219,21 @@ func (s *step) open(e Escalation) {
 	}
 	s.t.Escalation = &e
 	s.enter(Escalated)
-	s.memory()
+	s.commitMemory()
 }
 
 func (s *step) escalationOpened() {
 	f := s.e.Fact.(EscalationOpened)
-	if s.overtaken(f) {
+	if s.closeSuperseded(f) {
 		return
 	}
 	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
 	s.because("the question stands in #%d", f.Issue)
 }
 
-// overtaken has the issue closed of a question that was put after a newer one had been opened.
-func (s *step) overtaken(f EscalationOpened) bool {
+// closeSuperseded closes the issue of a question that was posted after a newer question was opened, and reports whether
+// it did.
+func (s *step) closeSuperseded(f EscalationOpened) bool {
 	if f.Question == 0 || f.Question == s.t.Escalation.Number {
 		return false
 	}
@@ -242,11 +244,11 @@ func (s *step) overtaken(f EscalationOpened) bool {
 	return true
 }
 
-// escalationLate notes a question that was put after the task had moved on, and
-// has its issue closed; but while the checks of a person's push are read it stands.
+// escalationLate records a question that was posted after the task had moved on, and
+// closes its issue, unless the checks of a person's push are still awaited.
 func (s *step) escalationLate() {
 	f := s.e.Fact.(EscalationOpened)
-	if s.overtaken(f) {
+	if s.closeSuperseded(f) {
 		return
 	}
 	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
@@ -258,21 +260,21 @@ func (s *step) escalationLate() {
 	s.because("#%d was opened after the question had been settled; it is closed again", f.Issue)
 }
 
-// effectFailed pauses the task when something it depends on can't be done.
+// effectFailed pauses the task if its state depends on the failed effect.
 func (s *step) effectFailed() {
 	f := s.e.Fact.(EffectFailed)
-	again := f.Effect == DoAttempt && s.t.State == Working && s.runLost(f) // and the attempt goes on
+	again := f.Effect == DoAttempt && s.t.State == Working && s.runFailed(f) // the attempt continues
 	if f.Effect == DoAttempt && !again {
-		s.attemptLost(f)
+		s.attemptFailed(f)
 	}
 	wait := f.Effect.traits().waitsIn
 	if wait != nil && !slices.Contains(wait, s.t.State) {
 		s.because("%s could not be done, but the task has moved on since: %s", f.Effect, f.Reason)
-		s.ended()
+		s.beginIfIdle()
 		return
 	}
 	if wait == nil {
-		s.failedAside(f)
+		s.warnFailed(f)
 		if s.e.Effect != s.t.AwaitMemory {
 			return
 		}
@@ -282,7 +284,7 @@ func (s *step) effectFailed() {
 		return
 	}
 	if s.followsUp() && (f.Effect == DoBegin || f.Effect == DoDecide || f.Effect == DoAttempt) {
-		s.leaveOmission("no follow-up: " + f.Reason)
+		s.abandonFollowUp("no follow-up: " + f.Reason)
 		return
 	}
 	if f.Effect == DoAttempt {
@@ -293,10 +295,10 @@ func (s *step) effectFailed() {
 	s.redo(f, state)
 }
 
-// failedAside tells people what could not be done, where no state depends on it.
-func (s *step) failedAside(f EffectFailed) {
-	if f.Effect == DoFinalReview { // people miss nothing that they count on
-		s.finalReviewLost(f.Reason)
+// warnFailed warns people of a failed effect on which no state depends.
+func (s *step) warnFailed(f EffectFailed) {
+	if f.Effect == DoFinalReview { // it needs no warning
+		s.finalReviewFailed(f.Reason)
 		return
 	}
 	s.t.Warning, s.t.WarningOf = f.Reason, f.Effect
@@ -312,8 +314,8 @@ func (s *step) failedAside(f EffectFailed) {
 	}
 }
 
-// attemptLost books an attempt that could not be run.
-func (s *step) attemptLost(f EffectFailed) {
+// attemptFailed records an attempt that could not be run.
+func (s *step) attemptFailed(f EffectFailed) {
 	a := s.t.Attempt()
 	a.Outcome, a.Reason, a.EndedAt = AttemptError, f.Reason, s.e.At
 	a.Cost += f.Cost
@@ -323,22 +325,22 @@ func (s *step) attemptLost(f EffectFailed) {
 	}
 }
 
-// redo writes the failed effect down again; it is held until the resume.
+// redo records the failed effect again; it is held until the resume.
 func (s *step) redo(failed EffectFailed, state State) {
 	kind := failed.Effect
 	switch kind {
 	case DoAttempt, DoBegin:
 		s.begin()
-	case DoWeigh, DoUpdate: // the head is watched again on resume, and what follows from that is done again
+	case DoWeigh, DoUpdate: // resuming watches the head again, which repeats them if they are still needed
 	case DoGate:
 		if state != Checking {
 			s.watch()
 		}
 	default:
-		f := Effect{Key: Effect{Key: s.e.Effect}.First() + again + s.v(), Task: s.t.ID, Kind: kind, Attempt: s.number(),
+		f := Effect{Key: Effect{Key: s.e.Effect}.First() + repeatInfix + s.v(), Task: s.t.ID, Kind: kind, Attempt: s.number(),
 			SHA: failed.SHA, Part: failed.Part}
 		if kind == DoDecide {
-			f.Question = s.asking(state)
+			f.Question = s.openDecision(state)
 			if state == Working {
 				f.Part = s.t.Attempt().Asking
 			}
@@ -353,16 +355,16 @@ func (s *step) redo(failed EffectFailed, state State) {
 	}
 }
 
-// outcomeLost notes an effect that failed after its task ended.
-func (s *step) outcomeLost() {
+// effectFailedLate records an effect that failed after its task had ended.
+func (s *step) effectFailedLate() {
 	f := s.e.Fact.(EffectFailed)
-	s.failedAside(f)
+	s.warnFailed(f)
 	switch f.Effect {
 	case DoAttempt:
-		s.attemptLost(f)
-		s.remember()
+		s.attemptFailed(f)
+		s.commitFinalMemory()
 	case DoPush, DoAggregate:
-		s.remember()
+		s.commitFinalMemory()
 	case DoStudy:
 		s.emit(DoMemory, s.number(), s.v())
 	}

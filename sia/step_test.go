@@ -61,7 +61,7 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 	// What the settings of the base branch say counts once, as the first attempt begins; from then on a person does, also
 	// one with a wish that is taken up when what is under way is green.
-	if more := after.Credits.Budget - before.Credits.Budget; more > 0 && e.By == (Actor{}) && !before.wishing() {
+	if more := after.Credits.Budget - before.Credits.Budget; more > 0 && e.By == (Actor{}) && !before.hasOpenWishes() {
 		begun, ok := e.Fact.(Begun)
 		if !ok || len(before.Attempts) > 0 || more > Credits(begun.Settings.Budget.Task)*Credit {
 			t.Fatalf("%s raised the budget by %s", e.Fact.Kind(), more)
@@ -150,7 +150,7 @@ func holdsOmission(t *rapid.T, before, after Task, e Event) {
 		before.State != Checking || judged.SHA != before.Head {
 		return
 	}
-	if after.Failures != before.Failures || after.State != Checking && after.State != Passed && !before.wishing() &&
+	if after.Failures != before.Failures || after.State != Checking && after.State != Passed && !before.hasOpenWishes() &&
 		after.State != OnHold {
 		t.Fatalf("%s led to %s", judged.Verdict, after.State)
 	}
@@ -162,7 +162,7 @@ func holdsOmission(t *rapid.T, before, after Task, e Event) {
 // holdsWishes: nothing that people asked for is lost before an attempt was given it or the task has
 // ended, no task passes over it, and who was given an attempt is told its result.
 func holdsWishes(t *rapid.T, before, after Task) {
-	if after.State == Passed && after.wishing() {
+	if after.State == Passed && after.hasOpenWishes() {
 		t.Fatalf("passed, and nobody was given %+v", after.Wishes)
 	}
 	for _, o := range after.Owed {
@@ -248,7 +248,7 @@ func holdsParts(t *rapid.T, before, after Task) {
 	reserved := Credits(0)
 	for i, p := range a.Parts {
 		reserved += p.Reserved
-		if p.State == PartRunning && (p.Run == 0 || !a.free(p)) {
+		if p.State == PartRunning && (p.Run == 0 || !a.isReady(p)) {
 			t.Fatalf("part %d is worked on, and what it needs is not there: %+v", i+1, a.Parts)
 		}
 		if b := before.Attempt(); b != nil && b.Number == a.Number && i < len(b.Parts) && b.Parts[i].State == PartDone &&

@@ -6,26 +6,24 @@ import (
 	"strings"
 )
 
-// Merging is a merge of the base that the next attempt is to finish: both sides changed
-// the same places.
+// Merging is a merge of the base with conflicts, which the next attempt resolves.
 type Merging struct {
 	Onto      SHA        `json:"onto"` // the base's commit that conflicts with the branch
 	Conflicts []Conflict `json:"conflicts"`
 }
 
-// Conflict is a file in which both sides changed the same.
+// Conflict is a file with a merge conflict.
 type Conflict struct {
 	Path string `json:"path"`
 	What string `json:"what"` // for people, such as "both sides changed the same lines"
 }
 
-// maxUpdates is how often the base is merged into what one attempt did.
+// maxUpdates is the maximum number of merges of the base into one attempt's work.
 const maxUpdates = 3
 
-// outdated has the base merged into the branch, where nothing can be concluded or merged
-// before: the two conflict, or a rule wants the green branch up to date. It reports
-// whether that comes first.
-func (s *step) outdated(f Judged) bool {
+// updateFirst merges the base into the branch if the two conflict, or if a rule requires the
+// green branch to be up to date. It reports whether the verdict has to wait for that.
+func (s *step) updateFirst(f Judged) bool {
 	behind := f.Behind && f.Verdict == VerdictGreen
 	switch {
 	case !f.Conflicts && !behind:
@@ -53,8 +51,8 @@ func (s *step) outdated(f Judged) bool {
 	return false
 }
 
-// updated follows the base into the branch. Where they conflict the next attempt gets
-// both sides, and that costs no approach: its prompt is the one before.
+// updated continues after the merge of the base. If there are conflicts the next attempt gets
+// both sides, which costs no approach, because its prompt is unchanged.
 func (s *step) updated() {
 	f := s.e.Fact.(Updated)
 	switch {
@@ -84,7 +82,7 @@ func (s *step) updated() {
 	}
 }
 
-// updatedLate notes that the base was merged into the branch after the task had moved on.
+// updatedLate records a merge of the base after the task had moved on.
 func (s *step) updatedLate() {
 	f := s.e.Fact.(Updated)
 	if f.SHA == "" || f.From != s.t.Head {
@@ -95,17 +93,17 @@ func (s *step) updatedLate() {
 	s.because("`%s` was merged into the branch after the task had moved on", s.t.BaseBranch)
 }
 
-// takeUpdate makes the merge what the branch is. What was accepted, kept or done on the
-// head before is in it unchanged.
+// takeUpdate makes the merge commit the head. It contains the previous head unchanged, so
+// acceptances and outcomes carry over.
 func (s *step) takeUpdate(f Updated) {
 	s.warn(f.Warning)
 	before := s.t.Head
 	s.replaceHead(before, f.SHA)
 	s.t.Head, s.t.Checks = f.SHA, nil
-	s.standsOn(f.Onto)
+	s.setBase(f.Onto)
 }
 
-// replaceHead has a head of the attempt's, and what people accepted of it, stand in another commit.
+// replaceHead replaces a head of the attempt by another commit, and carries its acceptance over.
 func (s *step) replaceHead(before, by SHA) {
 	if a := s.t.Attempt(); a != nil && a.Head == before {
 		a.Head = by
@@ -115,17 +113,16 @@ func (s *step) replaceHead(before, by SHA) {
 	}
 }
 
-// standsOn notes which commit of the base the branch's head stands on by now. What is to
-// be kept is kept as it stands there: an older commit would be measured against a base
-// that it does not know.
-func (s *step) standsOn(base SHA) {
+// setBase records the base commit that the branch's head now contains. Kept moves to the
+// head: an older commit would be compared with a base that it does not contain.
+func (s *step) setBase(base SHA) {
 	s.t.BaseSHA, s.t.Merging = base, nil
 	if s.t.Kept != "" {
 		s.t.Kept = s.t.Head
 	}
 }
 
-// conflictPaths names the files, at most three.
+// conflictPaths returns the names of the files, at most three, for people.
 func conflictPaths(all []Conflict) string {
 	var names []string
 	for _, c := range all[:min(len(all), 3)] {

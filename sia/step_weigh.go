@@ -2,9 +2,9 @@ package sia
 
 import "fmt"
 
-// tampered has a person accept what a green head changed of what validates it. Where
-// all of it are expectations that the issue may ask to be changed, a reviewer says
-// first whether it does: once for the same changes of a head.
+// tampered asks a person to accept a green head's changes to the tests and files that validate
+// it. If all of them are expectations that the issue may ask to change, a reviewer first decides
+// whether it does, once for the same changes of a head.
 func (s *step) tampered(weigh []string) {
 	w := s.t.Gate.Weighing
 	switch {
@@ -19,8 +19,8 @@ func (s *step) tampered(weigh []string) {
 	}
 }
 
-// weighed has the gate look again where the issue asks for all that was changed, and
-// a person asked where it does not.
+// weighed schedules a look if the issue asks for all of the changes; else it asks a person to
+// accept them.
 func (s *step) weighed() {
 	f := s.e.Fact.(Weighed)
 	w := s.t.Gate.Weighing
@@ -42,8 +42,8 @@ func (s *step) weighed() {
 	}
 }
 
-// awaitAcceptance has a person accept what a head changed of what validates it. A follow-up is not worth a question:
-// the head before it is green.
+// awaitAcceptance waits for a person to accept a head's changes to the tests and files that validate it. A follow-up is
+// taken back instead, because the head before it is green.
 func (s *step) awaitAcceptance(why string) {
 	if s.judgesFollowUp() {
 		s.takeBack(AttemptFail, "a person would have to accept its changes to tests and protected paths")

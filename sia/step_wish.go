@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// changesAsked takes up what a person asks for on the pull request. The next attempt is given it,
-// and goes on from the branch's head: it begins when nothing more was asked for a while, after the
-// attempt that runs.
+// changesAsked records a change request on the pull request. The next attempt is given it and
+// continues from the branch's head. It begins after the running attempt, when no further request
+// has arrived for a while.
 func (s *step) changesAsked() {
 	f := s.e.Fact.(ChangesAsked)
 	switch {
@@ -16,8 +16,8 @@ func (s *step) changesAsked() {
 		s.ignore("the pull request is not open any more; `/sia start` followed by words, on the issue, says what is " +
 			"wanted besides")
 		return
-	case len(s.t.Wishes) >= mostWishes:
-		s.ignore("%d requests wait already; the next attempt is given those", mostWishes)
+	case len(s.t.Wishes) >= maxWishes:
+		s.ignore("%d requests wait already; the next attempt is given those", maxWishes)
 		return
 	}
 	s.t.Wishes = append(s.t.Wishes, Wish{ID: s.e.ID, By: s.e.By, At: s.e.At, Review: f.Review, Thread: f.Thread,
@@ -27,17 +27,17 @@ func (s *step) changesAsked() {
 	case s.t.State == Passed:
 		s.followUp()
 	case s.t.State == Queued && s.pending(DoBegin) && s.t.BeginsAt.After(s.e.At):
-		s.queueAfter(max(s.wishWait(), s.t.BeginsAt.Sub(s.e.At))) // not before what else it waits for
+		s.queueAfter(max(s.wishDelay(), s.t.BeginsAt.Sub(s.e.At))) // never earlier than already scheduled
 		s.because("%s asked for more changes; the next attempt is given them, too", s.who())
 	case s.t.State == Escalated && (s.t.Escalation.Kind == AskIssue || s.t.Escalation.AboutChecks()):
 		s.answered("", "changes were asked for on the pull request")
 		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1)
-		s.t.Failures, s.t.AwaitMemory, s.t.Brief.Technique = 0, "", "" // its outcome is the person's merit
-		s.proceedAfter(s.wishWait(), s.who()+" asked for changes instead of an answer; the next attempt is given them")
+		s.t.Failures, s.t.AwaitMemory, s.t.Brief.Technique = 0, "", "" // the outcome does not rate a technique
+		s.proceedAfter(s.wishDelay(), s.who()+" asked for changes instead of an answer; the next attempt is given them")
 	}
 }
 
-// changesTooLate says that nobody is listening, also to a review that speaks to people first.
+// changesTooLate replies that the task has stopped, to a review without a command too.
 func (s *step) changesTooLate() {
 	s.ignore("SIA has stopped working on this; `/sia start` followed by words, on the issue, starts again with them")
 	if !s.e.Origin.Command {
@@ -45,26 +45,26 @@ func (s *step) changesTooLate() {
 	}
 }
 
-// followUp begins a new run from the green head, with what had worked, for what people ask for.
+// followUp begins a new run from the green head for change requests, with the instructions that worked.
 func (s *step) followUp() {
 	s.newRun(true, "", false)
-	s.queueAfter(s.wishWait())
+	s.queueAfter(s.wishDelay())
 	s.because("changes were asked for on the pull request; the next attempt goes on from %s, which has passed",
 		s.t.Head.Short())
 }
 
-// followUpInstead is followUp of a green head that nobody was notified of yet, because more was asked
-// for while it was worked on.
+// followUpInstead is followUp for a green head of which nobody was notified yet, because more changes were
+// requested during the attempt.
 func (s *step) followUpInstead() {
 	s.closeGreen()
 	s.t.Next = nil
-	s.forgetNext()
+	s.dropNext()
 	s.emit(DoMemory, s.number(), s.v())
 	s.followUp()
 }
 
-// wishWait is how long to wait for more that people ask for.
-func (s *step) wishWait() time.Duration {
+// wishDelay returns how long to wait for more change requests.
+func (s *step) wishDelay() time.Duration {
 	first, last := time.Time{}, time.Time{}
 	for _, w := range s.t.Wishes {
 		if w.Attempt != 0 {
@@ -77,14 +77,14 @@ func (s *step) wishWait() time.Duration {
 	}
 	quiet := s.t.Settings.Review.Wait.D()
 	until := last.Add(quiet)
-	if most := first.Add(wishPatience * quiet); most.Before(until) {
+	if most := first.Add(maxWishWaits * quiet); most.Before(until) {
 		until = most
 	}
 	return until.Sub(s.e.At)
 }
 
-// changesWithdrawn forgets reviews that ask for nothing any more. What an attempt was given stays
-// asked for.
+// changesWithdrawn drops the requests of reviews that were withdrawn. A request that an attempt was given
+// stays.
 func (s *step) changesWithdrawn() {
 	f := s.e.Fact.(ChangesWithdrawn)
 	before := len(s.t.Wishes)
@@ -97,29 +97,29 @@ func (s *step) changesWithdrawn() {
 	}
 	s.because("%s took back what a review asked for", s.who())
 	if s.t.State == Queued && s.pending(DoBegin) && !s.t.BeginsAt.IsZero() && s.nothingAsked() {
-		s.leaveGreen()
+		s.recheckHead()
 		s.because("%s took back what a review asked for; the checks of %s decide as before", s.who(), s.t.Head.Short())
 	}
 }
 
-// nothingAsked reports whether a run that follows a green head has nothing that an attempt could do.
+// nothingAsked reports whether a run that follows a green head has nothing for an attempt to do.
 func (s *step) nothingAsked() bool {
 	return len(s.t.Wishes) == 0 && s.t.Brief.FollowUp == "" && s.t.Head != "" && s.t.Kept == s.t.Head &&
 		s.number() == s.t.Earlier
 }
 
-// leaveGreen leaves a head as it is that has passed: its checks are read once more.
-func (s *step) leaveGreen() {
-	s.forget(func(k EffectKind) bool { return k == DoBegin })
+// recheckHead reads the checks of the passed head once more instead of beginning an attempt.
+func (s *step) recheckHead() {
+	s.dropPending(func(k EffectKind) bool { return k == DoBegin })
 	s.t.BeginsAt = time.Time{}
 	s.enter(Checking)
 	s.watch()
 }
 
-// mostSettled bounds how many resolved threads are remembered.
-const mostSettled = 200
+// maxSettled is the maximum number of resolved threads that a task keeps.
+const maxSettled = 200
 
-// threadSettled notes that a thread is resolved: no later attempt is given it, until it is open again.
+// threadSettled records that a thread was resolved or reopened. No later attempt is given a resolved thread.
 func (s *step) threadSettled() {
 	f := s.e.Fact.(ThreadSettled)
 	s.t.Settled = without(s.t.Settled, func(id int64) bool { return id == f.Thread })
@@ -127,14 +127,14 @@ func (s *step) threadSettled() {
 		s.because("%s opened a thread again", s.who())
 		return
 	}
-	if s.t.Settled = append(s.t.Settled, f.Thread); len(s.t.Settled) > mostSettled {
+	if s.t.Settled = append(s.t.Settled, f.Thread); len(s.t.Settled) > maxSettled {
 		s.t.Settled = s.t.Settled[1:]
 	}
 	s.because("%s resolved a thread", s.who())
 }
 
-// given notes what the next attempt is given of what people ask for.
-func (s *step) given(a *Asked) {
+// giveAsked records the change requests that the next attempt is given.
+func (s *step) giveAsked(a *Asked) {
 	s.t.Brief.Asked = nil
 	if a == nil {
 		return
@@ -149,16 +149,16 @@ func (s *step) given(a *Asked) {
 	}
 }
 
-// answersAlone ends an attempt that changed nothing because nothing was to be changed: it was given
-// what reviewers ask, on a head that is green, and has an answer to each. The head is judged as it was,
-// and the reviewers read the answers.
-func (s *step) answersAlone() bool {
+// endWithAnswers ends an attempt that changed nothing but answered each change request on a green head. The
+// checks of that head decide as before, and the answers are posted to the reviewers. It reports whether it
+// did.
+func (s *step) endWithAnswers() bool {
 	a, asked := s.t.Attempt(), s.t.Brief.Asked
 	if asked.empty() || s.t.Head == "" || s.t.Kept != s.t.Head ||
 		slices.Contains(Answers(a.Summary, len(asked.Words)+len(asked.Threads)), "") {
 		return false
 	}
-	s.leftUnchanged()
+	s.closeUnchanged()
 	a.Reason = "it changed nothing, and told the reviewers why"
 	s.enter(Checking)
 	s.watch()
@@ -167,8 +167,8 @@ func (s *step) answersAlone() bool {
 	return true
 }
 
-// respond tells people the result of what they asked for, as far as an attempt was given it.
-// head is the green commit that deals with it; empty: none does, and why says so.
+// respond reports to people on the change requests that an attempt was given. head is the green commit
+// with the changes; empty: there is none, and why is the reason.
 func (s *step) respond(head SHA, why string) {
 	var from SHA
 	some := false
@@ -194,12 +194,12 @@ func (s *step) respond(head SHA, why string) {
 	s.emit(DoRespond, s.number(), s.v())
 }
 
-// settleOwed forgets what was reported to people, or can't be.
+// settleOwed drops the reports that were posted or failed.
 func (s *step) settleOwed() {
 	s.t.Owed = without(s.t.Owed, func(o Owed) bool { _, waits := s.t.Pending[o.Key]; return !waits })
 }
 
-// without is what is left of xs, in their order; nil when nothing is.
+// without returns xs without the elements for which gone is true; nil if none is left.
 func without[T any](xs []T, gone func(T) bool) []T {
 	if xs = slices.DeleteFunc(xs, gone); len(xs) == 0 {
 		return nil
@@ -207,7 +207,7 @@ func without[T any](xs []T, gone func(T) bool) []T {
 	return xs
 }
 
-// said is everything that people said in a, in its order.
+// said returns all comments in a, in order.
 func (a *Asked) said() []Said {
 	all := slices.Clone(a.Words)
 	for _, t := range a.Threads {
@@ -216,7 +216,7 @@ func (a *Asked) said() []Said {
 	return all
 }
 
-// decided is what people asked for in earlier rounds, as constraints for later ones: it is wanted still.
+// decided returns the change requests of earlier rounds as constraints for later ones, because they still hold.
 func (a *Asked) decided() (constraints []string) {
 	if a == nil {
 		return nil

@@ -1,13 +1,13 @@
 package sia
 
-// cell is what one kind of fact does in one state: a move, or the reason why
-// it is ignored.
+// cell is the reaction to one kind of fact in one state: a move, or the reason
+// why the fact is ignored.
 type cell struct {
 	move    func(*step)
 	ignored string
 }
 
-// row builds the cells of one kind of fact.
+// row contains the cells of one kind of fact.
 type row map[State]cell
 
 // on adds a move for some states.
@@ -18,7 +18,7 @@ func (r row) on(move func(*step), states ...State) row {
 	return r
 }
 
-// ignore lists states in which the fact is ignored, and why.
+// ignore adds states in which the fact is ignored, and the reason.
 func (r row) ignore(reason string, states ...State) row {
 	for _, s := range states {
 		r[s] = cell{ignored: reason}
@@ -26,7 +26,7 @@ func (r row) ignore(reason string, states ...State) row {
 	return r
 }
 
-// rest lists every state not yet in the row as ignored.
+// rest adds every state that is not yet in the row as ignored.
 func (r row) rest(reason string) row {
 	for _, s := range States {
 		if _, ok := r[s]; !ok {
@@ -36,10 +36,10 @@ func (r row) rest(reason string) row {
 	return r
 }
 
-// unfinished are the states in which SIA is busy by itself.
+// unfinished contains the states in which SIA works and waits for nobody.
 var unfinished = []State{Queued, Working, PushedOut, Checking, Diagnosing, Reviewing, Announced}
 
-// Reasons that several rows share.
+// Reasons used by several rows.
 const (
 	late      = "late: the task has moved on since"
 	hasEnded  = "the task has ended; `/sia start` starts it again"
@@ -51,8 +51,8 @@ const (
 )
 
 // table is the complete transition table: for each kind of fact, each state.
-// It is filled at initialisation because moves refer to it (a paused task
-// consults the row of the state that it resumes in).
+// It is filled in init because moves refer to it (a paused task uses the row of
+// the state that it resumes in).
 var table map[Kind]row
 
 func init() {
@@ -73,9 +73,9 @@ func init() {
 			ignore("the checks are green; `/sia start` followed by words says what is wanted besides", Passed),
 		KUse: row{}.on((*step).use, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KAnswer: row{}.on((*step).answer, Escalated).on((*step).answerMeanwhile, Checking).
-			on((*step).inside, OnHold).on((*step).answeredAlready, Queued, Working, PushedOut, Diagnosing, Reviewing,
+			on((*step).paused, OnHold).on((*step).answeredAlready, Queued, Working, PushedOut, Diagnosing, Reviewing,
 			Announced, Passed, Stopped),
-		KNotAnswered: row{}.on((*step).notAnswered, Escalated, Checking).on((*step).inside, OnHold).rest(noWaiting),
+		KNotAnswered: row{}.on((*step).notAnswered, Escalated, Checking).on((*step).paused, OnHold).rest(noWaiting),
 		KApprove: row{}.on((*step).approve, Escalated).
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold).
 			ignore(hasEnded, Passed, Stopped).rest(noPlan),
@@ -91,14 +91,14 @@ func init() {
 			ignore("nothing that was asked for waits", Stopped),
 		KThreadSettled: row{}.on((*step).threadSettled, States...),
 		KCheckSeen: row{}.on((*step).checkSeen, Checking).
-			on((*step).signalSeen, Escalated).
+			on((*step).checkSeenWhileAsked, Escalated).
 			ignore("the pull request is not open yet; SIA looks at its checks when it is", PushedOut).
 			ignore("paused: SIA looks at the checks again on resume", OnHold).
-			on((*step).seenAfterPass, Passed).
+			on((*step).checkSeenAfterPass, Passed).
 			rest("no verdict is waited for"),
 		KProgressed: row{}.on((*step).progressed, Working).rest("no attempt is at work"),
 		KBranchMoved: row{}.on((*step).branchMoved, append([]State{Escalated, OnHold}, unfinished...)...).
-			on((*step).movedAfter, Passed, Stopped),
+			on((*step).branchMovedAfterEnd, Passed, Stopped),
 		KRestored: row{}.rest("the task is known: the database outranks its memory"),
 		KPullClosed: row{}.on((*step).pullClosed, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			on((*step).closedAfterStop, Stopped),
@@ -114,46 +114,46 @@ func init() {
 		KPullReopened: row{}.on((*step).pullReopened, Passed, Stopped).
 			rest("the pull request is open, as far as SIA knows"),
 
-		// Outcomes of effects. While paused they are applied to the state that
-		// the task resumes in.
-		KBegun:   row{}.on((*step).begun, Queued, Announced).on((*step).inside, OnHold).rest(late),
-		KDecided: row{}.on((*step).decided, Queued, Announced, Working, Diagnosing).on((*step).inside, OnHold).rest(late),
-		KAttemptEnded: row{}.on((*step).attemptEnded, Working).on((*step).inside, OnHold).
-			on((*step).endedLate, Stopped, Queued).rest(late),
-		KAggregated: row{}.on((*step).aggregated, Working).on((*step).inside, OnHold).
+		// Outcomes of effects. While the task is paused they are applied to the
+		// state that it resumes in.
+		KBegun:   row{}.on((*step).begun, Queued, Announced).on((*step).paused, OnHold).rest(late),
+		KDecided: row{}.on((*step).decided, Queued, Announced, Working, Diagnosing).on((*step).paused, OnHold).rest(late),
+		KAttemptEnded: row{}.on((*step).attemptEnded, Working).on((*step).paused, OnHold).
+			on((*step).attemptEndedLate, Stopped, Queued).rest(late),
+		KAggregated: row{}.on((*step).aggregated, Working).on((*step).paused, OnHold).
 			on((*step).aggregatedLate, Stopped, Queued).rest(late),
-		KPushed: row{}.on((*step).pushed, Working).on((*step).inside, OnHold).
-			on((*step).keep, Stopped, Queued).rest(late),
-		KPushRefused: row{}.on((*step).pushRefused, Working).on((*step).inside, OnHold).
-			on((*step).refusedLate, Stopped, Queued).rest(late),
-		KPullOpened: row{}.on((*step).pullOpened, PushedOut).on((*step).inside, OnHold).
-			on((*step).pullKept, Queued, Working, Checking, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
+		KPushed: row{}.on((*step).pushed, Working).on((*step).paused, OnHold).
+			on((*step).pushedLate, Stopped, Queued).rest(late),
+		KPushRefused: row{}.on((*step).pushRefused, Working).on((*step).paused, OnHold).
+			on((*step).pushRefusedLate, Stopped, Queued).rest(late),
+		KPullOpened: row{}.on((*step).pullOpened, PushedOut).on((*step).paused, OnHold).
+			on((*step).pullOpenedLate, Queued, Working, Checking, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
 		KJudged: row{}.on((*step).judged, Checking).on((*step).judgedWhileAsked, Escalated).
 			ignore("paused: SIA looks at the checks again on resume", OnHold).rest(late),
 		KWatched:   row{}.on((*step).watched, Passed).rest(late),
-		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).inside, OnHold).rest(late),
-		KEvidenced: row{}.on((*step).evidenced, Checking).on((*step).inside, OnHold).rest(late),
-		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).inside, OnHold).rest(late),
-		KWeighed:   row{}.on((*step).weighed, Checking).on((*step).inside, OnHold).rest(late),
+		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).paused, OnHold).rest(late),
+		KEvidenced: row{}.on((*step).evidenced, Checking).on((*step).paused, OnHold).rest(late),
+		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).paused, OnHold).rest(late),
+		KWeighed:   row{}.on((*step).weighed, Checking).on((*step).paused, OnHold).rest(late),
 		KFinalReviewed: row{}.on((*step).finalReviewed, append([]State{Escalated, Passed, Stopped}, unfinished...)...).
-			on((*step).inside, OnHold),
-		KMemoryCommitted: row{}.on((*step).memoryCommitted, Reviewing, Escalated).on((*step).inside, OnHold).
+			on((*step).paused, OnHold),
+		KMemoryCommitted: row{}.on((*step).memoryCommitted, Reviewing, Escalated).on((*step).paused, OnHold).
 			on((*step).memoryNoted, Queued, Working, PushedOut, Checking, Diagnosing, Announced, Passed, Stopped),
-		KCommentPosted: row{}.on((*step).announced, Reviewing).on((*step).inside, OnHold).rest(late),
-		KEscalationOpened: row{}.on((*step).escalationOpened, Escalated).on((*step).inside, OnHold).on((*step).escalationLate,
+		KCommentPosted: row{}.on((*step).announced, Reviewing).on((*step).paused, OnHold).rest(late),
+		KEscalationOpened: row{}.on((*step).escalationOpened, Escalated).on((*step).paused, OnHold).on((*step).escalationLate,
 			append([]State{Passed, Stopped}, unfinished...)...),
 		KFixStudied: row{}.on((*step).fixStudied, States...),
 		KReadied: row{}.on((*step).readied, append([]State{Escalated, Passed, Stopped}, unfinished...)...).
-			on((*step).inside, OnHold),
+			on((*step).paused, OnHold),
 		KDrafted: row{}.on((*step).drafted, append([]State{Escalated, Passed, Stopped}, unfinished...)...).
-			on((*step).inside, OnHold),
-		KUpdated: row{}.on((*step).updated, Checking).on((*step).inside, OnHold).on((*step).updatedLate, Queued, Working,
+			on((*step).paused, OnHold),
+		KUpdated: row{}.on((*step).updated, Checking).on((*step).paused, OnHold).on((*step).updatedLate, Queued, Working,
 			PushedOut, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
-		KTakenBack: row{}.on((*step).takenBack, Checking).on((*step).inside, OnHold).on((*step).takenBackLate, Queued,
+		KTakenBack: row{}.on((*step).takenBack, Checking).on((*step).paused, OnHold).on((*step).takenBackLate, Queued,
 			Working, PushedOut, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
 		KSyncDone: row{}.on((*step).syncDone, States...),
 		KDone:     row{}.on((*step).done, States...),
 		KEffectFailed: row{}.on((*step).effectFailed, append([]State{Escalated}, unfinished...)...).
-			on((*step).inside, OnHold).on((*step).outcomeLost, Passed, Stopped),
+			on((*step).paused, OnHold).on((*step).effectFailedLate, Passed, Stopped),
 	}
 }

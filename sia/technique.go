@@ -3,7 +3,7 @@ package sia
 // TechniqueID names a technique: the id in its Markdown front matter.
 type TechniqueID string
 
-// The ten techniques that ship with SIA. A repository may add its own.
+// The ten built-in techniques. A repository may add its own.
 const (
 	Decomposition         TechniqueID = "decomposition"
 	ToolChange            TechniqueID = "tool-change"
@@ -40,7 +40,7 @@ const (
 	UnknownPattern            Pattern = "unknown"
 )
 
-// Patterns lists every pattern, in the order in which people read them.
+// Patterns lists every pattern, in display order.
 var Patterns = []Pattern{
 	InterdependentComponents, ExternalDependencyBlocker, WrongTool, UnclearInstructions,
 	ContextOverload, MissingExample, OverConstrained, WrongOrder, WrongAbstractionLevel,

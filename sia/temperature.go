@@ -1,16 +1,16 @@
 package sia
 
-// Temperature says how soon something may change about a task on GitHub that no webhook has told of.
+// Temperature is how soon a task may change on GitHub without a webhook, and so how often it is swept.
 type Temperature string
 
 // The temperatures.
 const (
-	Hot  Temperature = "hot"  // it works, or its checks run
+	Hot  Temperature = "hot"  // an attempt or its checks are running
 	Warm Temperature = "warm" // it waits for a person
-	Cold Temperature = "cold" // it has passed, and its pull request is neither merged nor closed
+	Cold Temperature = "cold" // it has passed, and its pull request is open
 )
 
-// Temperature is the task's; empty where nothing on GitHub concerns it any more.
+// Temperature returns the task's temperature; empty if nothing on GitHub can change it any more.
 func (t *Task) Temperature() Temperature {
 	switch {
 	case t.State == Stopped, t.State == Passed && (t.Pull.Number == 0 || t.Pull.Merged || t.Gone):

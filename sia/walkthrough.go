@@ -8,10 +8,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// TestsBeforePush reports whether the tests that an attempt's changes reach are run before they are pushed.
+// TestsBeforePush reports whether the tests that an attempt's changes reach are run before the push.
 func (t Task) TestsBeforePush() bool { return t.Settings.Checks.Evidence > 0 && t.Merging == nil }
 
-// StartsAt is the commit that the next attempt starts from: the base, what must be kept, or the branch's head.
+// StartsAt returns the commit that the next attempt starts from: the base, Kept, or the branch's head.
 func (t Task) StartsAt() SHA {
 	switch {
 	case t.Head == "" || t.Brief.FromBase:
@@ -22,9 +22,9 @@ func (t Task) StartsAt() SHA {
 	return t.Head
 }
 
-// InHead are the attempts with work in the task's head, the oldest first: the one that made it, and those that it
-// went on from. Where a person's commit lies between two, the earlier one counts. What an attempt says is to be checked
-// against the change all the same.
+// InHead returns the attempts with work in the task's head, the oldest first: the one that made it, and those that it
+// started from. If a person's commit lies between two, the earlier one counts too. What an attempt reports must still
+// be checked against the change.
 func (t Task) InHead() []Attempt {
 	var in []Attempt
 	want := t.Head
@@ -39,24 +39,24 @@ func (t Task) InHead() []Attempt {
 	return in
 }
 
-// pushedBySIA reports whether an attempt made a commit.
+// pushedBySIA reports whether an attempt pushed a commit.
 func (t Task) pushedBySIA(sha SHA) bool {
 	return slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == sha })
 }
 
-// FileReason is why a coder changed a file, in its own words.
+// FileReason is a coder's reason for changing a file.
 type FileReason struct{ Path, Why string }
 
-// fileLine is a line of a report that says why a file was changed, such as "- `web/web.go`: asks for the mail". The
-// name is one word, between back quotes or with a dot or slash in it.
+// fileLine matches a line of a report with the reason for changing a file, such as "- `web/web.go`: asks for the mail".
+// The name is one word, in back quotes or with a dot or slash in it.
 var fileLine = lazyregexp.New("^[-*•]?\\s*(?:\\*\\*)?(?:`([^`\\s]+)`|([^`\\s:*]*[./][^`\\s:*]*))(?:\\*\\*)?" +
 	"(?:\\s*:\\s+|\\s+[–—-]+\\s+)(\\S.*)$")
 
-// maxReasons bounds the file reasons that are read from one report.
+// maxReasons is the maximum number of reasons that are read from one report.
 const maxReasons = 500
 
-// FileReasons reads the lines of a coder's last words that say why it changed which file; rest is what it says besides.
-// Nobody has checked that such a file was changed.
+// FileReasons parses the lines of a coder's report with its reasons for changing files; rest is the remaining text.
+// It does not check that the files were changed.
 func FileReasons(report string) (reasons []FileReason, rest string) {
 	var kept []string
 	for line := range strings.Lines(report) {

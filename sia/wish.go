@@ -7,77 +7,77 @@ import (
 	"time"
 )
 
-// Wish is a change that somebody with a say asks for on the pull request: in a review that requests
-// changes, in a thread on a line, or in words. It stays with the task until the person has an answer.
+// Wish is a change request by an authorised user on the pull request: in a review that requests
+// changes, in a thread on a line, or in a comment. The task keeps it until the user has an answer.
 type Wish struct {
-	ID      string    `json:"id" mask:"-"` // of the event that brought it, such as "review/17"
+	ID      string    `json:"id" mask:"-"` // of its event, such as "review/17"
 	By      Actor     `json:"by"`
 	At      time.Time `json:"at"`
-	Review  int64     `json:"review,omitempty"` // of all threads of this review; 0: of none
-	Thread  int64     `json:"thread,omitempty"` // of the thread that this comment on a line stands in; 0: of none
-	Text    string    `json:"text,omitempty"`   // words beside the threads
+	Review  int64     `json:"review,omitempty"` // id of the review whose threads it includes; 0: none
+	Thread  int64     `json:"thread,omitempty"` // id of a comment in the thread; 0: none
+	Text    string    `json:"text,omitempty"`   // text outside of threads
 	Origin  Origin    `json:"origin,omitzero"`
-	Attempt int       `json:"attempt,omitempty"` // the first attempt that was given it; 0: none was yet
+	Attempt int       `json:"attempt,omitempty"` // the first attempt that was given it; 0: none yet
 	From    SHA       `json:"from,omitempty"`    // the branch's head when that attempt began
 }
 
-// Thread is a thread on a line of the pull request, as an attempt is given it.
+// Thread is a thread on lines of the pull request, as an attempt is given it.
 type Thread struct {
-	ID   int64  `json:"id"` // of its first comment: answers go there
+	ID   int64  `json:"id"` // of its first comment, to which answers are posted
 	Path string `json:"path" mask:"-"`
-	// 1-based lines that it is about, in the branch's head; 0: the file as a whole, or the line can't
-	// be found there any more
+	// 1-based lines that it is about, in the branch's head; 0: the file as a whole, or the line is
+	// no longer there
 	First int    `json:"first,omitempty"`
 	Last  int    `json:"last,omitempty"`
-	Old   bool   `json:"old,omitempty"`  // the lines are of the base, and were deleted
-	Seen  string `json:"seen,omitempty"` // the lines as the person saw them, without the signs of a diff
-	// people with a say in the repository, and SIA, in their order
+	Old   bool   `json:"old,omitempty"`  // the lines are deleted lines of the base
+	Seen  string `json:"seen,omitempty"` // the lines as the person saw them, without diff markers
+	// comments of authorised users and SIA, in order
 	Said []Said `json:"said"`
-	// what the lines are to be replaced with; nil: nothing was suggested
+	// suggested replacement of the lines; nil: none
 	Suggestion *string `json:"suggestion,omitempty"`
 }
 
-// Said is what somebody said.
+// Said is one comment.
 type Said struct {
 	By   string `json:"by" mask:"-"` // login
 	Text string `json:"text"`
 }
 
-// Asked is what people ask for on the pull request, as the next attempt is given it.
+// Asked contains the change requests on the pull request, as the next attempt is given them.
 type Asked struct {
-	Wishes  []string `json:"wishes" mask:"-"` // ids of those that were read
-	Words   []Said   `json:"words,omitempty"` // beside threads
+	Wishes  []string `json:"wishes" mask:"-"` // ids of the requests that were read
+	Words   []Said   `json:"words,omitempty"` // comments outside of threads
 	Threads []Thread `json:"threads,omitempty"`
 }
 
-// Owed is a report due to people about what they asked for, once.
+// Owed is a report to people on their change requests, posted once.
 type Owed struct {
-	Key     string   `json:"key" mask:"-"`      // of the effect that tells them
-	From    SHA      `json:"from"`              // where the branch stood before
-	Head    SHA      `json:"head"`              // the green commit that deals with it; empty: none does
-	Summary string   `json:"summary,omitempty"` // the agent's words about its last attempt
-	Why     string   `json:"why,omitempty"`     // none does, for people
+	Key     string   `json:"key" mask:"-"`      // of the effect that posts it
+	From    SHA      `json:"from"`              // the branch's head before
+	Head    SHA      `json:"head"`              // the green commit with the requested changes; empty: none
+	Summary string   `json:"summary,omitempty"` // the agent's summary of its last attempt
+	Why     string   `json:"why,omitempty"`     // why there is no such commit, for people
 	Threads []Thread `json:"threads,omitempty"`
-	Words   []Said   `json:"words,omitempty"` // beside threads
+	Words   []Said   `json:"words,omitempty"` // comments outside of threads
 }
 
 const (
-	// wishPatience is how many times review.wait SIA waits at most for more that is asked for.
-	wishPatience = 5
-	// mostWishes bounds what waits at once.
-	mostWishes = 50
+	// maxWishWaits is the maximum wait for more change requests, in multiples of review.wait.
+	maxWishWaits = 5
+	// maxWishes is the maximum number of requests that a task keeps.
+	maxWishes = 50
 )
 
-// wishing reports whether something is asked for that no attempt was given.
-func (t *Task) wishing() bool {
+// hasOpenWishes reports whether there is a change request that no attempt was given.
+func (t *Task) hasOpenWishes() bool {
 	return slices.ContainsFunc(t.Wishes, func(w Wish) bool { return w.Attempt == 0 })
 }
 
 func (a *Asked) empty() bool { return a == nil || len(a.Words)+len(a.Threads) == 0 }
 
-// Answers reads, in the summary of an attempt that was given n things to do, what it says about each:
-// the text of the lines that begin with its number in brackets, up to the next number or empty line.
-// What is not answered is empty.
+// Answers parses the summary of an attempt that was given n numbered requests. It returns the answer to each:
+// the text after its number in brackets at the start of a line, up to the next number or empty line.
+// A missing answer is empty.
 func Answers(summary string, n int) []string {
 	out := make([]string, n)
 	at := -1

@@ -57,7 +57,7 @@ func (w *world) apply(e Event) Task {
 	w.task = r.Task
 	if before.ID == "" || r.Task.Version != before.Version { // what changes nothing is not in the log
 		w.log = append(w.log, e)
-	} else if !sameStored(before, r.Task) {
+	} else if !storedEqual(before, r.Task) {
 		w.t.Fatalf("%s changed the task and not its version", e.Fact.Kind())
 	}
 	for _, f := range r.Effects {

@@ -7,9 +7,9 @@ import (
 	"maps"
 )
 
-// unlessNothing is what applying e to t led to, or t as it was where that is nothing but who was heard, that
-// people be shown it, and an answer. So nobody moves a task, or fills its log, by talking to it.
-func unlessNothing(t Task, e Event, r Result) Result {
+// dropNoop returns r, or the unchanged task t if e only added its id, a sync and an answer. So a comment that
+// changes nothing neither moves the task nor grows its log.
+func dropNoop(t Task, e Event, r Result) Result {
 	after := r.Task
 	after.Version, after.Seen, after.Visible, after.SyncAt = t.Version, t.Seen, t.Visible, t.SyncAt
 	after.Pending = maps.Clone(after.Pending)
@@ -20,7 +20,7 @@ func unlessNothing(t Task, e Event, r Result) Result {
 		}
 		delete(after.Pending, f.Key)
 		if f.Kind != DoSync {
-			suffix := e.ID // the same event gives the same effect, whatever the task's version
+			suffix := e.ID // the same event gives the same effect at every version of the task
 			if f.Kind == DoReact {
 				suffix = f.Content + "-" + suffix
 			}
@@ -30,18 +30,18 @@ func unlessNothing(t Task, e Event, r Result) Result {
 	}
 	for key, kind := range t.Pending {
 		if kind == DoSync {
-			after.Pending[key] = kind // it was put off or brought forward
+			after.Pending[key] = kind // e only rescheduled it
 		}
 	}
-	if !sameStored(t, after) {
+	if !storedEqual(t, after) {
 		return r
 	}
 	return Result{Task: t, Effects: answers, Why: r.Why, Ignored: cmp.Or(r.Ignored, "it changes nothing of the task")}
 }
 
-// sameStored reports whether two tasks are stored alike.
-func sameStored(a, b Task) bool {
-	if a.State != b.State { // most often, and quick to see
+// storedEqual reports whether two tasks have the same stored form.
+func storedEqual(a, b Task) bool {
+	if a.State != b.State { // the most frequent difference, and cheap to test
 		return false
 	}
 	was, err := json.Marshal(a)
