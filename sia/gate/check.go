@@ -8,17 +8,17 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// outcome is how the gate counts a check.
+// outcome is the gate's classification of a check.
 type outcome int
 
 const (
 	running outcome = iota
 	green
-	skipped // or neutral: it ran nothing, and counts as green only beside something that did
+	skipped // or neutral: it ran nothing, and counts as green only if another check ran
 	red
 	excused
-	again   // to be run again: cancelled, stale, weather, or red after green
-	blocked // it says nothing before a person acts
+	toRerun // to be run again: cancelled, stale, transient failure, or red after green
+	blocked // no result before a person acts
 )
 
 func (o outcome) colour() sia.CheckColour {
@@ -27,7 +27,7 @@ func (o outcome) colour() sia.CheckColour {
 		return sia.Green
 	case skipped:
 		return sia.Skipped
-	case running, again:
+	case running, toRerun:
 		return sia.Running
 	case excused:
 		return sia.Excused
@@ -38,13 +38,13 @@ func (o outcome) colour() sia.CheckColour {
 	}
 }
 
-// criterion is what one check is known by: the app and the name, and of a job its
-// check suite, which GitHub Actions makes anew for each run of a workflow. A check run
-// that is no job hangs in whichever suite GitHub chose. Runs of several criteria of one
-// name are judged each for itself, and all are required where the name is.
+// criterion identifies one check: the app and the name, and for a job its check suite,
+// which GitHub Actions creates for each run of a workflow. A check run that is not a job
+// is in an arbitrary suite of GitHub's choice. Several criteria with one name are judged
+// separately, and all are required if the name is.
 type criterion struct {
 	app   string
-	suite int64 // 0: it is no job
+	suite int64 // 0: not a job
 	name  string
 }
 
@@ -55,42 +55,42 @@ func (r Run) criterion() criterion {
 	return criterion{r.App, r.SuiteID, r.Name}
 }
 
-// These stand in for an app where a check is no check run.
+// Values of criterion.app for checks that are not check runs.
 const (
 	statusApp   = "\x00status"
-	workflowApp = "\x00workflow" // what a workflow run says besides its jobs
+	workflowApp = "\x00workflow" // a state of a workflow run that none of its jobs shows
 )
 
-// check is one criterion with all that is known about it on one commit. Twins
-// (runs of one criterion of which none replaces the other) are a check each.
+// check is one criterion with its runs on one commit and its outcome. Twins
+// (runs of one criterion that do not replace each other) are separate checks.
 type check struct {
 	criterion
-	label     string    // its name for people, told apart from others of that name
+	label     string    // name for people, distinct from other checks of that name
 	appID     int64     // of the app; 0: not known
-	workflow  *Workflow // of its run, where that is known
-	runs      []Run     // the run that counts and those that it replaced, oldest first; none of a status
-	run       Run       // the one that counts; zero of a status and of a workflow run
+	workflow  *Workflow // workflow run of the job; nil: not a job, or not known
+	runs      []Run     // the run that counts and those that it replaced, oldest first; none for a status
+	run       Run       // the run that counts; zero for a status and for a workflow run
 	url       string
-	said      string // of a status: what it says, for people
+	said      string // a status's description, for people
 	outcome   outcome
-	flaky     bool // it went green and red on this commit
-	exhausted bool // it would be run again, and was too often
+	flaky     bool // it was green and red on this commit
+	exhausted bool // it needs another re-run, but had the maximum number
 	why       string
 	required  bool
-	byRun     bool      // it is required as a job of a workflow that a rule requires, and by nothing else
-	form      bool      // it is blocked for something of the pull request's form, or that its service forbids
-	held      bool      // it was skipped, and not green, for something of its workflow run is neither
-	ran       string    // of one that was skipped: where it ran, for people
-	missed    bool      // it was skipped, and should have run
-	follows   bool      // it is not green for jobs that it needs, and judges nothing else
-	job       int64     // of a workflow run: the job that is run again with it; 0: there is none
-	last      time.Time // newest event of any of its runs
+	byRun     bool      // it is required only because a rule requires its workflow
+	form      bool      // it is blocked by the pull request's form, or because its service forbids it to run
+	held      bool      // it was skipped and does not count as green, because a job that it needs is not green
+	ran       string    // if skipped: where it ran otherwise, for people
+	missed    bool      // it was skipped but should have run
+	follows   bool      // it only aggregates jobs that it needs, and is not green because of them
+	job       int64     // of a workflow run: the job to re-run with it; 0: none
+	last      time.Time // time of the newest event of its runs
 }
 
-// isRunning reports whether a check itself has not ended, and is not overdue.
+// isRunning reports whether the check's own run has not ended, and is not overdue.
 func (c check) isRunning() bool { return c.outcome == running && c.run.Status != "completed" }
 
-// workflowRun is the id of the workflow run that a check is of; 0: of none.
+// workflowRun returns the id of the check's workflow run; 0 if it has none.
 func (c check) workflowRun() int64 {
 	if c.app == workflowApp {
 		return c.workflow.ID
@@ -98,38 +98,37 @@ func (c check) workflowRun() int64 {
 	return c.run.WorkflowRun
 }
 
-// transient holds the failure classes that pass by themselves. Package failure
-// makes them, as it does notStarted; the gate must not import its sibling.
+// transient contains the failure classes that a re-run may fix. Package failure defines
+// them and the two below; the gate must not import its sibling.
 var transient = map[string]bool{"rate_limit": true, "network": true, "infrastructure": true}
 
-// Failure classes that the gate knows by themselves: of a job that GitHub never began, and of one that it ended at
-// its time limit.
+// Failure classes with their own rules: of a job that GitHub never started, and of one that it ended at its time
+// limit.
 const (
 	notStarted = "not_started"
 	timeout    = "timeout"
 )
 
-// checks makes checks of all that is known about the commit, without SIA's own.
-// They are sorted by name.
+// checks returns the checks of the commit, without SIA's own, sorted by name.
 func (c commit) checks() []check {
 	var out []check
 	for k, rs := range grouped(slices.DeleteFunc(slices.Clone(c.runs), c.outdated)) {
-		out = append(out, c.ofRuns(k, rs)...)
+		out = append(out, c.checksOf(k, rs)...)
 	}
 	newest := map[string]Status{}
 	for _, s := range c.statuses {
-		// The API lists newest first, so the first of equals stays.
+		// The API lists newest first, so the first of equal times is kept.
 		if old, ok := newest[s.Context]; !ok || s.UpdatedAt.After(old.UpdatedAt) {
 			newest[s.Context] = s
 		}
 	}
 	for _, s := range newest {
-		out = append(out, ofStatus(s))
+		out = append(out, statusCheck(s))
 	}
 	out = withoutReplaced(out)
 	for _, w := range c.workflows {
 		jobs := slices.DeleteFunc(slices.Clone(out), func(o check) bool { return o.run.WorkflowRun != w.ID || w.ID == 0 })
-		if found, ok := c.ofWorkflow(w, jobs); ok {
+		if found, ok := c.workflowCheck(w, jobs); ok {
 			out = append(out, found)
 		}
 	}
@@ -137,19 +136,19 @@ func (c commit) checks() []check {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.app, b.app), cmp.Compare(a.suite, b.suite),
 			cmp.Compare(a.run.ID, b.run.ID))
 	})
-	tellApart(out)
+	setLabels(out)
 	return out
 }
 
-// outdated reports whether a run did not go well in an attempt of its workflow run after which another succeeded as a
-// whole: GitHub's list of the latest has it no more, as where a matrix has fewer legs now.
+// outdated reports whether a run failed in an attempt of its workflow run after which a later attempt succeeded as a
+// whole: GitHub's list of the latest runs no longer contains it, for example if a matrix has fewer legs now.
 func (c commit) outdated(r Run) bool {
 	w := c.workflowOf(r)
 	if r.Attempt <= 0 || w == nil || !r.failedIn(*w) {
 		return false
 	}
 	others := func(o Run) bool { return o.WorkflowRun == r.WorkflowRun && o.Name == r.Name && o.ID != r.ID }
-	if slices.ContainsFunc(c.runs, others) { // they say what it counts as
+	if slices.ContainsFunc(c.runs, others) { // the other runs decide
 		return false
 	}
 	return w.Attempt > r.Attempt || w.Attempt == 0 && slices.ContainsFunc(c.runs, func(o Run) bool {
@@ -157,14 +156,14 @@ func (c commit) outdated(r Run) bool {
 	})
 }
 
-// failedIn reports whether a job did not go well, for whatever reason, in a workflow run that succeeded: it was allowed
-// to, or it is of an earlier attempt.
+// failedIn reports whether a job was not successful in a workflow run that was: it was allowed to fail, or it is of an
+// earlier attempt.
 func (r Run) failedIn(w Workflow) bool {
 	o, _ := concluded(r)
 	return o != green && o != skipped && o != running && w.succeeded()
 }
 
-// Green are the names of a commit's checks that are green, sorted.
+// Green returns the sorted names of a commit's green checks.
 func Green(runs []Run, statuses []Status, workflows []Workflow) []string {
 	var names []string
 	for _, c := range (commit{runs, statuses, workflows}).checks() {
@@ -176,25 +175,25 @@ func Green(runs []Run, statuses []Status, workflows []Workflow) []string {
 	return slices.Compact(names)
 }
 
-// ofRuns makes checks of the runs of one criterion: one of the run that replaced
-// all others, or one of each run that none replaced.
-func (c commit) ofRuns(k criterion, rs []Run) []check {
+// checksOf returns the checks of the runs of one criterion: one if a run replaced
+// all others, else one for each run that was not replaced.
+func (c commit) checksOf(k criterion, rs []Run) []check {
 	slices.SortFunc(rs, func(a, b Run) int { return cmp.Or(cmp.Compare(a.ID, b.ID), a.StartedAt.Compare(b.StartedAt)) })
 	w := c.workflowOf(rs[len(rs)-1])
 	present, alone := standing(rs, w)
 	if alone {
-		return []check{ofJob(k, rs, present[0], w)}
+		return []check{newCheck(k, rs, present[0], w)}
 	}
 	var out []check
 	for _, r := range present {
-		out = append(out, ofJob(k, []Run{r}, r, w))
+		out = append(out, newCheck(k, []Run{r}, r, w))
 	}
 	return out
 }
 
-// ofJob judges a check by the run that counts, and by what the ones that it
-// replaced say about it.
-func ofJob(k criterion, rs []Run, n Run, w *Workflow) check {
+// newCheck returns the check with the run n that counts, and with the replaced runs
+// as its history.
+func newCheck(k criterion, rs []Run, n Run, w *Workflow) check {
 	c := check{criterion: k, appID: n.AppID, workflow: w, runs: rs, run: n, url: n.URL}
 	c.outcome, c.why = concluded(n)
 	var passed, failed bool
@@ -204,7 +203,7 @@ func ofJob(k criterion, rs []Run, n Run, w *Workflow) check {
 		if r.Conclusion == "cancelled" {
 			cancelled++
 		}
-		if r.ID == n.ID || r.WorkflowRun == 0 { // who makes a check run anew may mend it: no attempt
+		if r.ID == n.ID || r.WorkflowRun == 0 { // an app's new check run may be a correction, not another attempt
 			continue
 		}
 		switch o, _ := concluded(r); o {
@@ -219,15 +218,15 @@ func ofJob(k criterion, rs []Run, n Run, w *Workflow) check {
 		c.flaky = true
 		c.why = "flaky: failed before, and passes now, on the same commit"
 	case c.outcome == red && passed:
-		c.outcome, c.flaky = again, true
+		c.outcome, c.flaky = toRerun, true
 		c.why = "flaky: passed before, and fails now, on the same commit"
-	case c.outcome == again && n.Conclusion == "cancelled" && cancelled > 1:
+	case c.outcome == toRerun && n.Conclusion == "cancelled" && cancelled > 1:
 		c.outcome, c.why = blocked, "was cancelled, run again, and cancelled again"
 	}
 	return c
 }
 
-// concluded reads status and conclusion of one run.
+// concluded returns the outcome of one run by its status and conclusion, and the reason.
 func concluded(r Run) (outcome, string) {
 	switch {
 	case r.Status == "waiting":
@@ -251,11 +250,11 @@ func concluded(r Run) (outcome, string) {
 		if r.Class == timeout { // GitHub concludes it as cancelled
 			return red, "timed out"
 		}
-		return again, "was " + map[string]string{"cancelled": "cancelled",
+		return toRerun, "was " + map[string]string{"cancelled": "cancelled",
 			"stale": "given up by GitHub as stale"}[r.Conclusion]
 	}
 	if transient[r.Class] {
-		return again, "failed for a reason outside the code: " + r.Class
+		return toRerun, "failed for a reason outside the code: " + r.Class
 	}
 	switch r.Conclusion {
 	case "failure":
@@ -269,7 +268,7 @@ func concluded(r Run) (outcome, string) {
 	}
 }
 
-func ofStatus(s Status) check {
+func statusCheck(s Status) check {
 	c := check{criterion: criterion{app: statusApp, name: s.Context}, appID: s.AppID, url: s.URL, said: s.Description,
 		last: s.UpdatedAt}
 	switch s.State {
@@ -287,18 +286,18 @@ func ofStatus(s Status) check {
 	return c
 }
 
-// ofWorkflow judges what a workflow run says besides its jobs. It is no check where that is
-// nothing. A run has a conclusion of its own: an empty matrix makes no job and fails the run
-// (https://github.com/canonical/operator-workflows/issues/918), and so does what keeps a run
-// from starting.
-func (c commit) ofWorkflow(w Workflow, jobs []check) (check, bool) {
+// workflowCheck returns a check for a state of a workflow run that none of its jobs shows, and
+// whether there is one. A run has its own conclusion: an empty matrix creates no job and fails
+// the run (https://github.com/canonical/operator-workflows/issues/918), and so does an error
+// that keeps the run from starting.
+func (c commit) workflowCheck(w Workflow, jobs []check) (check, bool) {
 	out := check{criterion: criterion{workflowApp, w.SuiteID, w.title()}, workflow: &w, url: w.URL,
 		last: w.StartedAt}
 	unfinished, explained := false, false
 	for _, j := range jobs {
 		out.last, out.job = latest(out.last, j.last), max(out.job, j.run.ID)
 		unfinished = unfinished || j.outcome == running
-		explained = explained || j.outcome == red || j.outcome == again || j.outcome == blocked
+		explained = explained || j.outcome == red || j.outcome == toRerun || j.outcome == blocked
 	}
 	none, early := len(jobs) == 0, ", and none of its jobs says why"
 	if none {
@@ -324,7 +323,7 @@ func (c commit) ofWorkflow(w Workflow, jobs []check) (check, bool) {
 	case w.Conclusion == "stale" && none:
 		out.outcome, out.why = blocked, "was given up by GitHub as stale"+early
 	case w.Conclusion == "stale":
-		out.outcome, out.why = again, "was given up by GitHub as stale"+early
+		out.outcome, out.why = toRerun, "was given up by GitHub as stale"+early
 	default:
 		out.outcome, out.why = red, "ended as "+w.Conclusion+early
 	}

@@ -8,27 +8,27 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// paperwork holds the words that name a check of a pull request's form, or of papers about
-// it, rather than of what its code does.
+// paperwork matches words in the names of checks that judge a pull request's form or legal
+// documents, rather than its code.
 var paperwork = regexp.MustCompile(`(?i)^(cla|dco|licen[sc](e|es|ing)|titles?|semantic|wip|label(s|ed|er|ing|ler)?|` +
 	`sign(ed)?[ -]?offs?|reviews?|reviewers?|approv(al|als|ed|e)|size|changelogs?|milestones?)$`)
 
-// onlyReads is an app, or a check of one, that reads changes, or what others found, and runs nothing: a model that
-// reviews, a search for secrets, for flaws or for bad packages, a count of coverage, a queue of merges. Netlify says
-// with a check each what changed of a site's pages and rules.
+// onlyReads matches an app, or a check of one, that reads changes or other results and runs nothing: reviews by a
+// model, scans for secrets, vulnerabilities or bad packages, coverage reports, merge queues. Netlify reports changes of
+// a site's pages and rules in separate checks.
 var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|greptile(-apps)?$|sourcery(-ai)?$|` +
 	`qodo\b|gitguardian\b|socket[ -]security\b|copilot-pull-request-reviewer$|github-(advanced-security|code-scanning)$|` +
 	`codeql$|mergify\b|security/snyk\b|snyk\b|sonar(qube)?(cloud)?\b|codecov\b|coverage/coveralls\b|coveralls\b|` +
 	`codacy\b|code-?climate\b|deepsource\b|codefactor\b|renovate\b|dependabot\b|tide$|` +
 	`(header rules|redirect rules|pages changed|mixed content)\b)`)
 
-// ofRuns are words in the name of an app, or of a check, that builds or tests. Those that deploy a preview are among
-// them: they build the head, and fail where it does not build.
-var ofRuns = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|jest|` +
+// buildWord matches words in the name of an app or check that builds or tests. Those that deploy a preview are
+// included: they build the head, and fail if it does not build.
+var buildWord = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|jest|` +
 	`circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|prow|` +
 	`zuul|woodpecker|codebuild|codemagic|vercel|netlify)$`)
 
-// builtNothing is what a service says in a status where it has built nothing.
+// builtNothing matches the description of a status of a service that has built nothing.
 var builtNothing = regexp.MustCompile(`(?i)\b(skipped|ignored build|cancell?ed|not affected)\b`)
 
 var (
@@ -36,7 +36,7 @@ var (
 	humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 )
 
-// isPaperwork reports whether a check's name says that it judges no code.
+// isPaperwork reports whether a check's name shows that it judges no code.
 func isPaperwork(name string) bool {
 	words := wordsOf(name)
 	for i, w := range words {
@@ -47,38 +47,38 @@ func isPaperwork(name string) bool {
 	return false
 }
 
-// wordsOf are the words of a check's name, without the values of a matrix.
+// wordsOf returns the words of a check's name, without the values of a matrix.
 func wordsOf(name string) []string {
 	name, _, _ = strings.Cut(name, " (")
 	return word.FindAllString(humps.ReplaceAllString(name, "$1 $2"), -1)
 }
 
-// baseEvents start workflows that run the code of the base branch, or of the default one,
-// unless they check out something else by name
+// baseEvents are the events whose workflows run the code of the base branch or the default
+// branch, unless they explicitly check out something else
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows).
 var baseEvents = []string{"pull_request_target", "issue_comment", "issues", "workflow_run", "schedule",
 	"repository_dispatch"}
 
-// ranCode reports whether a check ran the repository's code at the head, as far as can be told.
+// ranCode reports whether a check probably ran the repository's code at the head.
 func (j *judgement) ranCode(c check) bool {
 	switch {
 	case c.outcome == skipped || c.outcome == running || c.outcome == blocked || c.app == workflowApp:
 		return false
 	case c.app == statusApp || c.run.WorkflowRun == 0:
-		return !reads(c) && (saysItRuns(c) || j.isNamed(c) || slices.Contains(j.Vouched, c.label))
+		return !reads(c) && (nameRuns(c) || j.isNamed(c) || slices.Contains(j.Vouched, c.label))
 	case c.workflow == nil:
 		return !isPaperwork(c.name)
 	case c.workflow.isDynamic():
 		return false
 	}
-	return !j.FilesKnown || j.runsCode(c) // the files are asked for before it counts
+	return !j.FilesKnown || j.runsCode(c) // the files are requested before this matters
 }
 
-// runsCode reports whether a job runs the repository's code at the head, as its workflow file says. A name
-// that is one of paperwork decides where the file can't be read, and where the job runs no command with the code.
+// runsCode reports whether a job runs the repository's code at the head, by its workflow file. A name of paperwork
+// decides if the file can't be read, and if the job runs no command with the code.
 func (j *judgement) runsCode(c check) bool {
 	f, known := j.fileOf(c)
-	if !known { // it may have come with the test merge
+	if !known { // it may exist only on the test merge
 		f = File{Unread: true}
 	}
 	does, named := f.job(c.name), isPaperwork(c.name)
@@ -91,46 +91,46 @@ func (j *judgement) runsCode(c check) bool {
 	return f.Unread || does.Code
 }
 
-// inQueue reports whether a job was skipped, as its file says that it runs in a merge queue alone.
+// inQueue reports whether a job was skipped because its file limits it to merge queues.
 func (j *judgement) inQueue(c check) bool {
 	f, known := j.fileOf(c)
 	return known && c.outcome == skipped && slices.ContainsFunc(f.named(c.name), func(w Job) bool { return w.Queue })
 }
 
-// reads reports whether an app's check, or a status, is known to run nothing of the code.
+// reads reports whether an app's check, or a status, is known not to run the code.
 func reads(c check) bool {
 	return isPaperwork(c.name) || onlyReads.MatchString(c.app) || onlyReads.MatchString(c.name) ||
 		builtNothing.MatchString(c.said)
 }
 
-// saysItRuns reports whether the name of an app's check, or of its app, says that it builds or tests.
-func saysItRuns(c check) bool {
-	return slices.ContainsFunc(append(wordsOf(c.app), wordsOf(c.name)...), ofRuns.MatchString)
+// nameRuns reports whether the name of an app's check, or of its app, shows that it builds or tests.
+func nameRuns(c check) bool {
+	return slices.ContainsFunc(append(wordsOf(c.app), wordsOf(c.name)...), buildWord.MatchString)
 }
 
-// isNamed reports whether rules or settings name a check: whoever did so decided that merging depends on it.
+// isNamed reports whether rules or settings name a check, so that merging depends on it.
 func (j *judgement) isNamed(c check) bool {
 	return slices.Contains(j.Settings.Required, c.name) ||
 		slices.ContainsFunc(j.Required, func(r Required) bool { return r.Workflow == "" && j.binds(r, c) })
 }
 
-// unsure reports whether nothing tells what a green check of an app, or a green status, does: a person may say so.
+// unsure reports whether the purpose of a green check of an app, or a green status, is unknown: a person may confirm it.
 func (j *judgement) unsure(c check) bool {
 	return c.outcome == green && c.app != workflowApp && c.run.WorkflowRun == 0 && !reads(c) && !j.ranCode(c)
 }
 
-// isDynamic reports whether GitHub made a workflow by itself, as those of code scanning's default setup and of
-// Copilot's reviews: it is no file of the repository, and runs nothing of it.
+// isDynamic reports whether GitHub generated a workflow, such as those of code scanning's default setup and of
+// Copilot's reviews: it is not a file of the repository, and runs no code of it.
 // https://docs.github.com/en/code-security/concepts/code-scanning/codeql/about-code-scanning-with-codeql
 func (w Workflow) isDynamic() bool {
 	_, path := w.file()
 	return w.Event == "dynamic" || strings.HasPrefix(path, "dynamic/")
 }
 
-// wantedFiles are the workflow files of the commit's own repository that the judgement needs:
-// of what ran, and of the jobs that did not report; the folder is all of them, for what nothing bears. Sorted, but for
-// that.
-func (j *judgement) wantedFiles() []string {
+// filesNeeded returns the paths of the workflow files of the commit's own repository that the judgement needs, sorted:
+// those of workflows that ran and of expected jobs that did not report. If a required name is unknown, the folder, as
+// the last entry, requests all files.
+func (j *judgement) filesNeeded() []string {
 	var paths []string
 	for _, w := range j.Workflows {
 		if repo, path := w.file(); j.isOwn(repo) {
@@ -146,22 +146,22 @@ func (j *judgement) wantedFiles() []string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	paths = paths[:min(len(paths), maxFiles)]
-	if j.lacksName() {
+	if j.hasUnknownName() {
 		paths = append(paths, workflowFolder)
 	}
 	return paths
 }
 
-// lacksName reports whether a person is to be asked about a required name that nothing bears.
-func (j *judgement) lacksName() bool {
+// hasUnknownName reports whether a person is asked about a required name that no check has.
+func (j *judgement) hasUnknownName() bool {
 	return j.result.Verdict == sia.VerdictBlocked &&
 		slices.ContainsFunc(j.absent, func(r Required) bool { return r.Workflow == "" })
 }
 
-// maxFiles bounds how many workflow files are read.
+// maxFiles is the maximum number of workflow files that are read.
 const maxFiles = 50
 
-// filesMatter reports whether the verdict, or what people are shown beside it, may turn on what workflow files say.
+// filesMatter reports whether the verdict or its explanation may depend on workflow files.
 func (j *judgement) filesMatter() bool {
 	missed := slices.ContainsFunc(j.missed, func(e Expected) bool { return e.App == actionsApp && e.Workflow != "" }) ||
 		slices.ContainsFunc(j.checks, func(c check) bool { return c.form && c.run.WorkflowRun != 0 })
@@ -169,13 +169,13 @@ func (j *judgement) filesMatter() bool {
 	case sia.VerdictGreen:
 		return true
 	case sia.VerdictPending, sia.VerdictBlocked, sia.VerdictNone, sia.VerdictRed:
-		return missed || j.needsMatter() || j.lacksName()
+		return missed || j.needsMatter() || j.hasUnknownName()
 	}
 	return j.needsMatter()
 }
 
-// from says for people what made a check.
-func (c check) from() string {
+// source returns the source of a check, for people.
+func (c check) source() string {
 	switch {
 	case c.workflow != nil && c.workflow.Event != "":
 		return "workflow " + c.workflow.title() + " on " + c.workflow.Event

@@ -12,36 +12,36 @@ import (
 type Run struct {
 	ID          int64
 	Name        string
-	App         string // slug of the app that made it
+	App         string // slug of the app that created it
 	AppID       int64  // id of that app
-	Own         bool   // made by SIA itself: never judged
-	SuiteID     int64  // of its check suite
-	WorkflowRun int64  // of the workflow run of GitHub Actions that it is a job of; 0: it is no job
-	// of the workflow run, in which the job ran, from 1; 0: nobody asked; [NoAttempt]: GitHub did not say
+	Own         bool   // created by SIA itself: never judged
+	SuiteID     int64  // id of its check suite
+	WorkflowRun int64  // id of the workflow run of GitHub Actions, if it is a job; 0: not a job
+	// attempt of the workflow run in which the job ran, 1-based; 0: not read; [NoAttempt]: GitHub does not report it
 	Attempt     int
 	Status      string // completed, or one of queued, in_progress, waiting, requested, pending
 	Conclusion  string // set when Status is completed
 	URL         string
 	StartedAt   time.Time
 	CompletedAt time.Time
-	Read        bool     // its log was read, so that Class says what it says
-	Class       string   // the failure class of a red run; empty: none, or not read
-	Said        string   // of a job that was never started: why, in GitHub's words
-	Failed      []string // names of the tests that failed, as its log has them
-	Signature   string   // of a red run: equal for the same failure; empty: nothing was found, or not read
-	Telling     string   // the line of its log that tells most of the failure
+	Read        bool     // its log was read, so that the fields below are set
+	Class       string   // failure class of a red run; empty: none, or not read
+	Said        string   // of a job that was never started: GitHub's reason
+	Failed      []string // names of the failed tests, as in its log
+	Signature   string   // of a red run: equal for the same failure; empty: none found, or not read
+	Telling     string   // the most informative line of its log about the failure
 }
 
-// NoAttempt is the [Run.Attempt] of a run of which GitHub does not say it.
+// NoAttempt is the [Run.Attempt] of a run for which GitHub does not report it.
 const NoAttempt = -1
 
 // Status is one legacy commit status as GitHub reports it
 // (https://docs.github.com/rest/commits/statuses). A status can't be run again.
 type Status struct {
 	Context string
-	AppID   int64  // of the app that made it; 0: a person, or not known
+	AppID   int64  // id of the app that created it; 0: a person, or not known
 	State   string // success, pending, failure or error
-	// what it says, for people
+	// short text for people
 	Description string
 	URL         string
 	UpdatedAt   time.Time
@@ -52,12 +52,12 @@ type Status struct {
 type Workflow struct {
 	ID         int64
 	SuiteID    int64
-	Path       string // of the file, such as .github/workflows/ci.yml
-	Repository string // owner/name of the repository that the file is in; empty: not known, or the commit's own
+	Path       string // path of the file, such as .github/workflows/ci.yml
+	Repository string // owner/name of the repository with the file; empty: not known, or the commit's own
 	Name       string // for people
-	Event      string // that triggered it, such as push
-	Attempt    int    // the newest; 0: it is not known, as GraphQL does not tell it
-	Status     string // as of a Run, or action_required
+	Event      string // event that triggered it, such as push
+	Attempt    int    // number of the newest attempt; 0: not known, because GraphQL does not report it
+	Status     string // as in Run, or action_required
 	Conclusion string
 	URL        string
 	StartedAt  time.Time
@@ -66,15 +66,15 @@ type Workflow struct {
 // Required is one requirement of the branch's rules or protection: a check by its
 // name, or a workflow by its file.
 type Required struct {
-	Name     string // of checks; empty where Workflow is set
-	App      int64  // only checks of this app satisfy it; 0: any app's
+	Name     string // name of checks; empty if Workflow is set
+	App      int64  // id of the app whose checks satisfy it; 0: any app
 	Workflow string // path of a workflow's file
-	// owner/name of the repository that the workflow's file is in; empty: the commit's own; "#" and its number: another
-	// one, which the app can't see
+	// owner/name of the repository with the workflow's file; empty: the commit's own; "#" and its id: another one that
+	// the app can't see
 	Repository string
 }
 
-// String is the requirement for people.
+// String returns the requirement as text for people.
 func (r Required) String() string {
 	switch {
 	case r.Workflow != "" && r.Repository != "":
@@ -85,8 +85,8 @@ func (r Required) String() string {
 	return r.Name
 }
 
-// file is the path of the workflow's file, and the repository that it is in; empty: not known,
-// or the commit's own. Where that is another, REST may put it before the path, and the ref behind.
+// file returns the path of the workflow's file, and its repository; empty: not known, or the
+// commit's own. For another repository, REST may prefix the path with it and append the ref.
 func (w Workflow) file() (repo, path string) {
 	path, _, _ = strings.Cut(w.Path, "@")
 	if w.Repository != "" {
@@ -98,13 +98,13 @@ func (w Workflow) file() (repo, path string) {
 	return "", path
 }
 
-// succeeded reports whether a run as a whole ended as a success.
+// succeeded reports whether the run as a whole was successful.
 func (w Workflow) succeeded() bool { return w.Status == "completed" && w.Conclusion == "success" }
 
-// title is the workflow's name for people.
+// title returns the workflow's name for people.
 func (w Workflow) title() string { return cmp.Or(w.Name, w.Path) }
 
-// workflowFolder holds the workflow files of a repository.
+// workflowFolder is the folder with the workflow files of a repository.
 const workflowFolder = ".github/workflows/"
 
 // alike reports whether two runs are of one workflow.
@@ -117,8 +117,8 @@ func (w Workflow) alike(o Workflow) bool {
 	return path == oPath && (repo == "" || oRepo == "" || strings.EqualFold(repo, oRepo))
 }
 
-// replaced reports whether a later run of the same workflow ran in the place of one that was
-// cancelled, as `concurrency` has it. A run that was passed over replaces nothing.
+// replaced reports whether a later run of the same workflow replaced a cancelled one, as
+// `concurrency` does. A skipped run replaces nothing.
 func (c commit) replaced(w Workflow) bool {
 	return slices.ContainsFunc(c.workflows, func(o Workflow) bool {
 		return o.alike(w) && o.Conclusion != "skipped" && o.after(w)
@@ -130,15 +130,15 @@ func (w Workflow) after(o Workflow) bool {
 	return w.ID != o.ID && cmp.Or(w.StartedAt.Compare(o.StartedAt), cmp.Compare(w.ID, o.ID)) > 0
 }
 
-// commit is what GitHub says about one commit.
+// commit contains GitHub's check data of one commit.
 type commit struct {
 	runs      []Run
 	statuses  []Status
 	workflows []Workflow
 }
 
-// workflowOf is the workflow run that a check run is a job of, or nil where it is
-// not known.
+// workflowOf returns the workflow run of a job; nil if the check run is not a job or the
+// workflow run is not known.
 func (c commit) workflowOf(r Run) *Workflow {
 	if r.WorkflowRun == 0 {
 		return nil
@@ -151,8 +151,8 @@ func (c commit) workflowOf(r Run) *Workflow {
 	return nil
 }
 
-// ambiguous are the workflow runs with several check runs of one name, of which
-// it is not known in which attempt they ran.
+// ambiguous returns the ids of the workflow runs with several check runs of one name
+// with unknown attempts.
 func (c commit) ambiguous() []int64 {
 	byCriterion := grouped(c.runs)
 	var ids []int64
@@ -166,7 +166,7 @@ func (c commit) ambiguous() []int64 {
 	return ids
 }
 
-// grouped sorts runs by criterion; SIA's own are left out.
+// grouped groups runs by criterion, without SIA's own.
 func grouped(runs []Run) map[criterion][]Run {
 	out := map[criterion][]Run{}
 	for _, r := range runs {

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// conclude weighs the required checks against one another.
+// conclude derives the verdict from the required checks.
 func (j *judgement) conclude() {
 	greens, skips, excuses := j.count()
 	switch wait := j.unsettled(); {
@@ -49,11 +49,11 @@ func (j *judgement) conclude() {
 	}
 }
 
-// awaitsMerge is why it is too early to judge by the head alone.
+// awaitsMerge is the reason to wait for the test merge.
 const awaitsMerge = "GitHub has not worked out yet how the pull request merges, and a check may report on the merge"
 
-// mayBeOverruled reports whether what reports on the test merge may stand in the place of a red check: jobs of GitHub
-// Actions stay beside one another.
+// mayBeOverruled reports whether a check that reports on the test merge may replace a red check. Jobs of GitHub Actions
+// don't replace one another.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 func (j *judgement) mayBeOverruled() bool {
 	return slices.ContainsFunc(j.checks, func(c check) bool {
@@ -61,8 +61,8 @@ func (j *judgement) mayBeOverruled() bool {
 	})
 }
 
-// nothingRan is the verdict where no required check says whether the change is
-// right: all were skipped or excused.
+// nothingRan sets the verdict if no required check has a result: all were skipped or
+// excused.
 func (j *judgement) nothingRan(excuses int) {
 	j.result.Verdict = sia.VerdictNone
 	if len(j.idle) == 0 {
@@ -76,8 +76,8 @@ func (j *judgement) nothingRan(excuses int) {
 	}
 }
 
-// noCode is the verdict where what is green judges the form of the pull request, or the base's
-// code: a check that runs the code may yet come.
+// noCode sets the verdict if the green checks only judge the form of the pull request, or the
+// base's code: a check that runs the code may still appear.
 func (j *judgement) noCode() {
 	limit := j.Settings.Wait.D()
 	running := slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == running })
@@ -105,22 +105,22 @@ func (j *judgement) noCode() {
 	}
 }
 
-// count sorts the required checks by their outcomes.
+// count sorts the required checks by outcome into the judgement's lists.
 func (j *judgement) count() (greens, skips, excuses int) {
 	for _, c := range j.checks {
 		if c.app == workflowApp && c.outcome == running {
-			j.pending = append(j.pending, c.label+" "+c.why) // it may yet make a job of a required name
+			j.pending = append(j.pending, c.label+" "+c.why) // it may still create a job with a required name
 			continue
 		}
 		if c.outcome == green && c.byRun && j.runExcused(c) {
-			continue // the rule asks for the run, which is not green
+			continue // the rule requires the whole run, which is not green
 		}
 		if c.outcome == green && j.ranCode(c) {
 			where := &j.beside
 			if c.required {
 				where = &j.rests
 			}
-			*where = append(*where, fmt.Sprintf("`%s` (%s)", c.label, c.from()))
+			*where = append(*where, fmt.Sprintf("`%s` (%s)", c.label, c.source()))
 		}
 		if !c.required || c.follows {
 			continue
@@ -151,18 +151,18 @@ func (j *judgement) count() (greens, skips, excuses int) {
 		case running:
 			j.pending = append(j.pending, c.label+" "+c.why)
 		case red:
-			if c.byRun && c.unended() { // its job may be allowed to fail, and the rule asks for the run
+			if c.byRun && c.runUnfinished() { // the job may be allowed to fail, and the rule requires the run
 				j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, URL: c.url,
 					Reason: c.why + ", and its workflow run, which a rule requires, goes on"})
 				continue
 			}
 			j.red = append(j.red, c.label+" "+c.why)
-		case again:
-			if j.goesOn(c) {
+		case toRerun:
+			if j.runActive(c) {
 				j.pending = append(j.pending, c.label+" "+c.why+", and can be run again when its workflow run has ended")
 				continue
 			}
-			if c.unended() {
+			if c.runUnfinished() {
 				j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, URL: c.url,
 					Reason: c.why + ", and can't be run again while its workflow run goes on"})
 				continue
@@ -176,35 +176,35 @@ func (j *judgement) count() (greens, skips, excuses int) {
 	return greens, skips, excuses
 }
 
-// runExcused reports whether the workflow run of a job is excused for what none of its jobs says.
+// runExcused reports whether the workflow run of a job is excused for a failure that none of its jobs shows.
 func (j *judgement) runExcused(c check) bool {
 	return slices.ContainsFunc(j.checks, func(o check) bool {
 		return o.app == workflowApp && o.outcome == excused && o.workflowRun() == c.workflowRun()
 	})
 }
 
-// runnable reports whether SIA can have a check run again: jobs of GitHub Actions. GitHub forbids it for the check runs
-// of other apps, and those that a workflow makes through the API are of another app, too.
+// canRerun reports whether SIA can re-run a check: only jobs of GitHub Actions. GitHub forbids it for the check runs of
+// other apps, and those that a workflow creates through the API belong to another app, too.
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
-func (c check) runnable() bool { return c.workflowRun() != 0 }
+func (c check) canRerun() bool { return c.workflowRun() != 0 }
 
-// unended reports whether a check's workflow run goes on: GitHub runs none of its jobs again before it has ended.
+// runUnfinished reports whether a check's workflow run has not completed: GitHub re-runs none of its jobs before that.
 // https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
-func (c check) unended() bool {
+func (c check) runUnfinished() bool {
 	return c.workflow != nil && c.app != workflowApp && c.workflow.Status != "" && c.workflow.Status != "completed"
 }
 
-// goesOn reports whether a check's workflow run goes on and something of it runs.
-func (j *judgement) goesOn(c check) bool {
-	return c.unended() && slices.ContainsFunc(j.checks, func(o check) bool {
+// runActive reports whether a check's workflow run has not completed and a check of it is running.
+func (j *judgement) runActive(c check) bool {
+	return c.runUnfinished() && slices.ContainsFunc(j.checks, func(o check) bool {
 		return o.outcome == running && o.workflowRun() == c.workflowRun()
 	})
 }
 
-// fail is the verdict where a check is red. One failure is the attempt's doing,
-// unless it is doubted, so running others again would change nothing.
+// fail sets the verdict if a check is red. Without a doubt, one failure decides, so
+// re-running other checks would change nothing.
 func (j *judgement) fail() {
-	if j.result.Doubt = j.doubted(); j.result.Doubt != nil && j.result.Doubt.Rerun {
+	if j.result.Doubt = j.weighDoubt(); j.result.Doubt != nil && j.result.Doubt.Rerun {
 		j.result.Verdict, j.result.Rerun = sia.VerdictRerun, j.rerun
 		for _, r := range j.blamed() {
 			j.result.Rerun = append(j.result.Rerun, r.ID)
@@ -219,14 +219,14 @@ func (j *judgement) fail() {
 	j.tampered()
 }
 
-// explainBlocked says what a person has to see to.
+// explainBlocked explains what a person has to do.
 func (j *judgement) explainBlocked() {
 	for _, b := range j.blocked {
 		j.explain("%s %s.", b.Check, strings.TrimSuffix(b.Reason, "."))
 	}
 }
 
-// pass is the verdict where nothing is red and something is green.
+// pass sets the verdict if nothing is red and something is green.
 func (j *judgement) pass(greens, skips int) {
 	if j.awaitTests() {
 		return
@@ -244,14 +244,14 @@ func (j *judgement) pass(greens, skips int) {
 		skipped = fmt.Sprintf(", %d skipped", skips)
 	}
 	j.explain("%s green%s.", text.Count(greens, "required check is", "required checks are"), skipped)
-	if len(j.rests) == 0 { // all that is required may be one job that needs the others
+	if len(j.rests) == 0 { // the only required check may be one job that needs the others
 		j.rests = j.beside
 	}
 	j.explain("It rests on %s.", names(j.rests))
 	j.sentences(j.Tests.Shown)
 }
 
-// unsettled is how long the quiet time after the last event still lasts.
+// unsettled returns the remaining quiet time after the last event.
 func (j *judgement) unsettled() time.Duration {
 	last := j.Since
 	for _, c := range j.checks {
@@ -260,19 +260,18 @@ func (j *judgement) unsettled() time.Duration {
 	return max(0, j.Settings.Settle.D()-max(0, j.Now.Sub(last)))
 }
 
-// touched begins the sentence of [Result.Explain] about what the attempt did to
-// tests or protected paths.
+// touched is the prefix of a sentence of [Result.Explain] about changes to tests or
+// protected paths.
 const touched = "The attempt changed how it is checked: "
 
-// TamperingIn reads such a sentence back: the finding as [Input.Tampering] named
-// it, without its last full stop. It is not ok when the sentence is about
-// something else.
+// TamperingIn returns the finding of [Input.Tampering] in a sentence of
+// [Result.Explain], without its final full stop, and whether the sentence contains one.
 func TamperingIn(sentence string) (finding string, ok bool) {
 	finding, ok = strings.CutPrefix(sentence, touched)
 	return strings.TrimSuffix(finding, "."), ok
 }
 
-// Findings reads such sentences back out of [Result.Explain]; the rest is left out.
+// Findings returns the findings in the sentences of [Result.Explain].
 func Findings(explain []string) []string {
 	found := []string{}
 	for _, s := range explain {
@@ -283,7 +282,7 @@ func Findings(explain []string) []string {
 	return found
 }
 
-// tampered reports whether the attempt touched what it must not, and says so.
+// tampered reports whether the attempt changed tests or protected files, and explains it.
 func (j *judgement) tampered() bool {
 	for i, t := range j.Tampering {
 		j.explain(touched+"%s.", strings.TrimSuffix(t, "."))
@@ -303,7 +302,7 @@ func (j *judgement) tampered() bool {
 	return true
 }
 
-// askedFor reports whether the issue asks for everything that the attempt changed.
+// askedFor reports whether the issue asks for all of the changed expectations.
 func (j *judgement) askedFor() bool {
 	return j.Expectations && j.Weighing.AskedFor() && slices.Equal(j.Weighing.Findings, j.Tampering)
 }

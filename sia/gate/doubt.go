@@ -10,64 +10,62 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Count is how often a check went red and green on one and the same commit, of
-// the commits on which it went green. A commit on which a check stayed red says
-// nothing: nobody knows who is at fault.
+// Count is how often a check was both red and green on one commit, among the
+// commits on which it was green. A commit on which a check stayed red is not
+// counted, because the cause is unknown.
 type Count struct {
-	Commits int // on which the check went green
-	Flips   int // of those, on which it went red, too
+	Commits int // commits on which the check was green
+	Flips   int // of those, commits on which it was red, too
 }
 
-// Prior is a belief about a rate before anything was counted: a Beta distribution of this
-// mean, 0–1, that counts like weight observations. The rerun policy has those in force.
+// Prior is the prior of a rate: a Beta distribution with this mean, 0–1, and the weight of
+// that many observations. The rerun policy contains the priors in force.
 type Prior struct{ Mean, Weight float64 }
 
-// FlakeRate is the posterior mean, between 0 and 1, of the rate at which a check
-// fails on a commit that is right. own are the commits of this check, others
-// those of every other check that is known, in all repositories: they move the
-// prior's mean, and its weight stays what it is.
+// FlakeRate returns the posterior mean, 0–1, of the rate at which a check fails
+// on a correct commit. own counts the commits of this check, others those of all
+// other known checks in all repositories: they change the prior's mean but not its
+// weight.
 func (p Prior) FlakeRate(own, others Count) float64 {
 	p.Mean = p.after(others.Flips, others.Commits)
 	return p.after(own.Flips, own.Commits)
 }
 
-// GoodRate is the posterior mean of the chance that an attempt is right, from
-// how many of the attempts that were judged passed.
+// GoodRate returns the posterior mean of the probability that an attempt is right,
+// from the number of judged attempts that passed.
 func (p Prior) GoodRate(passed, judged int) float64 { return p.after(passed, judged) }
 
 func (p Prior) after(yes, all int) float64 {
 	return (p.Weight*p.Mean + float64(yes)) / (p.Weight + float64(all))
 }
 
-// Doubt is what speaks for and against the thought that a red check is red by
-// chance.
+// Doubt contains the inputs for estimating whether red checks are red by chance.
 type Doubt struct {
-	Good    float64            // the chance that the attempt is right, as [Prior.GoodRate] gives it
-	Rates   map[string]float64 // by check, as [Prior.FlakeRate] gives it
-	Other   float64            // of checks that are not among the Rates
-	Attempt float64            // credits that one more attempt costs, without its checks
+	Good    float64            // probability that the attempt is right, from [Prior.GoodRate]
+	Rates   map[string]float64 // flake rate by check, from [Prior.FlakeRate]
+	Other   float64            // flake rate of checks that are not in Rates
+	Attempt float64            // cost of another attempt without its checks, in credits
 }
 
-// plain are the failure classes in which chance plays no part. Package failure
-// makes them; the gate must not import its sibling.
-var plain = map[string]bool{"compile_error": true, "syntax_error": true, "type_error": true, "lint_format": true,
+// deterministic contains the failure classes that are not due to chance. Package
+// failure defines them; the gate must not import its sibling.
+var deterministic = map[string]bool{"compile_error": true, "syntax_error": true, "type_error": true, "lint_format": true,
 	"config_error": true}
 
-// doubtable reports whether there is something to weigh about the red checks. There
-// is not when a person looks at them, when they were run again already or can't be,
-// when the settings say never, or when chance plays no part in how they failed and
-// the settings don't say always.
-func (j *judgement) doubtable() bool {
+// canDoubt reports whether a re-run of the red checks for doubt is possible. It is not
+// if a person looks at them, if they were run again already or can't be, if the settings
+// say never, or if their failures are deterministic and the settings don't say always.
+func (j *judgement) canDoubt() bool {
 	if j.ByPerson || j.Doubted || j.Reruns >= sia.MaxReruns || j.Settings.Rerun == sia.RerunNever || len(j.absent) > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(j.reds(), func(c check) bool {
-		return c.run.WorkflowRun == 0 || plain[c.run.Class] && j.Settings.Rerun != sia.RerunAlways
+	return !slices.ContainsFunc(j.redChecks(), func(c check) bool {
+		return c.run.WorkflowRun == 0 || deterministic[c.run.Class] && j.Settings.Rerun != sia.RerunAlways
 	})
 }
 
-// reds are the required checks that are red.
-func (j *judgement) reds() []check {
+// redChecks returns the required checks that are red.
+func (j *judgement) redChecks() []check {
 	var out []check
 	for _, c := range j.checks {
 		if c.required && c.outcome == red && !c.follows {
@@ -77,17 +75,18 @@ func (j *judgement) reds() []check {
 	return out
 }
 
-// doubted weighs whether the red checks are worth one re-run: when the chance
-// that a right attempt failed by bad luck, gφ/(gφ+1−g), is greater than what the
-// re-run costs in units of what it may save, another attempt and its checks. nil
-// when there is nothing to weigh, or the attempt touched what validates it.
-func (j *judgement) doubted() *sia.Doubt {
-	if !j.DoubtKnown || len(j.Tampering) > 0 || !j.doubtable() {
+// weighDoubt decides whether the red checks are run again once: it does so if the
+// probability that a correct attempt failed by chance, gφ/(gφ+1−g), is greater than
+// the cost of the re-run relative to what it may save, another attempt and its
+// checks. It returns nil if no re-run is possible, or if the attempt changed what
+// validates it.
+func (j *judgement) weighDoubt() *sia.Doubt {
+	if !j.DoubtKnown || len(j.Tampering) > 0 || !j.canDoubt() {
 		return nil
 	}
 	all, minutes := 1.0, 0.0
 	var names []string
-	for _, c := range j.reds() {
+	for _, c := range j.redChecks() {
 		if rate, ok := j.Doubt.Rates[c.name]; ok {
 			all *= rate
 		} else {
@@ -123,7 +122,7 @@ func (j *judgement) explainDoubt(d sia.Doubt) {
 	}
 }
 
-// billed is how many minutes a run of a check is paid for: whole ones, and at least one, as GitHub
+// billed returns the billed minutes of a run of a check: whole minutes, at least one, as GitHub
 // bills jobs
 // (https://docs.github.com/billing/managing-billing-for-your-products/about-billing-for-github-actions).
 func billed(r Run) float64 { return max(1, math.Ceil(r.CompletedAt.Sub(r.StartedAt).Minutes())) }

@@ -2,15 +2,15 @@ package gate
 
 import "github.com/sia-bot/sia/sia"
 
-// Tests is what SIA's own run of the tests that a change can reach says, beside [Input.Tampering], which has what it
-// says against the change.
+// Tests contains the results of SIA's own run of the tests that a change can reach, except for the findings against the
+// change, which are in [Input.Tampering].
 type Tests struct {
-	Running bool     // they still run
-	Shown   []string // sentences for people that ask nobody
-	Dropped int      // tests that are gone and would pass, so that checks run fewer
+	Running bool     // the tests are still running
+	Shown   []string // sentences for people that need no acceptance
+	Dropped int      // number of removed tests that would pass, so that checks run fewer
 }
 
-// TestsOf is what a task's own runs say.
+// TestsOf returns the results of a task's own runs.
 func TestsOf(t sia.Task) Tests {
 	e := t.Gate.Evidence
 	if e == nil || e.Head != t.Head {
@@ -19,7 +19,8 @@ func TestsOf(t sia.Task) Tests {
 	return Tests{Shown: e.Shown(), Dropped: len(e.Dropped)}
 }
 
-// awaitTests waits, before a pass, for the tests that SIA runs itself, no longer than the settings say.
+// awaitTests reports whether a pass has to wait for the tests that SIA runs itself, at most for the time in the
+// settings.
 func (j *judgement) awaitTests() bool {
 	limit := j.Settings.Evidence.D()
 	if !j.Tests.Running || j.Accepted || j.Now.Sub(j.Since) >= limit {

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// excuse excuses red checks that are red on the base commit too: where what failed is known of both, it is the same.
-// What the issue asks to mend is never excused.
+// excuse excuses red checks that are red on the base commit too, if nothing else failed than there as far as the
+// failures are known. A failure that the issue asks to fix is never excused.
 func (j *judgement) excuse() {
 	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == red }) {
 		return
@@ -38,8 +38,8 @@ func (j *judgement) excuse() {
 	}
 }
 
-// failsInMore says in what a run failed and none of those on the base commit did; empty where it did in nothing, and
-// where the logs don't tell.
+// failsInMore describes the failures of a run that no run on the base commit has; empty if there are none, or if the
+// logs don't show them.
 func failsInMore(r Run, base []check) string {
 	var tests, signatures []string
 	for _, b := range base {
@@ -64,16 +64,16 @@ func failsInMore(r Run, base []check) string {
 	return "in the same way"
 }
 
-// requiredByRule reports whether a rule of the branch, and not a setting alone, requires that a check is green:
-// GitHub will not merge while it is red. A rule that requires a workflow asks for its run as a whole.
+// requiredByRule reports whether a rule of the branch, and not only a setting, requires that a check is green: GitHub
+// does not merge while it is red. A rule that requires a workflow requires its run as a whole.
 func (j *judgement) requiredByRule(c check) bool {
 	return slices.ContainsFunc(j.Required, func(r Required) bool {
 		return j.binds(r, c) && (r.Workflow == "" || c.workflow.Conclusion != "success")
 	})
 }
 
-// unmergeable is what a person has to see to where a check is excused and a rule requires it; not ok where none does,
-// or a person said to go on without it. GitHub counts what was skipped as green.
+// unmergeable returns the obstacle for an excused check that a rule requires; not ok if no rule does, or if a person
+// waived it. GitHub counts a skipped check as green.
 func (j *judgement) unmergeable(c check) (o sia.Obstacle, ok bool) {
 	if c.run.Conclusion == "skipped" || !j.requiredByRule(c) || j.waived(c) {
 		return o, false
@@ -83,21 +83,21 @@ func (j *judgement) unmergeable(c check) (o sia.Obstacle, ok bool) {
 			"merge this while it is red there"}, true
 }
 
-// waived reports whether a person said to go on without a check.
+// waived reports whether a person waived a check.
 func (j *judgement) waived(c check) bool { return slices.Contains(j.Waived, c.label) }
 
 var (
-	// asksForGreen are words that ask for checks to turn green.
+	// asksForGreen matches a request to make checks green.
 	asksForGreen = regexp.MustCompile(`(?i)\b(ci|checks|pipelines?|workflows?|test suite|tests|builds?)\b[^.!?\n]{0,60}` +
 		`\b(red|fail(s|ed|ing|ures?)?|broken|breaks?|green)\b|` +
 		`\b(fix|mend|repair|green|unbreak|broken|failing|red)\b[^.!?\n]{0,30}\b(ci|pipelines?|workflows?|test suite)\b|` +
 		`\b(main|master)( branch)? (is|has been|turned|stays|goes) (red|broken|failing|green)\b`)
-	// placed is a place in a file, as tools print it.
+	// placed matches a position in a file, as tools print it.
 	placed = regexp.MustCompile(`([\w./\\-]+\.\w+)[:(]\d+`)
 )
 
-// namedByIssue reports whether the issue names a check, a test of it that failed, its message or the file in which it
-// failed, or asks for green checks as such.
+// namedByIssue reports whether the issue names a check, a failed test of it, its message or the file in which it
+// failed, or asks for green checks in general.
 func (j *judgement) namedByIssue(c check) bool {
 	switch {
 	case strings.TrimSpace(j.Issue) == "":
@@ -124,11 +124,11 @@ func (j *judgement) namedByIssue(c check) bool {
 	return len(message) >= 2*minName && mentions(j.Issue, message)
 }
 
-// minName is how long a word has to be, in bytes, so that it is no other word of the issue by chance.
+// minName is the minimum length, in bytes, of a word that counts as mentioned and not as a coincidence.
 const minName = 6
 
-// namesCheck reports whether a text names a check. A name of letters alone may be just a word, unless it is quoted or
-// said to be a check.
+// namesCheck reports whether a text names a check. A name of letters alone may be an ordinary word, unless it is quoted
+// or next to a word such as check.
 func namesCheck(in, name string) bool {
 	if name == "" || !mentions(in, name) {
 		return false
@@ -141,7 +141,7 @@ func namesCheck(in, name string) bool {
 		"\\b|\\b" + is + " (job|check|workflow|status)\\b").MatchString(in)
 }
 
-// mentions reports whether a text has some words, whatever their case, and as whole words.
+// mentions reports whether a text contains words, case-insensitively and as whole words.
 func mentions(in, words string) bool {
 	in, words = strings.ToLower(in), strings.ToLower(words)
 	for from := 0; words != ""; {
@@ -159,8 +159,8 @@ func mentions(in, words string) bool {
 	return false
 }
 
-func endsInWord(s string) bool { return len(s) > 0 && wordly(rune(s[len(s)-1])) }
+func endsInWord(s string) bool { return len(s) > 0 && isWordRune(rune(s[len(s)-1])) }
 
-func beginsWord(s string) bool { return len(s) > 0 && wordly(rune(s[0])) }
+func beginsWord(s string) bool { return len(s) > 0 && isWordRune(rune(s[0])) }
 
-func wordly(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -15,23 +15,22 @@ import (
 type Expected struct {
 	sia.Reported
 	Why  string // for people, as a sentence without its full stop
-	near bool   // it reported for a pull request, where it does what it does for the one that is judged
+	near bool   // it reported on a pull request, so that it should do the same on the one that is judged
 }
 
-// History is what reported on commits near the one that is judged.
+// History contains the checks that reported on commits near the one that is judged.
 type History struct {
 	Base   [][]sia.Reported // on the base branch's last commits, newest first
-	Merged [][]sia.Reported // on the heads of the last pull requests that were merged into it, newest first
+	Merged [][]sia.Reported // on the heads of the last pull requests merged into it, newest first
 }
 
 // actionsApp is the slug of GitHub Actions.
 const actionsApp = "github-actions"
 
-// Expect says which checks should report on a commit, sorted: those that reported on an
-// earlier commit of the task, on most of the pull requests that were merged last, or on most
-// of the base branch's last commits. files are the workflow files on the commit, as far as
-// they are known, and changed the paths that the pull request changes: a job is not expected where its file says that
-// it need not run.
+// Expect returns the checks that should report on a commit, sorted: those that reported on an earlier commit of the
+// task, on most of the last merged pull requests, or on most of the base branch's last commits. files are the known
+// workflow files on the commit, and changed is the list of paths that the pull request changes: a job is not expected
+// if its file shows that it need not run.
 func Expect(earlier []sia.Reported, h History, files []File, changed []string) []Expected {
 	found := map[sia.Reported]Expected{}
 	add := func(r sia.Reported, near bool, why string) {
@@ -52,8 +51,8 @@ func Expect(earlier []sia.Reported, h History, files []File, changed []string) [
 	}
 	base, commits := tally(h.Base)
 	for r, n := range base {
-		// What no merged pull request had may be a deployment of the base branch. A job of Actions on the
-		// base says something of the task's branch where both are pushed to.
+		// A check that no merged pull request had may be a deployment of the base branch. A job of Actions on
+		// the base is expected on the task's branch if a push triggers it.
 		known := pulls == 0 || merged[r] > 0
 		if r.App == actionsApp {
 			known = r.Workflow != "" && r.Event == "push" && runsAgain(r, files, changed, false)
@@ -67,7 +66,7 @@ func Expect(earlier []sia.Reported, h History, files []File, changed []string) [
 	return out
 }
 
-// tally counts on how many of those commits on which anything did each check reported.
+// tally returns the number of commits on which each check reported, and of those with any check.
 func tally(commits [][]sia.Reported) (on map[sia.Reported]int, all int) {
 	on = map[sia.Reported]int{}
 	for _, rs := range commits {
@@ -85,10 +84,9 @@ func tally(commits [][]sia.Reported) (on map[sia.Reported]int, all int) {
 	return on, all
 }
 
-// runsAgain reports whether a check should run on the commit as it did elsewhere: a job of
-// Actions does when the pull request's next commit triggers its workflow, whatever that commit changes: for a pull
-// request a filter of paths looks at all that it changes, for a push at what is new in it.
-// ownBranch: elsewhere was the same branch, which passes the same filters.
+// runsAgain reports whether a check that ran on another commit should run on this one. A job of Actions should if any
+// commit to the pull request triggers its workflow: a path filter sees all changes of a pull request, but only the new
+// ones of a push. ownBranch means that the other commit is on the same branch, which passes the same filters.
 func runsAgain(r sia.Reported, files []File, changed []string, ownBranch bool) bool {
 	if r.App != actionsApp || r.Workflow == "" {
 		return true
@@ -102,13 +100,13 @@ func runsAgain(r sia.Reported, files []File, changed []string, ownBranch bool) b
 	}
 	i := slices.IndexFunc(f.Triggers, func(t Trigger) bool { return t.Event == r.Event })
 	if i < 0 {
-		return false // the file is gone, or says something else now
+		return false // the file was deleted or changed
 	}
 	t := f.Triggers[i]
-	if t.Paths.isSet() && (r.Event == "push" || !t.Paths.lets(changed)) {
+	if t.Paths.isSet() && (r.Event == "push" || !t.Paths.matches(changed)) {
 		return false
 	}
-	// For a pull request the filter is of its base branch, and that is the same one.
+	// For a pull request the filter applies to its base branch, which is the same.
 	return !t.Narrow && (!t.Branches || ownBranch || r.Event != "push")
 }
 
@@ -117,8 +115,8 @@ func compareReported(a, b sia.Reported) int {
 		cmp.Compare(a.Event, b.Event))
 }
 
-// expect notes which checks should report on the commit and do not, and which of those that were skipped ran
-// elsewhere. Where rules or settings name what counts, nothing else is missed: it would not count if it reported.
+// expect records the expected checks that did not report on the commit, and which skipped checks ran on other commits.
+// If rules or settings name the required checks, no other check is missed, because it would not count.
 func (j *judgement) expect() {
 	for _, e := range Expect(j.Earlier, j.History, j.Files, j.Changed) {
 		wanted := slices.ContainsFunc(j.absent, func(r Required) bool { return r.Name == e.Name && r.Workflow == "" })
@@ -139,7 +137,7 @@ func (j *judgement) expect() {
 	}
 }
 
-// has reports whether a check reported on the commit; orSkipped: if only to be skipped.
+// has reports whether a check reported on the commit; with orSkipped a skipped run counts.
 func (c commit) has(r sia.Reported, orSkipped bool) bool {
 	if r.App == "" {
 		return slices.ContainsFunc(c.statuses, func(s Status) bool { return s.Context == r.Name })
@@ -154,14 +152,14 @@ func (c commit) has(r sia.Reported, orSkipped bool) bool {
 	})
 }
 
-// reports reports whether a run may be of a check.
+// reports reports whether a run may belong to a check.
 func (c commit) reports(run Run, r sia.Reported) bool {
 	return !run.Own && run.App == r.App && c.isOf(run, r) &&
-		(run.Name == r.Name || (r.Workflow != "" || c.workflowOf(run) == nil) && standsFor(run, r.Name))
+		(run.Name == r.Name || (r.Workflow != "" || c.workflowOf(run) == nil) && hasResultOf(run, r.Name))
 }
 
-// isOf reports whether a run may be of the workflow and event that a check was of. A run that
-// replaced the one for that event stands for it.
+// isOf reports whether a run may belong to the workflow and event of a check. A run that
+// replaced the one for that event counts.
 func (c commit) isOf(run Run, r sia.Reported) bool {
 	if r.Workflow == "" {
 		return true
@@ -177,19 +175,19 @@ func (c commit) isOf(run Run, r sia.Reported) bool {
 		}))
 }
 
-// standsFor reports whether a run of another name has the result of a check: GitHub adds
-// the values of a matrix, and the jobs of a reusable workflow, to a job's name, and leaves
-// them out where the job was skipped.
-func standsFor(run Run, name string) bool {
+// hasResultOf reports whether a run of another name has the result of a check: GitHub adds
+// the values of a matrix, and the jobs of a reusable workflow, to a job's name, and omits
+// them if the job was skipped.
+func hasResultOf(run Run, name string) bool {
 	longer := func(long, short string) bool {
 		return strings.HasPrefix(long, short+" (") || strings.HasPrefix(long, short+" / ")
 	}
 	return longer(run.Name, name) || run.Conclusion == "skipped" &&
-		(longer(name, run.Name) || strings.Contains(run.Name, "${{") && like(run.Name, name))
+		(longer(name, run.Name) || strings.Contains(run.Name, "${{") && matchesPart(run.Name, name))
 }
 
-// reported lists what reported on the commit, without SIA's own and without what was skipped. A workflow's run of which
-// no job is listed is listed itself: that it ran says that it runs on the branch's commits.
+// reported returns the checks that reported on the commit, without SIA's own and skipped ones. A workflow run without
+// any listed job is listed itself, because it shows that the workflow runs on the branch's commits.
 func (c commit) reported() []sia.Reported {
 	var out []sia.Reported
 	for _, s := range c.statuses {
@@ -217,7 +215,7 @@ func (c commit) reported() []sia.Reported {
 	return out[:min(len(out), sia.MaxReported)]
 }
 
-// await judges what should have reported and did not. That a check is red is known without it.
+// await judges the expected checks that did not report. A red verdict does not wait for them.
 func (j *judgement) await() {
 	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
 	for i, e := range j.missed {
@@ -238,10 +236,10 @@ func (j *judgement) await() {
 	slices.SortStableFunc(j.result.Checks, requiredFirst)
 }
 
-// maxMissed bounds how many checks people are told of that did not report.
+// maxMissed is the maximum number of missed checks that people are shown.
 const maxMissed = 10
 
-// missedName is the name of a check that did not report, told apart from those that did.
+// missedName returns the name of a check that did not report, distinct from those that did.
 func (j *judgement) missedName(r sia.Reported) string {
 	if slices.ContainsFunc(j.checks, func(c check) bool { return c.name == r.Name }) {
 		return r.Name + " (" + origin(r) + ")"
@@ -249,7 +247,7 @@ func (j *judgement) missedName(r sia.Reported) string {
 	return r.Name
 }
 
-// origin says for people what made a check.
+// origin returns the source of a check, for people.
 func origin(r sia.Reported) string {
 	switch {
 	case r.App == "":

@@ -14,11 +14,11 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// File is what a workflow file says of when it runs and of what its jobs do.
+// File describes a workflow file: when it runs, and what its jobs do.
 type File struct {
 	Path     string
-	Gone     bool // it is not there
-	Unread   bool // nobody could read it: it may run for anything and do anything
+	Gone     bool // the file does not exist
+	Unread   bool // it could not be parsed: it may run for any event and do anything
 	Triggers []Trigger
 	Jobs     []Job
 }
@@ -26,37 +26,37 @@ type File struct {
 // Trigger is an event that starts a workflow.
 type Trigger struct {
 	Event    string
-	Paths    Paths // which changes start it
-	Narrow   bool  // a filter of activities may keep a commit of the pull request from starting it
-	Branches bool  // a filter of branches or tags may
-	Ready    bool  // it starts the workflow when a draft is marked ready for review
+	Paths    Paths // filter of paths
+	Narrow   bool  // a filter of activity types may keep a commit of the pull request from starting it
+	Branches bool  // a filter of branches or tags may keep a commit from starting it
+	Ready    bool  // marking a draft ready for review starts it
 }
 
-// Job is what a job of a workflow file does.
+// Job describes a job of a workflow file.
 type Job struct {
-	Name string // as check runs bear it, but for the values of expressions and matrices
-	Code bool   // it checks a repository out, or runs something that may judge its code
-	Head bool   // it names the head of the pull request as what it checks out
+	Name string // as in check runs, but without the values of expressions and matrices
+	Code bool   // it checks out a repository, or runs a command that may judge its code
+	Head bool   // it explicitly checks out the head of the pull request
 	// names of the jobs that it needs, without those that may fail
 	Needs  []string
-	Calls  string // path of the reusable workflow that it is, where that is not followed; empty: it is none
-	Inputs bool   // its condition asks what a reusable workflow is called with
-	Part   bool   // its condition asks what the change touches, or what was done to the pull request
-	Draft  bool   // its condition passes over drafts
-	Guard  bool   // its condition asks whether it is a draft or who opened it, and nothing else
-	// it runs in a merge queue and for nothing else, as its condition says
+	Calls  string // path of the reusable workflow that it calls, if that was not expanded; else empty
+	Inputs bool   // its condition uses the inputs of a reusable workflow
+	Part   bool   // its condition uses the changed files or the activity on the pull request
+	Draft  bool   // its condition skips drafts
+	Guard  bool   // its condition uses only whether it is a draft and who opened it
+	// its condition limits it to merge queues
 	Queue bool
-	Runs  bool // it checks a repository out, and runs a command that does more than look at it
+	Runs  bool // it checks out a repository, and runs a command that does more than inspect it
 }
 
 const (
-	maxFile  = 256 << 10 // bytes of a workflow file that is read; the library's time grows with their square
-	maxLines = 8000      // of it
-	maxDepth = 50        // of brackets, and of items and keys that begin on one line
-	maxNodes = 100_000   // of a file, with those that its aliases stand for
+	maxFile  = 256 << 10 // bytes of a workflow file; the library's time is quadratic in them
+	maxLines = 8000      // lines of a workflow file
+	maxDepth = 50        // nested brackets, and items and keys that begin on one line
+	maxNodes = 100_000   // nodes of a file, with expanded aliases
 )
 
-// ReadFile reads a workflow file
+// ReadFile parses a workflow file
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax).
 func ReadFile(path string, text []byte) File {
 	unread := File{Path: path, Unread: true}
@@ -79,7 +79,7 @@ func ReadFile(path string, text []byte) File {
 	return f
 }
 
-// ByPaths reports whether the paths that a pull request changes say whether its commits start a workflow.
+// ByPaths reports whether it depends on the paths that a pull request changes whether its commits start the workflow.
 func (f File) ByPaths() bool {
 	return slices.ContainsFunc(f.Triggers, func(t Trigger) bool { return t.Paths.isSet() && t.Event != "push" })
 }
@@ -92,7 +92,7 @@ func fileAt(files []File, path string) (File, bool) {
 	return files[i], true
 }
 
-// triggers reads `on`: an event, a list of events, or events with their filters. Sorted.
+// triggers parses `on`: an event, a list of events, or events with their filters. The result is sorted.
 func triggers(on any) []Trigger {
 	var out []Trigger
 	switch on := on.(type) {
@@ -131,44 +131,43 @@ func trigger(event string, filter any) Trigger {
 }
 
 var (
-	// fetches is a command that gets a repository's code.
+	// fetches matches a command that fetches a repository's code.
 	fetches = regexp.MustCompile(`\bgit\b.*\b(clone|fetch|pull)\b|\bgh\b.*\b(repo clone|pr checkout)\b`)
-	// ofHead names the head of a pull request, as in `github.event.pull_request.head.sha`, or its merge.
+	// ofHead matches the head of a pull request, as in `github.event.pull_request.head.sha`, or its merge.
 	ofHead = regexp.MustCompile(`(?i)head|\brefs/(remotes/)?pull\b|\bpull/|\bpr checkout\b|merge_commit_sha`)
-	// ofForm names what is said about a pull request, rather than what it changes.
+	// ofForm matches metadata of a pull request, rather than its changes.
 	ofForm = regexp.MustCompile(`(?i)pull_request\.(title|body|labels|user|assignees|milestone|` +
 		`requested_reviewers|draft)|event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|` +
 		`github\.rest\.(issues|pulls)`)
-	// onlySays is a script that does no more than print; so is none.
-	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf)\b(?:\\\n|[^|&;$(\n])*|exit( \d+)?|#.*)?(?:\n|$))*$`)
-	// ofResults reads how the needed jobs went, and ofOutcome gets what they made.
+	// onlyPrints matches a script that only prints, and the empty script.
+	onlyPrints = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf)\b(?:\\\n|[^|&;$(\n])*|exit( \d+)?|#.*)?(?:\n|$))*$`)
+	// ofResults matches the use of the needed jobs' results, and ofOutcome of their outputs.
 	ofResults = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.result\b|\(\s*needs\s*\)`)
 	ofOutcome = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.outputs\b|\bdownload-artifact@`)
-	// checksOut is the name of an action that checks out.
+	// checksOut matches the name of an action that checks out a repository.
 	checksOut = regexp.MustCompile(`(?i)\bcheckout\b`)
-	// ofPart asks what another job found out, as what the change touches, or what was done to the pull request.
+	// ofPart matches the use of another job's outputs, such as the changed files, or of the activity on the pull request.
 	ofPart = regexp.MustCompile(`(?i)\bneeds(\.[\w*-]+|\[[^\]]*\])\.outputs\b|\bgithub\.event\.action\b`)
-	// contexts are what a condition asks, forPulls what is so for each pull request, ofDraft whether it is a draft, and
-	// ofGuard that or who opened it.
+	// contexts matches the contexts in a condition, forPulls tests that hold for every pull request, ofDraft whether it is
+	// a draft, and ofGuard that or who opened it.
 	contexts = regexp.MustCompile(`(?i)\b(github|needs|vars|inputs|env|secrets|matrix)\s*[.\[][\w.-]*`)
 	forPulls = regexp.MustCompile(`(?i)\bgithub\.event_name\s*(!=\s*'pull_request'|==\s*'pull_request(_target)?')`)
 	ofDraft  = regexp.MustCompile(`(?i)\bgithub\.event\.pull_request\.draft\b`)
 	ofGuard  = regexp.MustCompile(`(?i)^github\.(actor|triggering_actor|event\.(sender|pull_request\.user)\.\w+|` +
 		`event\.pull_request\.(draft|author_association))$`)
 	ofInputs = regexp.MustCompile(`(?i)\binputs\s*[.\[]`)
-	// keys are those of jobs, in a list of any form.
+	// keys matches the keys of jobs in a list of any format.
 	keys = regexp.MustCompile(`[\w-]+`)
 )
 
-// readJob reads a job. One that is a reusable workflow, and a step that is an action of the
-// repository, may do anything with its code. So may a command that does more than print, unless the job's
-// steps read what is said about the pull request, or how the jobs that it needs went and nothing that these made:
-// nothing tells what a command starts elsewhere.
+// readJob parses a job. A reusable workflow, and an action of the repository, may do anything with its code. So may a
+// command that does more than print, because it may start anything, unless the job's steps read metadata of the pull
+// request, or the results but not the outputs of the needed jobs.
 func readJob(key string, job any) Job {
 	says, _ := job.(map[string]any)
 	out := Job{Name: nameOf(key, says)}
 	if uses, _ := says["uses"].(string); uses != "" {
-		out.Code, out.Head, out.Calls = true, ofHead.MatchString(fmt.Sprint(says["with"])), elsewhere
+		out.Code, out.Head, out.Calls = true, ofHead.MatchString(fmt.Sprint(says["with"])), externalCall
 		if path, own := strings.CutPrefix(uses, "./"); own {
 			out.Calls = path
 		}
@@ -192,29 +191,29 @@ func readJob(key string, job any) Job {
 		gets := checksOut.MatchString(uses) && ofHead.MatchString(fmt.Sprint(step["with"]))
 		out.Head = out.Head || gets || fetches.MatchString(run) && ofHead.MatchString(run+fmt.Sprint(step["env"]))
 		out.Code = out.Code || checksOut.MatchString(uses) && !scans || strings.HasPrefix(uses, "./") ||
-			fetches.MatchString(run) || !aside && !onlySays.MatchString(run)
+			fetches.MatchString(run) || !aside && !onlyPrints.MatchString(run)
 	}
 	return out
 }
 
 var (
-	// scanner is an action that reads the code and runs nothing of it. What CodeQL builds by itself is not known.
+	// scanner matches an action that reads the code and does not run it. It is not known what CodeQL's autobuild runs.
 	scanner = regexp.MustCompile(`(?i)^(github/codeql-action/|actions/dependency-review-action@|gitleaks/` +
 		`gitleaks-action@|trufflesecurity/trufflehog@|ossf/scorecard-action@|sonarsource/|snyk/actions/|` +
 		`codecov/codecov-action@)`)
-	// preparer is an action that makes ready for others.
+	// preparer matches an action that only prepares for other steps.
 	preparer = regexp.MustCompile(`(?i)^actions/(checkout|cache|setup-[\w-]+)@`)
 )
 
-// queueOnly is a condition that holds in merge queues alone.
+// queueOnly matches a condition that holds only in merge queues.
 var queueOnly = regexp.MustCompile(`^\s*(?:\$\{\{)?\s*github\.event_name\s*==\s*'merge_group'\s*` +
 	`(?:&&[^|]*)?(?:\}\})?\s*$`)
 
-// looks is a script that looks at commits, files and texts, and runs nothing of the repository.
+// looks matches a script that only inspects commits, files and texts, and runs no code of the repository.
 var looks = regexp.MustCompile(`^(?:\s*(?:(?:if|then|else|elif|fi|for|while|do|done|!|\[\[?|echo|printf|exit|git|gh|` +
 	`grep|curl|jq|cat|set|test|[A-Za-z_]+=)(?:[^\w\n].*)?|#.*)?(?:\n|$))*$`)
 
-// runsCommand reports whether steps check a repository out and run a command that does more than look at it.
+// runsCommand reports whether steps check out a repository and run a command that does more than inspect it.
 func runsCommand(steps []any) bool {
 	has, runs := false, false
 	for _, s := range steps {
@@ -227,7 +226,7 @@ func runsCommand(steps []any) bool {
 	return has && runs
 }
 
-// onlyScans reports whether some of the actions of a job's steps read the code, and all others make ready for that.
+// onlyScans reports whether a job's steps use a scanner, and all other actions only prepare for it.
 func onlyScans(steps []any) bool {
 	scans := false
 	for _, s := range steps {
@@ -243,8 +242,8 @@ func onlyScans(steps []any) bool {
 	return scans
 }
 
-// needs are the names of the jobs that one needs and that may not fail: neither by themselves, nor by the word of
-// https://github.com/re-actors/alls-green. Sorted.
+// needs returns the sorted names of the jobs that a job needs and that may not fail, neither by their own settings nor
+// by those of https://github.com/re-actors/alls-green.
 func needs(jobs map[string]any, key string) []string {
 	says, _ := jobs[key].(map[string]any)
 	var may []string
@@ -267,13 +266,13 @@ func needs(jobs map[string]any, key string) []string {
 	return slices.Compact(out)
 }
 
-// nameOf is a job's name as its check runs bear it.
+// nameOf returns a job's name, as in its check runs.
 func nameOf(key string, says map[string]any) string {
 	name, _ := says["name"].(string)
 	return cmp.Or(name, key)
 }
 
-// needs are the names of the jobs that a check run's job needs, of those that these need, and so on.
+// needs returns the names of the jobs that a check run's job needs, directly or indirectly.
 func (f File) needs(name string) []string {
 	var out []string
 	for next := f.named(name); len(next) > 0; {
@@ -294,14 +293,14 @@ func (f File) needs(name string) []string {
 	return out
 }
 
-// named are the jobs that a check run may be of, going by its name.
+// named returns the jobs to which a check run may belong, by its name.
 func (f File) named(name string) []Job {
 	var exact, like []Job
 	for _, j := range f.Jobs {
 		switch {
 		case j.Name == name:
 			exact = append(exact, j)
-		case j.fits(name):
+		case j.matches(name):
 			like = append(like, j)
 		}
 	}
@@ -311,8 +310,8 @@ func (f File) named(name string) []Job {
 	return exact
 }
 
-// job is what is known of the job that a check run of the workflow is of: all of its jobs,
-// where the name does not say which.
+// job returns the properties of a check run's job; those of all jobs of the file together if the name
+// matches none.
 func (f File) job(name string) Job {
 	candidates := f.named(name)
 	if len(candidates) == 0 {
@@ -325,7 +324,7 @@ func (f File) job(name string) Job {
 	return out
 }
 
-// texts are the strings of a list, or the one that stands for it.
+// texts returns the strings of a list, or a single string as a list.
 func texts(v any) []string {
 	list, isList := v.([]any)
 	if !isList {
@@ -340,8 +339,8 @@ func texts(v any) []string {
 	return out
 }
 
-// deep reports whether a text is nested so deeply that it hurts to read it.
-func deep(text string) bool {
+// isTooDeep reports whether a text is nested too deeply to be parsed safely.
+func isTooDeep(text string) bool {
 	open := 0
 	for line := range strings.Lines(text) {
 		for _, c := range line {
@@ -363,17 +362,17 @@ func deep(text string) bool {
 	return false
 }
 
-// boundedDocument is document, but for texts that it would hurt to read.
+// boundedDocument is document with an error for texts that exceed the bounds.
 func boundedDocument(text []byte) (doc any, err error) {
-	if len(text) > maxFile || bytes.Count(text, []byte{'\n'}) > maxLines || !utf8.Valid(text) || deep(string(text)) {
+	if len(text) > maxFile || bytes.Count(text, []byte{'\n'}) > maxLines || !utf8.Valid(text) || isTooDeep(string(text)) {
 		return nil, errors.New("more text than a workflow needs")
 	}
 	return document(text)
 }
 
-// document reads YAML: map[string]any for a mapping, []any for a list, and a string for any
-// other value. The library has no contract about panics, and the text is a stranger's, so a
-// panic becomes an error.
+// document parses YAML: map[string]any for a mapping, []any for a list, and a string for any
+// other value. The library does not exclude panics, and the text is untrusted, so a panic
+// becomes an error.
 func document(text []byte) (doc any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -398,10 +397,10 @@ func document(text []byte) (doc any, err error) {
 // reader reads the nodes of a YAML document.
 type reader struct {
 	anchors map[string]ast.Node
-	left    int // how many nodes it still reads
+	left    int // remaining number of nodes
 }
 
-// value is what a node says; not ok when it is too much or too deep, as an alias can make it.
+// value returns the value of a node; not ok if it is too large or too deep, for example because of aliases.
 func (r *reader) value(n ast.Node, depth int) (says any, ok bool) {
 	if r.left--; r.left < 0 || depth > 2*maxDepth || n == nil {
 		return nil, n == nil

@@ -46,7 +46,7 @@ func TestJobsOfFile(t *testing.T) {
 		"steps: [{uses: acme/sparse/checkout-it@v1}]":                                   {Code: true},
 		"steps: [{uses: ./.github/actions/test}]":                                       {Code: true},
 		"uses: ./.github/workflows/t.yml":                                               {Code: true, Calls: called},
-		"uses: acme/rules/.github/workflows/test.yml@v1":                                {Code: true, Calls: elsewhere},
+		"uses: acme/rules/.github/workflows/test.yml@v1":                                {Code: true, Calls: externalCall},
 		"steps: [{run: git clone https://github.com/ada/shop}]":                         {Code: true},
 		"steps: [{run: \"git init\\ngit -C . fetch --depth 1 origin $GITHUB_SHA\\n\"}]": {Code: true},
 		"steps: [{run: gh repo clone ada/shop}]":                                        {Code: true},

@@ -10,21 +10,21 @@ import (
 )
 
 var (
-	// reviewGate is an app, or a check, that waits until people have reviewed, and that no draft fulfils.
+	// reviewGate matches an app, or a check, that waits until people have reviewed, and that is never green for a draft.
 	reviewGate = regexp.MustCompile(`(?i)^(tide$|wip$|reviewable\b|code-review/reviewable$|pullapprove\b|policy-bot\b|` +
 		`mergeable$|easycla$|copilot-pull-request-reviewer$)`)
-	// forbids is what a service says that builds for its members alone, or before something is signed.
+	// forbids matches the text of a service that builds only for its members, or only after something is signed.
 	forbids = regexp.MustCompile(`(?i)\b(authori[sz](ation|e)\b|not a (team )?member|not a collaborator|` +
 		`(contributor )?licen[sc]e agreement|CLA\b|(not|sign) .{0,20}\bsigned\b)`)
-	// ofChange are words of paperwork that the change itself may lack, so that another attempt can add it.
+	// ofChange matches words of paperwork that the change itself may lack, so that another attempt can add it.
 	ofChange = regexp.MustCompile(`(?i)^(changelogs?|licen[sc](e|es|ing))$`)
 )
 
-// maxSaid is how many characters of a status's description are quoted.
+// maxSaid is the maximum length of a quote of a status's description, in characters.
 const maxSaid = 200
 
-// isForm reports whether a check judges a pull request's form, or waits for a review: it says nothing about the code,
-// and another attempt changes nothing about it. A job that runs the code is none, whatever its name.
+// isForm reports whether a check judges a pull request's form, or waits for a review, so that another attempt can't
+// change its result. A job that runs the code is not such a check, whatever its name.
 func (j *judgement) isForm(c check) bool {
 	byName := reviewGate.MatchString(c.name) || isPaperwork(c.name) &&
 		!slices.ContainsFunc(wordsOf(strings.ReplaceAll(c.name, "license/cla", "cla")), ofChange.MatchString)
@@ -41,10 +41,10 @@ func (j *judgement) isForm(c check) bool {
 	return byName && (!j.FilesKnown || !j.runsCode(c))
 }
 
-// setAside takes what is of the form, and what a service forbids, out of what the attempt is blamed for and what is
-// waited for: a person has to see to it, or says to go on without it. A job of Actions ends by itself, and so does
-// what a model reviews.
-func (j *judgement) setAside() {
+// blockForm blocks checks of the form, and those that a service forbids to run, instead of counting them as red or
+// waiting for them: a person has to act, or waives them. A running job of Actions, or a model's review, ends without a
+// person.
+func (j *judgement) blockForm() {
 	for i := range j.checks {
 		c := &j.checks[i]
 		said := cmp.Or(c.said, c.run.Telling)
@@ -73,7 +73,7 @@ func (j *judgement) setAside() {
 	}
 }
 
-// formAlone reports whether all that stands in the way is of the form.
+// formAlone reports whether checks of the form are the only obstacles.
 func (j *judgement) formAlone() bool {
 	return !slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.outcome == blocked && !c.form }) &&
 		slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.form }) && len(j.absent)+len(j.missed) == 0

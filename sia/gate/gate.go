@@ -10,50 +10,50 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Input is everything that a verdict depends on. What is Known or Read may be
-// left out at first: [Input.Needs] says when it has to be filled in.
+// Input contains everything that a verdict depends on. Fields with a Known or Read
+// field may be left out at first: [Input.Needs] returns when they have to be filled in.
 type Input struct {
 	Now                time.Time
-	Runs               []Run      // of the commit, every run of each check, not just the latest
+	Runs               []Run      // all runs of each check of the commit, not only the latest
 	Statuses           []Status   // of the commit
-	Workflows          []Workflow // runs of workflows on the commit, where WorkflowsKnown
+	Workflows          []Workflow // workflow runs on the commit, if WorkflowsKnown
 	WorkflowsKnown     bool
-	WorkflowsHidden    bool       // the app may not see them: what they say besides their jobs is not known
-	Base               []Run      // of the base commit, where BaseKnown
-	BaseStatuses       []Status   // of the base commit, where BaseKnown
-	BaseWorkflows      []Workflow // on the base commit, where BaseWorkflowsKnown
+	WorkflowsHidden    bool       // the app may not read workflow runs, so only their jobs are known
+	Base               []Run      // of the base commit, if BaseKnown
+	BaseStatuses       []Status   // of the base commit, if BaseKnown
+	BaseWorkflows      []Workflow // on the base commit, if BaseWorkflowsKnown
 	BaseWorkflowsKnown bool
 	BaseKnown          bool
 	Repo               string         // owner/name of the repository: a rule may name a workflow of another
-	Earlier            []sia.Reported // what reported on earlier commits of the task, without SIA's own
-	History            History        // what reported near the commit, without SIA's own
-	Waived             []string       // names of checks to go on without, as a person said
-	Vouched            []string       // names of apps' checks and statuses that build or test the code, as a person said
-	Issue              string         // its title and text: what it names is not excused
-	Files              []File         // workflow files as they are on the commit, where FilesKnown
+	Earlier            []sia.Reported // checks that reported on earlier commits of the task, without SIA's own
+	History            History        // checks that reported on nearby commits, without SIA's own
+	Waived             []string       // names of checks that a person waived
+	Vouched            []string       // names of apps' checks and statuses that build or test the code, by a person's word
+	Issue              string         // the issue's title and text: failures that it names are not excused
+	Files              []File         // workflow files of the commit, if FilesKnown
 	FilesKnown         bool
-	Changed            []string   // paths that the pull request changes, where FilesKnown and a file has a filter of them
-	Required           []Required // what rulesets and branch protection require
-	RequiredKnown      bool       // whether those could be read
-	Draft              bool       // the pull request is a draft, as far as is known
-	// GitHub has not worked out yet how the pull request merges: what reports on its test merge is not known
+	Changed            []string   // paths that the pull request changes, if FilesKnown and a file has a path filter
+	Required           []Required // requirements of rulesets and branch protection
+	RequiredKnown      bool       // Required could be read
+	Draft              bool       // the pull request is known to be a draft
+	// GitHub has not computed yet whether the pull request can be merged: checks of its test merge are not known
 	MergeUnknown   bool
 	Settings       sia.ChecksSettings
-	Since          time.Time // when the commit began to be watched
-	Reruns         int       // re-runs already asked for on the commit
-	Afterwards     bool      // the commit passed: nothing is run again, and what failed stands
-	Tampering      []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
+	Since          time.Time // start of watching the commit
+	Reruns         int       // number of re-runs requested on the commit
+	Afterwards     bool      // the commit has passed: nothing is run again, and failures count
+	Tampering      []string  // the attempt's changes to tests or protected paths, if TamperingKnown; empty: none
 	TamperingKnown bool
-	Tests          Tests       // what SIA ran itself
-	Final          bool        // a green verdict passes the task: no look follows at a pull request marked ready
-	Counts         []TestCount // of tests, where CountsKnown: those of which both numbers are known
+	Tests          Tests       // results of SIA's own test runs
+	Final          bool        // a green verdict passes the task: no look at a pull request marked ready follows
+	Counts         []TestCount // numbers of tests, if CountsKnown: those with both numbers
 	CountsKnown    bool
-	Expectations   bool          // all of Tampering are expectations that the issue may ask to be changed
-	Weighing       *sia.Weighing // what was said of them; nil: nothing
+	Expectations   bool          // all of Tampering are expectations that the issue may ask to change
+	Weighing       *sia.Weighing // the reviewer's answer about them; nil: none
 	Accepted       bool          // a person with write access accepted the tampering
-	ByPerson       bool          // a person pushed the commit and looks at its checks: they are not doubted
-	Doubted        bool          // red checks of the commit were run again for doubt already
-	Doubt          Doubt         // what speaks for and against running red checks again, where DoubtKnown
+	ByPerson       bool          // a person pushed the commit and looks at its checks: they are not run again for doubt
+	Doubted        bool          // red checks of the commit were already run again for doubt
+	Doubt          Doubt         // inputs for the decision to run red checks again, if DoubtKnown
 	DoubtKnown     bool
 }
 
@@ -61,31 +61,31 @@ type Input struct {
 type Result struct {
 	Verdict  sia.GateVerdict
 	Checks   []sia.Check       // required ones first, each group by name
-	Explain  []string          // the reasons, in the order in which they weighed
-	Rerun    []int64           // check runs to be run again; set when Verdict is rerun
-	Doubt    *sia.Doubt        // what was weighed about running red checks again; nil: nothing
-	Blocked  []sia.Obstacle    // what a person has to see to; set when Verdict is blocked
-	Weigh    []string          // findings that the issue may ask for, each; set when Verdict is tampered
-	Guarded  bool              // there is no signal, perhaps because the pull request is a draft
-	Red      map[int64]string  // the red check runs, with the names that Checks gives their checks
-	Failed   map[string]string // the contexts of red statuses, with those names
-	Follow   []string          // the red checks that are red for others, and say nothing themselves
-	Reported []sia.Reported    // what reported on the commit, without SIA's own: at most sia.MaxReported, sorted
+	Explain  []string          // the reasons, the most important first
+	Rerun    []int64           // check runs to be run again; set if Verdict is rerun
+	Doubt    *sia.Doubt        // the estimate for running red checks again; nil: none
+	Blocked  []sia.Obstacle    // obstacles that a person has to remove; set if Verdict is blocked
+	Weigh    []string          // findings that the issue may ask for; set if Verdict is tampered
+	Guarded  bool              // checks have no result, perhaps because the pull request is a draft
+	Red      map[int64]string  // ids of the red check runs, with the names of their checks in Checks
+	Failed   map[string]string // contexts of red statuses, with the names of their checks in Checks
+	Follow   []string          // red checks that are red only because of other checks
+	Reported []sia.Reported    // checks that reported on the commit, without SIA's own: sorted, at most sia.MaxReported
 }
 
-// Judge judges the checks of a commit. The verdict counts once the input needs
-// nothing more.
+// Judge judges the checks of a commit. The verdict is valid once [Input.Needs] returns
+// nothing.
 func Judge(in Input) Result { return judge(in).result }
 
-// Went says that a check went green on the commit, and whether it went red on it,
-// too, for a reason that is not weather.
+// Went is a check that was green on the commit. Flipped means that it was red on it, too,
+// and not by a transient failure.
 type Went struct {
 	Check   string
 	Flipped bool
 }
 
-// Went says which checks went green on the commit, sorted by name, for
-// [FlakeRate] to learn from. None before the verdict of the checks is green or red.
+// Went returns the checks that were green on the commit, sorted by name, as input of
+// [Prior.FlakeRate]; none before the verdict of the checks is green or red.
 func (in Input) Went() []Went {
 	j := in.byChecks()
 	if !j.settled() {
@@ -105,41 +105,41 @@ func (in Input) Went() []Went {
 	return out
 }
 
-// judgement is one run of Judge.
+// judgement is the state of one call of Judge.
 type judgement struct {
 	Input
 	checks  []check
 	all     bool       // every check that ran is required
-	absent  []Required // what is required and did not report
-	missed  []Expected // what is expected and did not report
-	green   []string   // the required checks that are green
+	absent  []Required // required checks that did not report
+	missed  []Expected // expected checks that did not report
+	green   []string   // required checks that are green
 	rests   []string   // those of them that ran code, for people
-	beside  []string   // the other checks that are green and ran code, for people
+	beside  []string   // other green checks that ran code, for people
 	result  Result
-	pending []string       // why it is too early
-	awaited []string       // why it is too early to pass
-	red     []string       // why it is red
-	again   []string       // why something is to be run again
-	rerun   []int64        // what is
-	blocked []sia.Obstacle // what a person has to see to
-	idle    []string       // what was skipped
+	pending []string       // reasons why a verdict is too early
+	awaited []string       // reasons why a pass is too early
+	red     []string       // reasons for a red verdict
+	again   []string       // reasons for a re-run
+	rerun   []int64        // ids of the runs to re-run
+	blocked []sia.Obstacle // obstacles that a person has to remove
+	idle    []string       // skipped required checks
 }
 
 func judge(in Input) *judgement {
 	j := &judgement{Input: in, checks: in.head().checks()}
-	j.forgetFuture()
+	j.dropFutureTimes()
 	j.compareCounts()
 	j.require()
 	j.expect()
 	j.excuse()
-	j.setAside()
+	j.blockForm()
 	j.overdue()
 	j.awaitLater()
-	j.exhaust()
+	j.limitReruns()
 	j.follow()
-	j.hold()
+	j.holdSkipped()
 	j.missSkipped()
-	if j.MergeUnknown && j.Final { // else one more look follows
+	if j.MergeUnknown && j.Final { // if not final, one more look follows
 		j.awaited = append(j.awaited, awaitsMerge)
 	}
 	j.show()
@@ -154,12 +154,12 @@ func judge(in Input) *judgement {
 	return j
 }
 
-// maxAhead is how far the clock of GitHub, or of whoever reports a check, may be ahead of this one.
+// maxAhead is the maximum time by which the clock of GitHub, or of a check's app, may be ahead of this one.
 const maxAhead = 24 * time.Hour
 
-// forgetFuture leaves out when a check is said to have changed where that lies ahead: whoever makes a check run through
-// the API says so itself, and nothing would ever be quiet after a date in another century.
-func (j *judgement) forgetFuture() {
+// dropFutureTimes ignores times of checks that are in the future: an app that creates a check run through the API sets
+// them itself, and with a date in another century the settle time would never end.
+func (j *judgement) dropFutureTimes() {
 	for i := range j.checks {
 		if c := &j.checks[i]; c.last.After(j.Now.Add(maxAhead)) {
 			c.last = time.Time{}
@@ -167,9 +167,9 @@ func (j *judgement) forgetFuture() {
 	}
 }
 
-// compareCounts takes it for tampering when a check runs fewer tests than it did on the
-// base, whatever the difference reads like: the process may end before the tests do, or
-// the runner be told to leave some out.
+// compareCounts counts it as tampering if a check runs fewer tests than on the base, even
+// if the diff looks harmless: the process may exit before the tests end, or the runner may
+// be configured to leave some out.
 func (j *judgement) compareCounts() {
 	for _, n := range j.Counts {
 		if n.Head+j.Tests.Dropped >= n.Base {
@@ -177,7 +177,7 @@ func (j *judgement) compareCounts() {
 		}
 		i := slices.IndexFunc(j.checks, func(c check) bool { return c.run.ID == n.Run })
 		if i >= 0 {
-			j.Expectations = false // no issue asks for that
+			j.Expectations = false // an issue can't ask for that
 			said := fmt.Sprintf("%s ran %s, and %d on the base commit", j.checks[i].label,
 				text.Count(n.Head, "test"), n.Base)
 			if n.Report != "" {
@@ -188,13 +188,13 @@ func (j *judgement) compareCounts() {
 	}
 }
 
-// head is the commit.
+// head returns the data of the commit.
 func (in Input) head() commit { return commit{in.Runs, in.Statuses, in.Workflows} }
 
-// base is the base commit.
+// base returns the data of the base commit.
 func (in Input) base() commit { return commit{in.Base, in.BaseStatuses, in.BaseWorkflows} }
 
-// byChecks judges by what the checks say alone.
+// byChecks judges by the checks alone.
 func (in Input) byChecks() *judgement {
 	in.Tampering, in.Counts, in.DoubtKnown, in.Tests = nil, nil, false, Tests{}
 	return judge(in)
@@ -209,10 +209,10 @@ func (j *judgement) explain(format string, args ...any) {
 	j.result.Explain = append(j.result.Explain, fmt.Sprintf(format, args...))
 }
 
-// counterparts are the checks of the base commit that may be the same as one of
-// the head: those of its workflow where that is known, and of those the ones that the
-// same event triggered where there are any, else all of its name and app. A job is never the
-// same as a check run that a workflow makes with its token. Suites differ from commit to commit.
+// counterparts returns the checks of the base commit that may be the same as a check of
+// the head: those of its workflow if that is known, limited to those of the same event if
+// there are any; else all of its name and app. A job is never the same as a check run that
+// a workflow creates with its token. Suites differ from commit to commit.
 func counterparts(c check, base []check) []check {
 	var out []check
 	for _, b := range base {
@@ -236,7 +236,7 @@ func counterparts(c check, base []check) []check {
 	return out
 }
 
-// succeededOnBase reports whether a run of a workflow was a success on the base commit.
+// succeededOnBase reports whether a run of a workflow was successful on the base commit.
 func (in Input) succeededOnBase(w Workflow) bool {
 	success := func(b Workflow) bool { return b.alike(w) && b.Conclusion == "success" }
 	same := func(b Workflow) bool { return b.alike(w) && b.Event == w.Event }
@@ -245,8 +245,8 @@ func (in Input) succeededOnBase(w Workflow) bool {
 	})
 }
 
-// GreenOnBase finds the run on the base commit of the check that a run of the
-// commit is of, where it passed there.
+// GreenOnBase returns the green run on the base commit of the same check as a run of the
+// commit, and whether there is one.
 func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
 	base := in.base().checks()
 	for _, c := range in.head().checks() {
@@ -262,15 +262,15 @@ func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
 	return 0, false
 }
 
-// exhaust lets count what stands where nothing more can be asked for. A check that would be run again, and that
-// SIA can't have run again, asks a person. One that was run again too often is red. One that is flaky asks a
-// person: that it passed on the commit says that its fall is not the attempt's doing, and GitHub shows it red all
-// the same. One that never ended asks, too.
-func (j *judgement) exhaust() {
+// limitReruns sets the outcome of checks that need a re-run but can't get one. A check that SIA can't re-run is
+// blocked. One that had the maximum number of re-runs is red; but a flaky one is blocked, because it passed on the
+// commit, so that the attempt is not the cause, and GitHub still shows it red. One that was cancelled or never ended
+// is blocked, too.
+func (j *judgement) limitReruns() {
 	if j.Afterwards {
 		for i := range j.checks {
 			c := &j.checks[i]
-			if c.outcome == again && c.run.Conclusion != "cancelled" && c.run.Conclusion != "stale" {
+			if c.outcome == toRerun && c.run.Conclusion != "cancelled" && c.run.Conclusion != "stale" {
 				c.outcome = red
 			}
 		}
@@ -278,14 +278,14 @@ func (j *judgement) exhaust() {
 	}
 	for i := range j.checks {
 		c := &j.checks[i]
-		if !c.required || c.outcome != again {
+		if !c.required || c.outcome != toRerun {
 			continue
 		}
-		if !c.runnable() {
+		if !c.canRerun() {
 			c.outcome = blocked
 			c.why += ", and GitHub lets only its own app and people run it again"
 		}
-		if c.outcome != again || j.Reruns < sia.MaxReruns {
+		if c.outcome != toRerun || j.Reruns < sia.MaxReruns {
 			continue
 		}
 		c.outcome, c.exhausted = red, true
@@ -297,17 +297,17 @@ func (j *judgement) exhaust() {
 	}
 }
 
-// noEnd is how long something that has begun may take: a job of a runner that GitHub hosts is
-// ended after that
+// maxRunTime is the maximum duration of a check that has begun: GitHub ends a job on a hosted runner
+// after that
 // (https://docs.github.com/en/actions/reference/actions-limits).
-const noEnd = 6 * time.Hour
+const maxRunTime = 6 * time.Hour
 
-// longQueue is how long something may be queued where others are as well, or be held back by `concurrency`: runners are
-// there, as far as can be told.
-const longQueue = time.Hour
+// maxQueueTime is the maximum time that a check may be queued while others are queued too, or be held back by
+// `concurrency`: runners then probably exist.
+const maxQueueTime = time.Hour
 
-// overdue blocks what has been queued for longer than checks are waited for, and what has run
-// for longer than anything should.
+// overdue blocks checks that were queued longer than the wait in the settings, or have run
+// longer than the maximum.
 func (j *judgement) overdue() {
 	queued := 0
 	for _, c := range j.checks {
@@ -320,11 +320,11 @@ func (j *judgement) overdue() {
 		limit := j.Settings.Wait.D()
 		held := c.run.Status == "pending" || c.app == workflowApp && c.workflow.Status == "pending"
 		if held || c.run.Status == "queued" && queued > 1 {
-			limit = max(limit, longQueue)
+			limit = max(limit, maxQueueTime)
 		}
 		begun := c.app == statusApp || c.run.Status == "in_progress"
 		if begun {
-			limit = max(limit, noEnd)
+			limit = max(limit, maxRunTime)
 		}
 		if c.outcome != running || j.Now.Sub(latest(j.Since, c.last)) < limit {
 			continue
@@ -347,9 +347,9 @@ func (j *judgement) overdue() {
 	}
 }
 
-// blamed are the red runs of required checks that nothing excuses; those that
-// were run again in vain come last. What was cancelled for good is among them:
-// its annotations may say why.
+// blamed returns the red runs of required checks that are not excused; those that were
+// re-run without success come last. Finally cancelled runs are included, because their
+// annotations may give the reason.
 func (j *judgement) blamed() []Run {
 	var first, last []Run
 	for _, c := range j.checks {
@@ -365,7 +365,7 @@ func (j *judgement) blamed() []Run {
 	return append(first, last...)
 }
 
-// show writes the checks down as a task keeps them.
+// show converts the checks to the form that a task stores.
 func (j *judgement) show() {
 	for _, c := range j.checks {
 		colour, why := c.outcome.colour(), c.why
@@ -375,21 +375,21 @@ func (j *judgement) show() {
 		case c.outcome == red && c.follows:
 			j.result.Follow = append(j.result.Follow, c.label)
 		case c.outcome == red && c.run.ID != 0:
-			j.result.Red = added(j.result.Red, c.run.ID, c.label)
+			j.result.Red = withEntry(j.result.Red, c.run.ID, c.label)
 		case c.outcome == red && c.app == statusApp:
-			j.result.Failed = added(j.result.Failed, c.name, c.label)
+			j.result.Failed = withEntry(j.result.Failed, c.name, c.label)
 		}
 		if !c.required && c.outcome != green {
 			why = strings.TrimSuffix("not required; "+why, "; ")
 		}
 		j.result.Checks = append(j.result.Checks,
-			sia.Check{Name: c.label, Colour: colour, Required: c.required, URL: c.url, Why: why, From: c.from(),
+			sia.Check{Name: c.label, Colour: colour, Required: c.required, URL: c.url, Why: why, From: c.source(),
 				Code: j.ranCode(c), Unsure: j.unsure(c)})
 	}
 	slices.SortStableFunc(j.result.Checks, requiredFirst)
 }
 
-func added[K comparable](m map[K]string, id K, name string) map[K]string {
+func withEntry[K comparable](m map[K]string, id K, name string) map[K]string {
 	if m == nil {
 		m = map[K]string{}
 	}
@@ -408,7 +408,7 @@ func requiredFirst(a, b sia.Check) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// noChecks judges a commit without any check, on which none is required by name.
+// noChecks judges a commit without any check and without required names.
 func (j *judgement) noChecks() {
 	limit := j.Settings.Wait.D()
 	if j.Now.Sub(j.Since) < limit {

@@ -2,7 +2,7 @@ package gate
 
 import "slices"
 
-// fileOf is what the file of a check's workflow says, where it is known.
+// fileOf returns the file of a check's workflow, and whether it is known.
 func (j *judgement) fileOf(c check) (File, bool) {
 	if c.workflow == nil || c.app == workflowApp || !j.FilesKnown {
 		return File{}, false
@@ -12,9 +12,9 @@ func (j *judgement) fileOf(c check) (File, bool) {
 	return f, known && j.isOwn(repo) && !f.Gone && !f.Unread
 }
 
-// neededBy are the indices of the checks of a check's workflow run that it may be skipped for: those of jobs that it
-// needs, with what the run says besides its jobs, and those of which nobody can read whether it does. These are all
-// where its file is not known, and the jobs of one reusable workflow where that is not followed.
+// neededBy returns the indices of the checks in the same workflow run because of which a check may be skipped: sure are
+// the jobs that it needs and the check of the run itself, perhaps those for which the file does not show whether it
+// needs them: all if the file is not known, and the jobs of a reusable workflow that was not expanded.
 func (j *judgement) neededBy(of int) (sure, perhaps []int) {
 	f, known := j.fileOf(j.checks[of])
 	names := f.needs(j.checks[of].name)
@@ -33,10 +33,10 @@ func (j *judgement) neededBy(of int) (sure, perhaps []int) {
 	return sure, perhaps
 }
 
-// requireNeeded makes required what a required job needs, and what a workflow run with a required job says besides
-// its jobs. GitHub looks at the required name alone, and takes for a success a job that was skipped because one that
-// it needs failed; and one that sums the others up may look at some of them, or take what was cancelled for good.
-// Where nobody can read what a job needs, that is whatever it may have been skipped for.
+// requireNeeded requires the jobs that a required job needs, and the check of its workflow run itself. GitHub looks only
+// at the required name, and counts a job as successful that was skipped because a needed job failed; and a job that
+// aggregates others may look at only some of them, or accept cancelled ones. If it is not known which jobs are needed,
+// all jobs are required because of which it may have been skipped.
 // https://github.com/G-Research/ParquetSharp/issues/367
 // https://github.com/getsentry/sentry/pull/33784
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
@@ -53,26 +53,26 @@ func (j *judgement) requireNeeded() {
 		stopped := slices.ContainsFunc(sure, isBlocked) || slices.ContainsFunc(perhaps, isBlocked)
 		for _, k := range perhaps {
 			s := &j.checks[k]
-			// What nobody started or finished explains it as well as what failed beside it, and is asked about first.
+			// A blocked job explains the skip as well as a failed one does, and a person is asked about it first.
 			open := s.outcome != green && s.outcome != skipped && (!stopped || s.outcome != red)
 			s.required = s.required || c.outcome == skipped && open
 		}
 	}
 }
 
-// sumsUp reports whether a check is a job that judges nothing but how the jobs that it needs went.
+// sumsUp reports whether a check is a job that only aggregates the results of the jobs that it needs.
 func (j *judgement) sumsUp(c check) bool {
 	f, known := j.fileOf(c)
 	return known && !f.job(c.name).Code && len(f.needs(c.name)) > 0
 }
 
-// follow lets a job that is not green for the jobs that it sums up stand as they do: they say why, and they are what
-// is blamed, excused or run again. GitHub runs a job's dependents again with it.
+// follow gives a job that only aggregates other jobs, and is not green, their outcome: they show the reason, and only
+// they are blamed, excused or run again. GitHub re-runs a job's dependents with it.
 // https://docs.github.com/en/actions/how-tos/manage-workflow-runs/re-run-workflows-and-jobs
 func (j *judgement) follow() {
 	for i := range j.checks {
 		c := &j.checks[i]
-		if c.outcome != red && c.outcome != again && c.outcome != blocked || !j.sumsUp(*c) {
+		if c.outcome != red && c.outcome != toRerun && c.outcome != blocked || !j.sumsUp(*c) {
 			continue
 		}
 		stands := green
@@ -102,10 +102,10 @@ func (j *judgement) follow() {
 	}
 }
 
-// needsMatter reports whether the verdict may turn on which jobs a job needs, why it was skipped, or which jobs a run
-// has yet to make: one that counts has others beside it that are not green, ran elsewhere, or is absent.
+// needsMatter reports whether the verdict may depend on which jobs a job needs, why it was skipped, or which jobs a run
+// will still create: a required job has siblings that are not green, was missed, or is absent.
 func (j *judgement) needsMatter() bool {
-	if slices.ContainsFunc(j.absent, func(r Required) bool { return len(j.mayMake(r)) > 0 }) {
+	if slices.ContainsFunc(j.absent, func(r Required) bool { return len(j.mayCreate(r)) > 0 }) {
 		return true
 	}
 	for i, c := range j.checks {

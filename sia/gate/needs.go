@@ -6,20 +6,20 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Needs is what is missing to judge a commit.
+// Needs names the inputs that are missing for a verdict.
 type Needs struct {
-	Workflows bool    // the runs of workflows on the commit
-	Attempts  []int64 // workflow runs, of the commit or its base: in which of their attempts each job ran
+	Workflows bool    // the workflow runs on the commit
+	Attempts  []int64 // the attempts of the jobs of these workflow runs, of the commit or its base
 	Base      bool    // the checks of the base commit
-	// the runs of workflows on the base commit: which of its checks is the same as one of the commit
+	// the workflow runs on the base commit, to match its checks with those of the commit
 	BaseWorkflows bool
-	Logs          []int64  // red runs of the commit: what their logs say of the failure, read beside the base commit's
-	Earlier       []int64  // red runs of the commit of which the class of the failure is enough
-	OnBase        []int64  // red runs of the base commit of which the class of the failure is enough
-	Files         []string // paths of workflow files, as they are on the commit; one that ends in / is all in it
-	Tampering     bool     // what the attempt did to tests and protected paths
-	Counts        []Pair   // how many tests the checks ran on the commit and on its base
-	Doubt         bool     // what speaks for and against running red checks again
+	Logs          []int64  // the logs of these red runs of the commit, compared with those of the base commit
+	Earlier       []int64  // the failure classes of these red runs of the commit
+	OnBase        []int64  // the failure classes of these red runs of the base commit
+	Files         []string // the workflow files of the commit with these paths; a path that ends in / is a folder
+	Tampering     bool     // the attempt's changes to tests and protected paths
+	Counts        []Pair   // the numbers of tests of these runs
+	Doubt         bool     // the inputs for the decision to run red checks again
 }
 
 // None reports whether nothing is missing.
@@ -28,25 +28,24 @@ func (n Needs) None() bool {
 		len(n.Earlier) == 0 && len(n.OnBase) == 0 && len(n.Files) == 0 && !n.Tampering && len(n.Counts) == 0 && !n.Doubt
 }
 
-// Checks is as much of it as says which checks there are and how they stand, without reading what they say.
+// Checks returns the needs for determining the checks and their outcomes, without their logs.
 func (n Needs) Checks() Needs {
 	return Needs{Workflows: n.Workflows, Attempts: n.Attempts, Base: n.Base, BaseWorkflows: n.BaseWorkflows,
 		Files: n.Files}
 }
 
-// Needs says what is to be gathered before the commit is judged, and no more than
-// the verdict may turn on. What was gathered can show that something else is
-// needed; each thing is asked for once, so there is an end.
+// Needs returns the inputs to gather before the commit is judged, limited to those on
+// which the verdict may depend. Gathered inputs can show that others are needed; each is
+// requested once, so the process ends.
 //
-// Which workflows ran, and in which attempts, comes first, for it says which runs
-// are one check's. Workflow files say whether what is missing is missed, and what ran
-// the code. Then come the base commit and the logs, because they can turn
-// red into something else. Whether green was bought, and whether red is chance, is
-// asked when the checks have said all they can.
+// Workflow runs and their attempts come first, because they decide which runs belong to
+// one check. Workflow files show whether an absent check is missed, and which checks ran
+// the code. Then come the base commit and the logs, because they can change a red outcome.
+// Tampering and doubt come last, when the outcomes are final.
 func (in Input) Needs() Needs {
 	j := in.byChecks()
 	if j.result.Verdict == sia.VerdictPending && j.unfinished() {
-		return Needs{} // another look comes
+		return Needs{} // another look follows
 	}
 	if !in.WorkflowsKnown {
 		return Needs{Workflows: true}
@@ -59,7 +58,7 @@ func (in Input) Needs() Needs {
 		return Needs{BaseWorkflows: true}
 	}
 	if !in.FilesKnown && j.filesMatter() {
-		if paths := j.wantedFiles(); len(paths) > 0 {
+		if paths := j.filesNeeded(); len(paths) > 0 {
 			return Needs{Files: paths}
 		}
 	}
@@ -86,7 +85,7 @@ func (in Input) Needs() Needs {
 	if earlier := j.unreadFlips(); len(earlier) > 0 {
 		return Needs{Earlier: earlier}
 	}
-	if need := (Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.doubtable()}); !need.None() {
+	if need := (Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.canDoubt()}); !need.None() {
 		return need
 	}
 	if !in.Final || in.CountsKnown || judge(in).result.Verdict != sia.VerdictGreen {
@@ -96,29 +95,29 @@ func (in Input) Needs() Needs {
 		return Needs{Base: true}
 	}
 	pairs := j.pairs()
-	if len(pairs) > 0 && !in.BaseWorkflowsKnown { // which of them are one check's
+	if len(pairs) > 0 && !in.BaseWorkflowsKnown { // needed to match the checks
 		return Needs{BaseWorkflows: true}
 	}
 	return Needs{Counts: pairs}
 }
 
-// Pair is a run of the commit, and the one of the same check that passed on its base.
+// Pair is a run of the commit, and the passed run of the same check on its base.
 type Pair struct{ Head, Base int64 }
 
-// TestCount is how many tests a run of the commit ran, and how many the same check ran on its
-// base.
+// TestCount contains the numbers of tests that a run of the commit ran and that the same check
+// ran on its base.
 type TestCount struct {
 	Run        int64 // of the commit
 	Head, Base int
-	Report     string // of the test reports that say so; "": the logs do
+	Report     string // name of the test reports with the numbers; "": they are from the logs
 	Gone       string // tests that only the base's reports have, for people
 }
 
-// maxPairs bounds the pairs of runs that may have tests: each takes a log, and another where that counts any.
+// maxPairs is the maximum number of compared pairs: each costs one log, and a second one if the first counts tests.
 const maxPairs = 20
 
-// pairs are the green jobs that can be compared with those of the base: one
-// check there is the same, and passed.
+// pairs returns the green jobs that can be compared with the base: exactly one
+// check there is the same, and it passed.
 func (j *judgement) pairs() []Pair {
 	var out []Pair
 	base := j.base().checks()
@@ -133,9 +132,9 @@ func (j *judgement) pairs() []Pair {
 	return out
 }
 
-// alikeOnBase reports whether it takes the workflows of the base commit to say which
-// of its checks is the same as a red one of the commit: several bear its name, or one
-// that does is red too.
+// alikeOnBase reports whether the workflow runs of the base commit are needed to find the
+// check that is the same as a red one of the commit: several have its name, or one that
+// does is red too.
 func (j *judgement) alikeOnBase() bool {
 	base := j.base().checks()
 	return slices.ContainsFunc(j.checks, func(c check) bool {
@@ -148,8 +147,8 @@ func (j *judgement) alikeOnBase() bool {
 	})
 }
 
-// undated are the workflow runs that succeeded in spite of a job that counts, or that may excuse one, where nobody
-// asked in which attempt that ran: it may be of an earlier one.
+// undated returns the ids of successful workflow runs with a failed job of unknown attempt that counts or may excuse
+// another: the job may belong to an earlier attempt.
 func (j *judgement) undated() (ids []int64) {
 	base := j.base().checks()
 	for _, c := range j.checks {
@@ -165,9 +164,9 @@ func (j *judgement) undated() (ids []int64) {
 	return ids
 }
 
-// excusing are the red jobs that were not read of which one on the base commit excuses one of the
-// commit. A job that GitHub never started, for a bill or a quota, says nothing of the code: it
-// neither excuses nor is excused.
+// excusing returns the unread red jobs of the commit that are excused, and those of the base commit that
+// excuse them. A job that GitHub never started, because of billing or a quota, has no result: it neither
+// excuses nor is excused.
 func (j *judgement) excusing() (head, base []int64) {
 	onBase := j.base().checks()
 	for _, c := range j.checks {
@@ -183,36 +182,36 @@ func (j *judgement) excusing() (head, base []int64) {
 	return head, slices.Compact(base)
 }
 
-// cancelled are the required jobs that would be run again for they were cancelled, and that were not read: one that
-// GitHub ended at its time limit is red.
+// cancelled returns the unread required jobs that would be run again because they were cancelled: one that GitHub ended
+// at its time limit is red instead.
 func (j *judgement) cancelled() (ids []int64) {
 	for _, c := range j.checks {
-		if c.required && c.outcome == again {
+		if c.required && c.outcome == toRerun {
 			ids = append(ids, unreadJobs(c)...)
 		}
 	}
 	return ids
 }
 
-// unreadJobs is the id of a check's run where that is a job that failed, or was cancelled for the first time, and was
-// not read.
+// unreadJobs returns the id of a check's run if it is an unread job that failed, or that was cancelled for the first
+// time.
 func unreadJobs(c check) []int64 {
 	failed := (c.outcome == red || c.outcome == excused) && c.run.Conclusion == "failure"
-	cancelled := c.outcome == again && c.run.Conclusion == "cancelled"
+	cancelled := c.outcome == toRerun && c.run.Conclusion == "cancelled"
 	if c.run.WorkflowRun == 0 || !failed && !cancelled {
 		return nil
 	}
 	return unread([]Run{c.run})
 }
 
-// unfinished reports whether something runs that the verdict waits for.
+// unfinished reports whether a check is running for which the verdict waits.
 func (j *judgement) unfinished() bool {
 	return slices.ContainsFunc(j.checks, func(c check) bool {
 		return c.outcome == running && (c.required || c.app == workflowApp)
 	})
 }
 
-// unread are the ids of the runs that were not read.
+// unread returns the ids of the runs with logs that were not read.
 func unread(runs []Run) []int64 {
 	var ids []int64
 	for _, r := range runs {
@@ -223,8 +222,8 @@ func unread(runs []Run) []int64 {
 	return ids
 }
 
-// unreadFlips are the failed runs of flaky checks that were not read: weather is
-// no flip.
+// unreadFlips returns the unread failed runs of flaky checks: a transient failure does
+// not count as a flip.
 func (j *judgement) unreadFlips() []int64 {
 	var failed []Run
 	for _, c := range j.checks {

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Paths is a filter of paths: a run is started where a changed path is among the wanted ones, or one is not ignored.
+// Paths is a path filter: a run starts if a changed path is wanted, or if one is not ignored.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#onpushpull_requestpull_request_targetpathspaths-ignore
 type Paths struct {
-	Wanted  []string // the last one that means a path decides; those with ! before them leave out
+	Wanted  []string // the last pattern that matches a path decides; those with a leading ! exclude
 	Ignored []string
 }
 
-// maxPatterns bounds the patterns of a filter that are read.
+// maxPatterns is the maximum number of patterns of a filter.
 const maxPatterns = 100
 
 // isSet reports whether there is a filter.
 func (p Paths) isSet() bool { return len(p.Wanted)+len(p.Ignored) > 0 }
 
-// lets reports whether the filter lets a change of these paths through for certain: a pattern that nobody can read
-// means nothing.
-func (p Paths) lets(changed []string) bool {
+// matches reports whether the filter certainly accepts a change of these paths: an invalid pattern never makes it
+// accept.
+func (p Paths) matches(changed []string) bool {
 	if len(p.Wanted)+len(p.Ignored) > maxPatterns {
 		return false
 	}
@@ -37,7 +37,7 @@ func (p Paths) lets(changed []string) bool {
 	})
 }
 
-// matchers are what the patterns mean; nil: nobody can read it.
+// matchers returns the regular expressions of the patterns; nil for an invalid one.
 func matchers(patterns []string) []*regexp.Regexp {
 	out := make([]*regexp.Regexp, len(patterns))
 	for i, p := range patterns {
@@ -46,8 +46,8 @@ func matchers(patterns []string) []*regexp.Regexp {
 	return out
 }
 
-// expression is a pattern as a regular expression: * is anything but a slash, ** anything, and ? and + say how often
-// the character before them comes.
+// expression converts a pattern to a regular expression: * matches anything but a slash, ** anything, and ? and + are
+// quantifiers of the preceding character.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#filter-pattern-cheat-sheet
 func expression(pattern string) string {
 	var b strings.Builder

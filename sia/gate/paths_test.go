@@ -52,7 +52,7 @@ func TestPaths(t *testing.T) {
 		{strings.Repeat("**/", 300) + "z", "", strings.Repeat("a/", 2000), false},
 	} {
 		p := Paths{strings.Fields(c.wanted), strings.Fields(c.ignored)}
-		if got := p.lets(strings.Fields(c.changed)); got != c.want {
+		if got := p.matches(strings.Fields(c.changed)); got != c.want {
 			t.Errorf("paths %.40q, ignored %q: %.40q is let through: %t", c.wanted, c.ignored, c.changed, got)
 		}
 	}

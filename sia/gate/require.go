@@ -9,18 +9,18 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// What a verdict was made without.
+// Explanations of inputs that could not be read.
 const (
 	runsUnread  = "The runs of workflows could not be read; SIA needs the permission `actions: read` to tell them apart."
 	rulesUnread = "The branch's rules could not be read, so every check that ran counts."
 )
 
-// Unread selects from [Result.Explain] what could not be read, and what follows from that.
+// Unread returns the sentences of [Result.Explain] about inputs that could not be read.
 func Unread(explain []string) []string {
 	return slices.DeleteFunc(slices.Clone(explain), func(s string) bool { return s != runsUnread && s != rulesUnread })
 }
 
-// require marks the required checks and notes what is required and absent.
+// require marks the required checks, and records the requirements without a check.
 func (j *judgement) require() {
 	wanted := slices.Clone(j.Required)
 	for _, n := range j.Settings.Required {
@@ -60,39 +60,39 @@ func (j *judgement) require() {
 	j.requireNeeded()
 }
 
-// isOwnCheck reports whether what is required is SIA's own check run, and nothing else of that name: it waits for the
-// verdict, so that the verdict can't wait for it.
+// isOwnCheck reports whether a requirement is SIA's own check run, and no other check has that name: the check run
+// waits for the verdict, so the verdict can't wait for it.
 func (j *judgement) isOwnCheck(r Required) bool {
 	own := func(run Run) bool { return run.Own && run.Name == r.Name && (r.App == 0 || r.App == run.AppID) }
 	return r.Workflow == "" && slices.ContainsFunc(j.Runs, own) &&
 		!slices.ContainsFunc(j.checks, func(c check) bool { return j.binds(r, c) })
 }
 
-// binds reports whether a check is required by r. A name binds every check that bears it. A
-// workflow that a rule requires is run by GitHub for pull requests and in merge queues, and no
-// other run of it counts.
+// binds reports whether r requires a check. A name requires every check that has it. GitHub
+// runs a workflow that a rule requires for pull requests and in merge queues, and no other run
+// of it counts.
 // https://docs.github.com/en/enterprise-cloud@latest/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
 func (j *judgement) binds(r Required, c check) bool {
 	if r.Workflow == "" {
 		return c.name == r.Name && c.app != workflowApp && (r.App == 0 || r.App == c.appID)
 	}
-	if c.workflow == nil || !slices.Contains(ruled, c.workflow.Event) {
+	if c.workflow == nil || !slices.Contains(ruleEvents, c.workflow.Event) {
 		return false
 	}
 	repo, path := c.workflow.file()
-	if strings.HasPrefix(r.Repository, "#") { // the app can't see which one it is
+	if strings.HasPrefix(r.Repository, "#") { // the app can't see the repository
 		return path == r.Workflow && !j.isOwn(repo)
 	}
 	return path == r.Workflow && (strings.EqualFold(repo, r.Repository) || j.isOwn(repo) && j.isOwn(r.Repository))
 }
 
-// ruled are the events for which GitHub runs a workflow that a rule requires.
-var ruled = []string{"pull_request", "pull_request_target", inQueue}
+// ruleEvents are the events for which GitHub runs a workflow that a rule requires.
+var ruleEvents = []string{"pull_request", "pull_request_target", mergeGroup}
 
-// isOwn reports whether a repository is the commit's own, which may be left out.
+// isOwn reports whether a repository is the commit's own, which may be empty.
 func (in Input) isOwn(repo string) bool { return repo == "" || strings.EqualFold(repo, in.Repo) }
 
-// siblings are the indices of the other checks of a check's workflow run.
+// siblings returns the indices of the other checks in a check's workflow run.
 func (j *judgement) siblings(of int) []int {
 	var out []int
 	run := j.checks[of].workflowRun()
@@ -104,10 +104,10 @@ func (j *judgement) siblings(of int) []int {
 	return out
 }
 
-// hold takes from a required check that was skipped that it counts as green, where something
-// that it needs is not: it was skipped for that, as far as can be told. Where the base
-// commit excuses all of it, it excuses the skipped one that was skipped there, too.
-func (j *judgement) hold() {
+// holdSkipped keeps a required skipped check from counting as green if a job that it needs is
+// not green, which probably caused the skip. If the base commit excuses all of those jobs, it
+// also excuses the skipped check if that was skipped there, too.
+func (j *judgement) holdSkipped() {
 	base := j.base().checks()
 	for i := range j.checks {
 		c := &j.checks[i]
@@ -141,10 +141,10 @@ func (j *judgement) hold() {
 	}
 }
 
-// maxNames bounds how many checks a sentence names.
+// maxNames is the maximum number of checks that a sentence names.
 const maxNames = 3
 
-// names lists checks for a sentence.
+// names joins names of checks for a sentence.
 func names(all []string) string {
 	if len(all) > maxNames {
 		all = append(slices.Clone(all[:maxNames]), text.Count(len(all)-maxNames, "other"))
@@ -152,10 +152,10 @@ func names(all []string) string {
 	return text.List(all)
 }
 
-// mayMake names what runs in the workflow runs that may yet make a required check: GitHub makes that of a job when the
-// jobs that it needs have ended.
+// mayCreate returns the running checks of workflow runs that may still create a required check: GitHub creates a job's
+// check run when the jobs that it needs have ended.
 // https://github.com/instructlab/instructlab/pull/2324
-func (j *judgement) mayMake(r Required) (running []string) {
+func (j *judgement) mayCreate(r Required) (running []string) {
 	for _, w := range j.Workflows {
 		if r.Workflow != "" || w.Status == "completed" {
 			continue
@@ -168,9 +168,9 @@ func (j *judgement) mayMake(r Required) (running []string) {
 	return running
 }
 
-// whyAbsent says why nothing of a required name comes, where that is known. GitHub names a job that was skipped
-// without the values of its matrix, and makes none of the jobs that it calls. What runs in merge queues alone keeps
-// pull requests out of them, for GitHub asks for it before as well.
+// whyAbsent returns why no check has a required name, if known. GitHub names a skipped job without the values of its
+// matrix, and creates none of the jobs that it calls. A required check that runs only in merge queues keeps pull
+// requests out of them, because GitHub requires it before the queue as well.
 // https://github.com/hoobio/command-palette-bitwarden/pull/87
 // https://github.com/tock/tock/pull/4298
 // https://github.com/terok-ai/terok/pull/879
@@ -179,12 +179,12 @@ func (j *judgement) whyAbsent(r Required) string {
 		return ""
 	}
 	for _, c := range j.checks {
-		whole := Job{Name: c.name, Calls: elsewhere}
-		if c.run.WorkflowRun != 0 && c.run.Conclusion == "skipped" && whole.fits(r.Name) {
+		whole := Job{Name: c.name, Calls: externalCall}
+		if c.run.WorkflowRun != 0 && c.run.Conclusion == "skipped" && whole.matches(r.Name) {
 			return "; " + c.name + " was skipped as a whole, and then GitHub reports it without what it has within"
 		}
 	}
-	elsewhen := func(t Trigger) bool { return t.Event != inQueue }
+	elsewhen := func(t Trigger) bool { return t.Event != mergeGroup }
 	for _, f := range j.Files {
 		if len(f.named(r.Name)) > 0 && len(f.Triggers) > 0 && !slices.ContainsFunc(f.Triggers, elsewhen) {
 			return "; " + f.Path + " has it and runs in merge queues alone, yet GitHub wants it on the pull request, too: " +
@@ -194,15 +194,15 @@ func (j *judgement) whyAbsent(r Required) string {
 	return ""
 }
 
-// inQueue is the event for which GitHub runs a workflow in a merge queue.
-const inQueue = "merge_group"
+// mergeGroup is the event of workflow runs in a merge queue.
+const mergeGroup = "merge_group"
 
-// missing judges what is required and did not report.
+// missing judges the requirements without a check.
 func (j *judgement) missing() {
 	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
 	for _, r := range j.absent {
 		c := sia.Check{Name: r.String(), Required: true, Colour: sia.Running, Why: "has not appeared yet"}
-		goesOn := j.mayMake(r)
+		goesOn := j.mayCreate(r)
 		if len(goesOn) > 0 {
 			c.Why += ", and may when " + names(goesOn) + " has ended"
 		}

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Service is a container that a job of a workflow file wants beside its steps.
+// Service is a service container of a job of a workflow file.
 type Service struct {
-	Name  string // its key
+	Name  string // key in the file
 	Image string
-	Ports []string          // as written: 5432, 5432:5432, 6379/tcp
+	Ports []string          // as written, such as 5432, 5432:5432, 6379/tcp
 	Env   map[string]string // expressions are not evaluated
 }
 
-// Services reads the services of a workflow file's jobs, in the order of the jobs' and the services' names
-// (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idservices). A file that
-// can't be read has none.
+// Services returns the service containers of a workflow file's jobs, ordered by the jobs' and the services' names
+// (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idservices). It returns
+// none for a file that can't be parsed.
 func Services(text []byte) (out []Service) {
 	doc, err := boundedDocument(text)
 	if err != nil {

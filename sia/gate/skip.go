@@ -7,12 +7,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// missSkipped lets jobs that were skipped stand as missed where what skips them is no judgement of the change: they ran
-// on an earlier commit of the task or on most merged pull requests, or their condition passes over drafts or over who
-// opened the pull request. GitHub takes them for a success.
+// missSkipped marks skipped jobs as missed if they were not skipped because of the change: they ran on an earlier commit
+// of the task or on most merged pull requests, or their condition skips drafts or the author of the pull request. GitHub
+// counts them as successful.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
 //
-// Where nothing is green, nothing was validated, and that is asked about by itself.
+// If nothing is green, nothing was validated, and a person is asked about that instead.
 func (j *judgement) missSkipped() {
 	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.outcome == green }) {
 		return
@@ -27,14 +27,14 @@ func (j *judgement) missSkipped() {
 			continue
 		}
 		c.outcome, c.missed, c.why = running, true, "was skipped; "+why
-		guarded := j.Draft && !j.Final // marking it ready is tried before anything is waited for
+		guarded := j.Draft && !j.Final // the pull request is marked ready before waiting
 		if limit := j.Settings.Wait.D(); guarded || j.Now.Sub(j.Since) >= limit {
 			c.outcome = blocked
 		}
 	}
 }
 
-// passedOver says why a job that was skipped should have run, as a sentence without its full stop.
+// passedOver returns why a skipped job should have run, as a sentence without its full stop, and whether it should.
 func (j *judgement) passedOver(c check) (why string, missed bool) {
 	if c.workflow == nil || c.run.Conclusion != "skipped" || isPaperwork(c.name) {
 		return "", false
@@ -47,7 +47,7 @@ func (j *judgement) passedOver(c check) (why string, missed bool) {
 	asks := f.asks(c.name)
 	switch {
 	case !f.job(c.name).Code, asks.Calls != "":
-		return "", false // it validates nothing, or nobody can read what it asks
+		return "", false // it validates nothing, or its condition is unknown
 	case asks.Part && (!asks.Draft || ready && !j.Draft):
 		return "", false
 	case asks.Draft && !ready && (asks.Guard || c.ran != ""):
@@ -63,8 +63,8 @@ func (j *judgement) passedOver(c check) (why string, missed bool) {
 	return "", false
 }
 
-// asks is what the conditions ask that may have a check run's job skipped: its own, and those of what it needs. Calls
-// is that it is a job of a reusable workflow that is not followed.
+// asks returns the properties of the conditions that may skip a check run's job: its own, and those of the jobs that it
+// needs. Calls is set if it is a job of a reusable workflow that was not expanded.
 func (f File) asks(name string) Job {
 	var out Job
 	for _, j := range f.named(name) {
@@ -79,7 +79,7 @@ func (f File) asks(name string) Job {
 	return out
 }
 
-// obstacle is a check that a person has to see to.
+// obstacle returns the check as an obstacle that a person has to remove.
 func (c check) obstacle() sia.Obstacle {
 	return sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url, Absent: c.missed, Missed: c.missed, Waivable: c.form}
 }

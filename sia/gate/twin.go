@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// standing are the runs of one criterion, oldest first, that none of the others
-// replaced. alone reports that it is one, and replaced all others, so that they
+// standing returns the runs of one criterion, oldest first, that no other run
+// replaced. alone means that it is one run that replaced all others, so that they
 // are its history.
 func standing(rs []Run, w *Workflow) (present []Run, alone bool) {
 	switch {
@@ -20,16 +20,16 @@ func standing(rs []Run, w *Workflow) (present []Run, alone bool) {
 	}
 }
 
-// newestAttempt are the runs of a workflow's newest attempt: only a later attempt
-// replaces a job. Jobs of one name in one attempt are twins. Where some of them
-// were run again, nothing says which; those that were not green stand, until the
-// workflow run as a whole is a success.
+// newestAttempt returns the runs of a workflow's newest attempt: only a later attempt
+// replaces a job. Jobs of one name in one attempt are twins. If some of them were run
+// again, it is unknown which; those that were not green stay, until the workflow run
+// as a whole is successful.
 func newestAttempt(rs []Run, w *Workflow) (present []Run, alone bool) {
 	n, most := 0, 0
 	count := map[int]int{}
 	for _, r := range rs {
 		if r.Attempt <= 0 {
-			return rs, false // it is not known: the worst counts
+			return rs, false // unknown: the worst counts
 		}
 		count[r.Attempt]++
 		n, most = max(n, r.Attempt), max(most, count[r.Attempt])
@@ -43,10 +43,10 @@ func newestAttempt(rs []Run, w *Workflow) (present []Run, alone bool) {
 	return present, most == 1
 }
 
-// newest is the newest of an app's check runs of one name, which replaces the others, as in
+// newest returns the newest of an app's check runs of one name, which replaces the others, as in
 // GitHub's own list of the latest
-// (https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference). Where it
-// still runs, those that do so beside it stand as well.
+// (https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference). While it
+// runs, other running ones are returned as well.
 func newest(rs []Run) (present []Run, alone bool) {
 	if n := rs[len(rs)-1]; n.Status == "completed" {
 		return []Run{n}, true
@@ -59,9 +59,9 @@ func newest(rs []Run) (present []Run, alone bool) {
 	return present, len(present) == 1
 }
 
-// withoutReplaced leaves out what a later run of the same workflow and job on the
-// same commit replaced: one that was cancelled, as `concurrency` does, and one that
-// was skipped for the same event, as a guard against drafts does.
+// withoutReplaced returns the checks without those that a later run of the same workflow and
+// job on the commit replaced: cancelled ones, as by `concurrency`, and those skipped for the
+// same event, as by a guard against drafts.
 func withoutReplaced(all []check) []check {
 	return slices.DeleteFunc(slices.Clone(all), func(c check) bool {
 		if c.workflow == nil || c.run.ID == 0 {
@@ -79,10 +79,10 @@ func withoutReplaced(all []check) []check {
 	})
 }
 
-// awaitLater lets what was cancelled or skipped stand as a later run of its workflow on the commit does, while that
-// goes on: GitHub makes a job's check run when the jobs that it needs have ended, and to run one of a cancelled run
-// again would cancel the later run. What is green waits for the job of its name that another run is to make: that
-// counts beside it.
+// awaitLater gives a cancelled or skipped check the state of a later, unfinished run of its workflow on the commit:
+// GitHub creates a job's check run when the jobs that it needs have ended, and re-running a job of a cancelled run
+// would cancel the later run. A green check waits for the job of its name that another run will create, because that
+// counts as well.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-workflow-concurrency
 func (j *judgement) awaitLater() {
 	for i := range j.checks {
@@ -114,25 +114,25 @@ func (j *judgement) awaitLater() {
 	}
 }
 
-// hasJob reports whether the file of a workflow is known to have a job that a check may be of.
+// hasJob reports whether the file of a workflow is known to have a job that matches a check's name.
 func (j *judgement) hasJob(w Workflow, name string) bool {
 	f, known := j.fileOf(check{workflow: &w})
 	return known && len(f.named(name)) > 0
 }
 
-// isLater reports whether a workflow's run began after a check's, or made a job after the check's was cancelled, as
-// one that was run again.
+// isLater reports whether a workflow run began after a check's run, or created a job after the check was cancelled, as
+// a re-run does.
 func (j *judgement) isLater(w Workflow, c check) bool {
 	return w.ID != c.workflow.ID && (w.after(*c.workflow) || c.run.Conclusion == "cancelled" &&
 		slices.ContainsFunc(j.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && later(r, c.run) }))
 }
 
-// has reports whether a workflow's run has a job of a name.
+// has reports whether a workflow run has a job of a name.
 func (j *judgement) has(w Workflow, name string) bool {
 	return slices.ContainsFunc(j.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && r.Name == name })
 }
 
-// runningIn names what has not ended of a workflow's run, and is not overdue.
+// runningIn returns the names of the checks of a workflow run that have not ended and are not overdue.
 func (j *judgement) runningIn(w Workflow) (running []string) {
 	for _, c := range j.checks {
 		if c.isRunning() && c.workflowRun() == w.ID {
@@ -142,13 +142,13 @@ func (j *judgement) runningIn(w Workflow) (running []string) {
 	return running
 }
 
-// later reports whether a job was made after another. When it began says nothing: one that waited longer for a runner
-// replaces none that was cancelled meanwhile.
+// later reports whether a job was created after another. The start time is irrelevant: a job that waited longer for a
+// runner does not replace one that was cancelled meanwhile.
 func later(a, b Run) bool { return a.ID > b.ID }
 
-// tellApart gives checks of one name labels that differ: by workflow, event or
-// app where that is enough, else by number. The checks are sorted by name.
-func tellApart(all []check) {
+// setLabels gives checks of one name distinct labels: by workflow, event or app if
+// that suffices, else by number. The checks are sorted by name.
+func setLabels(all []check) {
 	for i := 0; i < len(all); {
 		j := i + 1
 		for j < len(all) && all[j].name == all[i].name {
