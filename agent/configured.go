@@ -17,7 +17,7 @@ import (
 
 // steering are the names of files and folders that steer whoever comes next: whoever writes
 // them decides what is run.
-var steering = sia.Steering()
+var steering = sia.ToolConfigFiles()
 
 // atRoot are git's own there. What else begins so only says what is ignored, how files are shown or what CI does: the
 // gate reports the lines where that matters, and nothing of the sandbox or of SIA's git obeys it.

@@ -102,7 +102,7 @@ func TestAlready(t *testing.T) {
 		if r.Task.State != c.state || r.Task.Anyway != c.anyway || strings.Join(r.Task.Brief.Answers, "") != c.words {
 			t.Errorf("%s: %s, anyway %v, %q", name, r.Task.State, r.Task.Anyway, r.Task.Brief.Answers)
 		}
-		if c.anyway && r.Task.LooksForDone() {
+		if c.anyway && r.Task.ChecksIfResolved() {
 			t.Errorf("%s: it looks once more", name)
 		}
 	}
@@ -122,7 +122,7 @@ func TestLooksForDone(t *testing.T) {
 		"started again": {Task{Attempts: worked, Earlier: 1}, true},
 		"a plan":        {Task{Attempts: []Attempt{{Number: 1, Planning: true, Outcome: AttemptAsked}}}, true},
 	} {
-		if got := c.task.LooksForDone(); got != c.want {
+		if got := c.task.ChecksIfResolved(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

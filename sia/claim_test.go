@@ -32,7 +32,7 @@ func claims(t *testing.T, wrong string) *planning {
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins("")
 	p.ends(AttemptEnded{End: EndFinished, Cost: 100,
-		So: &So{Claim: Claim{Command: "sh a.sh", Commit: "1a2b3c4"}, Base: "base", URL: "u", Wrong: wrong}})
+		Claim: &ClaimCheck{Claim: Claim{Command: "sh a.sh", Commit: "1a2b3c4"}, Base: "base", URL: "u", Wrong: wrong}})
 	return p
 }
 
@@ -57,7 +57,7 @@ func TestSo(t *testing.T) {
 			!strings.HasSuffix(a[0], "not on Windows") {
 			t.Errorf("%T: the next attempt is told %q", fact, a)
 		}
-		q.ends(AttemptEnded{End: EndFinished, So: &So{Claim: Claim{Command: "sh a.sh"}}})
+		q.ends(AttemptEnded{End: EndFinished, Claim: &ClaimCheck{Claim: Claim{Command: "sh a.sh"}}})
 		if q.comesTo(Diagnosing); !strings.Contains(q.task.Attempt().Reason, "a person wants") {
 			t.Errorf("asked again: %+v", q.task.Attempt())
 		}

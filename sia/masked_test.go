@@ -38,7 +38,7 @@ var stay = map[string][]string{
 	"an id or an address that GitHub makes": {
 		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL",
 		"Pull.NodeID", "Pull.URL", "CommentPosted.URL", "EscalationOpened.URL",
-		"Already.URL", "So.URL", "Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
+		"Already.URL", "ClaimCheck.URL", "Escalation.URL", "Intervention.CommentURL", "Fix.PullURL",
 		"FinalReview.URL",
 	},
 	"the names of a file and its commit, put together by code": {"Begun.SettingsFrom", "Task.SettingsFrom"},

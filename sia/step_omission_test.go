@@ -82,7 +82,7 @@ func TestFollowUpIsTakenBack(t *testing.T) {
 			p.judges(Judged{Verdict: VerdictGreen})
 			p.comesTo(Passed)
 			o := p.task.Omission
-			if p.task.Head != "f00d" || !o.Stands("f00d") || !strings.Contains(o.Why, c.why) || !p.task.Final.Of("f00d") ||
+			if p.task.Head != "f00d" || !o.StaysUnmet("f00d") || !strings.Contains(o.Why, c.why) || !p.task.Final.Of("f00d") ||
 				len(p.task.Interventions) > 0 || p.task.Escalation != nil {
 				t.Errorf("passed on %s with %+v", p.task.Head, o)
 			}

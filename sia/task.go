@@ -505,16 +505,16 @@ const (
 	AskEdited   EscalationKind = "edited"    // a comment on the task's issue: its text was edited after SIA was asked
 )
 
-// AboutSomething reports whether answers to such a question mean nothing without what the
+// NeedsContext reports whether answers to such a question mean nothing without what the
 // question shows: a plan, what resolves the issue already, or its edited text. No lesson
 // is learned from them.
-func (k EscalationKind) AboutSomething() bool {
+func (k EscalationKind) NeedsContext() bool {
 	return k == AskPlan || k == AskAlready || k == AskEdited
 }
 
 // OnIssue reports whether such a question is a comment on the task's own issue, rather
 // than an issue of its own.
-func (k EscalationKind) OnIssue() bool { return k == AskQuestion || k.AboutSomething() }
+func (k EscalationKind) OnIssue() bool { return k == AskQuestion || k.NeedsContext() }
 
 // Escalation is one question to a person.
 type Escalation struct {

@@ -92,7 +92,7 @@ func (w *world) outcome(f Effect) Fact {
 				Test: oneOf(t, "case", []string{"", "case a", "case b", "case c", "case d"})})
 		}
 		var done *Already
-		if w.task.LooksForDone() && evenly(t, "already", 0, 7) == 0 {
+		if w.task.ChecksIfResolved() && evenly(t, "already", 0, 7) == 0 {
 			done = &Already{URL: "u", What: "pull request #7, which is open, closes this issue"}
 		}
 		var asked *Asked

@@ -24,7 +24,7 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 		return nil
 	case sia.Cold:
 		now, err := s.watcher.Standing(ctx, t)
-		if err != nil || t.Stands(now) {
+		if err != nil || t.HasSeen(now) {
 			return err
 		}
 		return s.seen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)

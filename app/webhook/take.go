@@ -116,7 +116,7 @@ func (t *taking) register(ctx context.Context) (ended bool, err error) {
 // was not, it counts once however SIA learns of it.
 func (t *taking) tellHeard(ctx context.Context) (ended bool, err error) {
 	again := t.intent.Event.Origin.Command && len(t.targets) > 0
-	if t.intent.Anew == "" && !again {
+	if t.intent.EditID == "" && !again {
 		return false, nil
 	}
 	_, err = t.Store.Heard(ctx, t.intent.Repo.ID, t.intent.Event.ID)
@@ -124,7 +124,7 @@ func (t *taking) tellHeard(ctx context.Context) (ended bool, err error) {
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return false, err
-	case t.intent.Anew == "":
+	case t.intent.EditID == "":
 		return heard, nil
 	}
 	for _, to := range t.targets {
@@ -135,9 +135,9 @@ func (t *taking) tellHeard(ctx context.Context) (ended bool, err error) {
 		heard = heard || before
 	}
 	if heard {
-		t.intent.Event.ID = t.intent.Anew
+		t.intent.Event.ID = t.intent.EditID
 		for i := range t.targets {
-			t.targets[i].event.ID = t.intent.Anew
+			t.targets[i].event.ID = t.intent.EditID
 		}
 	}
 	return false, nil

@@ -19,7 +19,7 @@ func (w *startWorker) already(ctx context.Context, t sia.Task, issue github.Issu
 	if issue.Title != t.Title || issue.Body != t.Body {
 		t.Edited = &sia.Edit{} // the delivery that said so is still under way, or lost
 	}
-	if !t.LooksForDone() {
+	if !t.ChecksIfResolved() {
 		return nil, nil
 	}
 	if first, err := w.waitsFor(ctx, t, issue); err != nil || first != nil {

@@ -11,7 +11,7 @@ import (
 
 // saveFlips saves which checks went green on the head, and which of them went red
 // on it, too. Saved again, they count once.
-func (w *checkWorker) saveFlips(ctx context.Context, t sia.Task, went []gate.Went) error {
+func (w *checkWorker) saveFlips(ctx context.Context, t sia.Task, went []gate.GreenCheck) error {
 	if len(went) == 0 {
 		return nil
 	}

@@ -181,7 +181,7 @@ func (e *headEvidence) noVerdict(t sia.Task) sia.Judged {
 func (w *checkWorker) reportVerdict(
 	ctx context.Context, t sia.Task, f sia.Effect, e *headEvidence, v gate.Result,
 ) (sia.Fact, error) {
-	if err := w.saveFlips(ctx, t, e.in.Went()); err != nil {
+	if err := w.saveFlips(ctx, t, e.in.GreenChecks()); err != nil {
 		return nil, err
 	}
 	out := sia.Judged{

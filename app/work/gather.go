@@ -292,7 +292,7 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 	}
 	if needs.Doubt {
 		// How the checks went on this commit counts as well.
-		if err := w.saveFlips(ctx, t, e.in.Went()); err != nil {
+		if err := w.saveFlips(ctx, t, e.in.GreenChecks()); err != nil {
 			return err
 		}
 		p, err := w.decisions.inForce(ctx, t, policies.TypeRerun)

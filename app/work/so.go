@@ -13,14 +13,14 @@ import (
 
 // so looks at what a coder says is so already: the test is run on the base, with what the attempt changed of tests, and
 // the commit is looked for behind the base. nil: nothing is claimed, or code was changed, which the checks judge.
-func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect, fact sia.AttemptEnded) (*sia.So, error) {
+func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect, fact sia.AttemptEnded) (*sia.ClaimCheck, error) {
 	c, claims := sia.ClaimOf(fact.Summary)
 	d := fact.Diff
 	noTest := func(p string) bool { return !tamper.IsTest(p) }
 	if !claims || fact.Commit != "" && (d.Files > len(d.Paths) || slices.ContainsFunc(d.Paths, noTest)) {
 		return nil, nil //nolint:nilnil // nothing is claimed
 	}
-	o := &sia.So{Claim: c, Base: t.BaseSHA, URL: w.Links.Commit(t.Repo, t.BaseSHA)}
+	o := &sia.ClaimCheck{Claim: c, Base: t.BaseSHA, URL: w.Links.Commit(t.Repo, t.BaseSHA)}
 	if c.Command == "" && c.Commit == "" {
 		o.Wrong = "it names neither a test nor a commit"
 		return o, nil

@@ -84,7 +84,7 @@ func (w *branchWorker) workflowsAt(ctx context.Context, t sia.Task, paths []stri
 			}
 		}
 	}
-	return gate.Follow(files), nil
+	return gate.ExpandCalls(files), nil
 }
 
 // forbiddenWorkflows are those of the attempt's commit that GitHub would refuse: they

@@ -42,7 +42,7 @@ func calling(jobs ...string) Input {
 	}
 	in := input(runs...).with(workflow(7, "CI", "pull_request", conclusion))
 	in.FilesKnown, in.Final = true, true
-	in.Files = Follow([]File{ReadFile(ciPath, []byte(callingCI)), ReadFile(callPath, []byte(calledCI))})
+	in.Files = ExpandCalls([]File{ReadFile(ciPath, []byte(callingCI)), ReadFile(callPath, []byte(calledCI))})
 	return in
 }
 
@@ -87,7 +87,7 @@ func TestCallsWithoutEnd(t *testing.T) {
 	for _, key := range strings.Split("a b c d e f g h", " ") {
 		self += "  " + key + ": {uses: ./.github/workflows/call.yml}\n"
 	}
-	files := Follow([]File{ReadFile(callPath, []byte(self))})
+	files := ExpandCalls([]File{ReadFile(callPath, []byte(self))})
 	if n := len(files[0].Jobs); n < 8 || n > 2*maxJobs {
 		t.Errorf("%d jobs", n)
 	}

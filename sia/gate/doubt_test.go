@@ -95,12 +95,12 @@ func TestWent(t *testing.T) {
 		job(4, 7, 2, "lint", "failure"),
 		job(5, 7, 1, "net", "failure").class("network"), job(6, 7, 2, "net", "success"), run(7, "build", "failure"),
 		run(8, "docs", "skipped"))
-	want := []Went{{"lint", true}, {"net", false}, {"test", true}}
-	if d := cmp.Diff(want, in.Went()); d != "" {
+	want := []GreenCheck{{"lint", true}, {"net", false}, {"test", true}}
+	if d := cmp.Diff(want, in.GreenChecks()); d != "" {
 		t.Error(d)
 	}
-	if in.Runs[0] = unfinished(9, "build"); in.Went() != nil {
-		t.Errorf("one still runs, and %v", in.Went())
+	if in.Runs[0] = unfinished(9, "build"); in.GreenChecks() != nil {
+		t.Errorf("one still runs, and %v", in.GreenChecks())
 	}
 }
 

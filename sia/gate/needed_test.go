@@ -93,7 +93,7 @@ func TestSumIsNotBlamed(t *testing.T) {
 	flaky := input(job(1, 7, 1, "build", "success"), job(2, 7, 1, "test", "failure"), job(3, 7, 1, "ci-ok", "failure"),
 		job(4, 7, 2, "test", "success"), job(5, 7, 2, "ci-ok", "success")).with(workflow(7, "CI", "pull_request",
 		"success")).of(sumCI)
-	if d := cmp.Diff([]Went{{"build", false}, {"test", true}}, flaky.Went()); d != "" {
+	if d := cmp.Diff([]GreenCheck{{"build", false}, {"test", true}}, flaky.GreenChecks()); d != "" {
 		t.Error(d)
 	}
 }
