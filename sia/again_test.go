@@ -2,8 +2,8 @@ package sia
 
 import "testing"
 
-// What failed and is done again bears on GitHub what it bore the first time, however often: it may have been written
-// before it failed.
+// A repeated effect has the same First key and inputs as the failed one, because that may have written to GitHub before
+// it failed.
 func TestDoneAgain(t *testing.T) {
 	failing := func(t *testing.T, p *planning, kind EffectKind) {
 		t.Helper()
@@ -51,7 +51,7 @@ func TestDoneAgain(t *testing.T) {
 	})
 }
 
-// What follows from the checks is not done again by itself: the head is looked at on resume, and may be another.
+// A failed update is not repeated automatically: resuming looks at the head, which may have changed.
 func TestAnUpdateFails(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
@@ -68,7 +68,7 @@ func TestAnUpdateFails(t *testing.T) {
 	}
 }
 
-// effectOf is the effect of a kind that is waited for.
+// effectOf returns the pending effect of a kind.
 func (p *planning) effectOf(kind EffectKind) Effect {
 	p.t.Helper()
 	for _, f := range p.todo {

@@ -36,7 +36,7 @@ func claims(t *testing.T, wrong string) *planning {
 	return p
 }
 
-// What holds is asked about, once in a run and at no approach; the answer goes to the next attempt.
+// A claim with valid evidence is asked about, once in a run and at no approach; the answer goes to the next attempt.
 func TestSo(t *testing.T) {
 	p := claims(t, "")
 	e := p.task.Escalation
@@ -64,7 +64,7 @@ func TestSo(t *testing.T) {
 	}
 }
 
-// What does not hold is a failed attempt that says which evidence.
+// A claim with invalid evidence is a failed attempt that names the evidence.
 func TestSoThatDoesNotHold(t *testing.T) {
 	p := claims(t, "`sh a.sh` fails on `main`:\nno greeting")
 	a := p.task.Attempt()

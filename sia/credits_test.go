@@ -15,8 +15,8 @@ func TestCreditsOfRoundsUp(t *testing.T) {
 	}
 }
 
-// What is spent of a day pauses a task. What is set aside has it wait, also for what is spent of that meanwhile, and
-// whether it is found before who works is decided or after.
+// A spent daily budget pauses a task. Reserved credits make it wait, also if they are spent meanwhile, and whether this
+// is found before or after the coder is chosen.
 func TestRoom(t *testing.T) {
 	start := func() *planning {
 		p := &planning{t: t}

@@ -2,7 +2,7 @@ package sia
 
 import "testing"
 
-// asksWhichText has a stranger edit the issue after it was asked for.
+// asksWhichText returns a task after an untrusted user edited the issue.
 func asksWhichText(t *testing.T) *planning {
 	t.Helper()
 	p := &planning{t: t}
@@ -16,7 +16,7 @@ func asksWhichText(t *testing.T) *planning {
 	return p
 }
 
-// What was asked for is the text as it was then; another counts by a person's word.
+// The task is the text at the time of the request; an edited text needs a person's confirmation.
 func TestEditedIssue(t *testing.T) {
 	for name, c := range map[string]struct {
 		says Fact
@@ -45,7 +45,7 @@ func TestEditedIssue(t *testing.T) {
 	p.comesTo(Stopped)
 }
 
-// A yes is to the text that was shown: one that is edited once more is asked about again.
+// A confirmation is for the text that was shown: another edit is asked about again.
 func TestEditedAgain(t *testing.T) {
 	p := asksWhichText(t)
 	p.says(AnswerGiven{Letter: "A"})

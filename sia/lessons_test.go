@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// The brief has the lessons about tools, and the attempt those that its run met, each once.
+// The brief has the lessons about tools, and the attempt those that its run was shown, each once.
 func TestLessonsMet(t *testing.T) {
 	p := &planning{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
@@ -28,7 +28,7 @@ func TestLessonsMet(t *testing.T) {
 	}
 }
 
-// What several runs of an attempt met is united in it; those of a run that made the plan too.
+// An attempt has the lessons of all its runs, including the run that made the plan.
 func TestLessonsMetByParts(t *testing.T) {
 	p := &planning{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
@@ -45,7 +45,7 @@ func TestLessonsMetByParts(t *testing.T) {
 	p.wantMet([]string{"l", "r", "w"}, []string{"e"})
 }
 
-// wantMet compares what the attempt was told of lessons, and what was withheld.
+// wantMet checks the lessons that the attempt was shown, and those that were withheld.
 func (p *planning) wantMet(shown, withheld []string) {
 	p.t.Helper()
 	a := p.task.Attempt()

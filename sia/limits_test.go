@@ -2,7 +2,7 @@ package sia
 
 import "testing"
 
-// stopped ends the attempt that runs by its time limit, with a commit or none.
+// stopped ends the running attempt by its time limit, with a commit or none.
 func (p *planning) stopped(commit SHA) {
 	p.t.Helper()
 	p.ends(AttemptEnded{End: EndTime, Reason: "the time limit of 20s was reached", Commit: commit, Cost: 100})
@@ -11,7 +11,7 @@ func (p *planning) stopped(commit SHA) {
 	}
 }
 
-// An agent that does the work and never ends: the checks decide on what it made once three attempts reached a limit.
+// If an agent does the work and never finishes, the checks judge it after three attempts reached a limit.
 func TestLimitsInARow(t *testing.T) {
 	for name, commits := range map[string][]SHA{
 		"each changed something": {"a1", "b2", "c3"}, "the first did": {"a1", "", ""}, "the second did": {"", "b2", ""}} {
@@ -38,7 +38,7 @@ func TestLimitsInARow(t *testing.T) {
 	}
 }
 
-// Where no attempt of the row changed anything, there is nothing to judge.
+// If none of the attempts changed anything, there is nothing to judge.
 func TestLimitsWithoutWork(t *testing.T) {
 	p := &planning{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// found has a green head of which a reviewer says that something is not done, and the follow-up begun.
+// found returns a task with a green head with unmet demands, and the follow-up begun.
 func found(t *testing.T) *planning {
 	t.Helper()
 	p := read(t, true)
@@ -15,7 +15,7 @@ func found(t *testing.T) *planning {
 	return p
 }
 
-// lacks is a review that found something not to be done.
+// lacks returns a review with an unmet demand.
 func lacks(sha SHA) FinalReviewed {
 	f := said(sha)
 	f.Review.Demands[0].State = DemandUnmet
@@ -33,7 +33,7 @@ func (p *planning) redo(sha SHA) {
 	p.commits(sha, true)
 }
 
-// What is not done is done by one attempt; what is not done even then starts no other.
+// Unmet demands start one follow-up; demands that are still unmet then start no other.
 func TestFollowUp(t *testing.T) {
 	p := found(t)
 	if a := p.task.Attempt(); a.Outcome != AttemptPass || p.task.Kept != "f00d" {
@@ -50,8 +50,8 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
-// Whatever the follow-up's checks say but green, the branch goes back to the head that passed; nothing is diagnosed,
-// and nobody is asked.
+// With any verdict but green on the follow-up, the branch is reset to the passed head; nothing is diagnosed, and nobody
+// is asked.
 func TestFollowUpIsTakenBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdict Judged
@@ -90,7 +90,7 @@ func TestFollowUpIsTakenBack(t *testing.T) {
 	}
 }
 
-// However else the follow-up ends, nothing is pushed, and the head that is green is judged as before.
+// If the follow-up ends in another way, nothing is pushed, and the green head is judged as before.
 func TestFollowUpThatPushesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		end AttemptEnded
@@ -129,7 +129,7 @@ func TestFollowUpThatPushesNothing(t *testing.T) {
 	}
 }
 
-// No follow-up is begun without room for it, and none for a head that is not SIA's any more.
+// No follow-up begins without budget, or for a head that SIA did not push.
 func TestNoFollowUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Task)
@@ -185,7 +185,7 @@ func TestNoFollowUp(t *testing.T) {
 	}
 }
 
-// Somebody who pushes while the follow-up works, or is taken back, is followed.
+// A push by somebody else during the follow-up, or while it is taken back, becomes the head.
 func TestFollowUpGivesWay(t *testing.T) {
 	p := found(t)
 	p.begins("")
@@ -223,7 +223,7 @@ func TestFollowUpGivesWay(t *testing.T) {
 	}
 }
 
-// A stop leaves the head that is green on the branch.
+// A stop leaves the green head on the branch.
 func TestStopInAFollowUp(t *testing.T) {
 	p := found(t)
 	p.begins("")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// checked has an attempt begun, done, pushed and shown in a pull request.
+// checked returns a task with a pushed attempt in a pull request.
 func checked(t *testing.T, draft bool) *planning {
 	t.Helper()
 	p := &planning{t: t}
@@ -17,7 +17,7 @@ func checked(t *testing.T, draft bool) *planning {
 	return p
 }
 
-// commits has the attempt that runs end with a commit, which is pushed and shown.
+// commits ends the running attempt with a commit, pushes it and opens the pull request.
 func (p *planning) commits(sha SHA, draft bool) {
 	p.t.Helper()
 	p.ends(AttemptEnded{End: EndFinished, Commit: sha, Cost: 100})
@@ -25,7 +25,7 @@ func (p *planning) commits(sha SHA, draft bool) {
 	p.done(DoPull, PullOpened{Number: 12, NodeID: "n", URL: "u", Draft: draft})
 }
 
-// judges has the gate report a verdict on the head, long after anything changed.
+// judges reports a verdict of the gate on the head, long after the last change.
 func (p *planning) judges(j Judged) {
 	p.t.Helper()
 	j.SHA, j.Looked = p.task.Head, p.task.Gate.Since.Add(24*time.Hour)
@@ -41,7 +41,7 @@ func (p *planning) comesTo(state State) {
 
 func (p *planning) waitsFor(kind EffectKind) bool { return p.task.pendingOf(kind) != "" }
 
-// A green draft is marked ready, and passes by one more green look.
+// A green draft is marked ready, and passes after one more green look.
 func TestGreenDraft(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -55,8 +55,8 @@ func TestGreenDraft(t *testing.T) {
 	}
 }
 
-// A pull request that somebody made a draft stays one, and passes by the look that there is, until somebody marks it
-// ready. One that somebody marked ready is made no draft for more work.
+// A pull request that somebody made a draft stays one, and passes without another look, until somebody marks it ready.
+// One that somebody marked ready is not made a draft for more work.
 func TestSomebodysDraft(t *testing.T) {
 	p := checked(t, true)
 	p.says(DraftChanged{Draft: true})
@@ -81,7 +81,7 @@ func TestSomebodysDraft(t *testing.T) {
 	}
 }
 
-// What runs only when it is ready may be red; it is a draft again while work goes on.
+// Checks that run only when it is ready may be red; it is a draft again while work continues.
 func TestRedWhenReady(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictNone, Guarded: true})
@@ -115,7 +115,7 @@ func TestNoDrafts(t *testing.T) {
 	}
 }
 
-// Where SIA may not mark it ready, the task passes, and a person is told to.
+// If SIA may not mark it ready, the task passes, and a person is asked to.
 func TestReadyRefused(t *testing.T) {
 	for name, outcome := range map[string]Fact{
 		"refused":     Readied{Refused: "the app may not"},
@@ -162,7 +162,7 @@ func TestGreenWhileDrafting(t *testing.T) {
 	p.comesTo(Passed)
 }
 
-// What only a person can see to costs no approach, however it is answered.
+// A question about blocked checks costs no approach, whatever the answer.
 func TestBlocked(t *testing.T) {
 	blocked := Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}}
 	asked := func(t *testing.T) *planning {
@@ -202,7 +202,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// Whichever words an option was put in, by this version or another, it waives what the question says.
+// An option waives the question's checks, whatever the wording of this or another version.
 func TestCheckThatNeedNotReport(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked,
@@ -217,7 +217,7 @@ func TestCheckThatNeedNotReport(t *testing.T) {
 	}
 }
 
-// A person's push while a question is being put is judged first. Where its checks are red, the question is one that
+// A person's push while a question is being posted is judged first. If its checks are red, the question is one that
 // people can see.
 func TestPushWhileAQuestionIsPut(t *testing.T) {
 	blocked := Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}}
@@ -254,8 +254,8 @@ func TestPushWhileAQuestionIsPut(t *testing.T) {
 	})
 }
 
-// A person's push while a question is open, which the base is in the way of, leads to an attempt, which
-// settles the question.
+// A person's push while a question is open that conflicts with the base leads to an attempt, which
+// closes the question.
 func TestConflictWhileAQuestionIsOpen(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
@@ -270,7 +270,7 @@ func TestConflictWhileAQuestionIsOpen(t *testing.T) {
 	}
 }
 
-// A question that was put after a newer one had been opened is closed, and is not taken for the newer one.
+// A question that was posted after a newer one was opened is closed, and not confused with the newer one.
 func TestQuestionPutLate(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
@@ -292,7 +292,7 @@ func TestQuestionPutLate(t *testing.T) {
 	}
 }
 
-// What the checks said while a task was paused that asks about them is looked at on resume.
+// Check events during a pause of a task that asks about checks cause a look on resume.
 func TestChecksReportWhilePaused(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}})

@@ -8,8 +8,8 @@ import (
 var inTheWay = Updated{From: "f00d", Onto: "ba5e2",
 	Conflicts: []Conflict{{"hello.txt", "both sides changed the same lines"}}}
 
-// A base in the way of the branch is merged into it, whatever the checks say: those of
-// a pull request don't even run.
+// A conflicting base is merged into the branch regardless of the checks: those of a
+// pull request don't even run.
 func TestConflictingBase(t *testing.T) {
 	for _, v := range []GateVerdict{VerdictGreen, VerdictRed, VerdictNone, VerdictPending, VerdictTampered} {
 		p := checked(t, true)
@@ -30,7 +30,7 @@ func TestConflictingBase(t *testing.T) {
 	}
 }
 
-// Where the two conflict the next attempt gets both sides, and no approach is used up.
+// If the two conflict, the next attempt gets both sides, and no approach is used.
 func TestBothSides(t *testing.T) {
 	p := checked(t, true)
 	base := p.task.BaseSHA
@@ -51,7 +51,7 @@ func TestBothSides(t *testing.T) {
 	}
 }
 
-// A fresh start begins at the base, so nothing is in its way.
+// A fresh start begins at the base, so there is no conflict.
 func TestNothingToMergeAfterAFreshStart(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
@@ -63,7 +63,7 @@ func TestNothingToMergeAfterAFreshStart(t *testing.T) {
 	}
 }
 
-// A rule that wants the branch up to date is minded when the checks are green.
+// A rule that requires an up-to-date branch is applied when the checks are green.
 func TestBehind(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictPending, Behind: true})
@@ -83,7 +83,7 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// What can't be merged pauses the task, and is tried anew when it goes on.
+// Repeated conflicts pause the task, and resuming tries again.
 func TestMergesWithoutEnd(t *testing.T) {
 	for name, outcome := range map[string]Updated{
 		"conflicts again": {SHA: "f00d", From: "f00d", Onto: "ba5e2"},
@@ -112,7 +112,7 @@ func TestMergesWithoutEnd(t *testing.T) {
 	}
 }
 
-// A merge that was made while the task ended is where the branch is.
+// A merge that finished after the task had ended is recorded as the head.
 func TestUpdatedLate(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictGreen, Behind: true})

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// asks has a person ask for changes.
+// asks applies a change request of a person.
 func (p *planning) asks(id string, f Fact) Result {
 	return p.step(Event{ID: id, By: person, Fact: f})
 }
@@ -20,7 +20,7 @@ func (p *planning) asksAt(at time.Time, id string, f Fact) time.Duration {
 	return p.task.BeginsAt.Sub(at)
 }
 
-// readsAll has the next attempt begin with what was asked for so far.
+// readsAll begins the next attempt with all change requests so far.
 func (p *planning) readsAll(threads ...Thread) {
 	p.t.Helper()
 	a := Asked{Threads: threads}
@@ -36,8 +36,8 @@ func (p *planning) readsAll(threads ...Thread) {
 
 var rename = Thread{ID: 41, Path: "greet.go", First: 3, Last: 3, Said: []Said{{By: "ada", Text: "Call it Greeting."}}}
 
-// A review after a pass is one attempt, which goes on from the green head after a minute without
-// another; who asked is told its result, once.
+// A review after a pass leads to one attempt, which starts from the green head after a minute without
+// another review; its author gets one report of the result.
 func TestReviewAfterAPass(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -71,14 +71,14 @@ func TestReviewAfterAPass(t *testing.T) {
 	if len(p.task.Owed) != 0 {
 		t.Errorf("owed still: %+v", p.task.Owed)
 	}
-	// What was asked for once holds in the next round, too.
+	// A request also holds in the next round.
 	p.asks("review/3", ChangesAsked{Review: 3})
 	if a := p.task.Brief.Answers; len(a) == 0 || a[len(a)-1] != "In a review, at greet.go: Call it Greeting." {
 		t.Errorf("constraints %q", a)
 	}
 }
 
-// SIA does not wait for ever for a person who goes on and on.
+// The wait for further requests is limited.
 func TestReviewsWithoutEnd(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -91,8 +91,8 @@ func TestReviewsWithoutEnd(t *testing.T) {
 	}
 }
 
-// What is asked for while an attempt runs is given to the next: the green head is gone on from, and
-// is not passed before.
+// A request during an attempt is given to the next attempt, which starts from the green head; the task does
+// not pass before.
 func TestReviewInAnAttempt(t *testing.T) {
 	p := checked(t, false)
 	p.asks("review/1", ChangesAsked{Review: 1})
@@ -108,8 +108,8 @@ func TestReviewInAnAttempt(t *testing.T) {
 	p.comesTo(Passed)
 }
 
-// The checks of a task are those of its head: what was green says nothing about a commit that is kept
-// after a stop, or that a person pushed.
+// The checks of a task are those of its head: they are cleared for a commit that is kept after a stop, or
+// that a person pushed.
 func TestChecksAreOfTheHead(t *testing.T) {
 	for name, moves := range map[string]func(*planning){
 		"kept after a stop": func(p *planning) {
@@ -135,7 +135,7 @@ func TestChecksAreOfTheHead(t *testing.T) {
 	}
 }
 
-// A review while SIA has no idea left is an answer.
+// A review while SIA asks how to continue is an answer.
 func TestReviewInsteadOfAnAnswer(t *testing.T) {
 	p := checked(t, false)
 	p.task.State, p.task.Approaches = Escalated, 1
@@ -147,7 +147,7 @@ func TestReviewInsteadOfAnAnswer(t *testing.T) {
 	}
 }
 
-// A review that is taken back, or followed by an approval, asks for nothing any more.
+// A review that is dismissed, or followed by an approval, is no longer a request.
 func TestReviewTakenBack(t *testing.T) {
 	for name, f := range map[string]ChangesWithdrawn{"dismissed": {Review: 1}, "approved since": {}} {
 		p := checked(t, false)
@@ -163,7 +163,7 @@ func TestReviewTakenBack(t *testing.T) {
 	}
 }
 
-// Who asked is told when nothing was done about it, but not after they merged or closed the pull request.
+// The author of a request is notified if it was not handled, but not after the pull request was merged or closed.
 func TestReviewNotDealtWith(t *testing.T) {
 	for _, c := range []struct {
 		f    Fact
@@ -181,7 +181,7 @@ func TestReviewNotDealtWith(t *testing.T) {
 	}
 }
 
-// Nothing is asked for on a pull request that is not open.
+// A request on a pull request that is not open is ignored.
 func TestReviewOfAClosedPull(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -191,8 +191,8 @@ func TestReviewOfAClosedPull(t *testing.T) {
 	}
 }
 
-// An attempt that changes nothing because nothing is to be changed ends with answers, and is no
-// success; without an answer to each it has failed.
+// An attempt that changes nothing but answers each request is no success; without all answers it has
+// failed.
 func TestReviewThatOnlyAsks(t *testing.T) {
 	for summary, want := range map[string]State{"All is well.\n[1] check.sh wants the comma.": Checking,
 		"All is well.": Diagnosing} {
@@ -221,7 +221,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What the next attempt waits for anyway, such as the end of bad weather, a review does not cut short.
+// A review does not shorten another wait of the next attempt, such as for a transient failure.
 func TestReviewWhileWaiting(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictRed})
