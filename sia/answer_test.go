@@ -30,8 +30,8 @@ func replies(r Result) (all []string) {
 	return all
 }
 
-// An unclear answer is asked for again, with the valid letters: as the reason, if it came from a page, and by a reply on
-// GitHub, with or without a command.
+// An unclear answer is asked for again, with the valid letters: as the reason, if it came from a page, and by a reply
+// on GitHub, with or without a command.
 func TestAnswerThatMeansNothing(t *testing.T) {
 	task := ofItsOwn(t)
 	command, page := saidIn("c", AnswerGiven{}), saidIn("p", AnswerGiven{})
