@@ -11,7 +11,7 @@ func TestDoneAgain(t *testing.T) {
 		for range 2 {
 			before := p.effectOf(kind)
 			p.done(kind, EffectFailed{Effect: kind, Reason: "GitHub does not answer", SHA: before.SHA, Part: before.Part})
-			p.comesTo(OnHold)
+			p.wantState(OnHold)
 			p.says(Resume{})
 			f := p.effectOf(kind)
 			if f.Key == before.Key || f.First() != first.Key || f.Seq != first.Seq || f.SHA != first.SHA ||
@@ -34,7 +34,7 @@ func TestDoneAgain(t *testing.T) {
 		p.ends(AttemptEnded{End: EndFinished, Commit: "c0ffee", Cost: 100})
 		failing(t, p, DoPush)
 		p.done(DoPush, Pushed{SHA: "c0ffee"})
-		p.comesTo(PushedOut)
+		p.wantState(PushedOut)
 	})
 	t.Run("a comment", func(t *testing.T) {
 		p := checked(t, false)
@@ -47,7 +47,7 @@ func TestDoneAgain(t *testing.T) {
 		p.done(DoMemory, MemoryCommitted{SHA: "m"})
 		failing(t, p, DoAnnounce)
 		p.done(DoAnnounce, CommentPosted{URL: "u"})
-		p.comesTo(Announced)
+		p.wantState(Announced)
 	})
 }
 
@@ -56,9 +56,9 @@ func TestAnUpdateFails(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
 	p.done(DoUpdate, EffectFailed{Effect: DoUpdate, Reason: "GitHub does not answer"})
-	p.comesTo(OnHold)
+	p.wantState(OnHold)
 	p.says(Resume{})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	if p.waitsFor(DoUpdate) || !p.waitsFor(DoGate) {
 		t.Errorf("under way are %v", p.task.Pending)
 	}

@@ -58,7 +58,7 @@ func TestSo(t *testing.T) {
 			t.Errorf("%T: the next attempt is told %q", fact, a)
 		}
 		q.ends(AttemptEnded{End: EndFinished, Claim: &ClaimCheck{Claim: Claim{Command: "sh a.sh"}}})
-		if q.comesTo(Diagnosing); !strings.Contains(q.task.Attempt().Reason, "a person wants") {
+		if q.wantState(Diagnosing); !strings.Contains(q.task.Attempt().Reason, "a person wants") {
 			t.Errorf("asked again: %+v", q.task.Attempt())
 		}
 	}

@@ -28,7 +28,7 @@ func TestRoom(t *testing.T) {
 	spent.Hold, aside.Hold, aside.Aside = "spent", "set aside", true
 	p := start()
 	p.done(DoBegin, spent)
-	p.comesTo(OnHold)
+	p.wantState(OnHold)
 
 	for _, after := range []bool{false, true} {
 		p = start()
@@ -39,7 +39,7 @@ func TestRoom(t *testing.T) {
 			p.done(DoBegin, aside)
 		}
 		for _, next := range []Begun{aside, spent, spent} {
-			p.comesTo(Queued)
+			p.wantState(Queued)
 			if wait := p.task.BeginsAt.Sub(p.task.Since); !p.task.NoRoom || wait < budgetCheckInterval ||
 				len(p.task.Attempts) > 0 {
 				t.Errorf("it waits %s for room: %v, with %d attempts", wait, p.task.NoRoom, len(p.task.Attempts))
@@ -52,10 +52,10 @@ func TestRoom(t *testing.T) {
 		p.says(Stop{})
 		p.says(Start{})
 		p.done(DoBegin, spent)
-		p.comesTo(OnHold)
+		p.wantState(OnHold)
 		p.says(Resume{})
 		p.begins("")
-		if p.comesTo(Working); p.task.NoRoom || !p.task.BeginsAt.IsZero() {
+		if p.wantState(Working); p.task.NoRoom || !p.task.BeginsAt.IsZero() {
 			t.Errorf("it waits for room: %v, until %s", p.task.NoRoom, p.task.BeginsAt.Format(time.TimeOnly))
 		}
 	}

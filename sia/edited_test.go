@@ -9,7 +9,7 @@ func asksWhichText(t *testing.T) *planning {
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Body: "Politely.", DefaultBranch: "main"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
 		Body: "Rudely."})
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	if p.task.Body != "Politely." || len(p.task.Attempts) != 0 || p.task.Escalation.Kind != AskEdited {
 		t.Fatalf("the task is %q after %d attempts", p.task.Body, len(p.task.Attempts))
 	}
@@ -32,17 +32,17 @@ func TestEditedIssue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := asksWhichText(t)
 			p.says(c.says)
-			p.comesTo(Queued)
+			p.wantState(Queued)
 			if p.task.Body != c.body {
 				t.Errorf("the task is %q", p.task.Body)
 			}
 			p.begins("")
-			p.comesTo(Working)
+			p.wantState(Working)
 		})
 	}
 	p := asksWhichText(t)
 	p.says(AnswerGiven{Letter: "B"})
-	p.comesTo(Stopped)
+	p.wantState(Stopped)
 }
 
 // A confirmation is for the text that was shown: another edit is asked about again.
@@ -51,7 +51,7 @@ func TestEditedAgain(t *testing.T) {
 	p.says(AnswerGiven{Letter: "A"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
 		Body: "Worse."})
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	if p.task.Escalation.Edition.Body != "Worse." || p.task.Escalation.Number != 2 {
 		t.Errorf("asked about %+v", p.task.Escalation)
 	}

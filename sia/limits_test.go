@@ -21,19 +21,19 @@ func TestLimitsInARow(t *testing.T) {
 			for i, sha := range commits {
 				p.begins("")
 				if p.stopped(sha); i < 2 {
-					p.comesTo(Queued)
+					p.wantState(Queued)
 				}
 			}
-			p.comesTo(PushedOut)
+			p.wantState(PushedOut)
 			p.done(DoPull, PullOpened{Number: 12, NodeID: "n", URL: "u"})
 			red := *p
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			if a := p.task.Attempt(); a.Outcome != AttemptPass || a.Reason != "the time limit of 20s was reached" {
 				t.Errorf("%s: %s", a.Outcome, a.Reason)
 			}
 			red.judges(Judged{Verdict: VerdictRed})
-			red.comesTo(Diagnosing)
+			red.wantState(Diagnosing)
 		})
 	}
 }
@@ -46,7 +46,7 @@ func TestLimitsWithoutWork(t *testing.T) {
 		p.begins("")
 		p.stopped("")
 	}
-	if p.comesTo(Diagnosing); p.task.Attempt().Reason != "3 limits reached in a row without finishing" {
+	if p.wantState(Diagnosing); p.task.Attempt().Reason != "3 limits reached in a row without finishing" {
 		t.Errorf("it failed for: %s", p.task.Attempt().Reason)
 	}
 }

@@ -131,7 +131,7 @@ func TestStopWhilePutTogether(t *testing.T) {
 	}
 	p.done(DoAggregate, Aggregated{Commit: "ab"})
 	p.done(DoPush, Pushed{SHA: "ab"})
-	p.comesTo(Stopped)
+	p.wantState(Stopped)
 	if p.task.Head != "ab" || !p.waits(DoMemory) {
 		t.Errorf("head %s, under way are %v", p.task.Head, p.task.Pending)
 	}
@@ -275,7 +275,7 @@ func TestReproductionIsGreen(t *testing.T) {
 		t.Fatalf("%s: %+v, %+v", p.task.State, e, a)
 	}
 	p.says(AnswerGiven{Letter: alreadyGo})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if !p.task.Anyway {
 		t.Error("nobody wants it worked on")
 	}

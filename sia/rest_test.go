@@ -120,7 +120,7 @@ func TestIssueGone(t *testing.T) {
 	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
 	p.done(DoSync, SyncDone{Version: p.task.Version})
 	p.step(Event{ID: "deleted", By: person, Fact: Stop{Reason: "@ada deleted the issue", IssueGone: true}})
-	p.comesTo(Stopped)
+	p.wantState(Stopped)
 	for _, kind := range []EffectKind{DoSync, DoClose, DoMemory} {
 		if !p.waitsFor(kind) {
 			t.Errorf("no %s follows: %v", kind, p.task.Pending)

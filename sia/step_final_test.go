@@ -50,7 +50,7 @@ func TestFinalReviewDecidesNothing(t *testing.T) {
 					p.done(DoReady, Readied{})
 				}
 				p.judges(Judged{Verdict: VerdictGreen})
-				p.comesTo(Passed)
+				p.wantState(Passed)
 				if d := cmp.Diff(&c.want, p.task.Final); d != "" || p.task.Warning != "" {
 					t.Errorf("warned of %q; %s", p.task.Warning, d)
 				}
@@ -70,23 +70,23 @@ func TestRedWhileRead(t *testing.T) {
 		t.Fatalf("it is marked ready before the gate looks: %v", p.task.Pending)
 	}
 	p.judges(Judged{Verdict: VerdictRed})
-	p.comesTo(Diagnosing)
+	p.wantState(Diagnosing)
 
 	p = read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.says(PauseAsked{})
 	p.says(Resume{})
 	p.judges(Judged{Verdict: VerdictGreen}) // keeps waiting
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	if p.waitsFor(DoReady) || !strings.Contains(p.why, "is reading") {
 		t.Errorf("%v: %s", p.task.Pending, p.why)
 	}
 	p.says(PauseAsked{})
 	p.says(Resume{})
 	p.judges(Judged{Verdict: VerdictRed})
-	p.comesTo(Diagnosing)
+	p.wantState(Diagnosing)
 	p.done(DoFinalReview, said("f00d"))
-	p.comesTo(Diagnosing)
+	p.wantState(Diagnosing)
 	if p.task.Final.URL != "r" || p.task.Credits.Spent < Credit {
 		t.Errorf("%+v, %s spent", p.task.Final, p.task.Credits.Spent)
 	}
@@ -130,7 +130,7 @@ func TestNotRead(t *testing.T) {
 			p := read(t, false)
 			change(&p.task)
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			if p.task.Final != nil {
 				t.Errorf("it was read: %+v", p.task.Final)
 			}
@@ -144,12 +144,12 @@ func TestReadWhilePaused(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.says(PauseAsked{})
 	p.done(DoFinalReview, said("f00d"))
-	p.comesTo(OnHold)
+	p.wantState(OnHold)
 	if p.waitsFor(DoReady) {
 		t.Fatalf("a paused task is marked ready: %v", p.task.Pending)
 	}
 	p.says(Resume{})
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }

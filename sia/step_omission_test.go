@@ -11,7 +11,7 @@ func found(t *testing.T) *planning {
 	p := read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.done(DoFinalReview, lacks("f00d"))
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	return p
 }
 
@@ -44,7 +44,7 @@ func TestFollowUp(t *testing.T) {
 	p.done(DoFinalReview, lacks("f00d2"))
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if o := p.task.Omission; p.task.Head != "f00d2" || o.Open || o.Why != "" || len(p.task.Attempts) != 2 {
 		t.Errorf("passed on %s after %d attempts with %+v", p.task.Head, len(p.task.Attempts), o)
 	}
@@ -80,7 +80,7 @@ func TestFollowUpIsTakenBack(t *testing.T) {
 			p.judges(Judged{Verdict: VerdictGreen})
 			p.done(DoReady, Readied{})
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			o := p.task.Omission
 			if p.task.Head != "f00d" || !o.StaysUnmet("f00d") || !strings.Contains(o.Why, c.why) || !p.task.Final.Of("f00d") ||
 				len(p.task.Interventions) > 0 || p.task.Escalation != nil {
@@ -109,14 +109,14 @@ func TestFollowUpThatPushesNothing(t *testing.T) {
 			p := found(t)
 			p.begins("")
 			p.ends(c.end)
-			p.comesTo(Checking)
+			p.wantState(Checking)
 			if p.waitsFor(DoPush) || !strings.Contains(p.task.Omission.Why, c.why) {
 				t.Fatalf("%+v, under way %v", p.task.Omission, p.task.Pending)
 			}
 			p.judges(Judged{Verdict: VerdictGreen})
 			p.done(DoReady, Readied{})
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			a := p.task.Attempt()
 			judged := a.Outcome == AttemptFail || a.Outcome == AttemptPass || len(a.Signals) > 0
 			if p.task.Prompts[len(p.task.Prompts)-1].Outcome == AttemptFail || judged {
@@ -147,7 +147,7 @@ func TestNoFollowUp(t *testing.T) {
 			p.done(DoFinalReview, f)
 			p.done(DoReady, Readied{})
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			if !strings.Contains(p.task.Omission.Why, c.why) {
 				t.Errorf("people read %q", p.task.Omission.Why)
 			}
@@ -157,7 +157,7 @@ func TestNoFollowUp(t *testing.T) {
 	p := found(t)
 	p.done(DoBegin, begun)
 	p.done(DoDecide, Decided{Type: DecideAssign, Choice: "coder", Hold: "990 are set aside", Aside: true})
-	if p.comesTo(Checking); !strings.Contains(p.task.Omission.Why, "990 are set aside") {
+	if p.wantState(Checking); !strings.Contains(p.task.Omission.Why, "990 are set aside") {
 		t.Errorf("people read %q", p.task.Omission.Why)
 	}
 	for name, c := range map[string]struct {
@@ -192,7 +192,7 @@ func TestFollowUpGivesWay(t *testing.T) {
 	p.says(BranchMoved{SHA: "beef"})
 	p.ends(AttemptEnded{End: EndFinished, Commit: "f00d2"})
 	p.done(DoPush, PushRefused{Head: "beef", Reason: "somebody else pushed"})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	if p.task.Head != "beef" || p.task.HeadBy != person {
 		t.Errorf("the head is %s by %+v", p.task.Head, p.task.HeadBy)
 	}
@@ -208,7 +208,7 @@ func TestFollowUpGivesWay(t *testing.T) {
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.done(DoReady, Readied{})
 		p.judges(Judged{Verdict: VerdictGreen})
-		if p.comesTo(Passed); p.task.Head != "beef" {
+		if p.wantState(Passed); p.task.Head != "beef" {
 			t.Errorf("passed on %s", p.task.Head)
 		}
 	}
@@ -218,7 +218,7 @@ func TestFollowUpGivesWay(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictRed})
 	p.done(DoTakeBack, TakenBack{SHA: "f00d2"}) // taken off, and put there again
 	p.judges(Judged{Verdict: VerdictRed})
-	if p.comesTo(Diagnosing); p.task.Head != "f00d2" {
+	if p.wantState(Diagnosing); p.task.Head != "f00d2" {
 		t.Errorf("diagnoses %s", p.task.Head)
 	}
 }

@@ -177,7 +177,7 @@ func (a *Attempt) Lost() int {
 	return 0
 }
 
-// partOfEvent returns the part whose last run ended in the event, and its number; nil if none.
+// partOfEvent returns the part with the last run that ended in the event, and its number; nil if none.
 func (s *step) partOfEvent() (*Part, int) {
 	a := s.t.Attempt()
 	for i := range a.Parts {

@@ -32,7 +32,7 @@ func (p *planning) judges(j Judged) {
 	p.done(DoGate, j)
 }
 
-func (p *planning) comesTo(state State) {
+func (p *planning) wantState(state State) {
 	p.t.Helper()
 	if p.task.State != state {
 		p.t.Fatalf("the task is %s, want %s: %s", p.task.State, state, p.why)
@@ -45,11 +45,11 @@ func (p *planning) waitsFor(kind EffectKind) bool { return p.task.pendingOf(kind
 func TestGreenDraft(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.done(DoReady, Readied{})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if p.task.Pull.Draft || p.task.Warning != "" {
 		t.Errorf("%+v, warned of %q", p.task.Pull, p.task.Warning)
 	}
@@ -61,7 +61,7 @@ func TestSomebodysDraft(t *testing.T) {
 	p := checked(t, true)
 	p.says(DraftChanged{Draft: true})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if p.waitsFor(DoReady) || !p.task.Pull.StaysDraft() {
 		t.Errorf("it is marked ready, or thought to be: %+v", p.task.Pull)
 	}
@@ -73,7 +73,7 @@ func TestSomebodysDraft(t *testing.T) {
 	p = checked(t, true)
 	p.says(DraftChanged{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main", Text: "and more"})
 	p.begins("")
 	if p.waitsFor(DoReady) || p.waitsFor(DoDraft) {
@@ -87,7 +87,7 @@ func TestRedWhenReady(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictNone, Guarded: true})
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictRed})
-	p.comesTo(Diagnosing)
+	p.wantState(Diagnosing)
 	p.says(Stop{Reason: "enough"})
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet"})
 	p.begins("")
@@ -97,17 +97,17 @@ func TestRedWhenReady(t *testing.T) {
 	}
 	p.commits("f00d2", false) // what is known counts
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }
 
 // A pull request that was never a draft is neither marked ready nor made one.
 func TestNoDrafts(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Text: "And wave."})
 	p.begins("")
 	if p.waitsFor(DoReady) || p.waitsFor(DoDraft) {
@@ -125,9 +125,9 @@ func TestReadyRefused(t *testing.T) {
 			p := checked(t, true)
 			p.judges(Judged{Verdict: VerdictGreen})
 			p.done(DoReady, outcome)
-			p.comesTo(Checking)
+			p.wantState(Checking)
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			if !p.task.Pull.Draft || !strings.Contains(p.task.Warning, "the app may not") {
 				t.Errorf("%+v, warned of %q", p.task.Pull, p.task.Warning)
 			}
@@ -139,7 +139,7 @@ func TestReadyRefused(t *testing.T) {
 	for p.task.State == Checking {
 		p.judges(Judged{Verdict: VerdictNone, Guarded: true})
 	}
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 }
 
 // A verdict that comes while the pull request is being made a draft does not pass
@@ -154,12 +154,12 @@ func TestGreenWhileDrafting(t *testing.T) {
 	p.begins("")
 	p.commits("f00d2", true)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.done(DoDraft, Drafted{})
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }
 
 // A question about blocked checks costs no approach, whatever the answer.
@@ -168,7 +168,7 @@ func TestBlocked(t *testing.T) {
 	asked := func(t *testing.T) *planning {
 		p := checked(t, false)
 		p.judges(blocked)
-		p.comesTo(Escalated)
+		p.wantState(Escalated)
 		if e := p.task.Escalation; !strings.Contains(e.Blocker, "“e2e” did not appear") || len(e.Options) != 3 {
 			t.Errorf("asked %+v", e)
 		}
@@ -179,7 +179,7 @@ func TestBlocked(t *testing.T) {
 	for answer, want := range map[string]State{"A": Checking, "B": Checking, "C": Stopped} {
 		p := asked(t)
 		p.says(AnswerGiven{Letter: answer})
-		p.comesTo(want)
+		p.wantState(want)
 		if len(p.task.Attempts) != 1 || len(p.task.Prompts) != 1 || p.task.Approaches != 5 || p.task.Failures != 0 {
 			t.Errorf("%s: %d attempts, %d prompts of %d", answer, len(p.task.Attempts), len(p.task.Prompts), p.task.Approaches)
 		}
@@ -191,12 +191,12 @@ func TestBlocked(t *testing.T) {
 	}
 	p.step(Event{ID: "seen", Fact: CheckSeen{SHA: p.task.Head}})
 	p.judges(blocked)
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	p.step(Event{ID: "seen again", Fact: CheckSeen{SHA: p.task.Head}})
 	p.judges(Judged{Verdict: VerdictPending})
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if !p.task.Escalation.Answered || !p.waitsFor(DoClose) {
 		t.Errorf("the question stands: %+v", p.task.Escalation)
 	}
@@ -211,7 +211,7 @@ func TestCheckThatNeedNotReport(t *testing.T) {
 	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
 	p.task.Escalation.Options[1].Text = "It may stay away"
 	p.says(AnswerGiven{Letter: "B"})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	if !slices.Equal(p.task.Waived, []string{"e2e"}) {
 		t.Errorf("waived: %q", p.task.Waived)
 	}
@@ -227,7 +227,7 @@ func TestPushWhileAQuestionIsPut(t *testing.T) {
 		p.says(BranchMoved{SHA: "beef"})
 		p.done(DoMemory, MemoryCommitted{SHA: "m"})
 		p.judges(Judged{Verdict: VerdictRed})
-		p.comesTo(Escalated)
+		p.wantState(Escalated)
 		p.done(DoMemory, MemoryCommitted{SHA: "m"})
 		p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
 		if p.waitsFor(DoClose) {
@@ -241,13 +241,13 @@ func TestPushWhileAQuestionIsPut(t *testing.T) {
 		p.says(BranchMoved{SHA: "beef"})
 		p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
 		p.judges(Judged{Verdict: VerdictRed})
-		p.comesTo(Escalated)
+		p.wantState(Escalated)
 		if e := p.task.Escalation; e.Issue != 40 || e.Closed {
 			t.Errorf("the question is %+v", e)
 		}
 		p.says(BranchMoved{SHA: "beef2"})
 		p.judges(Judged{Verdict: VerdictGreen})
-		p.comesTo(Passed)
+		p.wantState(Passed)
 		if !p.waitsFor(DoClose) {
 			t.Error("the question is left open")
 		}
@@ -264,7 +264,7 @@ func TestConflictWhileAQuestionIsOpen(t *testing.T) {
 	p.says(BranchMoved{SHA: "beef"})
 	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
 	p.done(DoUpdate, Updated{From: "beef", Onto: "ba5e", Conflicts: []Conflict{{Path: "hello.txt"}}})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if e := p.task.Escalation; !e.Answered || !e.Closed || !p.waitsFor(DoClose) {
 		t.Errorf("the question is left open: %+v", e)
 	}
@@ -301,10 +301,10 @@ func TestChecksReportWhilePaused(t *testing.T) {
 	p.says(PauseAsked{Reason: "all of it", Scope: ServerHalt})
 	p.step(Event{ID: "seen", Fact: CheckSeen{SHA: p.task.Head}})
 	p.says(Resume{Scope: ServerHalt})
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	if !p.waitsFor(DoGate) {
 		t.Fatal("nobody looks at what the checks say by now")
 	}
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }

@@ -14,16 +14,16 @@ func TestConflictingBase(t *testing.T) {
 	for _, v := range []GateVerdict{VerdictGreen, VerdictRed, VerdictNone, VerdictPending, VerdictTampered} {
 		p := checked(t, true)
 		p.judges(Judged{Verdict: v, Conflicts: true})
-		p.comesTo(Checking)
+		p.wantState(Checking)
 		p.done(DoUpdate, Updated{SHA: "f00d2", From: "f00d", Onto: "ba5e2"})
-		p.comesTo(Checking)
+		p.wantState(Checking)
 		if p.task.Head != "f00d2" || p.task.BaseSHA != "ba5e2" || p.task.Attempt().Head != "f00d2" {
 			t.Errorf("%s: head %s on %s, attempt at %s", v, p.task.Head, p.task.BaseSHA, p.task.Attempt().Head)
 		}
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.done(DoReady, Readied{})
 		p.judges(Judged{Verdict: VerdictGreen})
-		p.comesTo(Passed)
+		p.wantState(Passed)
 		if len(p.task.Attempts) != 1 || p.task.Attempt().Outcome != AttemptPass {
 			t.Errorf("%s: %+v", v, p.task.Attempts)
 		}
@@ -36,9 +36,9 @@ func TestBothSides(t *testing.T) {
 	base := p.task.BaseSHA
 	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
 	p.done(DoUpdate, inTheWay)
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	p.begins("")
-	p.comesTo(Working)
+	p.wantState(Working)
 	if p.task.Merging == nil || p.task.Merging.Onto != "ba5e2" || p.task.BaseSHA != base {
 		t.Errorf("merging %+v on %s", p.task.Merging, p.task.BaseSHA)
 	}
@@ -77,7 +77,7 @@ func TestBehind(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if !strings.Contains(p.task.Warning, "has moved again after 3 merges") {
 		t.Errorf("warned of %q", p.task.Warning)
 	}
@@ -102,7 +102,7 @@ func TestMergesWithoutEnd(t *testing.T) {
 			if p.task.State == Checking {
 				p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
 			}
-			p.comesTo(OnHold)
+			p.wantState(OnHold)
 			p.says(Resume{})
 			p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
 			if !p.waitsFor(DoUpdate) {
@@ -118,7 +118,7 @@ func TestUpdatedLate(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
 	p.says(Stop{Reason: "enough"})
 	p.done(DoUpdate, Updated{SHA: "f00d2", From: "f00d", Onto: "ba5e2"})
-	p.comesTo(Stopped)
+	p.wantState(Stopped)
 	if p.task.Head != "f00d2" || p.task.Moved != nil {
 		t.Errorf("head %s, moved %+v", p.task.Head, p.task.Moved)
 	}

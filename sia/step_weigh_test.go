@@ -20,7 +20,7 @@ func TestExpectationAskedFor(t *testing.T) {
 		t.Errorf("%+v, %s spent", p.task.Gate.Weighing, p.task.Credits.Spent)
 	}
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }
 
 // A person is asked if the issue does not ask for all changes, or the weighing failed;
@@ -59,7 +59,7 @@ func TestWeighingFails(t *testing.T) {
 	p := checked(t, false)
 	p.judges(tampered("a_test.go:3"))
 	p.done(DoWeigh, EffectFailed{Effect: DoWeigh, Reason: "the disk is full"})
-	p.comesTo(OnHold)
+	p.wantState(OnHold)
 	p.says(Resume{})
 	p.judges(tampered("a_test.go:3"))
 	if !p.waitsFor(DoWeigh) {
@@ -87,5 +87,5 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 		t.Errorf("accepted on another base are %v", q.task.Accepted)
 	}
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }

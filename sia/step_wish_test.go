@@ -41,11 +41,11 @@ var rename = Thread{ID: 41, Path: "greet.go", First: 3, Last: 3, Said: []Said{{B
 func TestReviewAfterAPass(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	approaches := p.task.Approaches
 	at := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	wait := p.asksAt(at, "review/1", ChangesAsked{Review: 1})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if wait != time.Minute || p.task.Kept != "f00d" || p.task.Approaches <= approaches {
 		t.Errorf("it begins in %s, on %s, with %d approaches", wait, p.task.Kept, p.task.Approaches)
 	}
@@ -54,13 +54,13 @@ func TestReviewAfterAPass(t *testing.T) {
 		t.Errorf("after another review it begins in %s", wait)
 	}
 	p.readsAll(rename)
-	p.comesTo(Working)
+	p.wantState(Working)
 	if b := p.task.Brief; b.Asked == nil || len(b.Asked.Threads) != 1 || !b.FromKept {
 		t.Errorf("the attempt is given %+v", b)
 	}
 	p.commits("cafe", false)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if o := p.task.Owed; len(o) != 1 || o[0].From != "f00d" || o[0].Head != "cafe" || len(o[0].Threads) != 1 {
 		t.Fatalf("owed %+v", o)
 	}
@@ -96,16 +96,16 @@ func TestReviewsWithoutEnd(t *testing.T) {
 func TestReviewInAnAttempt(t *testing.T) {
 	p := checked(t, false)
 	p.asks("review/1", ChangesAsked{Review: 1})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if a := p.task.Attempts[0]; a.Outcome != AttemptPass || p.task.Kept != "f00d" {
 		t.Errorf("the attempt that was green: %s, kept %s", a.Outcome, p.task.Kept)
 	}
 	p.readsAll(rename)
 	p.commits("cafe", false)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }
 
 // The checks of a task are those of its head: they are cleared for a commit that is kept after a stop, or
@@ -141,7 +141,7 @@ func TestReviewInsteadOfAnAnswer(t *testing.T) {
 	p.task.State, p.task.Approaches = Escalated, 1
 	p.task.Escalation = &Escalation{Kind: AskIssue, Issue: 9, Question: "How?"}
 	p.asks("review/1", ChangesAsked{Review: 1})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if !p.task.Escalation.Answered || p.task.Approaches != 2 || p.task.Brief.FromBase {
 		t.Errorf("%+v, %d approaches", p.task.Escalation, p.task.Approaches)
 	}
@@ -154,9 +154,9 @@ func TestReviewTakenBack(t *testing.T) {
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.asks("review/1", ChangesAsked{Review: 1})
 		p.asks("back", f)
-		p.comesTo(Checking)
+		p.wantState(Checking)
 		p.judges(Judged{Verdict: VerdictGreen})
-		p.comesTo(Passed)
+		p.wantState(Passed)
 		if len(p.task.Attempts) != 1 || len(p.task.Owed) != 0 {
 			t.Errorf("%s: %d attempts, owed %+v", name, len(p.task.Attempts), p.task.Owed)
 		}
@@ -174,7 +174,7 @@ func TestReviewNotDealtWith(t *testing.T) {
 		p.asks("review/1", ChangesAsked{Review: 1})
 		p.readsAll(rename)
 		p.says(c.f)
-		p.comesTo(Stopped)
+		p.wantState(Stopped)
 		if len(p.task.Owed) != c.owed || c.owed > 0 && (p.task.Owed[0].Head != "" || p.task.Owed[0].Why != "ada said stop") {
 			t.Errorf("%#v: owed %+v", c.f, p.task.Owed)
 		}
@@ -201,12 +201,12 @@ func TestReviewThatOnlyAsks(t *testing.T) {
 		p.asks("review/1", ChangesAsked{Review: 1})
 		p.readsAll(rename)
 		p.ends(AttemptEnded{End: EndFinished, Cost: 100, Summary: summary})
-		p.comesTo(want)
+		p.wantState(want)
 		if want == Diagnosing {
 			continue
 		}
 		p.judges(Judged{Verdict: VerdictGreen})
-		p.comesTo(Passed)
+		p.wantState(Passed)
 		if a := p.task.Attempt(); !a.Asked || p.task.Attempts[0].Asked || a.Outcome != AttemptUnchanged ||
 			len(p.task.Owed) != 1 || p.task.Owed[0].Head != "f00d" {
 			t.Errorf("%s, owed %+v", a.Outcome, p.task.Owed)
@@ -226,7 +226,7 @@ func TestReviewWhileWaiting(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictRed})
 	p.done(DoDecide, Decided{Type: DecideRecover, Choice: ChooseRetry, Wait: Duration(time.Hour), Reason: "weather"})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	begins := p.task.BeginsAt
 	p.asksAt(begins.Add(-10*time.Minute), "review/1", ChangesAsked{Review: 1})
 	if !p.task.BeginsAt.Equal(begins) {
