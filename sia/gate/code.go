@@ -24,9 +24,9 @@ var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|gre
 
 // buildWord matches words in the name of an app or check that builds or tests. Those that deploy a preview are
 // included: they build the head, and fail if it does not build.
-var buildWord = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|jest|` +
-	`circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|prow|` +
-	`zuul|woodpecker|codebuild|codemagic|vercel|netlify)$`)
+var buildWord = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|` +
+	`jest|circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|` +
+	`prow|zuul|woodpecker|codebuild|codemagic|vercel|netlify)$`)
 
 // builtNothing matches the description of a status of a service that has built nothing.
 var builtNothing = regexp.MustCompile(`(?i)\b(skipped|ignored build|cancell?ed|not affected)\b`)
