@@ -5,7 +5,7 @@ import "testing"
 // A repeated effect has the same First key and inputs as the failed one, because that may have written to GitHub before
 // it failed.
 func TestDoneAgain(t *testing.T) {
-	failing := func(t *testing.T, p *planning, kind EffectKind) {
+	failing := func(t *testing.T, p *taskDriver, kind EffectKind) {
 		t.Helper()
 		first := p.effectOf(kind)
 		for range 2 {
@@ -69,7 +69,7 @@ func TestAnUpdateFails(t *testing.T) {
 }
 
 // effectOf returns the pending effect of a kind.
-func (p *planning) effectOf(kind EffectKind) Effect {
+func (p *taskDriver) effectOf(kind EffectKind) Effect {
 	p.t.Helper()
 	for _, f := range p.todo {
 		if f.Kind == kind && p.task.Pending[f.Key] != "" {

@@ -26,9 +26,9 @@ func TestClaimOf(t *testing.T) {
 }
 
 // claims ends the first attempt with a claim.
-func claims(t *testing.T, wrong string) *planning {
+func claims(t *testing.T, wrong string) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins("")
 	p.ends(AttemptEnded{End: EndFinished, Cost: 100,

@@ -18,8 +18,8 @@ func TestCreditsOfRoundsUp(t *testing.T) {
 // A spent daily budget pauses a task. Reserved credits make it wait, also if they are spent meanwhile, and whether this
 // is found before or after the coder is chosen.
 func TestRoom(t *testing.T) {
-	start := func() *planning {
-		p := &planning{t: t}
+	start := func() *taskDriver {
+		p := &taskDriver{t: t}
 		p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 		return p
 	}

@@ -3,9 +3,9 @@ package sia
 import "testing"
 
 // asksWhichText returns a task after an untrusted user edited the issue.
-func asksWhichText(t *testing.T) *planning {
+func asksWhichText(t *testing.T) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Body: "Politely.", DefaultBranch: "main"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
 		Body: "Rudely."})

@@ -3,7 +3,7 @@ package sia
 import "testing"
 
 // stopped ends the running attempt by its time limit, with a commit or none.
-func (p *planning) stopped(commit SHA) {
+func (p *taskDriver) stopped(commit SHA) {
 	p.t.Helper()
 	p.ends(AttemptEnded{End: EndTime, Reason: "the time limit of 20s was reached", Commit: commit, Cost: 100})
 	if commit != "" {
@@ -16,7 +16,7 @@ func TestLimitsInARow(t *testing.T) {
 	for name, commits := range map[string][]SHA{
 		"each changed something": {"a1", "b2", "c3"}, "the first did": {"a1", "", ""}, "the second did": {"", "b2", ""}} {
 		t.Run(name, func(t *testing.T) {
-			p := &planning{t: t}
+			p := &taskDriver{t: t}
 			p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 			for i, sha := range commits {
 				p.begins("")
@@ -40,7 +40,7 @@ func TestLimitsInARow(t *testing.T) {
 
 // If none of the attempts changed anything, there is nothing to judge.
 func TestLimitsWithoutWork(t *testing.T) {
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	for range maxConsecutive {
 		p.begins("")

@@ -11,9 +11,9 @@ import (
 )
 
 // newParts returns a task with a first attempt of the given structure.
-func newParts(t *testing.T, structure plan.Structure, parts ...plan.Part) *planning {
+func newParts(t *testing.T, structure plan.Structure, parts ...plan.Part) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
 	p.done(DoDecide, Decided{Type: DecideDecompose, Choice: string(structure), AtOnce: 2, MaxParts: 5})
@@ -25,7 +25,7 @@ func newParts(t *testing.T, structure plan.Structure, parts ...plan.Part) *plann
 }
 
 // run ends the attempt's n-th run.
-func (p *planning) run(n int, f AttemptEnded) {
+func (p *taskDriver) run(n int, f AttemptEnded) {
 	p.t.Helper()
 	key := runKey(p.task.ID, len(p.task.Attempts), n)
 	if r := p.step(Event{ID: key, Effect: key, Fact: f}); r.Ignored != "" {
@@ -34,7 +34,7 @@ func (p *planning) run(n int, f AttemptEnded) {
 }
 
 // decides answers a decision about a part.
-func (p *planning) decides(choice string) {
+func (p *taskDriver) decides(choice string) {
 	p.t.Helper()
 	p.done(DoDecide, Decided{Type: DecideRecover, Choice: choice, Reason: "so it is"})
 }
@@ -49,17 +49,17 @@ func didNot(sha SHA) AttemptEnded {
 }
 
 // waits reports whether an effect of a kind is pending.
-func (p *planning) waits(kind EffectKind) bool { return (&step{t: p.task}).pending(kind) }
+func (p *taskDriver) waits(kind EffectKind) bool { return (&step{t: p.task}).pending(kind) }
 
 // parts returns the states of the parts.
-func (p *planning) parts() (words []string) {
+func (p *taskDriver) parts() (words []string) {
 	for _, x := range p.task.Attempt().Parts {
 		words = append(words, string(x.State))
 	}
 	return words
 }
 
-func (p *planning) wantParts(words ...string) {
+func (p *taskDriver) wantParts(words ...string) {
 	p.t.Helper()
 	if d := cmp.Diff(words, p.parts()); d != "" {
 		p.t.Fatalf("parts (-want +got):\n%s%s", d, p.why)
@@ -217,7 +217,7 @@ func TestPlanOfPartsFails(t *testing.T) {
 			Ask: &Ask{Plan: &Plan{Steps: []plan.Part{{Do: "a", DoneWhen: "x"}, part("b")}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &planning{t: t}
+			p := &taskDriver{t: t}
 			p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 			p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
 			p.done(DoDecide, Decided{Type: DecideDecompose, Choice: string(plan.Linear), AtOnce: 2, MaxParts: 5})
@@ -299,9 +299,9 @@ func TestReproductionIsGreen(t *testing.T) {
 }
 
 // newRace returns a task with two coders working on the first attempt.
-func newRace(t *testing.T) *planning {
+func newRace(t *testing.T) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
 	p.done(DoDecide, Decided{Type: DecideDecompose, Choice: string(plan.Whole)})

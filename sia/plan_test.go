@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// planning drives a task by events. Its name is from the tests of plans, for which it was written.
-type planning struct {
+// taskDriver drives a task by events, and keeps its pending effects.
+type taskDriver struct {
 	t    *testing.T
 	task Task
 	why  string
@@ -26,15 +26,15 @@ type planning struct {
 var wanted = Plan{Summary: "greet the world", Steps: []plan.Part{{Do: "write hello.txt", DoneWhen: "check.sh passes"}}}
 
 // newPlanning returns a task with a first attempt that makes a plan.
-func newPlanning(t *testing.T) *planning {
+func newPlanning(t *testing.T) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins(PlanApprove)
 	return p
 }
 
-func (p *planning) step(e Event) Result {
+func (p *taskDriver) step(e Event) Result {
 	p.n++
 	e.At = time.Date(2026, 1, 2, 3, p.n, 0, 0, time.UTC)
 	r := Step(p.task, e)
@@ -44,13 +44,13 @@ func (p *planning) step(e Event) Result {
 }
 
 // says applies a fact of a person, by a command.
-func (p *planning) says(f Fact) Result {
+func (p *taskDriver) says(f Fact) Result {
 	return p.step(Event{ID: "person" + strconv.Itoa(p.n), By: person,
 		Origin: Origin{OnIssue: 3, Comment: int64(p.n), Command: true}, Fact: f})
 }
 
 // done reports the outcome f of the newest pending effect of a kind.
-func (p *planning) done(kind EffectKind, f Fact) {
+func (p *taskDriver) done(kind EffectKind, f Fact) {
 	p.t.Helper()
 	key := ""
 	for _, f := range p.todo {
@@ -67,7 +67,7 @@ func (p *planning) done(kind EffectKind, f Fact) {
 }
 
 // begins begins the next attempt.
-func (p *planning) begins(plan string) {
+func (p *taskDriver) begins(plan string) {
 	p.t.Helper()
 	set := DefaultSettings()
 	set.Agent.Plan, set.Review.Final = plan, p.reads
@@ -76,24 +76,24 @@ func (p *planning) begins(plan string) {
 }
 
 // works assigns the attempt to a coder, if it can begin.
-func (p *planning) works() {
+func (p *taskDriver) works() {
 	p.t.Helper()
 	if p.task.Opening != nil {
 		p.done(DoDecide, Decided{Type: DecideAssign, Choice: "coder", Agent: "coder", Reason: "it is the only one"})
 	}
 }
 
-func (p *planning) ends(f AttemptEnded) { p.t.Helper(); p.done(DoAttempt, f) }
+func (p *taskDriver) ends(f AttemptEnded) { p.t.Helper(); p.done(DoAttempt, f) }
 
 // proposes ends the attempt with a plan and posts it.
-func (p *planning) proposes() {
+func (p *taskDriver) proposes() {
 	p.t.Helper()
 	p.ends(AttemptEnded{End: EndAsked, Cost: 100, Ask: &Ask{Plan: &wanted}})
 	p.done(DoMemory, MemoryCommitted{SHA: "m"})
 	p.done(DoEscalate, EscalationOpened{Issue: 3, URL: "u"})
 }
 
-func (p *planning) is(state State, attempts int, plans bool, why string) {
+func (p *taskDriver) is(state State, attempts int, plans bool, why string) {
 	p.t.Helper()
 	a := p.task.Attempt()
 	if p.task.State != state || len(p.task.Attempts) != attempts || a.Planning != plans || !strings.Contains(p.why, why) {

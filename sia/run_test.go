@@ -27,7 +27,7 @@ func startFact(text string) Start {
 // A start directly after a stop gives the new run its own budget, without the reservation of the attempt that is still
 // ending.
 func TestBudgetOfARunAfterAStop(t *testing.T) {
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(startFact(""))
 	p.begins("")
 	set := p.task.Credits
@@ -41,7 +41,7 @@ func TestBudgetOfARunAfterAStop(t *testing.T) {
 
 // The reason of an attempt without a change accounts for earlier changes on the branch.
 func TestChangedNothing(t *testing.T) {
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(startFact(""))
 	p.begins("")
 	p.ends(AttemptEnded{End: EndFinished})
@@ -49,7 +49,7 @@ func TestChangedNothing(t *testing.T) {
 		t.Errorf("the first: %q", r)
 	}
 
-	p = &planning{t: t}
+	p = &taskDriver{t: t}
 	p.says(startFact(""))
 	p.begins("")
 	p.task.Head, p.task.Attempts[0].Head = "f00d", "f00d"

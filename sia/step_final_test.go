@@ -8,9 +8,9 @@ import (
 )
 
 // read returns a task with a pushed attempt in a repository with final reviews.
-func read(t *testing.T, draft bool) *planning {
+func read(t *testing.T, draft bool) *taskDriver {
 	t.Helper()
-	p := &planning{t: t, reads: true}
+	p := &taskDriver{t: t, reads: true}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins("")
 	p.commits("f00d", draft)

@@ -6,7 +6,7 @@ import (
 )
 
 // found returns a task with a green head with unmet demands, and the follow-up begun.
-func found(t *testing.T) *planning {
+func found(t *testing.T) *taskDriver {
 	t.Helper()
 	p := read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -23,7 +23,7 @@ func lacks(sha SHA) FinalReviewed {
 }
 
 // redo commits the follow-up.
-func (p *planning) redo(sha SHA) {
+func (p *taskDriver) redo(sha SHA) {
 	p.t.Helper()
 	p.begins("")
 	if a := p.task.Attempt(); a.Number != 2 || a.Demands != 1 || p.task.Brief.Demands[0].Quote != "Greet" ||

@@ -452,7 +452,7 @@ func (s *step) closeParts() {
 	}
 }
 
-// runFailed resets the part of a run that failed to start; resuming runs it again.
+// runFailed resets the part of a failed run; resuming runs it again.
 func (s *step) runFailed(f EffectFailed) bool {
 	p, _ := s.partOfEvent()
 	if p == nil {

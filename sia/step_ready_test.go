@@ -8,9 +8,9 @@ import (
 )
 
 // checked returns a task with a pushed attempt in a pull request.
-func checked(t *testing.T, draft bool) *planning {
+func checked(t *testing.T, draft bool) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins("")
 	p.commits("f00d", draft)
@@ -18,7 +18,7 @@ func checked(t *testing.T, draft bool) *planning {
 }
 
 // commits ends the running attempt with a commit, pushes it and opens the pull request.
-func (p *planning) commits(sha SHA, draft bool) {
+func (p *taskDriver) commits(sha SHA, draft bool) {
 	p.t.Helper()
 	p.ends(AttemptEnded{End: EndFinished, Commit: sha, Cost: 100})
 	p.done(DoPush, Pushed{SHA: sha})
@@ -26,20 +26,20 @@ func (p *planning) commits(sha SHA, draft bool) {
 }
 
 // judges reports a verdict of the gate on the head, long after the last change.
-func (p *planning) judges(j Judged) {
+func (p *taskDriver) judges(j Judged) {
 	p.t.Helper()
 	j.SHA, j.Looked = p.task.Head, p.task.Gate.Since.Add(24*time.Hour)
 	p.done(DoGate, j)
 }
 
-func (p *planning) wantState(state State) {
+func (p *taskDriver) wantState(state State) {
 	p.t.Helper()
 	if p.task.State != state {
 		p.t.Fatalf("the task is %s, want %s: %s", p.task.State, state, p.why)
 	}
 }
 
-func (p *planning) waitsFor(kind EffectKind) bool { return p.task.pendingOf(kind) != "" }
+func (p *taskDriver) waitsFor(kind EffectKind) bool { return p.task.pendingOf(kind) != "" }
 
 // A green draft is marked ready, and passes after one more green look.
 func TestGreenDraft(t *testing.T) {
@@ -165,7 +165,7 @@ func TestGreenWhileDrafting(t *testing.T) {
 // A question about blocked checks costs no approach, whatever the answer.
 func TestBlocked(t *testing.T) {
 	blocked := Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}}
-	asked := func(t *testing.T) *planning {
+	asked := func(t *testing.T) *taskDriver {
 		p := checked(t, false)
 		p.judges(blocked)
 		p.wantState(Escalated)

@@ -8,12 +8,12 @@ import (
 )
 
 // asks applies a change request of a person.
-func (p *planning) asks(id string, f Fact) Result {
+func (p *taskDriver) asks(id string, f Fact) Result {
 	return p.step(Event{ID: id, By: person, Fact: f})
 }
 
 // asksAt is asks at a time, and returns how long SIA waits for more.
-func (p *planning) asksAt(at time.Time, id string, f Fact) time.Duration {
+func (p *taskDriver) asksAt(at time.Time, id string, f Fact) time.Duration {
 	r := Step(p.task, Event{ID: id, At: at, By: person, Fact: f})
 	p.task, p.why = r.Task, r.Why+r.Ignored
 	p.todo = append(p.todo, r.Effects...)
@@ -21,7 +21,7 @@ func (p *planning) asksAt(at time.Time, id string, f Fact) time.Duration {
 }
 
 // readsAll begins the next attempt with all change requests so far.
-func (p *planning) readsAll(threads ...Thread) {
+func (p *taskDriver) readsAll(threads ...Thread) {
 	p.t.Helper()
 	a := Asked{Threads: threads}
 	for _, w := range p.task.Wishes {
@@ -111,14 +111,14 @@ func TestReviewInAnAttempt(t *testing.T) {
 // The checks of a task are those of its head: they are cleared for a commit that is kept after a stop, or
 // that a person pushed.
 func TestChecksAreOfTheHead(t *testing.T) {
-	for name, moves := range map[string]func(*planning){
-		"kept after a stop": func(p *planning) {
+	for name, moves := range map[string]func(*taskDriver){
+		"kept after a stop": func(p *taskDriver) {
 			p.readsAll(rename)
 			p.says(Stop{Reason: "enough"})
 			p.ends(AttemptEnded{End: EndFinished, Commit: "cafe", Cost: 100})
 			p.done(DoPush, Pushed{SHA: "cafe"})
 		},
-		"pushed by a person": func(p *planning) { p.says(BranchMoved{SHA: "cafe"}) },
+		"pushed by a person": func(p *taskDriver) { p.says(BranchMoved{SHA: "cafe"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := checked(t, false)
