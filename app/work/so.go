@@ -13,7 +13,8 @@ import (
 
 // so looks at what a coder says is so already: the test is run on the base, with what the attempt changed of tests, and
 // the commit is looked for behind the base. nil: nothing is claimed, or code was changed, which the checks judge.
-func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect, fact sia.AttemptEnded) (*sia.ClaimCheck, error) {
+func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect,
+	fact sia.AttemptEnded) (*sia.ClaimCheck, error) {
 	c, claims := sia.ClaimOf(fact.Summary)
 	d := fact.Diff
 	noTest := func(p string) bool { return !tamper.IsTest(p) }
