@@ -57,7 +57,7 @@ func (s share) mean() float64 {
 
 // outcomes returns the number of outcomes without noise that would be as informative about the share of resolutions as
 // these counts, each with noise of that variance. By the delta method the share p = r/n has the variance p(1−p)/n +
-// noise·((1−p)² + p²)/n², and so many outcomes without noise have p(1−p)/outcomes.
+// noise·((1−p)² + p²)/n², and this many outcomes without noise have p(1−p)/outcomes.
 func (s share) outcomes(noise float64) float64 {
 	n := s.resolved + s.failed
 	if !(n > 0) {
