@@ -83,7 +83,7 @@ func bearerToken(r *http.Request) string {
 func (h *Handler) unauthorized(w http.ResponseWriter, r *http.Request, status int, why string) {
 	client := clientaddr.Of(r)
 	if !h.wrong.Allow(client) {
-		if h.wrong.Tells() {
+		if h.wrong.ShouldLog() {
 			h.Logger.WarnContext(r.Context(), "too many wrong tokens of runners", "from", client)
 		}
 		w.Header().Set("Retry-After", "10")

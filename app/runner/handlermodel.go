@@ -78,7 +78,7 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	if ok {
 		var err error
 		if ok, err = m.handler.Store.ReserveCall(m.ctx, a.pass, sia.Credits(call.Held)); err != nil {
-			return call, fmt.Errorf("the server's database did not answer: %w", gateway.ErrAskAgain)
+			return call, fmt.Errorf("the server's database did not answer: %w", gateway.ErrUnavailable)
 		}
 	}
 	if ok {
