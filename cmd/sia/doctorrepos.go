@@ -8,14 +8,13 @@ import (
 	"github.com/sia-bot/sia/app/github"
 )
 
-// repositoriesShown is of how many repositories of an installation doctor says whether pull requests
-// can be opened there.
+// repositoriesShown is the number of repositories of an installation that doctor checks for pull requests.
 const repositoriesShown = 20
 
-// whatOpenings is what findings about these are called.
+// whatOpenings is the name of findings about pull requests.
 const whatOpenings = "pull requests"
 
-// checkOpenings checks that pull requests can be opened in an installation's repositories.
+// checkOpenings checks whether pull requests can be opened in an installation's repositories.
 func checkOpenings(ctx context.Context, a *github.App, in github.Installation) []doctorFinding {
 	all, more, err := a.Openings(ctx, in.ID, repositoriesShown)
 	if err != nil {
@@ -38,7 +37,7 @@ func checkOpenings(ctx context.Context, a *github.App, in github.Installation) [
 	return append([]doctorFinding{{What: whatOpenings, OK: true, Detail: sum}}, found...)
 }
 
-// openingProblems is what keeps pull requests from being opened in a repository, or may.
+// openingProblems returns what prevents pull requests in a repository, or may prevent them.
 func openingProblems(o github.Opening) (all []doctorFinding) {
 	problem := func(weaker bool, detail, fix string) {
 		all = append(all, doctorFinding{What: whatOpenings, OK: weaker, Weaker: weaker, Detail: o.Repo + ": " + detail,
@@ -71,7 +70,7 @@ func openingProblems(o github.Opening) (all []doctorFinding) {
 	return all
 }
 
-// ruleWords names kinds of rules for people, with what they keep SIA from.
+// ruleWords describes kinds of rules, with what they prevent.
 func ruleWords(kinds []string) string {
 	known := map[string]string{
 		"creation":                "restricted creations (no branch can be made)",

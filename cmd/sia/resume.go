@@ -11,7 +11,7 @@ type resumeCmd struct {
 	haltTarget     `embed:""`
 }
 
-// Run lets what was paused as a whole go on, whoever paused it.
+// Run resumes the tasks of a halt, no matter who paused them.
 func (c *resumeCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		scope, name, err := c.scope(e, s)

@@ -16,10 +16,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// pastRun is a line of runs.jsonl, in SIA's folder: the result of a run, without its words. Forecasts go by the
-// last 300.
+// pastRun is a line of runs.jsonl in SIA's folder: the result of a run, without its texts. Forecasts use the last 300.
 type pastRun struct {
-	Repo    int64       `json:"repo"` // of the folder's name
+	Repo    int64       `json:"repo"` // hash of the folder's path
 	Kind    string      `json:"kind"` // of the issue
 	Credits sia.Credits `json:"credits"`
 	Seconds float64     `json:"seconds"`
@@ -29,12 +28,12 @@ type pastRun struct {
 
 const (
 	keptRuns       = 300
-	runHistorySize = 1 << 20 // bytes; a longer file is begun anew
+	runHistorySize = 1 << 20 // bytes; a longer file is truncated
 )
 
 func runHistory() string { return filepath.Join(defaultDir(), "runs.jsonl") }
 
-// repoNumber stands for the clone's folder.
+// repoNumber identifies the clone's folder.
 func (j localJob) repoNumber() int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(j.git.dir)) // never fails
@@ -43,7 +42,7 @@ func (j localJob) repoNumber() int64 {
 
 func (j localJob) kind() string { return string(policies.Read(j.title, j.body, nil).Kind) }
 
-// forecast says what the run may cost and how long it may take, by earlier ones on this machine.
+// forecast prints the expected cost and duration of the run, from earlier runs on this machine.
 func (r *localRun) forecast() {
 	file, err := os.ReadFile(runHistory())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +51,7 @@ func (r *localRun) forecast() {
 	var all []sia.Ended
 	for lines := bufio.NewScanner(bytes.NewReader(file)); lines.Scan(); {
 		var p pastRun
-		if json.Unmarshal(lines.Bytes(), &p) == nil { // a line that was cut off is none
+		if json.Unmarshal(lines.Bytes(), &p) == nil { // skip a truncated line
 			all = append(all, sia.Ended{Repo: p.Repo, Kind: p.Kind, Cost: p.Credits, Passed: p.Passed,
 				Took: time.Duration(p.Seconds * float64(time.Second))})
 		}
@@ -65,8 +64,8 @@ func (r *localRun) forecast() {
 	r.progress("Forecast: %s: %s", render.Forecast(f), render.ForecastFrom(f))
 }
 
-// keepRun notes the cost and time of the run, for later forecasts. One that was stopped, or in which the model did
-// nothing, says nothing of others, nor does a task of the past.
+// keepRun records the cost and time of the run for later forecasts. It skips a run that was stopped, one in which the
+// model called no tool, and a replay task: they predict nothing.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
 	if r.calls == 0 || r.Ctx.Err() != nil || r.job.judge != nil {
 		return
