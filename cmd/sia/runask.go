@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
+// ask asks the user at the terminal the task's question and forwards the answer. done: standard input has ended.
 func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	about, number := render.Waiting(t), r.issue
 	var options []sia.Option
@@ -28,7 +28,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts))
 	switch {
 	case key == r.asked && time.Since(r.answered) < answerWithin:
-		return false, nil // the answer is on its way
+		return false, nil // the answer is still being processed
 	case key == r.asked:
 		r.progress("The answer was not understood, or changes nothing: the task still waits, so the question is asked again.")
 	}
@@ -44,7 +44,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	switch {
 	case err != nil:
 		return true, nil //nolint:nilerr // standard input has ended: nobody answers
-	case answer == "": // it is asked again
+	case answer == "": // ask again
 		return false, nil
 	}
 	if wrong := misunderstood(t, answer); wrong != "" {
@@ -55,17 +55,17 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
 		answer = options[i].Letter
 	}
-	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, words alone are a remark
+	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, plain text is a comment
 		answer = "/sia answer " + answer
 	}
 	_, err = r.sim.Comment(r.repo, number, runUser, answer)
 	return false, err
 }
 
-// foldTags are what has GitHub fold a part of a comment.
+// foldTags matches the tags with which GitHub folds a part of a comment.
 var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
 
-// tellReplies prints what SIA replies to commands, such as /sia help. What it asked stands, and is asked again.
+// tellReplies prints SIA's replies to commands, such as /sia help. Its open question is asked again.
 func (r *localRun) tellReplies() {
 	for _, e := range r.sim.Timeline("issue_comment.created") {
 		if e.Seq > r.heard && commentedAs(string(sia.DoReply))(e) {
@@ -76,7 +76,7 @@ func (r *localRun) tellReplies() {
 	}
 }
 
-// misunderstood says why nothing would come of an answer; "" where something may.
+// misunderstood returns why an answer would have no effect; "" if it may have one.
 func misunderstood(t sia.Task, answer string) string {
 	said, ok := command.Parse(answer, "sia")
 	switch {
@@ -84,19 +84,19 @@ func misunderstood(t sia.Task, answer string) string {
 		return said.Problem
 	case render.AwaitsTestAcceptance(t):
 		return "only a command is understood here: /sia accept-tests, /sia retry or /sia stop"
-	case t.State != sia.Escalated: // words would be a remark on the issue
+	case t.State != sia.Escalated: // plain text would be a comment on the issue
 		return "only a command is understood here, such as /sia resume or /sia stop"
 	}
 	return ""
 }
 
-// answerWithin is how long an answer may take to move the task. After that it was none.
+// answerWithin is how long an answer may take to change the task. After that it counts as not understood.
 const answerWithin = 15 * time.Second
 
 // read reads a line.
 func (r *localRun) read() (string, error) {
 	text, err := r.in.ReadString('\n')
-	if text != "" { // the last line may have no end
+	if text != "" { // the last line may lack a newline
 		err = nil
 	}
 	return strings.TrimSpace(text), err
