@@ -15,26 +15,26 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// preyRepo is attacked, preyStranger reads it, and preyTask bounds one task of it.
+// preyRepo is the attacked repository, preyStranger an untrusted user, preyTask the time limit of a task.
 const (
 	preyRepo     = demoUser + "/prey"
 	preyStranger = "mallory"
 	preyTask     = 45 * time.Second
 )
 
-// prey is the running program that is attacked: a GitHub, scripted models that mean harm, and the production app with
-// its sandbox. It is made for the first attack that needs it.
+// prey is the running program under attack: a simulated GitHub, malicious scripted models, and the production app with
+// its sandbox. The first attack that needs it starts it.
 type prey struct {
 	*demoStage
 	dir     string
 	box     *sandbox.Sandbox
 	plant   func(*demoStage) error
-	disk    string // where a small disk is; "": none was mounted yet
-	issues  int    // that were opened
-	waiting int    // the issue of a task that waits for a person; 0: none does yet
+	disk    string // mount point of a small disk; "": not mounted yet
+	issues  int    // number of issues opened
+	waiting int    // issue of a task that waits for a reviewer; 0: none yet
 }
 
-// attacks are the findings of testers, the numbered ones first, and then what held already when they tried.
+// attacks returns the attacks from findings of testers: first the numbered ones, then those that failed from the start.
 func (p *prey) attacks() []abuse {
 	staged := func(run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -70,7 +70,7 @@ func (p *prey) attacks() []abuse {
 	return all
 }
 
-// set sets the stage, once.
+// set starts the stage, once.
 func (p *prey) set(ctx context.Context) error {
 	if p.demoStage != nil {
 		return nil
@@ -105,7 +105,7 @@ func (p *prey) shut() error {
 
 // quiet waits until neither GitHub nor the app has anything left to do now.
 func (p *prey) quiet(ctx context.Context) error {
-	for range 3 { // each sets the other to work
+	for range 3 { // each can cause work for the other
 		if err := errors.Join(p.sim.WaitIdle(ctx), p.app.Engine().Idle(ctx)); err != nil {
 			return err
 		}
@@ -113,13 +113,13 @@ func (p *prey) quiet(ctx context.Context) error {
 	return nil
 }
 
-// open has a person of their own open an issue and label it.
+// open makes a new user open an issue and label it.
 func (p *prey) open(title string) (issue int, err error) {
 	p.issues++
 	return p.ask(preyRepo, fmt.Sprintf("dev-%d", p.issues), title, "Please.")
 }
 
-// until waits for a task to be as it is wanted.
+// until waits until a task satisfies a condition.
 func (p *prey) until(ctx context.Context, issue int, is func(sia.Task) bool) (sia.Task, error) {
 	for {
 		t, err := p.taskOf(ctx, issue)
@@ -134,7 +134,7 @@ func (p *prey) until(ctx context.Context, issue int, is func(sia.Task) bool) (si
 	}
 }
 
-// decided plays an issue until people are told that it passed, or that they are asked.
+// decided plays an issue until it is labelled as passed or as in need of a person.
 func (p *prey) decided(ctx context.Context, title string) (issue int, label string, err error) {
 	if issue, err = p.open(title); err != nil {
 		return 0, "", err
@@ -149,7 +149,7 @@ func (p *prey) decided(ctx context.Context, title string) (issue int, label stri
 	return issue, e.Detail, nil
 }
 
-// asks is an error unless a person is asked what to do with an issue.
+// asks returns an error unless SIA asks a person about the issue.
 func (p *prey) asks(ctx context.Context, title string) (issue int, err error) {
 	issue, label, err := p.decided(ctx, title)
 	if err == nil && label != render.LabelNeedsHuman {
@@ -158,7 +158,7 @@ func (p *prey) asks(ctx context.Context, title string) (issue int, err error) {
 	return issue, err
 }
 
-// written is everything that the app wrote under an issue and its pull request.
+// written returns everything that the app wrote on an issue and its pull request.
 func (p *prey) written(ctx context.Context, issue int) (string, error) {
 	t, err := p.taskOf(ctx, issue)
 	if err != nil {
@@ -184,7 +184,7 @@ func (p *prey) written(ctx context.Context, issue int) (string, error) {
 	return said, nil
 }
 
-// ofIssue are the branches with an issue's attempts.
+// ofIssue returns the branches with an issue's attempts.
 func (p *prey) ofIssue(issue int) ([]string, error) {
 	all, err := p.sim.Branches(preyRepo)
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool {

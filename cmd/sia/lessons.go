@@ -29,13 +29,13 @@ type lessonsCmd struct {
 	Export  lessonsExportCmd  `cmd:"" help:"Write all lessons as JSON Lines." example:"sia lessons export --repo acme/shop"`
 }
 
-// ofRepo is a server's database and a repository in it.
+// ofRepo selects a server's database and a repository in it.
 type ofRepo struct {
 	openedDatabase `embed:""`
 	Repo           string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME" type:"repository"`
 }
 
-// with runs f on the database and the repository's id.
+// with calls f with the database and the repository's id.
 func (o ofRepo) with(e *cli.Env, f func(s *store.Store, repo int64) error) error {
 	return o.openedDatabase.with(e, func(s *store.Store) error {
 		repo, err := o.id(e, s)
@@ -48,7 +48,7 @@ func (o ofRepo) with(e *cli.Env, f func(s *store.Store, repo int64) error) error
 
 var errNothingLearned = errors.New("nothing was learned yet; name the repository with --repo owner/name to begin")
 
-// id is GitHub's id of the repository.
+// id returns GitHub's id of the repository.
 func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
 	if o.Repo != "" {
 		return repositoryID(e, s, o.Repo)
@@ -65,7 +65,7 @@ func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
 	return ids[0], nil
 }
 
-// repositoryID is GitHub's id of a repository that is named owner/name or by that id; 0 where none is named.
+// repositoryID returns GitHub's id of a repository that is named owner/name or by that id; 0 for an empty name.
 func repositoryID(e *cli.Env, s *store.Store, name string) (int64, error) {
 	if name == "" {
 		return 0, nil
@@ -77,7 +77,7 @@ func repositoryID(e *cli.Env, s *store.Store, name string) (int64, error) {
 	return r.ID, err
 }
 
-// knownRepository is the repository that is named owner/name or by GitHub's id.
+// knownRepository returns the repository that is named owner/name or by GitHub's id.
 func knownRepository(e *cli.Env, s *store.Store, name string) (store.Repository, error) {
 	all, err := s.Repositories(e.Ctx, 0)
 	if err != nil {
@@ -92,12 +92,12 @@ func knownRepository(e *cli.Env, s *store.Store, name string) (store.Repository,
 		"or give GitHub's id", name)
 }
 
-// lessonTeacher remembers and forgets as comments on GitHub make the server do.
+// lessonTeacher stores and deletes lessons as the server does for comments on GitHub.
 func lessonTeacher(e *cli.Env, s *store.Store) *learn.Lessons {
 	return learn.NewLessons(s, &secret.Masker{}, e.Logger, s.Now)
 }
 
-// localUser is who runs the command: a user of this machine; "" when it does not say.
+// localUser returns the name of the user who runs the command; "" if it is unknown.
 func localUser() string {
 	u, err := user.Current()
 	if err != nil {
@@ -111,7 +111,7 @@ type lessonsLearnCmd struct {
 	Text   []string `arg:"" help:"What is to be remembered."`
 }
 
-// Validate refuses a text that says nothing.
+// Validate returns an error for an empty text.
 func (c *lessonsLearnCmd) Validate() error {
 	l := lesson.NewTaught(0, "", strings.Join(c.Text, " "), sia.Actor{}, sia.Task{}, time.Time{})
 	if l.Text == "" {
@@ -120,7 +120,7 @@ func (c *lessonsLearnCmd) Validate() error {
 	return c.serverFlags.Validate()
 }
 
-// Run has a text remembered.
+// Run stores a text as a lesson.
 func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		now := s.Now()

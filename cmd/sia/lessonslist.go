@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ratedLesson is a lesson with what its evidence is worth now.
+// ratedLesson is a lesson with its present rating.
 type ratedLesson struct {
 	lesson.Lesson
 	Confidence float64           `json:"confidence"`
@@ -86,7 +86,7 @@ type lessonsExportCmd struct {
 	File   string `arg:"" optional:"" help:"File; default: standard output." type:"path"`
 }
 
-// Run writes every lesson of a repository, a line each.
+// Run writes every lesson of a repository, one a line.
 func (c *lessonsExportCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) (err error) {
 		lessons, err := s.Lessons(e.Ctx, repo)
@@ -116,7 +116,7 @@ type lessonsImportCmd struct {
 	File   string `arg:"" optional:"" help:"File; default: standard input." type:"path"`
 }
 
-// Run reads lessons. Those that are known stay as they are.
+// Run imports lessons. Known lessons stay unchanged.
 func (c *lessonsImportCmd) Run(e *cli.Env) error {
 	in := e.Stdin()
 	if c.File != "" {
@@ -166,7 +166,7 @@ func (c *lessonsImportCmd) Run(e *cli.Env) error {
 	})
 }
 
-// maxImportLine bounds a line of an import, in bytes.
+// maxImportLine is the maximum length of a line of an import, in bytes.
 const maxImportLine = 1 << 20
 
 // readLesson reads a line of an export for a repository.

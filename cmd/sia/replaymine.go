@@ -21,7 +21,7 @@ type replayMineCmd struct {
 	Commit      bool          `help:"Write the tasks to the repository's memory branch too, where the server and others find them; with owner/name only."`
 }
 
-// Help is what `sia replay mine --help` says beneath the first line.
+// Help returns the text of `sia replay mine --help` below the first line.
 func (*replayMineCmd) Help() string {
 	return "Looks at commits that changed code and tests, newest first. Where the tests, laid over the commit's parent, " +
 		"fail, and pass with the commit, twice each, the commit is a task. What was judged is kept, so that mining goes " +
@@ -34,12 +34,12 @@ type minedReport struct {
 	Repo      string                 `json:"repo"`
 	Folder    string                 `json:"folder"`         // where tasks and runs are kept
 	Judged    int                    `json:"judged"`         // commits, this time
-	Counts    map[replay.Verdict]int `json:"counts"`         // of all commits that were ever judged
-	Passed    map[string]int         `json:"passed_over"`    // commits that were not judged this time, by why
-	Median    float64                `json:"median_seconds"` // of a commit, this time; 0: none was judged
+	Counts    map[replay.Verdict]int `json:"counts"`         // of all commits judged so far
+	Passed    map[string]int         `json:"passed_over"`    // number of commits skipped this time, by reason
+	Median    float64                `json:"median_seconds"` // time of a commit in this call; 0: none was judged
 	Tasks     int                    `json:"tasks"`
-	Missing   []string               `json:"missing"` // programs that this machine lacks, and commits would need
-	Stopped   string                 `json:"stopped"` // why it ended before the history did; empty: it did not
+	Missing   []string               `json:"missing"` // programs that commits need and this machine lacks
+	Stopped   string                 `json:"stopped"` // why it ended before the end of the history; empty: it did not
 	Again     *againReport           `json:"again,omitempty"`
 	Committed string                 `json:"committed,omitempty"` // head of the memory branch
 }
@@ -47,7 +47,7 @@ type minedReport struct {
 // againReport says which tasks still hold.
 type againReport struct {
 	Held  int               `json:"held"`
-	Gone  map[string]string `json:"gone"`  // id → what is no longer so
+	Gone  map[string]string `json:"gone"`  // id → what no longer holds
 	Stuck map[string]string `json:"stuck"` // id → why it could not be run
 }
 
@@ -156,7 +156,7 @@ func (r minedReport) show(e *cli.Env) error {
 	return nil
 }
 
-// mostFirst are the keys of counts, the most frequent first.
+// mostFirst returns the keys of counts, the most frequent first.
 func mostFirst[K cmp.Ordered](counts map[K]int) []K {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
 		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))

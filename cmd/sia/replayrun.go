@@ -27,7 +27,7 @@ type replayRunCmd struct {
 	Tasks     []string `arg:"" optional:"" help:"Tasks, by id or how that begins; default: all." placeholder:"ID"`
 }
 
-// playFlags say besides what one attempt at a task may take.
+// playFlags limit one attempt at a task.
 type playFlags struct {
 	replayFlags `embed:""`
 	Credits     float64       `help:"What one attempt may cost, or the whole loop, in credits (0.01 USD)." default:"100" min:"0" max:"1000000"`
@@ -40,10 +40,10 @@ type playedReport struct {
 	Runs     []replay.Result `json:"runs"`
 	Variants []variantReport `json:"variants"`
 	Failed   []string        `json:"failed"`         // attempts that could not be made, and why
-	Gate     string          `json:"gate,omitempty"` // what the tasks say of a changed policy
+	Gate     string          `json:"gate,omitempty"` // verdict of the gate on a changed policy
 }
 
-// variantReport is how one variant did.
+// variantReport is the result of one variant.
 type variantReport struct {
 	Variant  string  `json:"variant"`
 	Tried    int     `json:"tried"`
@@ -52,7 +52,7 @@ type variantReport struct {
 	Seconds  float64 `json:"seconds"` // of all attempts
 }
 
-// Run plays tasks. An attempt that can't be made is told, counts for nothing, and ends nothing.
+// Run plays tasks. An attempt that fails to run is reported and not counted; the others continue.
 func (c *replayRunCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *replaySource) error {
 		tasks, err := c.chosen(e, s)
@@ -90,14 +90,14 @@ func (c *replayRunCmd) Run(e *cli.Env) error {
 	})
 }
 
-// way is a way to play tasks.
+// way plays tasks in one variant.
 type way struct {
 	name   string
-	policy string // id of the policy that was changed, as it decides here; empty: none was
+	policy string // id of the changed policy in this variant; empty: no policy was changed
 	play   func(ctx context.Context, t replay.Task, seed int) (replay.Result, error)
 }
 
-// log plays a task and logs it.
+// log plays a task and appends the result to the log.
 func (w way) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *playedReport) error {
 	r, err := w.play(e.Ctx, t, seed)
 	if e.Ctx.Err() != nil {
@@ -113,7 +113,7 @@ func (w way) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *play
 	return s.folder.AppendRun(r)
 }
 
-// chosen are the tasks that the arguments name, or all.
+// chosen returns the tasks that the arguments name, or all.
 func (c *replayRunCmd) chosen(e *cli.Env, s *replaySource) (out []replay.Task, err error) {
 	all, err := s.tasks(e)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *replayRunCmd) chosen(e *cli.Env, s *replaySource) (out []replay.Task, e
 	return out, nil
 }
 
-// player makes attempts as the flags and the repository's settings say.
+// player returns a player with the flags and the repository's settings.
 func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 	server, err := c.config()
 	if err != nil {
@@ -166,10 +166,10 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 		Setup:  set.Setup, Test: set.Test, Logger: e.Logger})
 }
 
-// maxLesson bounds a file with a lesson, in bytes.
+// maxLesson is the maximum size of a file with a lesson, in bytes.
 const maxLesson = 64 << 10
 
-// ways are what the flags ask for: the whole loop, or single attempts.
+// ways returns the requested variants: the whole loop, or single attempts.
 func (c *replayRunCmd) ways(e *cli.Env, s *replaySource, p *replay.Player) (out []way, err error) {
 	if c.Loop || c.Change != "" {
 		return c.loops(e, s, p)
@@ -183,7 +183,8 @@ func (c *replayRunCmd) ways(e *cli.Env, s *replaySource, p *replay.Player) (out 
 	return out, err
 }
 
-// variants are what the flags ask for of single attempts: one for each coder. Names say what is special.
+// variants returns the requested variants of single attempts, one for each coder. Their names list the technique and
+// lessons.
 func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err error) {
 	v := replay.Variant{Technique: c.Technique}
 	var with []string
@@ -216,7 +217,7 @@ func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err err
 	return out, nil
 }
 
-// summed is how the runs did that are meant, under a name.
+// summed returns the totals, under a name, of the runs that meant selects.
 func summed(name string, runs []replay.Result, meant func(replay.Result) bool) variantReport {
 	out := variantReport{Variant: name}
 	for _, r := range runs {

@@ -16,29 +16,29 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// The check of a local run, and the app that makes it.
+// Name of the check of a local run, and of the app that creates it.
 const (
 	localCheck = "test"
 	localApp   = "local"
 )
 
-// checkResult is one run of the test command.
+// checkResult is the result of one run of the test command.
 type checkResult struct {
 	passed bool
 	log    string
-	setup  string // how setup failed; empty: it did not
+	setup  string // error of setup; empty: it succeeded
 	took   time.Duration
-	err    error // it could not be run
+	err    error // the command could not be run
 }
 
-// Lines of a log that are shown: to people, and to a model; and bytes.
+// Limits of log excerpts: lines shown to users, and lines and bytes sent to a model.
 const (
 	shownLines = 8
 	toldLines  = 60
 	toldBytes  = 6000
 )
 
-// excerptOf is a short log, indented, or what a longer one says of the failure, or its end where nothing is found.
+// excerptOf returns a short log, or the lines about the failure in a longer one, or else its end; indented.
 func excerptOf(log string, lines int) string {
 	if log = strings.TrimSpace(log); strings.Count(log, "\n") >= lines {
 		rep, err := failure.Read(context.Background(), strings.NewReader(log), failure.Options{MaxLines: lines})
@@ -59,7 +59,7 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		j, err := r.job.judge(ctx, func(dir string) error { return r.checkOut(ctx, sha, dir) })
 		return checkResult{passed: j.Resolved, log: j.Log + "\n" + j.Why, took: time.Since(began), err: err}
 	}
-	// The sandbox gives a tree to another user, so each check has one of its own.
+	// The sandbox changes the owner of a tree, so each check has its own.
 	dir, err := os.MkdirTemp(r.dir, "check-")
 	if err != nil {
 		return checkResult{err: err}
@@ -89,8 +89,8 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 	return out
 }
 
-// checkOut puts the files of a commit into a folder that is empty or not there. Contents of Git LFS are not copied: as
-// in attempts, its files are those of the commit.
+// checkOut checks a commit out into a folder that is empty or does not exist. As in attempts, files of Git LFS stay
+// pointers, as in the commit.
 func (r *localRun) checkOut(ctx context.Context, sha, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -105,12 +105,12 @@ func (r *localRun) checkOut(ctx context.Context, sha, dir string) error {
 	return nil
 }
 
-// maxCheckLog is how much of a log a check run's summary may hold, in bytes.
+// maxCheckLog is the maximum size of a log in a check run's summary, in bytes.
 // https://docs.github.com/en/rest/checks/runs#create-a-check-run
 const maxCheckLog = 60_000
 
-// watchPushes checks each commit that SIA pushes, and those that it asks about again, one after the other. A commit
-// that was replaced is checked all the same: its result is what the next attempt learns from.
+// watchPushes runs the check, one after the other, on each commit that SIA pushes and on each that SIA requests again.
+// It also checks commits that have been replaced: the next attempt learns from the result.
 func (r *localRun) watchPushes(ctx context.Context) error {
 	prefix, seq := fmt.Sprintf("sia/issue-%d-", r.issue), 0
 	for {
@@ -126,7 +126,7 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 		}
 		seq = entry.Seq
 		if entry.Kind != "check_run.rerequested" {
-			if err := r.keep(ctx, entry.SHA); err != nil && ctx.Err() == nil { // the end tries again
+			if err := r.keep(ctx, entry.SHA); err != nil && ctx.Err() == nil { // retried at the end
 				r.progress("%v", err)
 			}
 		}
@@ -136,7 +136,7 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 	}
 }
 
-// report runs the check on a commit and says there how it ended, under each name that the settings require.
+// report runs the check on a commit and reports the result there, under each name that the settings require.
 func (r *localRun) report(ctx context.Context, sha string) error {
 	names, test := r.job.settings.Checks.Required, r.job.check
 	if len(names) == 0 {
@@ -151,7 +151,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	res := r.check(ctx, sha)
-	if res.err != nil || ctx.Err() != nil { // a check that was cut off says nothing
+	if res.err != nil || ctx.Err() != nil { // a canceled check has no result
 		return errors.Join(res.err, ctx.Err())
 	}
 	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: test + " failed",
@@ -174,8 +174,8 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	return nil
 }
 
-// keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends. Where Git does
-// not write it, such as since somebody checked it out, another branch follows from then on.
+// keep updates the clone's new branch to what SIA pushed, so that nothing is lost if the process ends. If Git refuses,
+// for example since the branch has been checked out, another branch is used from then on.
 func (r *localRun) keep(ctx context.Context, sha string) error {
 	first := r.job.branch
 	err := r.fetch(ctx, sha)
@@ -191,7 +191,7 @@ func (r *localRun) keep(ctx context.Context, sha string) error {
 	return nil
 }
 
-// fetch has the branch of the result be a commit of the run.
+// fetch sets the branch of the result to a commit of the run.
 func (r *localRun) fetch(ctx context.Context, sha string) error {
 	if err := r.job.git.fetch(ctx, r.bare, "+"+sha+":refs/heads/"+r.job.branch); err != nil {
 		return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err)

@@ -36,8 +36,7 @@ type runnerTaker struct {
 	Attempts     int    `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS" min:"1"`
 }
 
-// runnerMachine configures where attempts run. It has no flag for keys of GitHub or of models, since a runner needs
-// none.
+// runnerMachine configures where attempts run. It has no flag for keys of GitHub or of models: none are needed.
 type runnerMachine struct {
 	Dir       string   `help:"Folder for git mirrors, work trees and caches." default:"${dir}/runner" env:"SIA_RUNNER_DIR" type:"path"`
 	AgentPath []string `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`

@@ -20,7 +20,7 @@ type serveCmd struct {
 // Validate returns an error for flags that no server can work with.
 func (c *serveCmd) Validate() error {
 	notify := c.notifyFlags.config()
-	notify.Summary = ""                // summaries need the app, which set-up may store later
+	notify.Summary = ""                // settings that are missing are reported later
 	roles, _ := app.ParseRoles(c.Role) // serverFlags.Validate reports the error
 	return errors.Join(c.serverFlags.Validate(), notify.Validate(), roles.CheckShared(c.database()))
 }
