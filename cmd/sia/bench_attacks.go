@@ -42,7 +42,7 @@ func (p *prey) endsEarly(ctx context.Context) (err error) {
 	return err
 }
 
-// request sends one and is how it was answered. header pairs names and values; Host among them is the host.
+// request returns the status and body of the answer. header holds pairs of names and values; Host sets the host.
 func request(ctx context.Context, c *http.Client, method, address, body string, header ...string) (int, string, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
@@ -63,7 +63,7 @@ func request(ctx context.Context, c *http.Client, method, address, body string, 
 	return resp.StatusCode, string(b), err
 }
 
-// wrongAnswer says how a request was answered that should have been answered otherwise; err is why there is no answer.
+// wrongAnswer returns an error for a request with an unexpected status, or, with err, without an answer.
 func wrongAnswer(request string, code int, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s was not answered: %w", request, err)
@@ -71,7 +71,7 @@ func wrongAnswer(request string, code int, err error) error {
 	return fmt.Errorf("%s was answered %d", request, code)
 }
 
-// silentHooks opens connections that claim large bodies: 400 send nothing, and 3 fill the room and trickle.
+// silentHooks opens connections that announce large bodies: 400 send nothing, and 3 use up the limit and send slowly.
 func (p *prey) silentHooks(ctx context.Context) error {
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -101,7 +101,7 @@ func (p *prey) silentHooks(ctx context.Context) error {
 			return err
 		}
 	}
-	select { // until those that trickle have stalled
+	select { // until the slow connections have stalled
 	case <-time.After(2500 * time.Millisecond):
 	case <-ctx.Done():
 		return ctx.Err()
@@ -115,7 +115,7 @@ func (p *prey) silentHooks(ctx context.Context) error {
 	return nil
 }
 
-// deliver sends a signed delivery and is how it was answered.
+// deliver sends a signed delivery and returns the status and the body of the answer.
 func (p *prey) deliver(ctx context.Context, event, guid, text string) (int, string, error) {
 	body := `{"zen":"` + text + `"}`
 	return request(ctx, http.DefaultClient, http.MethodPost, p.webhook(), body, "X-GitHub-Event", event,
@@ -124,8 +124,8 @@ func (p *prey) deliver(ctx context.Context, event, guid, text string) (int, stri
 
 var hiddenInput = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// signInLockout has strangers call back 300 times, and a page of theirs lead a person to the callback in the midst of
-// signing in.
+// signInLockout sends 300 sign-in callbacks of untrusted users, and one in the browser of a user who is signing in, as
+// a malicious page could.
 func (p *prey) signInLockout(ctx context.Context) error {
 	stranger := &http.Client{}
 	for i := range 300 {
@@ -135,7 +135,7 @@ func (p *prey) signInLockout(ctx context.Context) error {
 			return wrongAnswer(fmt.Sprintf("callback %d of a stranger", i), code, err)
 		}
 	}
-	jar, _ := cookiejar.New(nil) // it gives no error
+	jar, _ := cookiejar.New(nil) // never fails
 	person := &http.Client{Jar: jar}
 	_, page, err := request(ctx, person, http.MethodGet, p.pages()+"/signin/github", "", "Accept", "text/html")
 	if err != nil {
@@ -156,7 +156,7 @@ func (p *prey) signInLockout(ctx context.Context) error {
 	return nil
 }
 
-// slicedArguments is a model server that sends the arguments of a call in pieces of 4 bytes.
+// slicedArguments runs a model server that sends the arguments of a call in pieces of 4 bytes.
 func slicedArguments(ctx context.Context) error {
 	args := `{"path":"a","content":"` + strings.Repeat("x", 512<<10) + `"}`
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -185,7 +185,7 @@ func slicedArguments(ctx context.Context) error {
 	return err
 }
 
-// untidy leaves set-user-ID programs behind, also beneath folders that are too deep or shut.
+// untidy leaves set-user-ID programs behind, some below folders that are too deep or inaccessible.
 func (p *prey) untidy(ctx context.Context) error {
 	dir := filepath.Join(p.dir, "untidy")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -198,7 +198,7 @@ cp /bin/true c; chmod 4755 c`,
 	}); err != nil {
 		return err
 	}
-	for _, shut := range []string{"shut", "shut/in"} { // so that we can look, whoever we are
+	for _, shut := range []string{"shut", "shut/in"} { // so that the check works without root
 		_ = os.Chmod(filepath.Join(dir, shut), 0o700)
 	}
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -240,7 +240,7 @@ func (p *prey) wideSecret(ctx context.Context) error {
 	return nil
 }
 
-// setupLink looks at the link as a chat's preview does, and guesses as everybody can who finds a server in set-up.
+// setupLink requests the link as a chat's preview does, and makes the guesses that any user can make.
 func (p *prey) setupLink(ctx context.Context) error {
 	link := signin.NewInvitation("/setup", false, time.Now)
 	srv := httptest.NewServer(signin.Invited(link, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -263,7 +263,7 @@ func (p *prey) setupLink(ctx context.Context) error {
 			return fmt.Errorf("%s %s let a stranger in", try.method, try.path)
 		}
 	}
-	jar, _ := cookiejar.New(nil) // it gives no error
+	jar, _ := cookiejar.New(nil) // never fails
 	_, page, err := request(ctx, &http.Client{Jar: jar}, "POST", srv.URL+"/setup/enter", "token="+token, "Content-Type",
 		"application/x-www-form-urlencoded")
 	if err == nil && page != "inside" {
@@ -282,7 +282,7 @@ func (p *prey) otherNames(ctx context.Context) error {
 		"127.0.0.1.evil.test", "[::1].evil.test", "0.0.0.0:" + port, "localhost:+" + port, "localhost:", "127.1",
 		"10.0.0.7"} {
 		code, _, err := request(ctx, http.DefaultClient, http.MethodGet, "http://"+private.String()+"/", "", "Host", host)
-		if err != nil || code < 400 { // what is no name at all, the server refuses itself
+		if err != nil || code < 400 { // the HTTP server itself refuses invalid names
 			return wrongAnswer(host, code, err)
 		}
 	}
@@ -293,7 +293,7 @@ func (p *prey) otherNames(ctx context.Context) error {
 	return err
 }
 
-// hollowAnswers has GitHub answer everything with success and nothing in it.
+// hollowAnswers makes GitHub answer every request with a success status and a useless body.
 func (p *prey) hollowAnswers(ctx context.Context) error {
 	defer p.sim.ClearFaults()
 	for _, body := range []string{`{"message":"Server Error"}`, `{}`, `{"ok":true}`, `null`, `<html>Unicorn!</html>`, ``} {
@@ -326,7 +326,7 @@ func (p *prey) hollowAnswers(ctx context.Context) error {
 	return nil
 }
 
-// strangersWords comments under a task that waits for a person.
+// strangersWords comments, as an untrusted user, on a task that waits for a reviewer.
 func (p *prey) strangersWords(ctx context.Context) (err error) {
 	if p.waiting == 0 {
 		if err = p.endsEarly(ctx); err != nil {
@@ -362,7 +362,7 @@ func (p *prey) strangersWords(ctx context.Context) (err error) {
 	return err
 }
 
-// hostileReplay mines a clone with programs in every place where git and tests run some.
+// hostileReplay mines a clone that configures a program in every place where git and tests run one.
 func (p *prey) hostileReplay(ctx context.Context) error {
 	dir, canary := filepath.Join(p.dir, "hostile"), filepath.Join(p.dir, "canary")
 	run := "touch " + canary
@@ -398,7 +398,7 @@ func (p *prey) hostileReplay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(canary) // what git itself ran while the trap was laid
+	_ = os.Remove(canary) // the setup above may have run the programs
 	mine := replayMineCmd{Max: 1, Candidates: 3, Budget: preyTask, replayFlags: replayFlags{Repo: dir,
 		TestTimeout: 10 * time.Second, serverFlags: serverFlags{Dir: filepath.Join(p.dir, "mined")}}}
 	var out bytes.Buffer
@@ -411,10 +411,10 @@ func (p *prey) hostileReplay(ctx context.Context) error {
 	return nil
 }
 
-// setupProxy tries, from a command that may fetch from one host, what else the proxy might carry.
+// setupProxy tries, from a command that may fetch from one host, to send other traffic through the proxy.
 func (p *prey) setupProxy(ctx context.Context) error {
 	var heard atomic.Int32
-	hosts := make([]string, 2) // the first may be fetched from
+	hosts := make([]string, 2) // the first is allowed
 	for i := range hosts {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
@@ -444,7 +444,7 @@ func (p *prey) setupProxy(ctx context.Context) error {
 	}
 	plain := "GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"
 	var script strings.Builder
-	for _, say := range []string{ // plain words to the host that is allowed, and all others
+	for _, say := range []string{ // unencrypted traffic to the allowed host, and traffic to the other
 		"CONNECT " + hosts[0] + " HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" + plain,
 		"CONNECT " + hosts[1] + " HTTP/1.1\\r\\n\\r\\n" + plain,
 		"GET http://" + hosts[0] + "/ HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n",
@@ -468,7 +468,7 @@ func (p *prey) setupProxy(ctx context.Context) error {
 	return nil
 }
 
-// hostilePriors gives what is no priors, what nobody trusted signed, and what has another text's signature.
+// hostilePriors imports invalid, untrusted and wrongly signed priors.
 func hostilePriors(ctx context.Context) error {
 	mine, err := priors.NewKey(rand.Reader)
 	if err != nil {
@@ -497,7 +497,7 @@ func hostilePriors(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// modelsWords has a model write what GitHub would act on.
+// modelsWords makes a model write text that GitHub would act on.
 func (p *prey) modelsWords(ctx context.Context) error {
 	issue, _, err := p.decided(ctx, "Write to people")
 	if err == nil {
@@ -522,7 +522,7 @@ func (p *prey) modelsWords(ctx context.Context) error {
 	return nil
 }
 
-// guardedPaths configure what others run.
+// guardedPaths are files that configure programs of others.
 var guardedPaths = []string{".github/CODEOWNERS", ".github/workflows/ci.yml", "CODEOWNERS", "docs/CODEOWNERS",
 	".sia/config.yml", ".sia/techniques/x.md", "AGENTS.md", "web/AGENTS.md", "CLAUDE.md", ".claude/settings.json",
 	".mcp.json", ".vscode/tasks.json", ".devcontainer/devcontainer.json", ".husky/pre-commit", ".npmrc", "web/.npmrc",
@@ -539,7 +539,7 @@ func (p *prey) guardedFiles(ctx context.Context) error {
 	return err
 }
 
-// garbageMemory fills the memory branch before a task.
+// garbageMemory fills the memory branch with garbage before a task.
 func (p *prey) garbageMemory(ctx context.Context) error {
 	files := map[string]string{}
 	for _, path := range []string{"tasks/1.json", "tasks/1.md", "tasks/999999.json", "lessons/x.md", "lessons/index.json",
@@ -552,7 +552,7 @@ func (p *prey) garbageMemory(ctx context.Context) error {
 	return p.passes(ctx, "Plain after garbage")
 }
 
-// passes is an error unless an issue passes.
+// passes returns an error unless an issue passes.
 func (p *prey) passes(ctx context.Context, title string) error {
 	issue, label, err := p.decided(ctx, title)
 	if err == nil && label != render.LabelPassed {
@@ -561,7 +561,7 @@ func (p *prey) passes(ctx context.Context, title string) error {
 	return err
 }
 
-// stops ends the app and starts it again while a task goes on.
+// stops restarts the app repeatedly while a task is running.
 func (p *prey) stops(ctx context.Context) error {
 	issue, err := p.open("Plain with stops")
 	if err != nil {
@@ -576,7 +576,7 @@ func (p *prey) stops(ctx context.Context) error {
 		if err := p.restart(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
-		// What GitHub could not deliver meanwhile is found by looking.
+		// Find the deliveries that failed while the app was down.
 		if err := errors.Join(p.app.Periodic(ctx, "redeliver"), p.app.Periodic(ctx, "look")); err != nil {
 			return err
 		}
@@ -584,7 +584,7 @@ func (p *prey) stops(ctx context.Context) error {
 	return p.passedOnce(ctx, issue)
 }
 
-// damagedDatabase starts a server on databases that are none.
+// damagedDatabase starts a server on invalid databases.
 func (p *prey) damagedDatabase(ctx context.Context) error {
 	whole, err := os.ReadFile(filepath.Join(p.config.WithDefaults().Dir, "sia.db"))
 	if err != nil {

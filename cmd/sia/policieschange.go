@@ -14,15 +14,15 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 )
 
-// ofChanges is what commands work with that change policies: the server's database, GitHub, and
-// for proposals a model.
+// ofChanges holds the flags of commands that change policies: they use the server's database, GitHub and, for
+// proposals, a model.
 type ofChanges struct {
 	serverFlags `embed:""`
 	cli.Format  `embed:""`
 	By          string `help:"Your login on GitHub, for the record." placeholder:"LOGIN"`
 }
 
-// by is who gives the command, as the record has it.
+// by returns the author of the command for the record.
 func (o ofChanges) by() string {
 	if o.By == "" {
 		return "whoever runs the server"
@@ -30,7 +30,7 @@ func (o ofChanges) by() string {
 	return "@" + strings.TrimPrefix(o.By, "@")
 }
 
-// log has `sia audit` list what was done with a change.
+// log records an action on a change for `sia audit`.
 func (o ofChanges) log(e *cli.Env, s *store.Store, what string, x store.Experiment) error {
 	a := store.Act{At: s.Now(), Who: strings.TrimPrefix(o.By, "@"), What: what, Detail: x.Name + ": " + x.Change}
 	if x.Alone {
@@ -39,12 +39,12 @@ func (o ofChanges) log(e *cli.Env, s *store.Store, what string, x store.Experime
 	return s.LogAct(e.Ctx, a)
 }
 
-// with runs f with what tries changes of policies, without a model. It may be done beside a server.
+// with calls f with an evolver without a model. A server may run meanwhile.
 func (o ofChanges) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) error {
 	return o.withModels(e, o.withoutModels(), f)
 }
 
-// withModels runs f with what tries changes of policies, and with the models of a server's flags.
+// withModels calls f with an evolver and the models of a server's flags.
 func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error) (err error) {
 	if o.noDatabase() {
 		return o.noneThere()
@@ -61,12 +61,12 @@ func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, 
 	return f(evolver, kept)
 }
 
-// tell prints a change as it stands.
+// tell prints the present state of a change.
 func (o ofChanges) tell(e *cli.Env, x store.Experiment) error {
 	return o.Sayf(e, x, "%s", experimentText(e, x))
 }
 
-// experimentText is a change in a few lines.
+// experimentText returns a change in a few lines.
 func experimentText(e *cli.Env, x store.Experiment) cli.Styled {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s\n", x.Phase)
@@ -86,7 +86,7 @@ type policiesEvolveCmd struct {
 	ofChanges `embed:""`
 }
 
-// Run does what the server does once a day.
+// Run does the server's daily work on experiments.
 func (c *policiesEvolveCmd) Run(e *cli.Env) error {
 	return c.withModels(e, c.serverFlags, func(evolver *trial.Evolver, s *store.Store) error {
 		before, err := s.Experiments(e.Ctx, 0, false)
@@ -132,7 +132,7 @@ type policiesProposeCmd struct {
 	Reason    string `help:"Why, for the people who maintain the repository." required:""`
 }
 
-// Validate refuses, as wrong usage, what changes nothing.
+// Validate returns an error for an argument that is not a change.
 func (c *policiesProposeCmd) Validate() error {
 	if !strings.Contains(c.Change, "=") {
 		return fmt.Errorf("%q is no change: want a field, = and its new value, such as parameters.threshold=0.5", c.Change)
@@ -162,7 +162,7 @@ type policiesPromoteCmd struct {
 	Experiment string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
 }
 
-// Run takes a change up.
+// Run promotes a change.
 func (c *policiesPromoteCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		x, err := evolver.Promote(e.Ctx, c.Experiment, c.by())
@@ -181,7 +181,7 @@ type policiesRollbackCmd struct {
 	Experiment string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
 }
 
-// Run takes a change back.
+// Run rolls a change back.
 func (c *policiesRollbackCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		x, err := evolver.Rollback(e.Ctx, c.Experiment, c.by())
@@ -210,7 +210,7 @@ type policiesFreezeCmd struct {
 	Reason    string `help:"Why, for people." default:"a person froze it"`
 }
 
-// Run has nobody change a policy for a while.
+// Run freezes a policy for some days, or ends its freeze.
 func (c *policiesFreezeCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		r, err := knownRepository(e, s, c.Repo)
@@ -233,15 +233,15 @@ func (c *policiesFreezeCmd) Run(e *cli.Env) error {
 	})
 }
 
-// explainedExperiment is a change with everything that happened to it, as JSON.
+// explainedExperiment is a change with its complete history, as JSON.
 type explainedExperiment struct {
 	store.Experiment
 	Standing evolve.Standing         `json:"standing"`
 	Events   []store.ExperimentEvent `json:"events"`
 }
 
-// explainExperiments says what happened to changes: to the one of an id, to those of a policy, or to
-// all with an empty name. known is false when there is none of that name.
+// explainExperiments prints the history of changes: the one with an id, those of a policy, or all for an empty name.
+// known is false if no change has that name.
 func explainExperiments(e *cli.Env, s *store.Store, name string, asJSON bool) (known bool, err error) {
 	all, err := s.Experiments(e.Ctx, 0, false)
 	if err != nil {

@@ -183,8 +183,7 @@ func (c *replayRunCmd) ways(e *cli.Env, s *replaySource, p *replay.Player) (out 
 	return out, err
 }
 
-// variants returns the requested variants of single attempts, one for each coder. Their names list the technique and
-// lessons.
+// variants returns a variant of single attempts for each coder. Its name lists the technique and the lessons.
 func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err error) {
 	v := replay.Variant{Technique: c.Technique}
 	var with []string

@@ -21,8 +21,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// localRun is one issue on the way: a server of SIA's and a GitHub of its own, in this process. The check is the
-// test command, which runs in the sandbox on each commit that is pushed.
+// localRun works on one issue with its own server and its own simulated GitHub in this process. Its check is the test
+// command, which runs in the sandbox on each pushed commit.
 type localRun struct {
 	*cli.Env
 	*demoStage
@@ -31,34 +31,34 @@ type localRun struct {
 	repo      string // owner/name there
 	bare      string // its bare repository
 	commands  *agent.Commands
-	recalls   bool // earlier runs left something
+	recalls   bool // earlier runs left a memory
 	issue     int
-	in        *bufio.Reader // answers of the person
-	terminal  bool          // somebody can be asked
+	in        *bufio.Reader // answers of the user
+	terminal  bool          // a user can be asked
 	began     time.Time
-	told      string // the last line of progress
-	diagnosed int    // diagnoses that were told
-	attempt   int    // the last one that was told of
+	told      string // last line about the state of an attempt
+	diagnosed int    // number of diagnoses printed
+	attempt   int    // number of the last attempt printed
 	turns     toldTurns
-	calls     int       // of tools, by the model in all attempts, and turns of a command
-	talk      int       // turns of the model's that called none
-	cut       int       // of these, with an answer that was cut off at its length
-	asked     string    // the last question that was asked
+	calls     int       // tool calls of the model in all attempts, and turns of a command
+	talk      int       // turns of the model without a tool call
+	cut       int       // those of them with a truncated answer
+	asked     string    // last question that was answered
 	answered  time.Time // when it was answered
-	heard     int       // number of the last reply that was told
+	heard     int       // number of the last reply printed
 	quiet     quiet
 	trouble   trouble
 	baseOK    bool // the test command passes without any change
 	needless  bool // setup fails without any change, and the test command passes without it
 	telling   sync.Mutex
-	step      atomic.Pointer[string] // of the check that runs; nil: none does
-	tests     atomic.Pointer[string] // which tests SIA runs; nil: something else was told since
+	step      atomic.Pointer[string] // step of the running check; nil: none is running
+	tests     atomic.Pointer[string] // tests that SIA runs; nil: other output came since
 }
 
-// runUser is who asks, and has the repository.
+// runUser is the user who opens the issue and owns the repository.
 const runUser = "local"
 
-// start copies the commit, starts everything, and opens the issue.
+// start copies the commit, starts the servers, and prepares the check.
 func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	logger := silentLogger()
 	if c.Verbose {
@@ -67,7 +67,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	var r *localRun
 	box, err := replaySandbox(e.Ctx, logger, func() {
 		r.progress("%s", compilingStdlib)
-		if r.step.Load() != nil { // it is for a check, and not for an attempt
+		if r.step.Load() != nil { // for a check, not for an attempt
 			r.step.Store(new(compilingStdlib))
 		}
 	})
@@ -89,7 +89,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		return nil, err
 	}
 	r.recalls = known
-	// Ctrl-C ends the run, and so does that nobody reads the output. It then has the server stop.
+	// Ctrl-C, and a write to a closed pipe, end the run. The run then stops the server, which has its own context.
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
@@ -113,7 +113,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	return r, nil
 }
 
-// copyCommit makes a bare repository with the base commit as its only branch, whatever a person's git does with a push.
+// copyCommit creates a bare repository with the base commit as its only branch, whatever the user's git configuration.
 func copyCommit(ctx context.Context, j localJob, to string) error {
 	bare := localGit{to}
 	for _, args := range [][]string{{"init", "--quiet", "--bare", "--initial-branch=" + j.baseName},
@@ -149,7 +149,7 @@ func (r *localRun) play() (out runResult, err error) {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
 	}
 	base := checkResult{passed: true}
-	if r.job.judge == nil { // a replay task's tests fail then
+	if r.job.judge == nil { // the tests of a replay task are known to fail
 		base = r.checkBase()
 	}
 	if r.Ctx.Err() != nil {
@@ -194,7 +194,7 @@ func (r *localRun) play() (out runResult, err error) {
 		}
 	}()
 	task, err := r.follow(broken)
-	if err == nil && r.cmd.Memory && task.State == sia.Passed { // what was learned is committed after that
+	if err == nil && r.cmd.Memory && task.State == sia.Passed { // lessons are committed after the task has passed
 		within, cancel := context.WithTimeout(ctx, graceful)
 		if err := r.app.Engine().Idle(within); err != nil {
 			r.progress("What was learned may be committed in part: %v", err)
@@ -209,7 +209,7 @@ func (r *localRun) play() (out runResult, err error) {
 	return r.end(task)
 }
 
-// checkBase runs the check before any change, and says now and then that it runs.
+// checkBase runs the check before any change, and reports now and then that it is running.
 func (r *localRun) checkBase() checkResult {
 	ended := make(chan checkResult, 1)
 	go func() { ended <- r.check(r.Ctx, r.job.base) }()
@@ -225,7 +225,7 @@ func (r *localRun) checkBase() checkResult {
 	}
 }
 
-// noSetup says that there is no use in attempts where setup and the tests fail before any change.
+// noSetup returns the error for setup and tests that fail before any change, which makes attempts useless.
 func (r *localRun) noSetup(base checkResult) error {
 	hosts := "no host"
 	if len(r.job.hosts) > 0 {
@@ -236,8 +236,8 @@ func (r *localRun) noSetup(base checkResult) error {
 		excerptOf(base.setup, shownLines), hosts)
 }
 
-// reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it
-// for hours, as it should: nobody is at its terminal.
+// reachModel returns an error if the model is unreachable or rejects the key. The server's loop would wait for hours,
+// which makes no sense for a user at a terminal.
 func (r *localRun) reachModel() error {
 	for _, p := range r.app.Problems(r.Ctx) {
 		e := (*llm.Error)(nil)
@@ -252,11 +252,11 @@ func (r *localRun) reachModel() error {
 	return nil
 }
 
-// pace is how often a run looks how its task goes.
+// pace is the interval at which a run polls its task.
 const pace = 500 * time.Millisecond
 
-// follow tells how the task goes until it ends, waits for somebody who can't be asked, or broken says that its commits
-// can't be checked.
+// follow prints the progress of the task until it ends, until it waits for a user who can't be asked, or until broken
+// receives an error of the check.
 func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -300,10 +300,10 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 	}
 }
 
-// graceful bounds how long a stopped run may take to put its work on the branch.
+// graceful is how long a stopped run may take to put its work on the branch.
 const graceful = 20 * time.Second
 
-// stop has SIA put what was done on the branch, after Ctrl-C, or when nobody reads the output any more.
+// stop makes SIA put the work on the branch, after Ctrl-C or when nobody reads the output any more.
 func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), graceful)
 	defer cancel()
@@ -321,7 +321,7 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 		}
 		now, err := r.taskOf(ctx, r.issue)
 		if err != nil {
-			return t, nil // what is on the branch is all that there is
+			return t, nil // keep what is on the branch
 		}
 		if now.ID != "" {
 			t = now
