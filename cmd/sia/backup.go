@@ -53,8 +53,8 @@ func (b backedUp) show(e *cli.Env) error {
 		"made again.\n")
 }
 
-// madeAgain lists the folders that a server fills again automatically.
-var madeAgain = [...]string{"git", "sandbox"}
+// rebuiltFolders lists the folders that a server fills again automatically.
+var rebuiltFolders = [...]string{"git", "sandbox"}
 
 // beside returns the server's files that are not part of its database: the contents of its folder, the app's key file,
 // and the configuration file.
@@ -65,7 +65,7 @@ func (c *backupCmd) beside(database []string) (files []string, err error) {
 	}
 	for _, entry := range entries {
 		file := filepath.Join(c.Dir, entry.Name())
-		if slices.Contains(madeAgain[:], entry.Name()) || slices.Contains(database, file) {
+		if slices.Contains(rebuiltFolders[:], entry.Name()) || slices.Contains(database, file) {
 			continue
 		}
 		files = append(files, file)

@@ -35,9 +35,9 @@ import (
 
 // Resources of this machine that an attack may use.
 const (
-	abuseCPU    = 2 * time.Second // unless it ends soon after abuseWithin
-	abuseWithin = 5 * time.Second
-	abuseMemory = 100 << 20 // increase of the live heap, in bytes
+	abuseCPU     = 2 * time.Second // unless it ends soon after abuseTimeout
+	abuseTimeout = 5 * time.Second
+	abuseMemory  = 100 << 20 // increase of the live heap, in bytes
 )
 
 type benchAbuseCmd struct {
@@ -54,7 +54,7 @@ type abuse struct {
 	run         func(ctx context.Context) error
 	prepare     func() error // nil: nothing to prepare
 	// within is the time limit of an attack that is no load on this machine and whose use of resources is not judged. 0:
-	// the attack is a load and has abuseWithin.
+	// the attack is a load and has abuseTimeout.
 	within time.Duration
 }
 
@@ -81,7 +81,7 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return fmt.Errorf("what the sandbox holds can't be tried here: %w", err)
 	}
-	p := &prey{dir: dir, box: box, plant: c.plant, disk: c.Disk}
+	p := &abuseTarget{dir: dir, box: box, plant: c.plant, disk: c.Disk}
 	defer func() { err = errors.Join(err, p.shut()) }()
 	var all []abuseFigure
 	held := 0
@@ -156,7 +156,7 @@ func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 	}
 	runtime.GC()
 	before := liveHeap()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.within, abuseWithin))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.within, abuseTimeout))
 	defer cancel()
 	done := make(chan error, 1)
 	began, worked := time.Now(), processorTime()
@@ -177,7 +177,7 @@ func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 			if err != nil && !cancelled {
 				return f, err
 			}
-			f.Held = a.within > 0 || grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)
+			f.Held = a.within > 0 || grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseTimeout)
 			return f, nil
 		}
 	}
@@ -216,7 +216,7 @@ func flood(ctx context.Context, h http.Handler, count, size int, head string) er
 			defer conn.Close()
 			stop := context.AfterFunc(ctx, func() { conn.Close() })
 			defer stop()
-			_ = conn.SetDeadline(time.Now().Add(abuseWithin / 5)) // afterwards the connection only occupies memory
+			_ = conn.SetDeadline(time.Now().Add(abuseTimeout / 5)) // afterwards the connection only occupies memory
 			fmt.Fprintf(conn, "%s\r\nHost: x\r\nContent-Length: %d\r\n\r\n", head, size)
 			for sent := 0; sent < size-len(piece); sent += len(piece) { // never complete
 				if _, err := conn.Write(piece); err != nil {

@@ -22,7 +22,7 @@ func TestAbuseFindsAFault(t *testing.T) {
 	}{
 		"as it is": {nil, true},
 		"the stranger may": {func(s *demoStage) error {
-			return s.sim.SetPermission(preyRepo, preyStranger, "write")
+			return s.sim.SetPermission(targetRepo, targetStranger, "write")
 		}, false},
 		"the stage can't play": {func(*demoStage) error { return errors.New("a planted fault") }, false},
 	} {

@@ -37,7 +37,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-func (p *prey) endsEarly(ctx context.Context) (err error) {
+func (p *abuseTarget) endsEarly(ctx context.Context) (err error) {
 	p.waiting, err = p.asks(ctx, "End the tests early")
 	return err
 }
@@ -72,7 +72,7 @@ func wrongAnswer(request string, code int, err error) error {
 }
 
 // silentHooks opens connections that announce large bodies: 400 send nothing, and 3 use up the limit and send slowly.
-func (p *prey) silentHooks(ctx context.Context) error {
+func (p *abuseTarget) silentHooks(ctx context.Context) error {
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
 	full := make(chan error, 3)
@@ -116,7 +116,7 @@ func (p *prey) silentHooks(ctx context.Context) error {
 }
 
 // deliver sends a signed delivery and returns the status and the body of the answer.
-func (p *prey) deliver(ctx context.Context, event, guid, text string) (int, string, error) {
+func (p *abuseTarget) deliver(ctx context.Context, event, guid, text string) (int, string, error) {
 	body := `{"zen":"` + text + `"}`
 	return request(ctx, http.DefaultClient, http.MethodPost, p.webhook(), body, "X-GitHub-Event", event,
 		"X-GitHub-Delivery", guid, "X-Hub-Signature-256", benchtask.Sign(p.config.GitHub.WebhookSecret, []byte(body)))
@@ -126,7 +126,7 @@ var hiddenInput = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value=
 
 // signInLockout sends 300 sign-in callbacks of untrusted users, and one in the browser of a user who is signing in, as
 // a malicious page could.
-func (p *prey) signInLockout(ctx context.Context) error {
+func (p *abuseTarget) signInLockout(ctx context.Context) error {
 	stranger := &http.Client{}
 	for i := range 300 {
 		at := p.pages() + signin.CallbackPath + fmt.Sprintf("?code=x&state=%d", i)
@@ -185,8 +185,8 @@ func slicedArguments(ctx context.Context) error {
 	return err
 }
 
-// untidy leaves set-user-ID programs behind, some below folders that are too deep or inaccessible.
-func (p *prey) untidy(ctx context.Context) error {
+// setuidLeftovers leaves set-user-ID programs behind, some below folders that are too deep or inaccessible.
+func (p *abuseTarget) setuidLeftovers(ctx context.Context) error {
 	dir := filepath.Join(p.dir, "untidy")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -216,7 +216,7 @@ cp /bin/true c; chmod 4755 c`,
 	})
 }
 
-func (p *prey) wideSecret(ctx context.Context) error {
+func (p *abuseTarget) utf16Secret(ctx context.Context) error {
 	issue, err := p.open("Hide a token")
 	if err != nil {
 		return err
@@ -225,12 +225,12 @@ func (p *prey) wideSecret(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	branches, err := p.ofIssue(issue)
+	branches, err := p.branchesOfIssue(issue)
 	if err != nil {
 		return err
 	}
 	for _, b := range branches {
-		if _, err := p.sim.File(preyRepo, b, "wide.txt"); err == nil {
+		if _, err := p.sim.File(targetRepo, b, "wide.txt"); err == nil {
 			return fmt.Errorf("it was pushed to %s", b)
 		}
 	}
@@ -241,7 +241,7 @@ func (p *prey) wideSecret(ctx context.Context) error {
 }
 
 // setupLink requests the link as a chat's preview does, and makes the guesses that any user can make.
-func (p *prey) setupLink(ctx context.Context) error {
+func (p *abuseTarget) setupLink(ctx context.Context) error {
 	link := signin.NewInvitation("/setup", false, time.Now)
 	srv := httptest.NewServer(signin.Invited(link, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "inside")
@@ -272,7 +272,7 @@ func (p *prey) setupLink(ctx context.Context) error {
 	return err
 }
 
-func (p *prey) otherNames(ctx context.Context) error {
+func (p *abuseTarget) otherNames(ctx context.Context) error {
 	private := p.front.PrivateAddr()
 	if private == nil {
 		return errors.New("the operator's pages are not served")
@@ -293,8 +293,8 @@ func (p *prey) otherNames(ctx context.Context) error {
 	return err
 }
 
-// hollowAnswers makes GitHub answer every request with a success status and a useless body.
-func (p *prey) hollowAnswers(ctx context.Context) error {
+// emptyAnswers makes GitHub answer every request with a success status and a useless body.
+func (p *abuseTarget) emptyAnswers(ctx context.Context) error {
 	defer p.sim.ClearFaults()
 	for _, body := range []string{`{"message":"Server Error"}`, `{}`, `{"ok":true}`, `null`, `<html>Unicorn!</html>`, ``} {
 		p.sim.ClearFaults()
@@ -327,7 +327,7 @@ func (p *prey) hollowAnswers(ctx context.Context) error {
 }
 
 // strangersWords comments, as an untrusted user, on a task that waits for a reviewer.
-func (p *prey) strangersWords(ctx context.Context) (err error) {
+func (p *abuseTarget) strangersWords(ctx context.Context) (err error) {
 	if p.waiting == 0 {
 		if err = p.endsEarly(ctx); err != nil {
 			return err
@@ -347,7 +347,7 @@ func (p *prey) strangersWords(ctx context.Context) (err error) {
 		if before.Pull.Number != 0 && i%2 == 1 {
 			number = before.Pull.Number
 		}
-		if _, err := p.sim.Comment(preyRepo, number, preyStranger, words[i%len(words)]); err != nil {
+		if _, err := p.sim.Comment(targetRepo, number, targetStranger, words[i%len(words)]); err != nil {
 			return err
 		}
 	}
@@ -363,7 +363,7 @@ func (p *prey) strangersWords(ctx context.Context) (err error) {
 }
 
 // hostileReplay mines a clone that configures a program in every place where git and tests run one.
-func (p *prey) hostileReplay(ctx context.Context) error {
+func (p *abuseTarget) hostileReplay(ctx context.Context) error {
 	dir, canary := filepath.Join(p.dir, "hostile"), filepath.Join(p.dir, "canary")
 	run := "touch " + canary
 	files := map[string]string{".gitattributes": "* filter=x diff=x\n", "hook": "#!/bin/sh\n" + run + "\n",
@@ -399,7 +399,7 @@ func (p *prey) hostileReplay(ctx context.Context) error {
 		return err
 	}
 	_ = os.Remove(canary) // the setup above may have run the programs
-	mine := replayMineCmd{Max: 1, Candidates: 3, Budget: preyTask, replayFlags: replayFlags{Repo: dir,
+	mine := replayMineCmd{Max: 1, Candidates: 3, Budget: targetTaskTimeout, replayFlags: replayFlags{Repo: dir,
 		TestTimeout: 10 * time.Second, serverFlags: serverFlags{Dir: filepath.Join(p.dir, "mined")}}}
 	var out bytes.Buffer
 	if err := mine.Run(&cli.Env{Ctx: ctx, Out: &out, Err: io.Discard, Logger: silentLogger()}); err != nil {
@@ -412,7 +412,7 @@ func (p *prey) hostileReplay(ctx context.Context) error {
 }
 
 // setupProxy tries, from a command that may fetch from one host, to send other traffic through the proxy.
-func (p *prey) setupProxy(ctx context.Context) error {
+func (p *abuseTarget) setupProxy(ctx context.Context) error {
 	var heard atomic.Int32
 	hosts := make([]string, 2) // the first is allowed
 	for i := range hosts {
@@ -498,7 +498,7 @@ func hostilePriors(ctx context.Context) error {
 }
 
 // modelsWords makes a model write text that GitHub would act on.
-func (p *prey) modelsWords(ctx context.Context) error {
+func (p *abuseTarget) modelsWords(ctx context.Context) error {
 	issue, _, err := p.decided(ctx, "Write to people")
 	if err == nil {
 		err = p.quiet(ctx)
@@ -528,7 +528,7 @@ var guardedPaths = []string{".github/CODEOWNERS", ".github/workflows/ci.yml", "C
 	".mcp.json", ".vscode/tasks.json", ".devcontainer/devcontainer.json", ".husky/pre-commit", ".npmrc", "web/.npmrc",
 	".envrc", ".gitattributes", ".gitmodules", ".mvn/maven.config", ".cargo/config.toml", ".pre-commit-config.yaml"}
 
-func (p *prey) guardedFiles(ctx context.Context) error {
+func (p *abuseTarget) guardedFiles(ctx context.Context) error {
 	guarded := sia.DefaultSettings().Checks.Guarded()
 	for _, path := range guardedPaths {
 		if len(tamper.Find([]tamper.Change{{Path: path, Status: "added"}}, guarded)) == 0 {
@@ -540,20 +540,20 @@ func (p *prey) guardedFiles(ctx context.Context) error {
 }
 
 // garbageMemory fills the memory branch with garbage before a task.
-func (p *prey) garbageMemory(ctx context.Context) error {
+func (p *abuseTarget) garbageMemory(ctx context.Context) error {
 	files := map[string]string{}
 	for _, path := range []string{"tasks/1.json", "tasks/1.md", "tasks/999999.json", "lessons/x.md", "lessons/index.json",
 		"policies.yml", "transcripts/1/1.md", "lessons/" + strings.Repeat("n", 200) + ".md"} {
 		files[".sia/"+path] = strings.Repeat("\x00{\"[[[garbage ", 5000)
 	}
-	if _, err := p.sim.PushFiles(preyRepo, memoryBranch, demoUser, "garbage", files); err != nil {
+	if _, err := p.sim.PushFiles(targetRepo, memoryBranch, demoUser, "garbage", files); err != nil {
 		return err
 	}
 	return p.passes(ctx, "Plain after garbage")
 }
 
 // passes returns an error unless an issue passes.
-func (p *prey) passes(ctx context.Context, title string) error {
+func (p *abuseTarget) passes(ctx context.Context, title string) error {
 	issue, label, err := p.decided(ctx, title)
 	if err == nil && label != render.LabelPassed {
 		err = fmt.Errorf("#%d did not pass: it is labelled %s", issue, label)
@@ -562,7 +562,7 @@ func (p *prey) passes(ctx context.Context, title string) error {
 }
 
 // stops restarts the app repeatedly while a task is running.
-func (p *prey) stops(ctx context.Context) error {
+func (p *abuseTarget) stops(ctx context.Context) error {
 	issue, err := p.open("Plain with stops")
 	if err != nil {
 		return err
@@ -585,7 +585,7 @@ func (p *prey) stops(ctx context.Context) error {
 }
 
 // damagedDatabase starts a server on invalid databases.
-func (p *prey) damagedDatabase(ctx context.Context) error {
+func (p *abuseTarget) damagedDatabase(ctx context.Context) error {
 	whole, err := os.ReadFile(filepath.Join(p.config.WithDefaults().Dir, "sia.db"))
 	if err != nil {
 		return err

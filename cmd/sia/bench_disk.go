@@ -28,7 +28,7 @@ const smallDiskSize = 16 << 20
 const fullDiskName = "a full disk in the midst of a task"
 
 // onSmallDisk plays the attack in a child process, for which bubblewrap mounts a small disk without needing root.
-func (p *prey) onSmallDisk(ctx context.Context) error {
+func (p *abuseTarget) onSmallDisk(ctx context.Context) error {
 	dir := filepath.Join(p.dir, "small")
 	self, err := os.Executable()
 	if err = errors.Join(err, os.Mkdir(dir, 0o755)); err != nil {
@@ -71,7 +71,7 @@ func fillDisk(dir string) (free func() error, err error) {
 
 // fullDisk fills the disk that holds the database in the middle of a task, starts another task meanwhile, and then
 // frees the space.
-func (p *prey) fullDisk(ctx context.Context) error {
+func (p *abuseTarget) fullDisk(ctx context.Context) error {
 	if p.disk == "" {
 		return p.onSmallDisk(ctx)
 	}
@@ -126,7 +126,7 @@ func (p *prey) fullDisk(ctx context.Context) error {
 
 // refused sends incompressible deliveries until the disk has no room for one. A delivery that was not stored must not
 // be acknowledged.
-func (p *prey) refused(ctx context.Context) error {
+func (p *abuseTarget) refused(ctx context.Context) error {
 	noise := make([]byte, 1<<20)
 	for i := range 2 * smallDiskSize / len(noise) {
 		if _, err := io.ReadFull(rand.Reader, noise); err != nil {
@@ -144,12 +144,12 @@ func (p *prey) refused(ctx context.Context) error {
 }
 
 // passedOnce waits until a task has passed. It returns an error unless that took one attempt and one pull request.
-func (p *prey) passedOnce(ctx context.Context, issue int) error {
+func (p *abuseTarget) passedOnce(ctx context.Context, issue int) error {
 	t, err := p.until(ctx, issue, func(t sia.Task) bool { return t.State == sia.Passed })
 	if err != nil {
 		return err
 	}
-	all, err := p.sim.Issues(preyRepo)
+	all, err := p.sim.Issues(targetRepo)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	return runArgs(ctx, args, stdout, stderr)
 }
 
-// runArgs runs a command line whose command prints its own output.
+// runArgs runs a command line and prints the command's own output.
 func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var c commandLine
 	return program(&c).Run(ctx, args, stdout, stderr)
@@ -72,7 +72,7 @@ func program(c *commandLine) cli.Program {
 		Name: "sia",
 		Description: "SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. " +
 			"Only checks declare success.",
-		Commands: c, Global: &c.Global, WholeFor: []string{"completion", "man", "help", "complete"},
+		Commands: c, Global: &c.Global, NeedAll: []string{"completion", "man", "help", "complete"},
 		Options: append(valueTypes(), []kong.Option{
 			kong.Vars{"dir": defaultDir(), "version": versionLine(), "states": stateNames()}, kong.Configuration(yamlFile),
 			kong.ExplicitGroups(commandGroups),

@@ -20,7 +20,7 @@ func TestOneCommandIsReadAsAmongAll(t *testing.T) {
 	}
 	alone := 0
 	for _, want := range all.Model.Children {
-		one, err := program(&c).Alone([]string{want.Name}).Parser(io.Discard, io.Discard)
+		one, err := program(&c).ForArgs([]string{want.Name}).Parser(io.Discard, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestOneCommandIsReadAsAmongAll(t *testing.T) {
 // refused by all of them. How they are read does not differ; to read all of sia's flags for each takes long.
 func TestEveryCommandReadsAServersFile(t *testing.T) {
 	for _, command := range []string{"serve", "run", "policies"} {
-		one, err := program(&commandLine{}).Alone([]string{command}).Parser(io.Discard, io.Discard)
+		one, err := program(&commandLine{}).ForArgs([]string{command}).Parser(io.Discard, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}

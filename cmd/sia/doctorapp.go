@@ -125,8 +125,8 @@ func placeholder(host string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return host == name || strings.HasSuffix(host, "."+name) })
 }
 
-// recently is the maximum age of failed deliveries that are reported.
-const recently = 24 * time.Hour
+// failedDeliveryAge is the maximum age of failed deliveries that are reported.
+const failedDeliveryAge = 24 * time.Hour
 
 // checkDeliveries checks the results of the latest webhooks. GitHub does not reveal the secret, but SIA's answers show
 // whether it is the same.
@@ -138,7 +138,7 @@ func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 	}
 	var bad []github.DeliveryAttempt
 	for _, d := range tried {
-		if !d.OK() && time.Since(d.At) < recently {
+		if !d.OK() && time.Since(d.At) < failedDeliveryAge {
 			bad = append(bad, d)
 		}
 	}
@@ -195,7 +195,7 @@ func checkInstallations(ctx context.Context, a *github.App, self github.Self) (a
 		}
 		all = append(all, problems...)
 		if !in.Suspended {
-			all = append(all, checkOpenings(ctx, a, in)...)
+			all = append(all, checkPullRequests(ctx, a, in)...)
 		}
 	}
 	return all

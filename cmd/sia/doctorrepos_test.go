@@ -29,7 +29,7 @@ func TestDoctorLooksAtRepositories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Repo = "acme/shop"
-			all := openingProblems(c.o)
+			all := pullRequestProblems(c.o)
 			for i := range all {
 				all[i].What = "pull requests"
 			}

@@ -36,13 +36,13 @@ type doctorFinding struct {
 	Fix    string `json:"fix,omitempty"` // what to do, if not OK or weaker
 }
 
-// lookWithin bounds the check of the database, and that of GitHub, which sends more requests the more installations
+// checkTimeout bounds the check of the database, and that of GitHub, which sends more requests the more installations
 // there are. All other checks have their own timeouts.
-const lookWithin = 2 * time.Minute
+const checkTimeout = 2 * time.Minute
 
 // Run checks everything that a server needs, with the real endpoints.
 func (c *doctorServerCmd) Run(e *cli.Env) error {
-	return reportFindings(e, c.Format, c.look(e, lookWithin))
+	return reportFindings(e, c.Format, c.look(e, checkTimeout))
 }
 
 // look runs all checks; within is the timeout of each that has none of its own.
@@ -53,14 +53,14 @@ func (c *doctorServerCmd) look(e *cli.Env, within time.Duration) (all []doctorFi
 		err = config.Validate()
 	}
 	if err != nil {
-		all = append(all, misconfigured(err)...)
+		all = append(all, configFindings(err)...)
 		all = append(stored, all...) // first, since `sia setup` provides most of what is missing
 		stored = nil
 	} else {
 		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
 	}
 	all = append(all, stored...)
-	all = append(all, misspelt(os.Environ(), config.AgentEnv)...)
+	all = append(all, misspelledVariables(os.Environ(), config.AgentEnv)...)
 	role := doctorFinding{What: "role", OK: true, Detail: config.Roles.String()}
 	if len(config.Roles) > 0 {
 		role.Detail += "; other servers of the same database have the rest"
@@ -104,15 +104,15 @@ func checkTraces(ctx context.Context, c app.Config) doctorFinding {
 	return f
 }
 
-// misspelt returns a finding for each SIA_ variable that no flag reads and that resembles one that a flag reads. given
+// misspelledVariables returns a finding for each SIA_ variable that no flag reads and that resembles one that a flag reads. given
 // lists variables that commands receive, which may have any name.
-func misspelt(environ, given []string) (all []doctorFinding) {
+func misspelledVariables(environ, given []string) (all []doctorFinding) {
 	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		return nil // does not happen: the command line was parsed before
 	}
 	known := []string{runnerToken}
-	for _, flag := range everyFlag(parser.Model) {
+	for _, flag := range allFlags(parser.Model) {
 		known = append(known, flag.Envs...)
 	}
 	for _, set := range environ {
@@ -128,8 +128,8 @@ func misspelt(environ, given []string) (all []doctorFinding) {
 	return all
 }
 
-// misconfigured returns a finding for each problem of a configuration.
-func misconfigured(err error) (all []doctorFinding) {
+// configFindings returns a finding for each problem of a configuration.
+func configFindings(err error) (all []doctorFinding) {
 	for problem := range strings.Lines(err.Error()) {
 		f := doctorFinding{What: "configuration", Detail: strings.TrimSpace(problem),
 			Fix: "docs/configuration.md lists what can be set"}

@@ -31,13 +31,13 @@ func (*forgetPersonCmd) Help() string {
 		"later is stored again."
 }
 
-// aLogin matches a login of GitHub, of a managed user or of an app.
-var aLogin = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
+// loginPattern matches a login of GitHub, of a managed user or of an app.
+var loginPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
 
 // forgottenPerson is the result of erasing a person, as JSON. Fields are only added.
 type forgottenPerson struct {
 	DryRun    bool           `json:"dry_run"`
-	Logins    []string       `json:"logins"` // that the person had
+	Logins    []string       `json:"logins"` // all logins of the person
 	IDs       []int64        `json:"ids"`
 	Rows      map[string]int `json:"rows"`    // table → rows that were changed
 	Waiting   int            `json:"waiting"` // webhooks and attempts that are not processed yet

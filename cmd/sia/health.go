@@ -24,12 +24,12 @@ type healthCmd struct {
 // serverHealth is the answer of a server, as JSON.
 type serverHealth struct {
 	OK     bool   `json:"ok"`
-	Status int    `json:"status"`  // of HTTP
-	Says   string `json:"message"` // the body of the answer, a line for each problem
+	Status int    `json:"status"`  // HTTP status
+	Says   string `json:"message"` // body of the answer, a line for each problem
 }
 
-// mostHealth is the maximum number of bytes of an answer that are read.
-const mostHealth = 16 << 10
+// maxHealthBody is the maximum number of bytes of an answer that are read.
+const maxHealthBody = 16 << 10
 
 // Run sends one request. Only a status of 200 is healthy.
 func (c *healthCmd) Run(e *cli.Env) error {
@@ -55,11 +55,11 @@ func (c *healthCmd) Run(e *cli.Env) error {
 		return fmt.Errorf("ask the server: %w; is it running, and is that its --private address?", err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, mostHealth))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxHealthBody))
 	if err != nil {
 		return fmt.Errorf("ask the server: %w", err)
 	}
 	h := serverHealth{OK: resp.StatusCode == http.StatusOK, Status: resp.StatusCode,
-		Says: text.Clip(string(bytes.TrimSpace(body)), mostHealth)}
+		Says: text.Clip(string(bytes.TrimSpace(body)), maxHealthBody)}
 	return c.Report(e, h, h.OK, func() error { return e.Sayf("%s\n", h.Says) })
 }

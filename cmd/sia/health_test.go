@@ -64,7 +64,7 @@ func TestHealthOfOthers(t *testing.T) {
 	for path, code := range map[string]int{"/away": cli.ExitFailed, "/hangs": cli.ExitFailed, "/much": cli.ExitFailed} {
 		var out, errs strings.Builder
 		got := runCommand(t.Context(), []string{"health", other.URL + path, "--timeout", "200ms"}, &out, &errs)
-		if got != code || out.Len() > 2*mostHealth {
+		if got != code || out.Len() > 2*maxHealthBody {
 			t.Errorf("%s: exit %d, %d bytes: %s", path, got, out.Len(), errs.String())
 		}
 	}

@@ -50,7 +50,7 @@ const (
 func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 	o := improve.Order{Context: f.Context, Cycles: f.Cycles, Threshold: f.CritiqueThreshold}
 	if f.ContextFile != "" {
-		more, err := beginningOf(f.ContextFile)
+		more, err := readContext(f.ContextFile)
 		if err != nil {
 			return o, fmt.Errorf("--context-file: %w", err)
 		}
@@ -63,7 +63,7 @@ func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 		}
 		log := improve.Log{Name: name, Text: rep.Text}
 		if log.Text == "" {
-			if log.Text, err = endOf(name); err != nil {
+			if log.Text, err = readTail(name); err != nil {
 				return o, fmt.Errorf("--logs %s: %w", name, err)
 			}
 		} else if rep.Class != failure.Unknown {
@@ -74,14 +74,14 @@ func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 	return o, nil
 }
 
-// beginningOf returns the beginning of a text file.
-func beginningOf(name string) (string, error) {
-	b, err := beginningOfFile(name, maxContext+1)
+// readContext returns the beginning of a text file.
+func readContext(name string) (string, error) {
+	b, err := readPrefix(name, maxContext+1)
 	return text.Fit(string(b), maxContext, text.Head), err
 }
 
-// endOf returns the end of a file.
-func endOf(name string) (string, error) {
+// readTail returns the end of a file.
+func readTail(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err
@@ -137,8 +137,8 @@ func (f modelFlags) improvers(e *cli.Env) (improvers, error) {
 	return out, err
 }
 
-// notInside returns an error if this process is part of an iteration.
-func notInside(places ...string) error {
+// checkNotNested returns an error if this process is part of an iteration.
+func checkNotNested(places ...string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err

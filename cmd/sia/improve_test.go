@@ -54,7 +54,7 @@ func TestLastWords(t *testing.T) {
 		"reading\nsia: it is gone\n":                                            "it is gone",
 		"":                                                                      "it ended without a word",
 	} {
-		if got := lastWords(said); got != want {
+		if got := lastMessage(said); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}

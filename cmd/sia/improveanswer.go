@@ -66,7 +66,7 @@ type cycleEvaluation struct {
 func (a *improveAnswer) prepare(
 	e *cli.Env, m modelFlags, f improveFlags, places ...string,
 ) (models improvers, order improve.Order, err error) {
-	if err = notInside(places...); err != nil {
+	if err = checkNotNested(places...); err != nil {
 		return models, order, err
 	}
 	if models, err = m.improvers(e); err != nil {
@@ -258,12 +258,12 @@ func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) 
 		var a improveAnswer
 		p := recover()
 		if p == nil && json.Unmarshal(out.Bytes(), &a) == nil && a.Status != "" {
-			_, _ = stdout.Write(out.Bytes()) // nobody is left to report it to
+			_, _ = stdout.Write(out.Bytes()) // a write error can't be reported
 			code = min(code, cli.ExitFailed)
 			return
 		}
 		_, _ = io.Copy(stderr, &out)
-		a = improveAnswer{Status: statusFailure, Message: lastWords(said.String())}
+		a = improveAnswer{Status: statusFailure, Message: lastMessage(said.String())}
 		switch {
 		case p != nil:
 			fmt.Fprintf(stderr, "sia: panic: %v\n%s", p, debug.Stack())
@@ -282,8 +282,8 @@ func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	return runArgs(ctx, args, &out, io.MultiWriter(stderr, &said))
 }
 
-// lastWords returns the last message of a command, without the program's name.
-func lastWords(said string) string {
+// lastMessage returns the last message of a command, without the program's name.
+func lastMessage(said string) string {
 	said, _, _ = strings.Cut(strings.TrimSpace(said), "\nTry `sia ")
 	if i := strings.LastIndex(said, "sia: "); i >= 0 {
 		said = said[i+len("sia: "):]

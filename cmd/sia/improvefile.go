@@ -38,7 +38,7 @@ func (c *improveFileCmd) Run(e *cli.Env) error {
 
 // improve improves the file. It fills in the answer up to the point of failure.
 func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
-	if err := notInside(c.Path); err != nil {
+	if err := checkNotNested(c.Path); err != nil {
 		return err
 	}
 	s, err := improving.Find(c.Path)

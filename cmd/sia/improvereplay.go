@@ -18,9 +18,9 @@ import (
 
 // Timeouts of a replay.
 const (
-	buildWithin  = 20 * time.Minute
-	listWithin   = time.Minute
-	replayWithin = 6 * time.Hour
+	buildTimeout  = 20 * time.Minute
+	listTimeout   = time.Minute
+	replayTimeout = 6 * time.Hour
 )
 
 // builtCopy replays tasks with a program that is built from a copy of SIA's source, since prompts, techniques and
@@ -41,10 +41,10 @@ func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, err
 	}
 	defer os.RemoveAll(bin)
 	program := filepath.Join(bin, "sia")
-	if _, err := b.run(ctx, buildWithin, dir, "go", "build", "-buildvcs=false", "-o", program, "./cmd/sia"); err != nil {
+	if _, err := b.run(ctx, buildTimeout, dir, "go", "build", "-buildvcs=false", "-o", program, "./cmd/sia"); err != nil {
 		return nil, fmt.Errorf("build the copy: %w", err)
 	}
-	out, err := b.run(ctx, listWithin, b.root, program, "replay", "list", "--output", "json")
+	out, err := b.run(ctx, listTimeout, b.root, program, "replay", "list", "--output", "json")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == cli.ExitUsage {
 		return nil, nil
 	}
@@ -59,7 +59,7 @@ func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, err
 		return nil, nil
 	}
 	// It exits 1 if some tasks could not be played; the output has the results of the others.
-	out, ran := b.run(ctx, replayWithin, b.root, program, "replay", "run", "--loop", "--output", "json")
+	out, ran := b.run(ctx, replayTimeout, b.root, program, "replay", "run", "--loop", "--output", "json")
 	var played struct {
 		Runs []struct {
 			Task     string `json:"task"`

@@ -34,13 +34,13 @@ func (k keepFor) String() string {
 	return fmt.Sprintf("%dd", hours/24)
 }
 
-// leastDeliveries is the shortest retention time of deliveries. GitHub.com sends them again for three days
+// minKeepDeliveries is the shortest retention time of deliveries. GitHub.com sends them again for three days
 // (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
-const leastDeliveries = 3 * 24 * time.Hour
+const minKeepDeliveries = 3 * 24 * time.Hour
 
-// leastTasks is the shortest retention time of tasks that have ended. Budgets count a day, summaries count a week, and
+// minKeepTasks is the shortest retention time of tasks that have ended. Budgets count a day, summaries count a week, and
 // people comment on a pull request later.
-const leastTasks = 30 * 24 * time.Hour
+const minKeepTasks = 30 * 24 * time.Hour
 
 // retentionFlags set how long data is kept that SIA doesn't need to work.
 type retentionFlags struct {
@@ -51,22 +51,22 @@ type retentionFlags struct {
 	SignInFor time.Duration `help:"How long a sign-in to the pages lasts, 5m at least and 8h at most." default:"8h" env:"SIA_SIGN_IN_FOR" placeholder:"DURATION" group:"folded:serve"`
 }
 
-// signInLeast is the shortest lifetime of a sign-in.
-const signInLeast = 5 * time.Minute
+// minSignIn is the shortest lifetime of a sign-in.
+const minSignIn = 5 * time.Minute
 
 // check returns an error for retention times with which a webhook would be processed twice.
 func (r retentionFlags) check() error {
-	if r.KeepDeliveries != 0 && time.Duration(r.KeepDeliveries) < leastDeliveries {
+	if r.KeepDeliveries != 0 && time.Duration(r.KeepDeliveries) < minKeepDeliveries {
 		return fmt.Errorf("--keep-deliveries %s: GitHub may send a webhook again for three days, and SIA would take it for "+
 			"new; give 3d or more", r.KeepDeliveries)
 	}
-	if r.KeepTasks != 0 && time.Duration(r.KeepTasks) < leastTasks {
+	if r.KeepTasks != 0 && time.Duration(r.KeepTasks) < minKeepTasks {
 		return fmt.Errorf("--keep-tasks %s: people write again on a pull request, and SIA would not know it any more; give "+
 			"30d or more", r.KeepTasks)
 	}
-	if r.SignInFor != 0 && (r.SignInFor < signInLeast || r.SignInFor > signin.MostFor) {
+	if r.SignInFor != 0 && (r.SignInFor < minSignIn || r.SignInFor > signin.MostFor) {
 		return fmt.Errorf("--sign-in-for %s: give between %.0fm and %.0fh, which is how long GitHub's tokens of people last",
-			r.SignInFor, signInLeast.Minutes(), signin.MostFor.Hours())
+			r.SignInFor, minSignIn.Minutes(), signin.MostFor.Hours())
 	}
 	return nil
 }

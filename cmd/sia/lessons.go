@@ -29,14 +29,14 @@ type lessonsCmd struct {
 	Export  lessonsExportCmd  `cmd:"" help:"Write all lessons as JSON Lines." example:"sia lessons export --repo acme/shop"`
 }
 
-// ofRepo selects a server's database and a repository in it.
-type ofRepo struct {
+// repoDatabase selects a server's database and a repository in it.
+type repoDatabase struct {
 	openedDatabase `embed:""`
 	Repo           string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME" type:"repository"`
 }
 
 // with calls f with the database and the repository's id.
-func (o ofRepo) with(e *cli.Env, f func(s *store.Store, repo int64) error) error {
+func (o repoDatabase) with(e *cli.Env, f func(s *store.Store, repo int64) error) error {
 	return o.openedDatabase.with(e, func(s *store.Store) error {
 		repo, err := o.id(e, s)
 		if err != nil {
@@ -49,7 +49,7 @@ func (o ofRepo) with(e *cli.Env, f func(s *store.Store, repo int64) error) error
 var errNothingLearned = errors.New("nothing was learned yet; name the repository with --repo owner/name to begin")
 
 // id returns GitHub's id of the repository.
-func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
+func (o repoDatabase) id(e *cli.Env, s *store.Store) (int64, error) {
 	if o.Repo != "" {
 		return repositoryID(e, s, o.Repo)
 	}
@@ -107,8 +107,8 @@ func localUser() string {
 }
 
 type lessonsLearnCmd struct {
-	ofRepo `embed:""`
-	Text   []string `arg:"" help:"What is to be remembered."`
+	repoDatabase `embed:""`
+	Text         []string `arg:"" help:"What is to be remembered."`
 }
 
 // Validate returns an error for an empty text.
@@ -151,8 +151,8 @@ func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 }
 
 type lessonsForgetCmd struct {
-	ofRepo `embed:""`
-	Lesson []string `arg:"" help:"Its id, or words of it."`
+	repoDatabase `embed:""`
+	Lesson       []string `arg:"" help:"Its id, or words of it."`
 }
 
 // Run forgets a lesson.
@@ -181,8 +181,8 @@ func (c *lessonsForgetCmd) Run(e *cli.Env) error {
 }
 
 type lessonsShowCmd struct {
-	ofRepo `embed:""`
-	Lesson string `arg:"" help:"Its id."`
+	repoDatabase `embed:""`
+	Lesson       string `arg:"" help:"Its id."`
 }
 
 // Run shows one lesson.

@@ -32,9 +32,9 @@ func withRating(l lesson.Lesson) ratedLesson {
 }
 
 type lessonsListCmd struct {
-	ofRepo `embed:""`
-	All    bool        `help:"Archived, forgotten and merged ones too."`
-	Kind   lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery, tool or model." enum:",workaround,success,mistake,discovery,tool,model" default:"" placeholder:"TYPE"`
+	repoDatabase `embed:""`
+	All          bool        `help:"Archived, forgotten and merged ones too."`
+	Kind         lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery, tool or model." enum:",workaround,success,mistake,discovery,tool,model" default:"" placeholder:"TYPE"`
 }
 
 // Run lists lessons.
@@ -73,7 +73,7 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 			return err
 		}
 		e.Linef("\n%s", lesson.Uplift(evidence))
-		return tellWaiting(e, s, repo)
+		return printSharable(e, s, repo)
 	})
 	if errors.Is(err, errNothingLearned) && c.Output == "json" {
 		return e.JSON([]ratedLesson{})
@@ -82,8 +82,8 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 }
 
 type lessonsExportCmd struct {
-	ofRepo `embed:""`
-	File   string `arg:"" optional:"" help:"File; default: standard output." type:"path"`
+	repoDatabase `embed:""`
+	File         string `arg:"" optional:"" help:"File; default: standard output." type:"path"`
 }
 
 // Run writes every lesson of a repository, one a line.
@@ -112,8 +112,8 @@ func (c *lessonsExportCmd) Run(e *cli.Env) error {
 }
 
 type lessonsImportCmd struct {
-	ofRepo `embed:""`
-	File   string `arg:"" optional:"" help:"File; default: standard input." type:"path"`
+	repoDatabase `embed:""`
+	File         string `arg:"" optional:"" help:"File; default: standard input." type:"path"`
 }
 
 // Run imports lessons. Known lessons stay unchanged.

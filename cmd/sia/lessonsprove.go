@@ -31,8 +31,8 @@ func (*lessonsProveCmd) Help() string {
 }
 
 const (
-	fewestTasks = 2                  // minimum number of tasks of a proof
-	proofLife   = 7 * 24 * time.Hour // how long the attempts of an interrupted proof can be reused
+	minPlayedTasks    = 2                  // minimum number of tasks of a proof
+	proofResumeWindow = 7 * 24 * time.Hour // how long the attempts of an interrupted proof can be reused
 )
 
 // provedLesson is the JSON of sia lessons prove. Fields are only added.
@@ -128,9 +128,9 @@ func (c *lessonsProveCmd) fitting(e *cli.Env, s *replaySource, l lesson.Lesson) 
 			tasks = append(tasks, t.Task)
 		}
 	}
-	if len(tasks) < fewestTasks {
+	if len(tasks) < minPlayedTasks {
 		return nil, fmt.Errorf("a proof plays at least %d tasks, and %s has %d that didn't teach the lesson; look for some "+
-			"with `sia replay mine --repo %s`", fewestTasks, s.name, len(tasks), c.Repo)
+			"with `sia replay mine --repo %s`", minPlayedTasks, s.name, len(tasks), c.Repo)
 	}
 	shared := map[string]int{}
 	for _, t := range tasks {
@@ -171,7 +171,7 @@ func (c *lessonsProveCmd) prover(
 	}
 	p := &prover{e: e, source: s, player: player, tasks: tasks,
 		variants: map[bool]replay.Variant{true: told, false: untold}}
-	since := time.Now().Add(-proofLife)
+	since := time.Now().Add(-proofResumeWindow)
 	for _, ev := range before {
 		if ev.Arm == lesson.Replayed && ev.At.After(since) {
 			since = ev.At
@@ -212,7 +212,7 @@ func (p *prover) play(ctx context.Context, id string, with bool, seed uint64) (p
 		p.takenUp++
 		how = "taken up: " + how
 	}
-	p.e.Tellf("%d/%d  %s  %s  %s", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
+	p.e.Progressf("%d/%d  %s  %s  %s", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
 	return r.Resolved, nil
 }
 

@@ -174,8 +174,8 @@ func (c *lessonsUnshareCmd) Run(e *cli.Env) error {
 	})
 }
 
-// tellWaiting prints how many lessons of a repository wait for approval to be shared.
-func tellWaiting(e *cli.Env, s *store.Store, repo int64) error {
+// printSharable prints how many lessons of a repository wait for approval to be shared.
+func printSharable(e *cli.Env, s *store.Store, repo int64) error {
 	all, err := lessonTeacher(e, s).Agreements(e.Ctx)
 	if err != nil {
 		return err

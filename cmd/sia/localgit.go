@@ -19,10 +19,10 @@ import (
 // localGit reads commits of a repository on this machine with the git command.
 type localGit struct{ dir string }
 
-// namesRepository reports whether an environment variable makes git work in another repository than that of its folder.
+// selectsRepository reports whether an environment variable makes git work in another repository than that of its folder.
 // Hooks set such variables, and so do aliases in a linked work tree.
 // https://git-scm.com/docs/git#_environment_variables
-func namesRepository(variable string) bool {
+func selectsRepository(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	switch name {
 	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
@@ -39,7 +39,7 @@ func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {
 // plumb runs git with additional environment variables and standard input.
 func (g localGit) plumb(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesRepository), "LC_ALL=C") // its output is parsed
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), selectsRepository), "LC_ALL=C") // its output is parsed
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.Output()

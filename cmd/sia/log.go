@@ -41,7 +41,7 @@ func (c *logCmd) Run(e *cli.Env) error {
 			return e.Ctx.Err()
 		}
 		if err != nil {
-			fmt.Fprintf(e.Err, "sia: %s\n", cli.Words(err))
+			fmt.Fprintf(e.Err, "sia: %s\n", cli.ErrorText(err))
 			failed = cli.ErrShown
 			continue
 		}

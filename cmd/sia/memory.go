@@ -39,7 +39,7 @@ func (c *memoryShowCmd) Validate() error {
 // Run prints the file on the memory branch.
 func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
 	named := rememberedName.FindStringSubmatch(c.What)
-	issue, _ := strconv.Atoi(named[2]) // 0: there is none
+	issue, _ := strconv.Atoi(named[2]) // 0: no issue
 	m, closing, err := c.offline(e)
 	if err != nil {
 		return err

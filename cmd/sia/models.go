@@ -244,7 +244,7 @@ func (f *modelsFile) model(name string, e modelEntry) {
 	case e.KeyFile != "":
 		b, err := os.ReadFile(e.KeyFile)
 		if m.Key = strings.TrimSpace(string(b)); err != nil {
-			f.problem(at("key_file"), "the key can't be read: %s", cli.Words(err))
+			f.problem(at("key_file"), "the key can't be read: %s", cli.ErrorText(err))
 		} else if m.Key == "" {
 			f.problem(at("key_file"), "the file %s is empty", e.KeyFile)
 		}

@@ -76,8 +76,8 @@ func (c *pauseCmd) Run(e *cli.Env) error {
 	})
 }
 
-// notHalted returns an error for a scope that is not paused, which lists the scopes that are.
-func notHalted(e *cli.Env, s *store.Store, name string) error {
+// notHaltedError returns an error for a scope that is not paused, which lists the scopes that are.
+func notHaltedError(e *cli.Env, s *store.Store, name string) error {
 	halts, err := s.Halts(e.Ctx)
 	if err != nil {
 		return err

@@ -28,14 +28,14 @@ type policiesCmd struct {
 	Freeze   policiesFreezeCmd   `cmd:"" help:"Have nobody change a policy for a while." example:"sia policies freeze --repo acme/shop --days 30 recover"`
 }
 
-// ofPolicies selects policies: those that ship, and those of a server.
-type ofPolicies struct {
+// policySource selects policies: those that ship, and those of a server.
+type policySource struct {
 	openedDatabase `embed:""`
 	Repo           string `help:"Also the policies of this repository and its owner, as the server last read them: owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 }
 
 // set returns the policies that may apply. Without a repository it needs no database.
-func (o ofPolicies) set(e *cli.Env) (set *policies.Set, err error) {
+func (o policySource) set(e *cli.Env) (set *policies.Set, err error) {
 	if o.Repo == "" {
 		return policies.ShippedSet(), nil
 	}
@@ -51,7 +51,7 @@ func (o ofPolicies) set(e *cli.Env) (set *policies.Set, err error) {
 }
 
 // find returns a policy by its id or name: one that may apply, or an old version in the database.
-func (o ofPolicies) find(e *cli.Env, name string) (p policies.Policy, err error) {
+func (o policySource) find(e *cli.Env, name string) (p policies.Policy, err error) {
 	set, err := o.set(e)
 	if err != nil {
 		return p, err
@@ -78,8 +78,8 @@ func (o ofPolicies) find(e *cli.Env, name string) (p policies.Policy, err error)
 	return p, err
 }
 
-// fileOr returns the policy in a file of that name, or else the policy with that id or name.
-func (o ofPolicies) fileOr(e *cli.Env, name string) (policies.Policy, error) {
+// fileOrFind returns the policy in a file of that name, or else the policy with that id or name.
+func (o policySource) fileOrFind(e *cli.Env, name string) (policies.Policy, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		return policyFile(name)
 	}
@@ -115,7 +115,7 @@ func shownOf(p policies.Policy) shownPolicy {
 }
 
 type policiesListCmd struct {
-	ofPolicies `embed:""`
+	policySource `embed:""`
 }
 
 // Run lists policies.
@@ -144,8 +144,8 @@ func firstSentence(s string) string {
 }
 
 type policiesShowCmd struct {
-	ofPolicies `embed:""`
-	Policy     string `arg:"" help:"Its id, or its name."`
+	policySource `embed:""`
+	Policy       string `arg:"" help:"Its id, or its name."`
 }
 
 // Run prints one policy.
@@ -188,18 +188,18 @@ func (c *policiesCheckCmd) Run(e *cli.Env) error {
 }
 
 type policiesDiffCmd struct {
-	ofPolicies `embed:""`
-	Old        string `arg:"" help:"A file, or a policy's id or name."`
-	New        string `arg:"" help:"Another."`
+	policySource `embed:""`
+	Old          string `arg:"" help:"A file, or a policy's id or name."`
+	New          string `arg:"" help:"Another."`
 }
 
 // Run prints the fields in which two policies differ.
 func (c *policiesDiffCmd) Run(e *cli.Env) error {
-	old, err := c.fileOr(e, c.Old)
+	old, err := c.fileOrFind(e, c.Old)
 	if err != nil {
 		return err
 	}
-	now, err := c.fileOr(e, c.New)
+	now, err := c.fileOrFind(e, c.New)
 	if err != nil {
 		return err
 	}

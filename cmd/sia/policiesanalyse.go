@@ -18,12 +18,12 @@ type policiesAnalyseCmd struct {
 	Repo           string `help:"Only this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 }
 
-// mostAnalysed is the number of recent decisions of each type that are read.
-const mostAnalysed = 20_000
+// maxDecisions is the number of recent decisions of each type that are read.
+const maxDecisions = 20_000
 
 // analysis is the result of analysing the log, as JSON.
 type analysis struct {
-	Decisions int                `json:"decisions"` // that have a result
+	Decisions int                `json:"decisions"` // decisions with a result
 	Tasks     int                `json:"tasks"`
 	Open      int                `json:"open"` // decisions without a result
 	Options   []mine.OptionWorth `json:"options"`
@@ -39,7 +39,7 @@ func (c *policiesAnalyseCmd) Run(e *cli.Env) error {
 		}
 		var all []sia.Decision
 		for _, typ := range policies.Types() {
-			ds, err := s.DecisionsOf(e.Ctx, sia.DecisionType(typ), repo, mostAnalysed)
+			ds, err := s.DecisionsOf(e.Ctx, sia.DecisionType(typ), repo, maxDecisions)
 			if err != nil {
 				return err
 			}

@@ -14,16 +14,16 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 )
 
-// ofChanges holds the flags of commands that change policies: they use the server's database, GitHub and, for
+// policyChangeFlags holds the flags of commands that change policies: they use the server's database, GitHub and, for
 // proposals, a model.
-type ofChanges struct {
+type policyChangeFlags struct {
 	serverFlags `embed:""`
 	cli.Format  `embed:""`
 	By          string `help:"Your login on GitHub, for the record." placeholder:"LOGIN"`
 }
 
 // by returns the author of the command for the record.
-func (o ofChanges) by() string {
+func (o policyChangeFlags) by() string {
 	if o.By == "" {
 		return "whoever runs the server"
 	}
@@ -31,7 +31,7 @@ func (o ofChanges) by() string {
 }
 
 // log records an action on a change for `sia audit`.
-func (o ofChanges) log(e *cli.Env, s *store.Store, what string, x store.Experiment) error {
+func (o policyChangeFlags) log(e *cli.Env, s *store.Store, what string, x store.Experiment) error {
 	a := store.Act{At: s.Now(), Who: strings.TrimPrefix(o.By, "@"), What: what, Detail: x.Name + ": " + x.Change}
 	if x.Alone {
 		a.Repo = x.Place.ID
@@ -40,14 +40,14 @@ func (o ofChanges) log(e *cli.Env, s *store.Store, what string, x store.Experime
 }
 
 // with calls f with an evolver without a model. A server may run meanwhile.
-func (o ofChanges) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) error {
+func (o policyChangeFlags) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) error {
 	return o.withModels(e, o.withoutModels(), f)
 }
 
 // withModels calls f with an evolver and the models of a server's flags.
-func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error) (err error) {
+func (o policyChangeFlags) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error) (err error) {
 	if o.noDatabase() {
-		return o.noneThere()
+		return o.noDatabaseError()
 	}
 	c, err := s.config()
 	if err != nil {
@@ -62,7 +62,7 @@ func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, 
 }
 
 // tell prints the present state of a change.
-func (o ofChanges) tell(e *cli.Env, x store.Experiment) error {
+func (o policyChangeFlags) tell(e *cli.Env, x store.Experiment) error {
 	return o.Sayf(e, x, "%s", experimentText(e, x))
 }
 
@@ -83,7 +83,7 @@ func experimentText(e *cli.Env, x store.Experiment) cli.Styled {
 }
 
 type policiesEvolveCmd struct {
-	ofChanges `embed:""`
+	policyChangeFlags `embed:""`
 }
 
 // Run does the server's daily work on experiments.
@@ -125,11 +125,11 @@ func (c *policiesEvolveCmd) Run(e *cli.Env) error {
 }
 
 type policiesProposeCmd struct {
-	ofChanges `embed:""`
-	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
-	Policy    string `arg:"" help:"The policy's name."`
-	Change    string `arg:"" help:"The field and its new value, such as parameters.threshold=0.5; \x60sia policies show\x60 has the fields."`
-	Reason    string `help:"Why, for the people who maintain the repository." required:""`
+	policyChangeFlags `embed:""`
+	Repo              string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
+	Policy            string `arg:"" help:"The policy's name."`
+	Change            string `arg:"" help:"The field and its new value, such as parameters.threshold=0.5; \x60sia policies show\x60 has the fields."`
+	Reason            string `help:"Why, for the people who maintain the repository." required:""`
 }
 
 // Validate returns an error for an argument that is not a change.
@@ -158,8 +158,8 @@ func (c *policiesProposeCmd) Run(e *cli.Env) error {
 }
 
 type policiesPromoteCmd struct {
-	ofChanges  `embed:""`
-	Experiment string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
+	policyChangeFlags `embed:""`
+	Experiment        string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
 }
 
 // Run promotes a change.
@@ -177,8 +177,8 @@ func (c *policiesPromoteCmd) Run(e *cli.Env) error {
 }
 
 type policiesRollbackCmd struct {
-	ofChanges  `embed:""`
-	Experiment string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
+	policyChangeFlags `embed:""`
+	Experiment        string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
 }
 
 // Run rolls a change back.
@@ -202,12 +202,12 @@ func (c *policiesRollbackCmd) Run(e *cli.Env) error {
 }
 
 type policiesFreezeCmd struct {
-	ofChanges `embed:""`
-	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
-	Policy    string `arg:"" help:"The policy's name."`
-	Days      int    `help:"For so many days." default:"14" min:"1" max:"3650"`
-	Lift      bool   `help:"End the freeze."`
-	Reason    string `help:"Why, for people." default:"a person froze it"`
+	policyChangeFlags `embed:""`
+	Repo              string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
+	Policy            string `arg:"" help:"The policy's name."`
+	Days              int    `help:"For so many days." default:"14" min:"1" max:"3650"`
+	Lift              bool   `help:"End the freeze."`
+	Reason            string `help:"Why, for people." default:"a person froze it"`
 }
 
 // Run freezes a policy for some days, or ends its freeze.
@@ -271,14 +271,14 @@ func explainExperiments(e *cli.Env, s *store.Store, name string, asJSON bool) (k
 		e.Linef("No change of a policy was proposed yet. `sia policies explain TASK` explains a task's decisions.")
 	}
 	for _, x := range out {
-		if err := tellExperiment(e, x); err != nil {
+		if err := printExperiment(e, x); err != nil {
 			return true, err
 		}
 	}
 	return true, nil
 }
 
-func tellExperiment(e *cli.Env, x explainedExperiment) error {
+func printExperiment(e *cli.Env, x explainedExperiment) error {
 	if err := e.Sayf("%s", experimentText(e, x.Experiment)); err != nil {
 		return err
 	}

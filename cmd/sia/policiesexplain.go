@@ -74,7 +74,7 @@ func explainedDecisions(e *cli.Env, s *store.Store, id sia.TaskID) ([]explainedD
 				all[i].Holds = p.Selector.String()
 			}
 		}
-		all[i].Decision, all[i].Mattered = d, mattered(d, p)
+		all[i].Decision, all[i].Mattered = d, relevantValues(d, p)
 	}
 	return all, nil
 }
@@ -82,9 +82,9 @@ func explainedDecisions(e *cli.Env, s *store.Store, id sia.TaskID) ([]explainedD
 // worth is the field with the value of a solved task in credits; 0: no limit.
 const worth = "request.Value"
 
-// mattering lists the values of the context that decisions of each type depend on: the field in the log, and its name
+// contextFields lists the values of the context that decisions of each type depend on: the field in the log, and its name
 // for users.
-var mattering = map[sia.DecisionType][][2]string{
+var contextFields = map[sia.DecisionType][][2]string{
 	sia.DecideDecompose: {{"task.kind", "kind"}, {"task.complexity", "complexity"}, {"task.words", "words"},
 		{"task.code_refs", "code references"}, {"task.demands", "demands"}, {"task.order", "words of order"},
 		{"task.architecture", "architecture"}, {"steps", "steps"}, {"checkable", "can be checked here"}},
@@ -109,20 +109,20 @@ var conditions = map[string]string{"language": "language", "labels": "labels", "
 	"pattern": "pattern", "part": "part", "repository": "repository", "owner": "owner", "size": "task.words",
 	"failures": "failures"}
 
-// mattered returns the values that a decision depended on, in words: those for its type, and those that the policy's
+// relevantValues returns the values that a decision depended on, in words: those for its type, and those that the policy's
 // selector, rules and triggers name.
-func mattered(d sia.Decision, p policies.Policy) []string {
+func relevantValues(d sia.Decision, p policies.Policy) []string {
 	var context map[string]any
 	if json.Unmarshal(d.Context, &context) != nil {
 		return []string{}
 	}
-	wanted := slices.Clone(mattering[d.Type])
+	wanted := slices.Clone(contextFields[d.Type])
 	selectors := append([]policies.Selector{p.Selector}, p.Escalate().Rules.Triggers...)
 	for _, r := range p.Recover().Rules {
 		selectors = append(selectors, r.When)
 	}
 	for _, s := range selectors {
-		for _, name := range namedBy(s) {
+		for _, name := range conditionNames(s) {
 			if !slices.ContainsFunc(wanted, func(w [2]string) bool { return w[0] == conditions[name] }) {
 				wanted = append(wanted, [2]string{conditions[name], name})
 			}
@@ -141,8 +141,8 @@ func mattered(d sia.Decision, p policies.Policy) []string {
 	return out
 }
 
-// namedBy returns the names of the conditions that a selector sets, sorted.
-func namedBy(s policies.Selector) []string {
+// conditionNames returns the names of the conditions that a selector sets, sorted.
+func conditionNames(s policies.Selector) []string {
 	var set map[string]any
 	b, err := json.Marshal(s)
 	if err == nil {

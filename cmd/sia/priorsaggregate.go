@@ -21,13 +21,13 @@ type priorsAggregateCmd struct {
 	cli.Format `embed:""`
 }
 
-// mostReports is the maximum number of reports in memory; each takes about a megabyte.
-const mostReports = 1000
+// maxReports is the maximum number of reports in memory; each takes about a megabyte.
+const maxReports = 1000
 
 // Validate returns an error for more reports than fit into memory.
 func (c *priorsAggregateCmd) Validate() error {
-	if len(c.Files) > mostReports {
-		return fmt.Errorf("%d reports: at most %d are put together at once", len(c.Files), mostReports)
+	if len(c.Files) > maxReports {
+		return fmt.Errorf("%d reports: at most %d are put together at once", len(c.Files), maxReports)
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (c *priorsExportCmd) export(e *cli.Env, sharing *learn.Sharing) (store.Shar
 	}
 	r, what, err := sharing.Export(e.Ctx, key, priors.NewNoise(rand.Reader))
 	if err == nil {
-		tellShare(e, what)
+		printCounts(e, what)
 	}
 	return r, what, err
 }
@@ -101,7 +101,7 @@ func (c *priorsExportCmd) draft(e *cli.Env, sharing *learn.Sharing) error {
 	if err != nil {
 		return err
 	}
-	tellShare(e, what)
+	printCounts(e, what)
 	fmt.Fprintln(e.Err, "Nothing was kept. What follows is not signed; keep it here: each time the noise is another, and "+
 		"many of these together would tell the counts.")
 	text, err := what.Report.Text()
@@ -112,8 +112,8 @@ func (c *priorsExportCmd) draft(e *cli.Env, sharing *learn.Sharing) error {
 	return err
 }
 
-// tellShare prints the exact counts, which are not part of the report.
-func tellShare(e *cli.Env, what learn.Share) {
+// printCounts prints the exact counts, which are not part of the report.
+func printCounts(e *cli.Env, what learn.Share) {
 	fmt.Fprintf(e.Err, "counted: the first technique of %s, the first coder of %d; %d repositories agree "+
 		"(learning.share: aggregate), and of %d nothing is counted\n", text.Count(what.Techniques, "task"), what.Coders,
 		what.Repositories, what.Silent)

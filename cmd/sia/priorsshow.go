@@ -55,7 +55,7 @@ func (c *priorsShowCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		ds, err := s.DecisionsOf(e.Ctx, sia.DecideTechnique, 0, mostAnalysed)
+		ds, err := s.DecisionsOf(e.Ctx, sia.DecideTechnique, 0, maxDecisions)
 		if err != nil {
 			return err
 		}

@@ -184,7 +184,7 @@ func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 		return nil, fmt.Errorf("read tasks from the memory branch: %w", err)
 	}
 	for _, b := range append(broken, unread...) {
-		e.Tellf("left out: %s", b)
+		e.Progressf("left out: %s", b)
 	}
 	for _, t := range mined {
 		all = append(all, keptTask{t, "folder"})
@@ -225,8 +225,8 @@ func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sa
 // compilingStdlib is the message before the standard library is compiled.
 const compilingStdlib = "Go's standard library is compiled, once for this version of Go; that can take 10 minutes"
 
-// tellCompiling returns a function that prints it to standard error.
-func tellCompiling(e *cli.Env) func() { return func() { e.Tellf(compilingStdlib) } }
+// reportCompiling returns a function that prints it to standard error.
+func reportCompiling(e *cli.Env) func() { return func() { e.Progressf(compilingStdlib) } }
 
 // stdlibFolder returns the folder in which this user's runs cache compiled standard libraries; "" if there is no cache
 // folder.

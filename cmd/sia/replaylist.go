@@ -91,7 +91,7 @@ func (c *replayShowCmd) Run(e *cli.Env) error {
 		for _, part := range []struct {
 			what  string
 			lines []string
-		}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutLines(t.Task)},
+		}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutTests(t.Task)},
 			{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
 			if len(part.lines) > 0 {
 				e.Linef("\n%s\n  %s", part.what, strings.Join(part.lines, "\n  "))
@@ -104,8 +104,8 @@ func (c *replayShowCmd) Run(e *cli.Env) error {
 	})
 }
 
-// leftOutLines returns a line for each test file with the parts that are not laid over.
-func leftOutLines(t replay.Task) (lines []string) {
+// leftOutTests returns a line for each test file with the parts that are not laid over.
+func leftOutTests(t replay.Task) (lines []string) {
 	for _, p := range slices.Sorted(maps.Keys(t.LeftOut)) {
 		lines = append(lines, p+": "+strings.Join(t.LeftOut[p], ", "))
 	}

@@ -105,10 +105,10 @@ func (w way) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *play
 	}
 	if err != nil {
 		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, w.name, err))
-		e.Tellf("%s  %s  could not be tried: %v", t.ID, w.name, err)
+		e.Progressf("%s  %s  could not be tried: %v", t.ID, w.name, err)
 		return nil
 	}
-	e.Tellf("%s  %s  %s", t.ID, w.name, runText(r))
+	e.Progressf("%s  %s  %s", t.ID, w.name, runText(r))
 	out.Runs = append(out.Runs, r)
 	return s.folder.AppendRun(r)
 }
@@ -143,7 +143,7 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger, tellCompiling(e))
+	box, err := replaySandbox(e.Ctx, e.Logger, reportCompiling(e))
 	if err != nil {
 		return nil, err
 	}

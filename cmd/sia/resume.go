@@ -23,7 +23,7 @@ func (c *resumeCmd) Run(e *cli.Env) error {
 			return err
 		}
 		if !known {
-			return notHalted(e, s, name)
+			return notHaltedError(e, s, name)
 		}
 		return c.Sayf(e, halted{scope, n}, "%s is at work again: %s resumed.\n", name, text.Count(n, "task"))
 	})

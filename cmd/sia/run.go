@@ -85,11 +85,11 @@ func (c *runCmd) Run(e *cli.Env) error {
 	out, err := c.run(e)
 	if c.Output == "json" {
 		if err != nil {
-			out.Passed, out.Reason = false, cli.Words(err)
+			out.Passed, out.Reason = false, cli.ErrorText(err)
 		}
 		unread := e.JSON(out)
 		if errors.Is(unread, syscall.EPIPE) && out.Branch != "" {
-			e.Tellf("sia: nobody read the result; the change is on the branch %s", out.Branch)
+			e.Progressf("sia: nobody read the result; the change is on the branch %s", out.Branch)
 		}
 		err = errors.Join(err, unread)
 	}
@@ -159,10 +159,10 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 		words, err = io.ReadAll(io.LimitReader(stdin, maxIssueFile+1))
 	} else if statErr == nil || namesFile.MatchString(from) {
 		name = "--issue " + from
-		words, err = beginningOfFile(from, maxIssueFile+1)
+		words, err = readPrefix(from, maxIssueFile+1)
 	}
 	if err != nil && from != "-" {
-		return "", "", cli.Usage("--issue: %s", cli.Words(err))
+		return "", "", cli.Usage("--issue: %s", cli.ErrorText(err))
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("--issue: %w", err)
@@ -186,8 +186,8 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	return title, body, nil
 }
 
-// beginningOfFile returns up to most bytes of a file.
-func beginningOfFile(name string, most int64) ([]byte, error) {
+// readPrefix returns up to most bytes of a file.
+func readPrefix(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

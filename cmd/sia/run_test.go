@@ -304,14 +304,14 @@ func TestStagesLeftBehind(t *testing.T) {
 		left["another user's"] = true
 	}
 	for name := range left {
-		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*leftStage)
+		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*staleStageAge)
 		if name == "running" {
 			pid = os.Getpid()
 		}
 		if name == "young" {
 			made = now
 		}
-		mark := filepath.Join(dir, stagePID)
+		mark := filepath.Join(dir, stagePIDFile)
 		write := func() error { return os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600) }
 		if name == "pipe" {
 			write = func() error { return syscall.Mkfifo(mark, 0o600) }

@@ -27,9 +27,9 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	}
 	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts))
 	switch {
-	case key == r.asked && time.Since(r.answered) < answerWithin:
+	case key == r.lastQuestion && time.Since(r.answeredAt) < answerTimeout:
 		return false, nil // the answer is still being processed
-	case key == r.asked:
+	case key == r.lastQuestion:
 		r.progress("The answer was not understood, or changes nothing: the task still waits, so the question is asked again.")
 	}
 	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), about)
@@ -47,11 +47,11 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	case answer == "": // ask again
 		return false, nil
 	}
-	if wrong := misunderstood(t, answer); wrong != "" {
+	if wrong := answerProblem(t, answer); wrong != "" {
 		r.progress("%s", text.Capital(text.Sentence(wrong)))
 		return false, nil
 	}
-	r.asked, r.answered = key, time.Now()
+	r.lastQuestion, r.answeredAt = key, time.Now()
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
 		answer = options[i].Letter
 	}
@@ -65,19 +65,19 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 // foldTags matches the tags with which GitHub folds a part of a comment.
 var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
 
-// tellReplies prints SIA's replies to commands, such as /sia help. Its open question is asked again.
-func (r *localRun) tellReplies() {
+// printReplies prints SIA's replies to commands, such as /sia help. Its open question is asked again.
+func (r *localRun) printReplies() {
 	for _, e := range r.sim.Timeline("issue_comment.created") {
-		if e.Seq > r.heard && commentedAs(string(sia.DoReply))(e) {
-			r.heard, r.asked = e.Seq, ""
+		if e.Seq > r.lastReply && commentedAs(string(sia.DoReply))(e) {
+			r.lastReply, r.lastQuestion = e.Seq, ""
 			said := foldTags.ReplaceAllString(visible.Markdown(e.Detail), "")
 			r.progress("%s\n%s", r.Style.Bold("SIA answers:"), strings.TrimSpace(said))
 		}
 	}
 }
 
-// misunderstood returns why an answer would have no effect; "" if it may have one.
-func misunderstood(t sia.Task, answer string) string {
+// answerProblem returns why an answer would have no effect; "" if it may have one.
+func answerProblem(t sia.Task, answer string) string {
 	said, ok := command.Parse(answer, "sia")
 	switch {
 	case ok:
@@ -90,8 +90,8 @@ func misunderstood(t sia.Task, answer string) string {
 	return ""
 }
 
-// answerWithin is how long an answer may take to change the task. After that it counts as not understood.
-const answerWithin = 15 * time.Second
+// answerTimeout is how long an answer may take to change the task. After that it counts as not understood.
+const answerTimeout = 15 * time.Second
 
 // read reads a line.
 func (r *localRun) read() (string, error) {

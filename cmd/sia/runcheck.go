@@ -33,9 +33,9 @@ type checkResult struct {
 
 // Limits of log excerpts: lines shown to users, and lines and bytes sent to a model.
 const (
-	shownLines = 8
-	toldLines  = 60
-	toldBytes  = 6000
+	shownLines      = 8
+	promptLines     = 60
+	maxExcerptBytes = 6000
 )
 
 // excerptOf returns a short log, or the lines about the failure in a longer one, or else its end; indented.
@@ -46,7 +46,7 @@ func excerptOf(log string, lines int) string {
 			log = rep.Text
 		}
 	}
-	all := strings.Split(testrun.LongTail(log, toldBytes), "\n")
+	all := strings.Split(testrun.LongTail(log, maxExcerptBytes), "\n")
 	return "    " + strings.Join(all[max(0, len(all)-lines):], "\n    ")
 }
 
@@ -80,7 +80,7 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		out.passed, out.log = false, out.log+"\nNo test was run."
 		return out
 	}
-	if failed != "" && !out.passed && !r.needless {
+	if failed != "" && !out.passed && !r.setupNeedless {
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
 	}
 	if !out.passed {

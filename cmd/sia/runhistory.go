@@ -27,11 +27,11 @@ type pastRun struct {
 }
 
 const (
-	keptRuns       = 300
-	runHistorySize = 1 << 20 // bytes; a longer file is truncated
+	forecastRuns  = 300
+	maxRunHistory = 1 << 20 // bytes; a longer file is truncated
 )
 
-func runHistory() string { return filepath.Join(defaultDir(), "runs.jsonl") }
+func runHistoryPath() string { return filepath.Join(defaultDir(), "runs.jsonl") }
 
 // repoNumber identifies the clone's folder.
 func (j localJob) repoNumber() int64 {
@@ -44,7 +44,7 @@ func (j localJob) kind() string { return string(policies.Read(j.title, j.body, n
 
 // forecast prints the expected cost and duration of the run, from earlier runs on this machine.
 func (r *localRun) forecast() {
-	file, err := os.ReadFile(runHistory())
+	file, err := os.ReadFile(runHistoryPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.Logger.WarnContext(r.Ctx, "no forecast", "error", err)
 	}
@@ -56,7 +56,7 @@ func (r *localRun) forecast() {
 				Took: time.Duration(p.Seconds * float64(time.Second))})
 		}
 	}
-	f := sia.Predict(all[max(0, len(all)-keptRuns):], r.job.repoNumber(), r.job.kind())
+	f := sia.Predict(all[max(0, len(all)-forecastRuns):], r.job.repoNumber(), r.job.kind())
 	if !f.Known() {
 		r.progress("No forecast: %s", render.ForecastFrom(f))
 		return
@@ -67,7 +67,7 @@ func (r *localRun) forecast() {
 // keepRun records the cost and time of the run for later forecasts. It skips a run that was stopped, one in which the
 // model called no tool, and a replay task: they predict nothing.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
-	if r.calls == 0 || r.Ctx.Err() != nil || r.job.judge != nil {
+	if r.toolCalls == 0 || r.Ctx.Err() != nil || r.job.judge != nil {
 		return
 	}
 	line, err := json.Marshal(pastRun{Repo: r.job.repoNumber(), Kind: r.job.kind(), Credits: spent, Seconds: out.Seconds,
@@ -76,12 +76,12 @@ func (r *localRun) keepRun(out runResult, spent sia.Credits) {
 		err = os.MkdirAll(defaultDir(), 0o700)
 	}
 	how := os.O_APPEND
-	if st, statErr := os.Stat(runHistory()); statErr == nil && st.Size() > runHistorySize {
+	if st, statErr := os.Stat(runHistoryPath()); statErr == nil && st.Size() > maxRunHistory {
 		how = os.O_TRUNC
 	}
 	var file *os.File
 	if err == nil {
-		file, err = os.OpenFile(runHistory(), os.O_WRONLY|os.O_CREATE|how, 0o600)
+		file, err = os.OpenFile(runHistoryPath(), os.O_WRONLY|os.O_CREATE|how, 0o600)
 	}
 	if err == nil {
 		_, err = file.Write(append(line, '\n'))

@@ -26,33 +26,33 @@ import (
 type localRun struct {
 	*cli.Env
 	*demoStage
-	cmd       *runCmd
-	job       localJob
-	repo      string // owner/name there
-	bare      string // its bare repository
-	commands  *agent.Commands
-	recalls   bool // earlier runs left a memory
-	issue     int
-	in        *bufio.Reader // answers of the user
-	terminal  bool          // a user can be asked
-	began     time.Time
-	told      string // last line about the state of an attempt
-	diagnosed int    // number of diagnoses printed
-	attempt   int    // number of the last attempt printed
-	turns     toldTurns
-	calls     int       // tool calls of the model in all attempts, and turns of a command
-	talk      int       // turns of the model without a tool call
-	cut       int       // those of them with a truncated answer
-	asked     string    // last question that was answered
-	answered  time.Time // when it was answered
-	heard     int       // number of the last reply printed
-	quiet     quiet
-	trouble   trouble
-	baseOK    bool // the test command passes without any change
-	needless  bool // setup fails without any change, and the test command passes without it
-	telling   sync.Mutex
-	step      atomic.Pointer[string] // step of the running check; nil: none is running
-	tests     atomic.Pointer[string] // tests that SIA runs; nil: other output came since
+	cmd               *runCmd
+	job               localJob
+	repo              string // owner/name there
+	bare              string // its bare repository
+	commands          *agent.Commands
+	hasMemory         bool // earlier runs left a memory
+	issue             int
+	in                *bufio.Reader // answers of the user
+	interactive       bool          // a user can be asked
+	began             time.Time
+	lastProgress      string // last line about the state of an attempt
+	diagnosed         int    // number of diagnoses printed
+	attempt           int    // number of the last attempt printed
+	turns             printedTurns
+	toolCalls         int       // tool calls of the model in all attempts, and turns of a command
+	turnsWithoutCalls int       // turns of the model without a tool call
+	truncatedTurns    int       // those of them with a truncated answer
+	lastQuestion      string    // last question that was answered
+	answeredAt        time.Time // when it was answered
+	lastReply         int       // number of the last reply printed
+	quiet             quiet
+	trouble           trouble
+	baseOK            bool // the test command passes without any change
+	setupNeedless     bool // setup fails without any change, and the test command passes without it
+	outputMu          sync.Mutex
+	step              atomic.Pointer[string] // step of the running check; nil: none is running
+	tests             atomic.Pointer[string] // tests that SIA runs; nil: other output came since
 }
 
 // runUser is the user who opens the issue and owns the repository.
@@ -75,7 +75,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		return nil, err
 	}
 	r = &localRun{Env: e, cmd: c, job: j, repo: runUser + "/" + j.name, began: time.Now(),
-		in: bufio.NewReader(e.Stdin()), terminal: cli.Interactive(os.Stdin)}
+		in: bufio.NewReader(e.Stdin()), interactive: cli.Interactive(os.Stdin)}
 	copied, err := os.MkdirTemp("", "sia-run-")
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.recalls = known
+	r.hasMemory = known
 	// Ctrl-C, and a write to a closed pipe, end the run. The run then stops the server, which has its own context.
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
@@ -133,10 +133,10 @@ func (r *localRun) play() (out runResult, err error) {
 	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget(r.job))
 	r.progress("Check: %s (%s)", r.job.check, r.job.why)
-	if err := r.reachModel(); err != nil {
+	if err := r.checkModelReachable(); err != nil {
 		return out, err
 	}
-	if r.recalls {
+	if r.hasMemory {
 		if err := r.recall(); err != nil {
 			return out, err
 		}
@@ -159,14 +159,14 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, base.err
 	}
 	if base.setup != "" && !base.passed {
-		return out, r.noSetup(base)
+		return out, r.setupError(base)
 	}
-	r.baseOK, r.needless = base.passed, base.setup != ""
+	r.baseOK, r.setupNeedless = base.passed, base.setup != ""
 	switch {
 	case r.job.judge != nil:
 	case r.baseOK:
 		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
-		if r.needless {
+		if r.setupNeedless {
 			r.progress("Setup fails, and the check passes without it; to leave setup out, give --setup true:\n%s",
 				excerptOf(base.setup, shownLines))
 		}
@@ -177,7 +177,7 @@ func (r *localRun) play() (out runResult, err error) {
 	body := r.job.body
 	if !r.baseOK {
 		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.settings.Agent.Test,
-			excerptOf(base.log, toldLines)))
+			excerptOf(base.log, promptLines)))
 	}
 	if r.issue, err = r.sim.OpenIssue(r.repo, runUser, r.job.title, body); err != nil {
 		return out, err
@@ -195,7 +195,7 @@ func (r *localRun) play() (out runResult, err error) {
 	}()
 	task, err := r.follow(broken)
 	if err == nil && r.cmd.Memory && task.State == sia.Passed { // lessons are committed after the task has passed
-		within, cancel := context.WithTimeout(ctx, graceful)
+		within, cancel := context.WithTimeout(ctx, stopTimeout)
 		if err := r.app.Engine().Idle(within); err != nil {
 			r.progress("What was learned may be committed in part: %v", err)
 		}
@@ -220,13 +220,13 @@ func (r *localRun) checkBase() checkResult {
 		case out := <-ended:
 			return out
 		case <-tick.C:
-			r.tellQuiet(sia.Task{})
+			r.reportSilence(sia.Task{})
 		}
 	}
 }
 
-// noSetup returns the error for setup and tests that fail before any change, which makes attempts useless.
-func (r *localRun) noSetup(base checkResult) error {
+// setupError returns the error for setup and tests that fail before any change, which makes attempts useless.
+func (r *localRun) setupError(base checkResult) error {
 	hosts := "no host"
 	if len(r.job.hosts) > 0 {
 		hosts = strings.Join(r.job.hosts, ", ")
@@ -236,9 +236,9 @@ func (r *localRun) noSetup(base checkResult) error {
 		excerptOf(base.setup, shownLines), hosts)
 }
 
-// reachModel returns an error if the model is unreachable or rejects the key. The server's loop would wait for hours,
+// checkModelReachable returns an error if the model is unreachable or rejects the key. The server's loop would wait for hours,
 // which makes no sense for a user at a terminal.
-func (r *localRun) reachModel() error {
+func (r *localRun) checkModelReachable() error {
 	for _, p := range r.app.Problems(r.Ctx) {
 		e := (*llm.Error)(nil)
 		switch {
@@ -279,18 +279,18 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 		if err := r.tell(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
-		if lost, err := r.inTrouble(t); err != nil && r.Ctx.Err() == nil {
+		if lost, err := r.checkRetries(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		} else if lost {
 			return r.stop(t)
 		}
-		r.tellReplies()
-		r.tellQuiet(t)
+		r.printReplies()
+		r.reportSilence(t)
 		switch {
 		case t.State == sia.Passed || t.State == sia.Stopped:
 			return t, nil
 		case render.Waiting(t) == "" || t.State == sia.Escalated && !t.Escalation.Kind.OnIssue() && t.Escalation.Issue == 0:
-		case !r.terminal:
+		case !r.interactive:
 			return t, nil
 		default:
 			if done, err := r.ask(t); done || err != nil {
@@ -300,12 +300,12 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 	}
 }
 
-// graceful is how long a stopped run may take to put its work on the branch.
-const graceful = 20 * time.Second
+// stopTimeout is how long a stopped run may take to put its work on the branch.
+const stopTimeout = 20 * time.Second
 
 // stop makes SIA put the work on the branch, after Ctrl-C or when nobody reads the output any more.
 func (r *localRun) stop(t sia.Task) (sia.Task, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), graceful)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), stopTimeout)
 	defer cancel()
 	r.progress("Stopping; what was done is kept.")
 	if _, err := r.sim.Comment(r.repo, r.issue, runUser, "/sia stop"); err != nil {

@@ -97,7 +97,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	}
 	switch {
 	case out.Passed:
-	case t.State == sia.OnHold && t.Pause != nil && !r.terminal: // no user can resume it
+	case t.State == sia.OnHold && t.Pause != nil && !r.interactive: // no user can resume it
 		out.Reason = t.Pause.Reason
 	default:
 		out.Reason = render.Waiting(t)
@@ -107,8 +107,8 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		question = strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question)
 		out.Reason = question
 	}
-	if r.talk > 0 && r.calls == 0 && !out.Passed {
-		out.Reason = withoutCalls(r.talk, r.cut, t)
+	if r.turnsWithoutCalls > 0 && r.toolCalls == 0 && !out.Passed {
+		out.Reason = withoutCalls(r.turnsWithoutCalls, r.truncatedTurns, t)
 	}
 	if r.trouble.words != "" && !out.Passed {
 		out.Reason = r.trouble.words
@@ -192,13 +192,13 @@ func inPatch(why error, diff []byte) string {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return cli.Words(errors.Join(why, err))
+		return cli.ErrorText(errors.Join(why, err))
 	}
 	return fmt.Sprintf("%v; the change is in %s, which `git apply` takes", why, f.Name())
 }
 
-// mostDiff is the maximum size of a printed diff, in bytes.
-const mostDiff = 20_000
+// maxDiffBytes is the maximum size of a printed diff, in bytes.
+const maxDiffBytes = 20_000
 
 // show prints the result as text.
 func (r *localRun) show(out runResult) {
@@ -242,7 +242,7 @@ func (r *localRun) show(out runResult) {
 		out.Head)
 	r.progress("\nThe change is on the branch %s:\n%s", r.Style.Bold(out.Branch), strings.TrimRight(string(stat), "\n"))
 	if r.cmd.diff {
-		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, mostDiff, text.Head), "\n")))
+		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, maxDiffBytes, text.Head), "\n")))
 	}
 	r.list(out.Evidence.Shown())
 	r.progress("Look at it with `git diff %.9s %s`; with --binary that is a patch for `git apply`.", out.Base, out.Branch)

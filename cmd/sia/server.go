@@ -158,7 +158,7 @@ func withoutBOM(file []byte) []byte { return bytes.TrimPrefix(file, []byte("\ufe
 // unknown returns a key that is not a flag of these commands; "" if there is none.
 func (f fileFlags) unknown(a *kong.Application) string {
 	known := map[string]bool{keyModels: true, keyRoles: true, keyCoders: true}
-	for _, flag := range everyFlag(a) {
+	for _, flag := range allFlags(a) {
 		known[flag.Name] = true
 	}
 	for _, key := range slices.Sorted(maps.Keys(f)) {
@@ -169,8 +169,8 @@ func (f fileFlags) unknown(a *kong.Application) string {
 	return ""
 }
 
-// everyFlag returns the flags of all commands. A flag that several commands have occurs several times.
-func everyFlag(a *kong.Application) (all []*kong.Flag) {
+// allFlags returns the flags of all commands. A flag that several commands have occurs several times.
+func allFlags(a *kong.Application) (all []*kong.Flag) {
 	for _, command := range a.Leaves(false) {
 		all = append(all, slices.Concat(command.AllFlags(false)...)...)
 	}
@@ -181,7 +181,7 @@ func everyFlag(a *kong.Application) (all []*kong.Flag) {
 type fileFlags map[string]any
 
 // Validate returns an error for keys that are not a flag of any command. The parser may be that of one command only
-// (see [cli.Program.Alone]), and the file may set flags of others.
+// (see [cli.Program.ForArgs]), and the file may set flags of others.
 func (f fileFlags) Validate(a *kong.Application) error {
 	if f.unknown(a) == "" {
 		return nil
@@ -224,8 +224,8 @@ func (s serverFlags) noDatabase() bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && f.Mode().IsRegular() && f.Size() == 0
 }
 
-// noneThere returns the error for a missing database, for commands that don't create one.
-func (s serverFlags) noneThere() error {
+// noDatabaseError returns the error for a missing database, for commands that don't create one.
+func (s serverFlags) noDatabaseError() error {
 	return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve` "+
 		"(`sia run` leaves none)", s.databaseName())
 }

@@ -79,28 +79,28 @@ func (c stageConfig) wrap(h http.Handler) http.Handler {
 	})
 }
 
-// stageFolder is the prefix of a stage's folder, stagePID a file in it with its process id: at most mostPID bytes.
+// stageFolder is the prefix of a stage's folder, stagePIDFile a file in it with its process id: at most maxPIDBytes bytes.
 const (
-	stageFolder = "sia-stage-"
-	stagePID    = "pid"
-	mostPID     = 20
+	stageFolder  = "sia-stage-"
+	stagePIDFile = "pid"
+	maxPIDBytes  = 20
 )
 
-// leftStage is the minimum age of a folder that counts as left behind. Its process may run in a container and be
+// staleStageAge is the minimum age of a folder that counts as left behind. Its process may run in a container and be
 // invisible here.
-const leftStage = 24 * time.Hour
+const staleStageAge = 24 * time.Hour
 
 // sweepStages removes what killed processes left: old folders of processes that have ended. Any user can create such
 // names in the temporary folder, and replace what they refer to. So only folders that this user alone may change are
 // removed: no other user can replace them.
 func sweepStages(now time.Time, log *slog.Logger) {
-	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), stageFolder+"*", stagePID)) // the pattern is valid
+	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), stageFolder+"*", stagePIDFile)) // the pattern is valid
 	for _, mark := range marks {
 		if dir, err := os.Lstat(filepath.Dir(mark)); err != nil || !dir.IsDir() || dir.Mode().Perm() != 0o700 || !isOwn(dir) {
 			continue
 		}
 		st, err := os.Lstat(mark)
-		if err != nil || !st.Mode().IsRegular() || st.Size() > mostPID || now.Sub(st.ModTime()) < leftStage {
+		if err != nil || !st.Mode().IsRegular() || st.Size() > maxPIDBytes || now.Sub(st.ModTime()) < staleStageAge {
 			continue
 		}
 		text, err := os.ReadFile(mark)
@@ -140,7 +140,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	}
 	s.dir = dir
 	s.defers(func() error { return sandbox.RemoveAll(dir) })
-	if err := os.WriteFile(filepath.Join(dir, stagePID), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, stagePIDFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		return nil, err
 	}
 	if s.sim, err = ghsim.New(ghsim.Config{Logger: set.logger, Dir: filepath.Join(dir, "github"),

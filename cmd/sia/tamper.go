@@ -102,7 +102,7 @@ func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 	if c.Tests == "" {
 		return nil, nil //nolint:nilnil // nil: no tests requested
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger, tellCompiling(e))
+	box, err := replaySandbox(e.Ctx, e.Logger, reportCompiling(e))
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 // run runs the tests that a difference can reach.
 func (c *tamperCmd) run(e *cli.Env, looker *evidence.Looker, rep *tamperReport) error {
 	w := evidence.Wanted{Repository: c.Repo, Base: rep.Base, Head: rep.Head,
-		Begins: func(step string) { e.Tellf("%s", step) },
+		Begins: func(step string) { e.Progressf("%s", step) },
 		Open:   func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
 	start := time.Now()
 	ran, err := looker.Look(e.Ctx, w)

@@ -36,7 +36,7 @@ type openedDatabase struct {
 // with calls f with the opened database.
 func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error) {
 	if o.noDatabase() {
-		return o.noneThere()
+		return o.noDatabaseError()
 	}
 	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Warnings})
 	if err != nil {
@@ -46,7 +46,7 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	if v, err := s.Version(e.Ctx); err != nil {
 		return err
 	} else if v == 0 {
-		return o.noneThere()
+		return o.noDatabaseError()
 	}
 	return f(s)
 }

@@ -17,8 +17,8 @@ type taskOrder struct {
 	Task           string `arg:"" help:"Task id, or owner/name#issue." type:"task"`
 }
 
-// obeyedOrder is the result of an order, as JSON. Fields are only added.
-type obeyedOrder struct {
+// orderResult is the result of an order, as JSON. Fields are only added.
+type orderResult struct {
 	Task  sia.TaskID `json:"task"`
 	Issue string     `json:"issue"` // owner/name#number
 	From  sia.State  `json:"from"`
@@ -42,7 +42,7 @@ func (o taskOrder) give(e *cli.Env, fact sia.Fact) error {
 		if res.Ignored != "" {
 			return fmt.Errorf("%s is %s and stays so: %s", issue, t.State, res.Ignored)
 		}
-		return o.Sayf(e, obeyedOrder{t.ID, issue, t.State, res.Task.State, res.Why},
+		return o.Sayf(e, orderResult{t.ID, issue, t.State, res.Task.State, res.Why},
 			"%s was %s and is %s: %s\n", issue, t.State, res.Task.State, res.Why)
 	})
 }
@@ -53,8 +53,8 @@ func order(ctx context.Context, s *store.Store, t sia.Task, fact sia.Fact, now t
 		At: now, By: sia.Actor{Operator: true}, Fact: fact})
 }
 
-// byOperator returns the reason of an order in one line, for readers of the issue.
-func byOperator(did, why string) string {
+// operatorReason returns the reason of an order in one line, for readers of the issue.
+func operatorReason(did, why string) string {
 	reason := "whoever runs the server " + did
 	if why != "" {
 		reason += ": " + text.Clip(text.OneLine(why), maxReason)
@@ -72,7 +72,7 @@ type taskStopCmd struct {
 
 // Run ends a task.
 func (c *taskStopCmd) Run(e *cli.Env) error {
-	return c.give(e, sia.Stop{Reason: byOperator("stopped it", c.Reason)})
+	return c.give(e, sia.Stop{Reason: operatorReason("stopped it", c.Reason)})
 }
 
 type taskPauseCmd struct {
@@ -82,7 +82,7 @@ type taskPauseCmd struct {
 
 // Run pauses a task.
 func (c *taskPauseCmd) Run(e *cli.Env) error {
-	return c.give(e, sia.PauseAsked{Reason: byOperator("paused it", c.Reason)})
+	return c.give(e, sia.PauseAsked{Reason: operatorReason("paused it", c.Reason)})
 }
 
 type taskResumeCmd struct {

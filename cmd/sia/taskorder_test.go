@@ -35,7 +35,7 @@ func TestOrdersReachAServer(t *testing.T) {
 			t.Fatal(err, res.Ignored)
 		}
 	}
-	tell(sia.PauseAsked{Reason: byOperator("paused it", "We look at\nthe bill.")})
+	tell(sia.PauseAsked{Reason: operatorReason("paused it", "We look at\nthe bill.")})
 	s.Cut() // the order came from another process
 	s.Settle()
 	task := s.Task(issue)

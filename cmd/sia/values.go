@@ -32,7 +32,7 @@ func valueTypes() []kong.Option {
 			return fmt.Errorf("%q is no task; write it as owner/name#issue, or as the id that sia task list shows", s)
 		}),
 		cli.Checked("login", func(s string) error {
-			if aLogin.MatchString(strings.TrimPrefix(s, "@")) {
+			if loginPattern.MatchString(strings.TrimPrefix(s, "@")) {
 				return nil
 			}
 			return fmt.Errorf("%q is no login; write it as GitHub shows it, such as mia", s)

@@ -48,7 +48,7 @@ func WriteJSONLine(w io.Writer, v any) error {
 
 // Sprintf formats text for users. Each argument is printed as [Plain] returns it, unless it is [Styled].
 func Sprintf(format string, args ...any) string {
-	disarm(args)
+	makePlain(args)
 	return fmt.Sprintf(format, args...)
 }
 
@@ -61,8 +61,8 @@ func (e *Env) Sayf(format string, args ...any) error {
 // Linef prints a line as [Env.Sayf] does. Write errors are dropped: a closed pipe is reported when the command ends.
 func (e *Env) Linef(format string, args ...any) { _ = e.Sayf(format+"\n", args...) }
 
-// Tellf prints a line of progress on standard error, as [Sprintf] formats it.
-func (e *Env) Tellf(format string, args ...any) { fmt.Fprintln(e.Err, Sprintf(format, args...)) }
+// Progressf prints a line of progress on standard error, as [Sprintf] formats it.
+func (e *Env) Progressf(format string, args ...any) { fmt.Fprintln(e.Err, Sprintf(format, args...)) }
 
 // Plain returns untrusted text as it may be written to a terminal. Secrets are masked. Control characters, which could
 // control the terminal, are replaced. Invisible characters, such as bidirectional marks, are removed.
@@ -78,21 +78,21 @@ func Plain(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n")))
 }
 
-// disarm applies [Plain] to the arguments of a format, except an int, which may be a width, and [Styled].
-func disarm(args []any) {
+// makePlain applies [Plain] to the arguments of a format, except an int, which may be a width, and [Styled].
+func makePlain(args []any) {
 	for i, a := range args {
 		switch a.(type) {
-		case int, Styled, disarmed:
+		case int, Styled, plainArg:
 		default:
-			args[i] = disarmed{a}
+			args[i] = plainArg{a}
 		}
 	}
 }
 
-// disarmed is an argument of a format that is printed through [Plain] with every verb.
-type disarmed struct{ arg any }
+// plainArg is an argument of a format that is printed through [Plain] with every verb.
+type plainArg struct{ arg any }
 
-func (d disarmed) Format(s fmt.State, verb rune) {
+func (d plainArg) Format(s fmt.State, verb rune) {
 	_, _ = io.WriteString(s, Plain(fmt.Sprintf(fmt.FormatString(s, verb), d.arg)))
 }
 

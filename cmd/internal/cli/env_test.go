@@ -37,7 +37,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	var out, errs strings.Builder
 	e := &Env{Out: &out, Err: &errs}
 	e.Linef("%s %s", errors.New(token), style.Red(token))
-	e.Tellf("told %s", token)
+	e.Progressf("told %s", token)
 	w := NewTable(&out)
 	w.Rowf("%s\t%s", token, style.Bold(token))
 	w.Fieldf("name", "%s", token)

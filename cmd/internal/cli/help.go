@@ -14,8 +14,8 @@ import (
 // command follows: `group:"folded:serve"`. The help of other commands names it instead of listing the flags.
 const FoldedGroup = "folded:"
 
-// everywhere is the group of the flags that every command has. It is listed after a command's own flags.
-var everywhere = kong.Group{Key: "everywhere", Title: "Flags of every command:"}
+// globalFlags is the group of the flags that every command has. It is listed after a command's own flags.
+var globalFlags = kong.Group{Key: "everywhere", Title: "Flags of every command:"}
 
 // printHelp prints help. A command's own flags come first; folded flags are replaced by the name of the command that
 // explains them. It modifies the model, since the program ends afterwards.
@@ -33,7 +33,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		for _, f := range n.Flags {
 			switch by, folded := foldedBy(f); {
 			case n.Parent == nil:
-				f.Group = &everywhere
+				f.Group = &globalFlags
 			case folded && by == selected.Path():
 				f.Group = nil
 			case folded:

@@ -84,7 +84,7 @@ type Program struct {
 	Commands          any     // pointer to a struct for kong that embeds Global
 	Global            *Global // the embedded one
 	Options           []kong.Option
-	WholeFor          []string // commands that need the whole command line
+	NeedAll           []string // commands that need the whole command line
 }
 
 // exitPanic carries an exit code out of kong, which would end the process.
@@ -111,7 +111,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			panic(e)
 		}
 	}()
-	p = p.Alone(args)
+	p = p.ForArgs(args)
 	parser, err := p.Parser(stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
@@ -128,7 +128,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		return ExitUnread
 	}
 	if err != nil {
-		return p.wrong(stderr, misread(err), p.mistaken(err))
+		return p.wrong(stderr, usageMessage(err), p.commandOf(err))
 	}
 	logger := func(least slog.Level) *slog.Logger {
 		opts := &slog.HandlerOptions{Level: least, ReplaceAttr: withoutEmpty}
@@ -147,7 +147,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return int(code)
 		}
 		if wrong := usageError(""); errors.As(err, &wrong) {
-			return p.wrong(stderr, Words(err), p.Name+" "+kctx.Selected().Path())
+			return p.wrong(stderr, ErrorText(err), p.Name+" "+kctx.Selected().Path())
 		}
 		if ctx.Err() != nil { // an error after cancellation is not a failure
 			fmt.Fprintln(stderr, "Stopped.")
@@ -157,17 +157,17 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return ExitUnread
 		}
 		if !errors.Is(err, ErrShown) {
-			fmt.Fprintf(stderr, "%s: %s\n", p.Name, Plain(Words(err)))
+			fmt.Fprintf(stderr, "%s: %s\n", p.Name, Plain(ErrorText(err)))
 		}
 		return ExitFailed
 	}
 	return ExitDone
 }
 
-// Alone returns the program with only the command that the arguments begin with. Parsing the definitions of all
-// commands takes most of the time of a short command. Commands in WholeFor, and unknown commands, keep all.
-func (p Program) Alone(args []string) Program {
-	if len(args) == 0 || slices.Contains(p.WholeFor, args[0]) {
+// ForArgs returns the program with only the command that the arguments begin with. Parsing the definitions of all
+// commands takes most of the time of a short command. Commands in NeedAll, and unknown commands, keep all.
+func (p Program) ForArgs(args []string) Program {
+	if len(args) == 0 || slices.Contains(p.NeedAll, args[0]) {
 		return p
 	}
 	whole := reflect.ValueOf(p.Commands).Elem()
@@ -220,17 +220,17 @@ const missingArguments = `expected "<`
 // secret.
 var fromVariable = regexp.MustCompile(`\(from envar (\w+)="(?:[^"\\]|\\.)*"\)`)
 
-// misread returns the reason why a command line can't be parsed.
-func misread(err error) string {
-	said := fromVariable.ReplaceAllString(Words(err), "(from the variable $1)")
+// usageMessage returns the reason why a command line can't be parsed.
+func usageMessage(err error) string {
+	said := fromVariable.ReplaceAllString(ErrorText(err), "(from the variable $1)")
 	if names, ok := strings.CutPrefix(said, missingArguments); ok {
 		return "missing arguments: <" + strings.TrimSuffix(names, `"`)
 	}
 	return said
 }
 
-// mistaken returns the command that a wrong command line was for, or the program if that is not known.
-func (p Program) mistaken(err error) string {
+// commandOf returns the command that a wrong command line was for, or the program if that is not known.
+func (p Program) commandOf(err error) string {
 	var wrong *kong.ParseError
 	if errors.As(err, &wrong) && wrong.Context != nil {
 		if n := wrong.Context.Selected(); n != nil {

@@ -122,7 +122,7 @@ func TestWordsOfFiles(t *testing.T) {
 		{file(syscall.EIO), "open /f: input/output error"},
 		{errors.New("plain"), "plain"},
 	} {
-		if said := cli.Words(c.err); said != c.want {
+		if said := cli.ErrorText(c.err); said != c.want {
 			t.Errorf("%q, want %q", said, c.want)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Words returns the text of an error for users. Errors of the operating system about files become sentences.
-func Words(err error) string {
+// ErrorText returns the text of an error for users. Errors of the operating system about files become sentences.
+func ErrorText(err error) string {
 	said := err.Error()
 	for _, p := range pathErrors(err) {
 		if words := pathWords(p); words != "" {
@@ -38,7 +38,7 @@ func pathErrors(err error) []*fs.PathError {
 	return nil
 }
 
-// pathWords returns what is wrong with a file, and what to do; "" if the system's own message has to do.
+// pathWords returns what is wrong with a file, and what to do; "" if the system's own message is used.
 func pathWords(p *fs.PathError) string {
 	switch {
 	case errors.Is(p, fs.ErrNotExist):
