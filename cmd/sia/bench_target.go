@@ -22,7 +22,7 @@ const (
 	targetTaskTimeout = 45 * time.Second
 )
 
-// abuseTarget is the running program under attack: a simulated GitHub, malicious scripted models, and the production app with
+// abuseTarget is the program under attack: a simulated GitHub, malicious scripted models, and the production app with
 // its sandbox. The first attack that needs it starts it.
 type abuseTarget struct {
 	*demoStage

@@ -91,8 +91,8 @@ func TestDoctorOfSettingsThatDoNotWork(t *testing.T) {
 	if f := installedAgents([]string{t.TempDir(), "/nonexistent"}); f.OK || !strings.Contains(f.Detail, "/nonexistent") {
 		t.Errorf("%+v", f)
 	}
-	all := misspelledVariables([]string{"SIA_ATEMPTS=3", "SIA_MODELL=x", "SIA_MODEL=x", "SIA_REPO=given", "SIA_OPENAI_SECRET=x",
-		"HOME=/", "SIA_RUNNER_TOKEN=x"}, []string{"SIA_REPO"})
+	all := misspelledVariables([]string{"SIA_ATEMPTS=3", "SIA_MODELL=x", "SIA_MODEL=x", "SIA_REPO=given",
+		"SIA_OPENAI_SECRET=x", "HOME=/", "SIA_RUNNER_TOKEN=x"}, []string{"SIA_REPO"})
 	var said []string
 	for _, f := range all {
 		said = append(said, f.Detail+", "+f.Fix)

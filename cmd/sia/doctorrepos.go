@@ -40,8 +40,8 @@ func checkPullRequests(ctx context.Context, a *github.App, in github.Installatio
 // pullRequestProblems returns what prevents pull requests in a repository, or may prevent them.
 func pullRequestProblems(o github.Opening) (all []doctorFinding) {
 	problem := func(weaker bool, detail, fix string) {
-		all = append(all, doctorFinding{What: pullRequestFinding, OK: weaker, Weaker: weaker, Detail: o.Repo + ": " + detail,
-			Fix: fix})
+		all = append(all, doctorFinding{What: pullRequestFinding, OK: weaker, Weaker: weaker,
+			Detail: o.Repo + ": " + detail, Fix: fix})
 	}
 	if o.Archived {
 		problem(true, "it is archived, so nothing can be done there", "unarchive it, or take it out of the installation")

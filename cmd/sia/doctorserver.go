@@ -104,8 +104,8 @@ func checkTraces(ctx context.Context, c app.Config) doctorFinding {
 	return f
 }
 
-// misspelledVariables returns a finding for each SIA_ variable that no flag reads and that resembles one that a flag reads. given
-// lists variables that commands receive, which may have any name.
+// misspelledVariables returns a finding for each SIA_ variable that resembles one that a flag reads, but is read by
+// none. given lists variables that commands receive, which may have any name.
 func misspelledVariables(environ, given []string) (all []doctorFinding) {
 	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {

@@ -38,8 +38,8 @@ func (k keepFor) String() string {
 // (https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
 const minKeepDeliveries = 3 * 24 * time.Hour
 
-// minKeepTasks is the shortest retention time of tasks that have ended. Budgets count a day, summaries count a week, and
-// people comment on a pull request later.
+// minKeepTasks is the shortest retention time of tasks that have ended. Budgets count a day, summaries count a week,
+// and people comment on a pull request later.
 const minKeepTasks = 30 * 24 * time.Hour
 
 // retentionFlags set how long data is kept that SIA doesn't need to work.

@@ -19,7 +19,7 @@ import (
 // localGit reads commits of a repository on this machine with the git command.
 type localGit struct{ dir string }
 
-// selectsRepository reports whether an environment variable makes git work in another repository than that of its folder.
+// selectsRepository reports whether an environment variable makes git use another repository than that of its folder.
 // Hooks set such variables, and so do aliases in a linked work tree.
 // https://git-scm.com/docs/git#_environment_variables
 func selectsRepository(variable string) bool {

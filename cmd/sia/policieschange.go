@@ -45,7 +45,9 @@ func (o policyChangeFlags) with(e *cli.Env, f func(*trial.Evolver, *store.Store)
 }
 
 // withModels calls f with an evolver and the models of a server's flags.
-func (o policyChangeFlags) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error) (err error) {
+func (o policyChangeFlags) withModels(
+	e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error,
+) (err error) {
 	if o.noDatabase() {
 		return o.noDatabaseError()
 	}

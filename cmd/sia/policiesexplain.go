@@ -82,8 +82,8 @@ func explainedDecisions(e *cli.Env, s *store.Store, id sia.TaskID) ([]explainedD
 // worth is the field with the value of a solved task in credits; 0: no limit.
 const worth = "request.Value"
 
-// contextFields lists the values of the context that decisions of each type depend on: the field in the log, and its name
-// for users.
+// contextFields lists the values of the context that decisions of each type depend on: the field in the log, and its
+// name for users.
 var contextFields = map[sia.DecisionType][][2]string{
 	sia.DecideDecompose: {{"task.kind", "kind"}, {"task.complexity", "complexity"}, {"task.words", "words"},
 		{"task.code_refs", "code references"}, {"task.demands", "demands"}, {"task.order", "words of order"},
@@ -109,8 +109,8 @@ var conditions = map[string]string{"language": "language", "labels": "labels", "
 	"pattern": "pattern", "part": "part", "repository": "repository", "owner": "owner", "size": "task.words",
 	"failures": "failures"}
 
-// relevantValues returns the values that a decision depended on, in words: those for its type, and those that the policy's
-// selector, rules and triggers name.
+// relevantValues returns the values that a decision depended on, in words: those for its type, and those that the
+// policy's selector, rules and triggers name.
 func relevantValues(d sia.Decision, p policies.Policy) []string {
 	var context map[string]any
 	if json.Unmarshal(d.Context, &context) != nil {

@@ -170,7 +170,7 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	if len(words) <= maxIssueFile && !utf8.Valid(words) {
 		return "", "", cli.Usage("%s is not UTF-8 text", name)
 	}
-	whole := strings.TrimSpace(strings.TrimPrefix(string(words), "\ufeff")) // some editors on Windows write a byte order mark
+	whole := strings.TrimSpace(strings.TrimPrefix(string(words), "\ufeff")) // written by some editors on Windows
 	title, body, _ = strings.Cut(whole, "\n")
 	title, body = strings.TrimSpace(strings.TrimLeft(title, "# ")), strings.TrimSpace(body)
 	if len(words) > maxIssueFile || utf8.RuneCountInString(whole) > maxIssueBody {
@@ -328,7 +328,7 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 		j.hosts = found.Hosts()
 	}
 	set.Budget.Task = cmp.Or(c.Credits, set.Budget.Task)
-	set.Budget.RepoPerDay = max(set.Budget.RepoPerDay, set.Budget.Task) // the daily budget may be lower than that of this issue
+	set.Budget.RepoPerDay = max(set.Budget.RepoPerDay, set.Budget.Task) // may be lower than that of one issue
 	set.Budget.InstallationPerDay = max(set.Budget.InstallationPerDay, set.Budget.Task)
 	set.SIA.MaxApproaches = cmp.Or(c.Approaches, set.SIA.MaxApproaches)
 	set.Checks.Settle = 0 // no check is created late

@@ -236,8 +236,8 @@ func (r *localRun) setupError(base checkResult) error {
 		excerptOf(base.setup, shownLines), hosts)
 }
 
-// checkModelReachable returns an error if the model is unreachable or rejects the key. The server's loop would wait for hours,
-// which makes no sense for a user at a terminal.
+// checkModelReachable returns an error if the model is unreachable or rejects the key. The server's loop would wait for
+// hours, which makes no sense for a user at a terminal.
 func (r *localRun) checkModelReachable() error {
 	for _, p := range r.app.Problems(r.Ctx) {
 		e := (*llm.Error)(nil)

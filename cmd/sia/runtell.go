@@ -138,8 +138,8 @@ type trouble struct {
 	since time.Time
 }
 
-// checkRetries prints errors of retried effects. It reports whether retries have lasted longer than a model may take for
-// an answer, or will. The server's loop would continue for hours, which makes no sense for a user at a terminal.
+// checkRetries prints errors of retried effects. It reports whether retries have lasted longer than a model may take
+// for an answer, or will. The server's loop would continue for hours, which makes no sense for a user at a terminal.
 func (r *localRun) checkRetries(t sia.Task) (lost bool, err error) {
 	effects, err := r.app.Store.Effects(r.Ctx, t.ID)
 	if err != nil {

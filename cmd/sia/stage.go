@@ -79,7 +79,7 @@ func (c stageConfig) wrap(h http.Handler) http.Handler {
 	})
 }
 
-// stageFolder is the prefix of a stage's folder, stagePIDFile a file in it with its process id: at most maxPIDBytes bytes.
+// stageFolder is the prefix of a stage's folder. stagePIDFile in it has the process id, in maxPIDBytes bytes at most.
 const (
 	stageFolder  = "sia-stage-"
 	stagePIDFile = "pid"

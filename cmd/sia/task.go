@@ -134,7 +134,7 @@ func limited(e *cli.Env, s *store.Store, t sia.Task) (string, error) {
 type shownTask struct {
 	sia.Task
 	Waiting string `json:"waiting"`
-	Halted  string `json:"halted,omitempty"`  // pause of a repository, installation or server that holds the task; sia task show only
+	Halted  string `json:"halted,omitempty"`  // a pause that includes other tasks; sia task show only
 	Limited string `json:"limited,omitempty"` // until when GitHub's write limit holds it; sia task show only
 }
 

@@ -97,7 +97,7 @@ func (p *pastTime) UnmarshalText(b []byte) error {
 		return nil
 	}
 	for _, layout := range []string{time.DateOnly, time.DateTime, time.RFC3339} {
-		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil { //nolint:gosmopolitan // users write local time
+		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil { //nolint:gosmopolitan // local to the user
 			p.at = at
 			return nil
 		}
