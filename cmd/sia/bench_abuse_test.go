@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// An attack that gets through fails the whole command, which names it. Here somebody gave write access to the
-// stranger; without it the stranger's commands don't count.
+// A successful attack fails the whole command, which names it. Here the untrusted user has write access; without it,
+// the user's commands don't count.
 //
 //test:thorough
 func TestAbuseFindsAFault(t *testing.T) {

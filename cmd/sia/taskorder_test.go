@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// A server that runs obeys an order that is given beside it: the attempt that runs is stopped, the
-// issue says who paused it and why, and the task goes on when it is told to.
+// A running server obeys an order from another process: the running attempt is stopped, the issue names who paused it
+// and why, and the task continues when it is resumed.
 //
 //test:thorough
 func TestOrdersReachAServer(t *testing.T) {

@@ -56,12 +56,12 @@ func BenchmarkWeakened(b *testing.B) {
 type weakenEnv struct {
 	*cli.Env
 	looker *evidence.Looker
-	dir    string // where it keeps what was fetched
+	dir    string // folder for fetched packages
 }
 
 func newWeakenEnv(b *testing.B) weakenEnv {
 	b.Helper()
-	b.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")) // where Debian's Python has what Debian's packages bring
+	b.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")) // Debian's Python sees Debian's packages
 	e := &cli.Env{Ctx: b.Context(), Out: b.Output(), Logger: silentLogger()}
 	dir := b.TempDir()
 	looker, err := (&tamperCmd{Tests: dir}).looker(e)
@@ -71,7 +71,7 @@ func newWeakenEnv(b *testing.B) weakenEnv {
 	return weakenEnv{e, looker, dir}
 }
 
-// fetched lays out a local repository of Maven's as if it had been fetched for a repository.
+// fetched lays out a local Maven repository as if it had been fetched for a repository.
 func (e weakenEnv) fetched(b *testing.B, repo string) {
 	b.Helper()
 	from := filepath.Join(os.Getenv("DEPS"), "maven")
@@ -84,7 +84,7 @@ func (e weakenEnv) fetched(b *testing.B, repo string) {
 	}
 }
 
-// weaken plants the edits of an archive, each by itself.
+// weaken plants the edits of an archive, one at a time.
 func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
 	b.Helper()
 	own, _, _ := strings.Cut(string(a.Comment), "\n")
@@ -178,7 +178,7 @@ func (r weakenRepo) commit() string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// set makes the repository's files exactly these.
+// set replaces the repository's files by these.
 func (r weakenRepo) set(files map[string]string) {
 	r.b.Helper()
 	entries, err := os.ReadDir(r.dir)
