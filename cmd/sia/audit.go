@@ -38,7 +38,7 @@ func (c *auditCmd) Run(e *cli.Env) error {
 			return err
 		}
 		acts, err := s.Acts(e.Ctx, store.ActFilter{Login: strings.TrimPrefix(c.Person, "@"), Repo: repo,
-			Since: c.Since.before(time.Now()), Limit: c.Limit})
+			Since: c.Since.resolve(time.Now()), Limit: c.Limit})
 		if err != nil {
 			return err
 		}

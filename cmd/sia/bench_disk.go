@@ -75,7 +75,7 @@ func (p *abuseTarget) fullDisk(ctx context.Context) error {
 	if p.disk == "" {
 		return p.onSmallDisk(ctx)
 	}
-	if err := p.set(ctx); err != nil {
+	if err := p.start(ctx); err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(p.dir, "log"))

@@ -38,7 +38,7 @@ type abuseTarget struct {
 func (p *abuseTarget) attacks() []abuse {
 	staged := func(run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
-			if err := p.set(ctx); err != nil {
+			if err := p.start(ctx); err != nil {
 				return err
 			}
 			return run(ctx)
@@ -70,8 +70,8 @@ func (p *abuseTarget) attacks() []abuse {
 	return all
 }
 
-// set starts the stage, once.
-func (p *abuseTarget) set(ctx context.Context) error {
+// start starts the stage, once.
+func (p *abuseTarget) start(ctx context.Context) error {
 	if p.demoStage != nil {
 		return nil
 	}

@@ -77,7 +77,7 @@ func TestDoctorWithoutGitHub(t *testing.T) {
 	c := doctorServerCmd{serverFlags: serverFlags{Dir: t.TempDir(), GitHubURL: silent.URL, AppID: made.ID, AppKeyFile: key,
 		modelFlags: modelFlags{ModelURL: halfDone(t), Model: "m"}}}
 	found := map[string]bool{}
-	for _, f := range c.look(&cli.Env{Ctx: t.Context(), Logger: silentLogger()}, time.Millisecond) {
+	for _, f := range c.checkAll(&cli.Env{Ctx: t.Context(), Logger: silentLogger()}, time.Millisecond) {
 		found[f.What] = f.OK
 	}
 	if found["GitHub App"] || !found["model coder"] {

@@ -42,11 +42,11 @@ const checkTimeout = 2 * time.Minute
 
 // Run checks everything that a server needs, with the real endpoints.
 func (c *doctorServerCmd) Run(e *cli.Env) error {
-	return reportFindings(e, c.Format, c.look(e, checkTimeout))
+	return reportFindings(e, c.Format, c.checkAll(e, checkTimeout))
 }
 
-// look runs all checks; within is the timeout of each that has none of its own.
-func (c *doctorServerCmd) look(e *cli.Env, within time.Duration) (all []doctorFinding) {
+// checkAll runs all checks; within is the timeout of each that has none of its own.
+func (c *doctorServerCmd) checkAll(e *cli.Env, within time.Duration) (all []doctorFinding) {
 	config, err := c.config()
 	stored := checkStored(c.Dir, config)
 	if err == nil {
@@ -169,7 +169,7 @@ func reportFindings(e *cli.Env, format cli.Format, all []doctorFinding) error {
 // checkDatabase checks the database, and reports failed set-ups and pauses stored in it.
 func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []doctorFinding {
 	f := doctorFinding{What: "database", Detail: c.databaseName()}
-	if c.noDatabase() {
+	if c.lacksDatabase() {
 		f.OK, f.Weaker, f.Detail, f.Fix = true, true, "none yet at "+c.databaseName(), "`sia serve` makes it"
 		return []doctorFinding{f}
 	}

@@ -83,7 +83,7 @@ func (c sourceCheckout) commit(
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var entries strings.Builder
 	for _, change := range changes {
-		blob, err := c.git.plumb(ctx, nil, change.After.Text, "hash-object", "-w", "--stdin")
+		blob, err := c.git.runWith(ctx, nil, change.After.Text, "hash-object", "-w", "--stdin")
 		if err != nil {
 			return p, err
 		}

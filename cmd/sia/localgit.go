@@ -33,11 +33,11 @@ func selectsRepository(variable string) bool {
 }
 
 func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {
-	return g.plumb(ctx, nil, "", args...)
+	return g.runWith(ctx, nil, "", args...)
 }
 
-// plumb runs git with additional environment variables and standard input.
-func (g localGit) plumb(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
+// runWith runs git with additional environment variables and standard input.
+func (g localGit) runWith(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), selectsRepository), "LC_ALL=C") // its output is parsed
 	cmd.Env = append(cmd.Env, env...)

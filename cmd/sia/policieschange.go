@@ -48,7 +48,7 @@ func (o policyChangeFlags) with(e *cli.Env, f func(*trial.Evolver, *store.Store)
 func (o policyChangeFlags) withModels(
 	e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error,
 ) (err error) {
-	if o.noDatabase() {
+	if o.lacksDatabase() {
 		return o.noDatabaseError()
 	}
 	c, err := s.config()

@@ -51,7 +51,7 @@ func policyChange(s string) (policy string, m policies.Mutation, err error) {
 }
 
 // loops returns the whole loop with the present policies and, if requested, with changed ones.
-func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]way, error) {
+func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]playMode, error) {
 	set, err := s.policies(e)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]w
 	if err != nil {
 		return nil, err
 	}
-	loop := func(name, policy string, set *policies.Set) way {
+	loop := func(name, policy string, set *policies.Set) playMode {
 		l := taskLoop{env: *e, models: server.Models, free: server.Free, settings: s.settings, policies: set,
 			flags: c.playFlags}
 		l.env.Out, l.env.Err = io.Discard, io.Discard // only a line for each task is printed
@@ -69,10 +69,10 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]w
 			r.Policies, r.Models = l.ids(), l.asked()
 			return r, err
 		}
-		return way{name: name, policy: policy, play: play}
+		return playMode{name: name, policy: policy, play: play}
 	}
 	if c.Change == "" {
-		return []way{loop(loopName, "", set)}, nil
+		return []playMode{loop(loopName, "", set)}, nil
 	}
 	name, change, err := policyChange(c.Change)
 	if err != nil {
@@ -86,17 +86,17 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]w
 	if err != nil {
 		return nil, fmt.Errorf("--change: %w", err)
 	}
-	return []way{loop(loopName, was.ID(), set),
+	return []playMode{loop(loopName, was.ID(), set),
 		loop(loopName+" + "+c.Change, now.ID(), set.Instead(was.ID(), policies.Repository, now))}, nil
 }
 
 // judged returns the verdict of the gate for changed policies on the tasks that were played with both.
-func judged(ways []way, runs []replay.Result) (string, error) {
+func judged(modes []playMode, runs []replay.Result) (string, error) {
 	gate, err := evolve.NewGate(1)
 	if err != nil {
 		return "", err
 	}
-	won, lost := replay.Duels(runs, ways[0].policy, ways[1].policy)
+	won, lost := replay.Duels(runs, modes[0].policy, modes[1].policy)
 	for range won {
 		gate.Add(true, false)
 	}

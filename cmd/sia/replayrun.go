@@ -63,26 +63,26 @@ func (c *replayRunCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		ways, err := c.ways(e, s, p)
+		modes, err := c.modes(e, s, p)
 		if err != nil {
 			return err
 		}
 		out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
 		for _, t := range tasks {
-			for _, w := range ways {
+			for _, m := range modes {
 				for seed := 1; seed <= c.Seeds; seed++ {
-					if err := w.log(e, s, t, seed, &out); err != nil {
+					if err := m.log(e, s, t, seed, &out); err != nil {
 						return err
 					}
 				}
 			}
 		}
-		for _, w := range ways {
-			of := func(r replay.Result) bool { return r.Variant == w.name }
-			out.Variants = append(out.Variants, summed(w.name, out.Runs, of))
+		for _, m := range modes {
+			of := func(r replay.Result) bool { return r.Variant == m.name }
+			out.Variants = append(out.Variants, summed(m.name, out.Runs, of))
 		}
 		if c.Change != "" {
-			if out.Gate, err = judged(ways, out.Runs); err != nil {
+			if out.Gate, err = judged(modes, out.Runs); err != nil {
 				return err
 			}
 		}
@@ -90,25 +90,25 @@ func (c *replayRunCmd) Run(e *cli.Env) error {
 	})
 }
 
-// way plays tasks in one variant.
-type way struct {
+// playMode plays tasks in one variant.
+type playMode struct {
 	name   string
 	policy string // id of the changed policy in this variant; empty: no policy was changed
 	play   func(ctx context.Context, t replay.Task, seed int) (replay.Result, error)
 }
 
 // log plays a task and appends the result to the log.
-func (w way) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *playedReport) error {
-	r, err := w.play(e.Ctx, t, seed)
+func (m playMode) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *playedReport) error {
+	r, err := m.play(e.Ctx, t, seed)
 	if e.Ctx.Err() != nil {
 		return e.Ctx.Err()
 	}
 	if err != nil {
-		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, w.name, err))
-		e.Progressf("%s  %s  could not be tried: %v", t.ID, w.name, err)
+		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, m.name, err))
+		e.Progressf("%s  %s  could not be tried: %v", t.ID, m.name, err)
 		return nil
 	}
-	e.Progressf("%s  %s  %s", t.ID, w.name, runText(r))
+	e.Progressf("%s  %s  %s", t.ID, m.name, runText(r))
 	out.Runs = append(out.Runs, r)
 	return s.folder.AppendRun(r)
 }
@@ -169,16 +169,15 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 // maxLesson is the maximum size of a file with a lesson, in bytes.
 const maxLesson = 64 << 10
 
-// ways returns the requested variants: the whole loop, or single attempts.
-func (c *replayRunCmd) ways(e *cli.Env, s *replaySource, p *replay.Player) (out []way, err error) {
+// modes returns the requested variants: the whole loop, or single attempts.
+func (c *replayRunCmd) modes(e *cli.Env, s *replaySource, p *replay.Player) (out []playMode, err error) {
 	if c.Loop || c.Change != "" {
 		return c.loops(e, s, p)
 	}
 	variants, err := c.variants(p)
 	for _, v := range variants {
-		out = append(out, way{name: v.Name, play: func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
-			return p.Play(ctx, t, v, seed)
-		}})
+		play := func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) { return p.Play(ctx, t, v, seed) }
+		out = append(out, playMode{name: v.Name, play: play})
 	}
 	return out, err
 }

@@ -238,7 +238,7 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	}
 	// A dry run: Git reports whether the branch can be created, which a branch named sia would prevent.
 	try := fmt.Sprintf("start\ncreate refs/heads/%s %s\nprepare\nabort\n", j.branch, j.base)
-	if _, err := j.git.plumb(ctx, nil, try, "update-ref", "--stdin"); err != nil {
+	if _, err := j.git.runWith(ctx, nil, try, "update-ref", "--stdin"); err != nil {
 		return fmt.Errorf("the branch %s for the result can't be made, so nothing was begun; give another name with "+
 			"--branch: %w", j.branch, err)
 	}

@@ -57,8 +57,8 @@ func copyMemory(ctx context.Context, j localJob, to string) (last int, known boo
 // maxIssueNumber is larger than any issue number.
 const maxIssueNumber = 1 << 30
 
-// recall loads what earlier runs learned into the server's database.
-func (r *localRun) recall() error {
+// loadMemory loads what earlier runs learned into the server's database.
+func (r *localRun) loadMemory() error {
 	m, closing, err := app.OpenMemory(r.Ctx, r.config, app.Options{Logger: r.logger, Local: r.local})
 	if err != nil {
 		return err
@@ -73,8 +73,8 @@ func (r *localRun) recall() error {
 	return errors.Join(err, closing())
 }
 
-// remember commits what was learned on top of the result, under .sia/, and returns the new head.
-func (r *localRun) remember(ctx context.Context, head string) (string, error) {
+// commitMemory commits what was learned on top of the result, under .sia/, and returns the new head.
+func (r *localRun) commitMemory(ctx context.Context, head string) (string, error) {
 	bare := localGit{r.bare}
 	if _, err := bare.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+memoryBranch); err != nil {
 		return head, nil //nolint:nilerr // nothing was learned
@@ -103,7 +103,7 @@ func (g localGit) commitEntries(ctx context.Context, index, over, entries, messa
 	git := func(stdin string, args ...string) (said string) { // does nothing after the first failure
 		if err == nil {
 			var out []byte
-			out, err = g.plumb(ctx, env, stdin, args...)
+			out, err = g.runWith(ctx, env, stdin, args...)
 			said = strings.TrimSpace(string(out))
 		}
 		return said

@@ -137,7 +137,7 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, err
 	}
 	if r.hasMemory {
-		if err := r.recall(); err != nil {
+		if err := r.loadMemory(); err != nil {
 			return out, err
 		}
 	}
@@ -193,7 +193,7 @@ func (r *localRun) play() (out runResult, err error) {
 			broken <- err
 		}
 	}()
-	task, err := r.follow(broken)
+	task, err := r.followTask(broken)
 	if err == nil && r.cmd.Memory && task.State == sia.Passed { // lessons are committed after the task has passed
 		within, cancel := context.WithTimeout(ctx, stopTimeout)
 		if err := r.app.Engine().Idle(within); err != nil {
@@ -255,9 +255,9 @@ func (r *localRun) checkModelReachable() error {
 // pace is the interval at which a run polls its task.
 const pace = 500 * time.Millisecond
 
-// follow prints the progress of the task until it ends, until it waits for a user who can't be asked, or until broken
-// receives an error of the check.
-func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
+// followTask prints the progress of the task until it ends, until it waits for a user who can't be asked, or until
+// broken receives an error of the check.
+func (r *localRun) followTask(broken <-chan error) (t sia.Task, err error) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {

@@ -148,7 +148,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	out.Weaker = r.weaker(r.app.ModelMemory())
 	r.keepRun(out, cost)
 	if r.cmd.Memory && out.Branch != "" {
-		out.Head, err = r.remember(ctx, out.Head)
+		out.Head, err = r.commitMemory(ctx, out.Head)
 	}
 	return out, err
 }

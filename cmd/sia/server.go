@@ -77,7 +77,7 @@ func (s serverFlags) Validate() error {
 
 // config returns the server's configuration: the flags and, for missing app settings, the app that set-up stored.
 func (s serverFlags) config() (app.Config, error) {
-	c, err := s.flagged()
+	c, err := s.fromFlags()
 	if err != nil {
 		return c, err
 	}
@@ -107,8 +107,8 @@ func decodedHeaders(headers map[string]string) map[string]string {
 	return out
 }
 
-// flagged returns the configuration of the flags, with the contents of the key file.
-func (s serverFlags) flagged() (app.Config, error) {
+// fromFlags returns the configuration of the flags, with the contents of the key file.
+func (s serverFlags) fromFlags() (app.Config, error) {
 	c := app.Config{
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, TrustedProxies: s.TrustedProxies,
 		Dir: s.Dir, DB: s.DB, DBDirect: s.DBDirect, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
@@ -155,8 +155,8 @@ func yamlFile(r io.Reader) (kong.Resolver, error) {
 // withoutBOM returns a file without the byte order mark that some editors write.
 func withoutBOM(file []byte) []byte { return bytes.TrimPrefix(file, []byte("\ufeff")) }
 
-// unknown returns a key that is not a flag of these commands; "" if there is none.
-func (f fileFlags) unknown(a *kong.Application) string {
+// unknownKey returns a key that is not a flag of these commands; "" if there is none.
+func (f fileFlags) unknownKey(a *kong.Application) string {
 	known := map[string]bool{keyModels: true, keyRoles: true, keyCoders: true}
 	for _, flag := range allFlags(a) {
 		known[flag.Name] = true
@@ -183,14 +183,14 @@ type fileFlags map[string]any
 // Validate returns an error for keys that are not a flag of any command. The parser may be that of one command only
 // (see [cli.Program.ForArgs]), and the file may set flags of others.
 func (f fileFlags) Validate(a *kong.Application) error {
-	if f.unknown(a) == "" {
+	if f.unknownKey(a) == "" {
 		return nil
 	}
 	all, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		return err
 	}
-	if key := f.unknown(all.Model); key != "" {
+	if key := f.unknownKey(all.Model); key != "" {
 		return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve "+
 			"--help` lists, models, roles and coders", key)
 	}
@@ -213,9 +213,9 @@ func (s serverFlags) database() string {
 // databaseName returns the database's URL without its password.
 func (s serverFlags) databaseName() string { return store.Named(s.database()) }
 
-// noDatabase reports whether the database's file is missing or empty; opening it would create it. Whether a PostgreSQL
-// server has the database is only known after opening it.
-func (s serverFlags) noDatabase() bool {
+// lacksDatabase reports whether the database's file is missing or empty; opening it would create it. Whether a
+// PostgreSQL server has the database is only known after opening it.
+func (s serverFlags) lacksDatabase() bool {
 	file, err := store.File(s.database())
 	if err != nil || file == "" {
 		return false

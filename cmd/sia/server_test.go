@@ -18,7 +18,7 @@ func TestTracesByOpenTelemetrysVariables(t *testing.T) {
 	if _, err := parser.Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Serve.flagged()
+	got, err := c.Serve.fromFlags()
 	if err != nil {
 		t.Fatal(err)
 	}

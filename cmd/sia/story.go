@@ -79,10 +79,10 @@ func (n *demoNarrator) confirmationMail() (int, error) {
 		return 0, err
 	}
 	n.tell("%s", ready)
-	if err := n.settled(issue, render.LabelPassed); err != nil {
+	if err := n.awaitLabel(issue, render.LabelPassed); err != nil {
 		return 0, err
 	}
-	return issue, n.remembered(issue)
+	return issue, n.checkMemory(issue)
 }
 
 // followedUp prints the follow-up attempt that the final review started. It ends before the pull request is ready.
@@ -140,7 +140,7 @@ func (n *demoNarrator) signIn() error {
 	if err != nil {
 		return err
 	}
-	if err := n.settled(issue, render.LabelNeedsHuman); err != nil {
+	if err := n.awaitLabel(issue, render.LabelNeedsHuman); err != nil {
 		return err
 	}
 	if err := n.sim.TickBox(n.repo, question, demoUser, "A"); err != nil {
@@ -156,14 +156,16 @@ func (n *demoNarrator) signIn() error {
 	if err != nil {
 		return err
 	}
-	return n.settled(issue, render.LabelPassed)
+	return n.awaitLabel(issue, render.LabelPassed)
 }
 
-// settled waits until an issue carries a label.
-func (n *demoNarrator) settled(issue int, label string) error { return n.settledSince(0, issue, label) }
+// awaitLabel waits until an issue carries a label.
+func (n *demoNarrator) awaitLabel(issue int, label string) error {
+	return n.awaitLabelSince(0, issue, label)
+}
 
-// settledSince waits until an issue is labelled after the given journal entry, which may be before the last step.
-func (n *demoNarrator) settledSince(entry, issue int, label string) error {
+// awaitLabelSince waits until an issue is labelled after the given journal entry, which may be before the last step.
+func (n *demoNarrator) awaitLabelSince(entry, issue int, label string) error {
 	from := n.seq
 	n.seq = entry
 	_, err := n.await(fmt.Sprintf("#%d is labelled %s", issue, label), issueLabelled(issue, label))
@@ -174,8 +176,8 @@ func (n *demoNarrator) settledSince(entry, issue int, label string) error {
 	return err
 }
 
-// remembered checks that the memory branch has the task.
-func (n *demoNarrator) remembered(issue int) error {
+// checkMemory checks that the memory branch has the task.
+func (n *demoNarrator) checkMemory(issue int) error {
 	path := fmt.Sprintf(".sia/tasks/%d.md", issue)
 	text, err := n.sim.File(n.repo, memoryBranch, path)
 	if err != nil {

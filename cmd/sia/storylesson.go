@@ -18,11 +18,11 @@ const reminderTitle = "Text guests a reminder the day before"
 // Without the lesson it fails as the earlier one did. It returns the issue's number.
 //
 // One task in ten does not get a lesson, by a hash of both ids. The simulator's ids are the same in every run, and with
-// them this task gets it; told fails if that changes. The failing first attempt of signIn got it, too. The evidence
-// against the lesson from that attempt does not outweigh the outcome that taught it.
+// them this task gets it; checkLessonShown fails if that changes. The failing first attempt of signIn got it, too. The
+// evidence against the lesson from that attempt does not outweigh the outcome that taught it.
 func (n *demoNarrator) reminder(earlier int) (int, error) {
 	n.heading("3. An issue like the first: the first prompt has what was learned there")
-	l, err := n.taught(earlier)
+	l, err := n.awaitLesson(earlier)
 	if err != nil {
 		return 0, err
 	}
@@ -39,7 +39,7 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := n.told(issue, l); err != nil {
+	if err := n.checkLessonShown(issue, l); err != nil {
 		return 0, err
 	}
 	n.tell("attempt 1: the first prompt has what #%d taught, word for word, and the case that its tests should cover",
@@ -57,7 +57,7 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 			end.Detail)
 	}
 	n.tell("the check `test` really runs, and is green at once")
-	if err := n.settled(issue, render.LabelPassed); err != nil {
+	if err := n.awaitLabel(issue, render.LabelPassed); err != nil {
 		return 0, err
 	}
 	t, err := n.task(issue)
@@ -67,9 +67,9 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 	return issue, err
 }
 
-// taught waits for the lesson about a service that SIA keeps of an issue. The lesson is saved before the memory of the
+// awaitLesson waits for the lesson about a service that SIA keeps of an issue. The lesson is saved before the memory of the
 // issue is pushed, so it is looked up after each push.
-func (n *demoNarrator) taught(issue int) (lesson.Lesson, error) {
+func (n *demoNarrator) awaitLesson(issue int) (lesson.Lesson, error) {
 	t, err := n.task(issue)
 	if err != nil {
 		return lesson.Lesson{}, err
@@ -93,8 +93,8 @@ func (n *demoNarrator) taught(issue int) (lesson.Lesson, error) {
 	}
 }
 
-// told checks that the first attempt at an issue got a lesson: in the stored task, and in the request to the model.
-func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
+// checkLessonShown checks that the first attempt at an issue got a lesson: in the stored task, and in the request to the model.
+func (n *demoNarrator) checkLessonShown(issue int, l lesson.Lesson) error {
 	t, err := n.task(issue)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (n *demoNarrator) review(issue int) error {
 	if err != nil {
 		return err
 	}
-	if err := n.passedAgain(issue, before); err != nil {
+	if err := n.awaitPassedAgain(issue, before); err != nil {
 		return err
 	}
 	after, err := n.task(issue)
@@ -67,15 +67,15 @@ func (n *demoNarrator) review(issue int) error {
 	return err
 }
 
-// passedAgain waits until an issue carries the label of a passed task again. It still has the label if the attempt took
+// awaitPassedAgain waits until an issue carries the label of a passed task again. It still has the label if the attempt took
 // less time than SIA leaves between two label changes. Otherwise it gets the label after the given journal entry.
-func (n *demoNarrator) passedAgain(issue, entry int) error {
+func (n *demoNarrator) awaitPassedAgain(issue, entry int) error {
 	v, err := n.sim.Issue(n.repo, issue)
 	if err != nil {
 		return fmt.Errorf("look at #%d: %w", issue, err)
 	}
 	if !slices.Contains(v.Labels, render.LabelPassed) {
-		return n.settledSince(entry, issue, render.LabelPassed)
+		return n.awaitLabelSince(entry, issue, render.LabelPassed)
 	}
 	n.tell("#%d is still labelled `%s`", issue, render.LabelPassed)
 	return nil

@@ -35,7 +35,7 @@ type openedDatabase struct {
 
 // with calls f with the opened database.
 func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error) {
-	if o.noDatabase() {
+	if o.lacksDatabase() {
 		return o.noDatabaseError()
 	}
 	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Warnings})

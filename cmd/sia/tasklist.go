@@ -31,7 +31,7 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		f := store.Filter{Limit: c.Limit, Since: c.Since.before(time.Now()), Repo: repo}
+		f := store.Filter{Limit: c.Limit, Since: c.Since.resolve(time.Now()), Repo: repo}
 		if c.State != anyState {
 			f.State = sia.State(c.State)
 		}
@@ -105,8 +105,8 @@ func (p *pastTime) UnmarshalText(b []byte) error {
 	return fmt.Errorf("%q is no time: write 36h or 7d for so long ago, or a date such as 2026-05-04", s)
 }
 
-// before returns the time relative to now.
-func (p pastTime) before(now time.Time) time.Time {
+// resolve returns the time relative to now.
+func (p pastTime) resolve(now time.Time) time.Time {
 	if p.ago > 0 {
 		return now.Add(-p.ago)
 	}

@@ -26,9 +26,9 @@ type orderResult struct {
 	Why   string     `json:"why"` // the decision, in words
 }
 
-// give applies a fact from the operator to the task with [sia.Step]. A running server obeys at once. It returns an
+// applyFact applies a fact from the operator to the task with [sia.Step]. A running server obeys at once. It returns an
 // error with the reason if the fact makes no sense in the task's state.
-func (o taskOrder) give(e *cli.Env, fact sia.Fact) error {
+func (o taskOrder) applyFact(e *cli.Env, fact sia.Fact) error {
 	return o.with(e, func(s *store.Store) error {
 		t, err := findTask(e, s, o.Task)
 		if err != nil {
@@ -72,7 +72,7 @@ type taskStopCmd struct {
 
 // Run ends a task.
 func (c *taskStopCmd) Run(e *cli.Env) error {
-	return c.give(e, sia.Stop{Reason: operatorReason("stopped it", c.Reason)})
+	return c.applyFact(e, sia.Stop{Reason: operatorReason("stopped it", c.Reason)})
 }
 
 type taskPauseCmd struct {
@@ -82,7 +82,7 @@ type taskPauseCmd struct {
 
 // Run pauses a task.
 func (c *taskPauseCmd) Run(e *cli.Env) error {
-	return c.give(e, sia.PauseAsked{Reason: operatorReason("paused it", c.Reason)})
+	return c.applyFact(e, sia.PauseAsked{Reason: operatorReason("paused it", c.Reason)})
 }
 
 type taskResumeCmd struct {
@@ -92,7 +92,7 @@ type taskResumeCmd struct {
 
 // Run resumes a task.
 func (c *taskResumeCmd) Run(e *cli.Env) error {
-	return c.give(e, sia.Resume{Credits: sia.Credits(c.Credits) * sia.Credit})
+	return c.applyFact(e, sia.Resume{Credits: sia.Credits(c.Credits) * sia.Credit})
 }
 
 type taskRetryCmd struct {
@@ -100,4 +100,4 @@ type taskRetryCmd struct {
 }
 
 // Run retries a task.
-func (c *taskRetryCmd) Run(e *cli.Env) error { return c.give(e, sia.Retry{}) }
+func (c *taskRetryCmd) Run(e *cli.Env) error { return c.applyFact(e, sia.Retry{}) }

@@ -128,7 +128,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		return ExitUnread
 	}
 	if err != nil {
-		return p.wrong(stderr, usageMessage(err), p.commandOf(err))
+		return p.reportUsage(stderr, usageMessage(err), p.commandOf(err))
 	}
 	logger := func(least slog.Level) *slog.Logger {
 		opts := &slog.HandlerOptions{Level: least, ReplaceAttr: withoutEmpty}
@@ -147,7 +147,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return int(code)
 		}
 		if wrong := usageError(""); errors.As(err, &wrong) {
-			return p.wrong(stderr, ErrorText(err), p.Name+" "+kctx.Selected().Path())
+			return p.reportUsage(stderr, ErrorText(err), p.Name+" "+kctx.Selected().Path())
 		}
 		if ctx.Err() != nil { // an error after cancellation is not a failure
 			fmt.Fprintln(stderr, "Stopped.")
@@ -207,8 +207,8 @@ func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// wrong reports wrong usage of a command.
-func (p Program) wrong(stderr io.Writer, said, command string) int {
+// reportUsage reports wrong usage of a command.
+func (p Program) reportUsage(stderr io.Writer, said, command string) int {
 	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, Plain(said), command)
 	return ExitUsage
 }
