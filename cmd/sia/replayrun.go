@@ -176,7 +176,9 @@ func (c *replayRunCmd) modes(e *cli.Env, s *replaySource, p *replay.Player) (out
 	}
 	variants, err := c.variants(p)
 	for _, v := range variants {
-		play := func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) { return p.Play(ctx, t, v, seed) }
+		play := func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
+			return p.Play(ctx, t, v, seed)
+		}
 		out = append(out, playMode{name: v.Name, play: play})
 	}
 	return out, err

@@ -67,8 +67,8 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 	return issue, err
 }
 
-// awaitLesson waits for the lesson about a service that SIA keeps of an issue. The lesson is saved before the memory of the
-// issue is pushed, so it is looked up after each push.
+// awaitLesson waits for the lesson about a service that SIA keeps of an issue. The lesson is saved before the memory of
+// the issue is pushed, so it is looked up after each push.
 func (n *demoNarrator) awaitLesson(issue int) (lesson.Lesson, error) {
 	t, err := n.task(issue)
 	if err != nil {
@@ -93,7 +93,7 @@ func (n *demoNarrator) awaitLesson(issue int) (lesson.Lesson, error) {
 	}
 }
 
-// checkLessonShown checks that the first attempt at an issue got a lesson: in the stored task, and in the request to the model.
+// checkLessonShown checks that the first attempt at an issue got a lesson: in the stored task, and in the prompt.
 func (n *demoNarrator) checkLessonShown(issue int, l lesson.Lesson) error {
 	t, err := n.task(issue)
 	if err != nil {

@@ -67,8 +67,8 @@ func (n *demoNarrator) review(issue int) error {
 	return err
 }
 
-// awaitPassedAgain waits until an issue carries the label of a passed task again. It still has the label if the attempt took
-// less time than SIA leaves between two label changes. Otherwise it gets the label after the given journal entry.
+// awaitPassedAgain waits until an issue carries the label of a passed task again. It still has the label if the attempt
+// took less time than SIA leaves between two label changes. Otherwise it gets the label after the given journal entry.
 func (n *demoNarrator) awaitPassedAgain(issue, entry int) error {
 	v, err := n.sim.Issue(n.repo, issue)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 // BenchmarkWeakened plants weakenings in small repositories and counts those that `sia tamper --tests` asks somebody
-// about. Each archive of testdata/weaken is a repository below base, and next to it an edit for each weakening. The edit
-// bug breaks the tested code. With a weakening, the repository's own command, the archive's first line, must pass in
-// spite of the bug; otherwise it is not a weakening.
+// about. Each archive of testdata/weaken is a repository below base, and next to it an edit for each weakening. The
+// edit bug breaks the tested code. With a weakening, the repository's own command, the archive's first line, must pass
+// in spite of the bug; otherwise it is not a weakening.
 //
 // An edit is a file's path and, below it, lines that are replaced, after "-", by those after "+"; without "-" they are
 // inserted at the beginning of the file, which may be new. A path may be followed by "deleted", or by "to" and another.
