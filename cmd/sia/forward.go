@@ -14,7 +14,7 @@ type forwardCmd struct {
 	Command []string `arg:""`
 }
 
-// Run is the end of the proxy to allowed hosts that runs inside the sandbox. The exit status is that of the command.
+// Run runs a command inside the sandbox, with a way to the allowed hosts. It ends with the command's exit status.
 func (c *forwardCmd) Run(*cli.Env) error {
 	return cli.ExitCode(sandbox.Forward(c.Command))
 }

@@ -50,8 +50,8 @@ const (
 	silent = 904110002
 )
 
-// aServer makes a folder with a server's database: a repository that shares and one that does not, with so many tasks
-// each. tool-change resolves two in five.
+// aServer makes a folder with a server's database: one repository that shares, one that does not, and tasks of both.
+// tool-change resolves two in five.
 func aServer(t *testing.T, tasks int) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -44,7 +44,7 @@ type minedReport struct {
 	Committed string                 `json:"committed,omitempty"` // head of the memory branch
 }
 
-// againReport says which tasks still hold.
+// againReport lists which tasks still hold.
 type againReport struct {
 	Held  int               `json:"held"`
 	Gone  map[string]string `json:"gone"`  // id → what no longer holds

@@ -102,7 +102,7 @@ func TestShowTaskTellsQuestions(t *testing.T) {
 	}
 }
 
-// As JSON, a task has what it waits for in words.
+// A task's JSON describes in words what it waits for.
 func TestTaskJSONSaysWhatItWaitsFor(t *testing.T) {
 	var out bytes.Buffer
 	task := sia.Task{ID: "7-1", State: sia.OnHold, Pause: &sia.Pause{Kind: sia.PausedByTrouble, Reason: "no luck"}}
