@@ -231,10 +231,10 @@ func (p PreviousAttempt) ledger(newest bool) string {
 	return b.String()
 }
 
-func bulletList(list []string, most int) string {
+func bulletList(list []string, limit int) string {
 	var b strings.Builder
 	for _, l := range list {
-		fmt.Fprintf(&b, "- %s\n", clipLine(Sanitize(l), most))
+		fmt.Fprintf(&b, "- %s\n", clipLine(Sanitize(l), limit))
 	}
 	return b.String()
 }

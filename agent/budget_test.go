@@ -26,21 +26,21 @@ func TestBudgetProperty(t *testing.T) {
 		const want = 4000
 		prompt := 500
 		for range 100 {
-			most, end, why := b.nextCall(prompt, want)
+			limit, end, why := b.nextCall(prompt, want)
 			if end != "" {
-				if why == "" || most != 0 {
-					t.Fatalf("end %s: %q, %d", end, why, most)
+				if why == "" || limit != 0 {
+					t.Fatalf("end %s: %q, %d", end, why, limit)
 				}
 				if b.spent > limits.Credits {
 					t.Fatalf("spent %d of %d", b.spent, limits.Credits)
 				}
 				return
 			}
-			if most < minOutput || most > want {
-				t.Fatalf("output limit %d", most)
+			if limit < minOutput || limit > want {
+				t.Fatalf("output limit %d", limit)
 			}
 			in := rapid.IntRange(0, prompt).Draw(t, "in")
-			out := rapid.IntRange(0, most).Draw(t, "out")
+			out := rapid.IntRange(0, limit).Draw(t, "out")
 			u := llm.Usage{Input: in, CachedInput: in / 3, Output: out}
 			u.USD = price.Cost(u)
 			b.bookAnswer(prompt, llm.Response{Usage: u})

@@ -115,7 +115,7 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		turnJournal: turnJournal{rec: rec, budget: newBudget(in.Limits, b.model.Price(), b.now)},
 		env: tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures, Past: in.Past,
 			Cover: in.Cover},
-		loop: loopDetector{hazard: in.Hazard, spare: in.Spare, ignoreIdle: in.Planning},
+		loop: loopDetector{hazard: in.Hazard, observeOnly: in.Spare, ignoreIdle: in.Planning},
 	}
 	if in.Planning {
 		r.budget.closing = planClosing

@@ -251,12 +251,12 @@ func TestLimits(t *testing.T) {
 		many = append(many, look(n))
 	}
 	tests := []struct {
-		name  string
-		limit agent.Limits
-		price llm.Price
-		end   sia.AttemptEnd
-		turns int
-		told  string
+		name    string
+		limit   agent.Limits
+		price   llm.Price
+		end     sia.AttemptEnd
+		turns   int
+		message string
 	}{
 		{"turns", agent.Limits{Turns: 10}, llm.Price{}, sia.EndTurns, 10, "Only 2 turns are left"},
 		{"time", agent.Limits{Time: 10 * time.Minute}, llm.Price{}, sia.EndTime, 10, "Only 2m0s are left"},
@@ -281,8 +281,8 @@ func TestLimits(t *testing.T) {
 			if tt.limit.Credits > 0 && (res.Cost > tt.limit.Credits || res.Cost < tt.limit.Credits/2 || res.Turns < 3) {
 				t.Errorf("cost %s of %s in %d turns", res.Cost, tt.limit.Credits, res.Turns)
 			}
-			if !strings.Contains(b.rec.notes(), tt.told) {
-				t.Errorf("notes %q, want %q", b.rec.notes(), tt.told)
+			if !strings.Contains(b.rec.notes(), tt.message) {
+				t.Errorf("notes %q, want %q", b.rec.notes(), tt.message)
 			}
 			least := 1 << 30
 			for _, q := range b.model.Requests() {

@@ -91,9 +91,9 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 	}
 	r.countEdit(*call)
 	if res.Finish != nil {
-		if told := r.verifyFinish(ctx, res.Finish.Check); told != "" {
+		if message := r.verifyFinish(ctx, res.Finish.Check); message != "" {
 			res = tool.Result{}
-			call.Result = told
+			call.Result = message
 		}
 		call.Check, call.Affected = r.res.Check, r.res.Affected
 	}
@@ -155,19 +155,19 @@ func canonicalArgs(args string) string {
 
 // verifyFinish runs the checks that are due when the agent finishes. If one fails, it returns the message that the
 // agent receives instead of the end; otherwise "".
-func (r *builtinRun) verifyFinish(ctx context.Context, command string) (told string) {
+func (r *builtinRun) verifyFinish(ctx context.Context, command string) (message string) {
 	if r.in.Part != nil {
-		told = r.verifyPart(ctx, command)
+		message = r.verifyPart(ctx, command)
 	}
-	if told == "" {
-		told = r.checkAffected(ctx)
+	if message == "" {
+		message = r.checkAffected(ctx)
 	}
-	return told
+	return message
 }
 
 // verifyPart checks in the sandbox whether the part is done. command is the test command that the agent gave, if any.
 // It returns a message for the agent the first time that the part is not done; otherwise "".
-func (r *builtinRun) verifyPart(ctx context.Context, command string) (told string) {
+func (r *builtinRun) verifyPart(ctx context.Context, command string) (message string) {
 	want := r.in.Part.check()
 	if command != "" {
 		want.command = command

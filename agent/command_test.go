@@ -264,9 +264,9 @@ func TestCommandCannotConfigureTheNext(t *testing.T) {
 			"`.devcontainer`, `.envrc` and 10 more.") {
 		t.Errorf("%+v\n%s", res, c.transcribed())
 	}
-	if told := c.transcribed(); !strings.Contains(told, "You can only read what configures agents") ||
-		!strings.Contains(told, "`CLAUDE.md`") {
-		t.Errorf("it is not told what it can't write:\n%s", told)
+	if message := c.transcribed(); !strings.Contains(message, "You can only read what configures agents") ||
+		!strings.Contains(message, "`CLAUDE.md`") {
+		t.Errorf("it is not told what it can't write:\n%s", message)
 	}
 	kept["seen"], kept["code.go"], kept["deep/.gitignore"] = "be kind\nbe quick\n{}\n", "fine\n", "fine\n"
 	kept[".gitignore"], kept[".gitattributes"], kept[".github/workflows/ci.yml"] = "dist/\n", "* text\n", "fine\n"

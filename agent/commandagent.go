@@ -146,7 +146,7 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		env: tool.Env{Root: root, Test: in.Test, Past: in.Past, Cover: in.Cover},
 		out: &outputParser{read: a.preset.read, now: a.Now}, calls: make(chan *paidAnswer),
 	}
-	r.meter = &callMeter{defaultMax: defaultMaxAnswer, budget: spent, onCall: r.passCall, spent: r.endAtLimit}
+	r.meter = &callMeter{defaultMax: defaultMaxAnswer, budget: spent, onCall: r.passCall, onLimit: r.endAtLimit}
 	res, err := r.attempt(ctx)
 	a.Logger.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt, "agent",
 		a.Name(),

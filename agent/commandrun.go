@@ -71,7 +71,7 @@ func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 
 // run prepares the work tree and runs the command.
 func (r *commandRun) run(ctx context.Context) error {
-	runner, told, note, err := r.runners.openRunner(ctx, r.in)
+	runner, message, note, err := r.runners.openRunner(ctx, r.in)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (r *commandRun) run(ctx context.Context) error {
 	if len(brief.Tools)+len(brief.WithoutTools) > 0 {
 		r.addNote("the tools that the brief names are the builtin agent's: they are told, not enforced")
 	}
-	text, notes := assemblePrompt(ctx, r.in, r.env, runner.told(told), maxPrompt)
+	text, notes := assemblePrompt(ctx, r.in, r.env, runner.setupMessage(message), maxPrompt)
 	r.notes = append(r.notes, notes...)
 	role := commandPrompt
 	if r.in.Planning {
@@ -108,8 +108,8 @@ func (r *commandRun) run(ctx context.Context) error {
 	if err := r.start(ctx, to, text, gate); err != nil {
 		return err
 	}
-	if told := r.checkAffected(ctx); told != "" {
-		if err := r.startAgain(ctx, to, text, told, gate); err != nil {
+	if message := r.checkAffected(ctx); message != "" {
+		if err := r.startAgain(ctx, to, text, message, gate); err != nil {
 			return err
 		}
 	}
@@ -123,18 +123,18 @@ func (r *commandRun) run(ctx context.Context) error {
 // startAgain restarts the command with a message. The command has no memory of its first run, so it gets the brief
 // again. If it fails this time, the result of the first run is kept.
 func (r *commandRun) startAgain(
-	ctx context.Context, to modelAccess, brief, told string, gate *gateway.Gateway,
+	ctx context.Context, to modelAccess, brief, message string, gate *gateway.Gateway,
 ) error {
 	first := r.res
 	r.turns++
 	r.addNote("started once more, since tests that its change reaches fail")
 	if r.res.LeftOut != "" {
-		told += "\n\n" + sanitizeText(r.res.LeftOut)
+		message += "\n\n" + sanitizeText(r.res.LeftOut)
 	}
-	if err := r.recordTurn(ctx, Turn{Number: r.turns, Kind: TurnBrief, Text: told}); err != nil {
+	if err := r.recordTurn(ctx, Turn{Number: r.turns, Kind: TurnBrief, Text: message}); err != nil {
 		return err
 	}
-	err := r.start(ctx, to, brief+"\n\n## What you did before\n\nIt is in the work tree. "+told, gate)
+	err := r.start(ctx, to, brief+"\n\n## What you did before\n\nIt is in the work tree. "+message, gate)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ const (
 
 // turnNote summarizes an answer as one list item: files read and changed, commands run, and their results. It uses only
 // the calls, so it is accurate and deterministic.
-func turnNote(number int, said string, calls []Call) string {
+func turnNote(number int, answer string, calls []Call) string {
 	var did []string
 	for _, c := range calls {
 		if n := c.note(); len(did) == 0 || did[len(did)-1] != n {
@@ -26,7 +26,7 @@ func turnNote(number int, said string, calls []Call) string {
 		}
 	}
 	if len(did) == 0 {
-		did = append(did, "said: "+clipLine(Sanitize(said), maxOutcome))
+		did = append(did, "said: "+clipLine(Sanitize(answer), maxOutcome))
 	}
 	return text.Clip(fmt.Sprintf("- answer %d: %s", number, strings.Join(did, "; ")), maxNote)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// talker serves a model with long answers, so that leaving out results is not enough to fit the window. It records its
-// requests.
-func talker(t *testing.T, answers int) (url string, got *[]scripted.Request) {
+// verboseModel serves a model with long answers, so that leaving out results is not enough to fit the window. It
+// records its requests.
+func verboseModel(t *testing.T, answers int) (url string, got *[]scripted.Request) {
 	t.Helper()
 	got = &[]scripted.Request{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func talker(t *testing.T, answers int) (url string, got *[]scripted.Request) {
 
 func TestOldAnswersAreCondensedToNotes(t *testing.T) {
 	const answers = 30
-	url, got := talker(t, answers)
+	url, got := verboseModel(t, answers)
 	b := newBench(t, turns(done))
 	client, err := llm.New(llm.Config{Model: "coder", BaseURL: url, Window: 16_000, MaxOutput: 1_000})
 	if err != nil {

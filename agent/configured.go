@@ -17,7 +17,7 @@ import (
 
 // steering are the names of files and folders that configure agents, editors, package managers or git. A command that
 // could write them could run code later.
-var steering = sia.Steering()
+var steering = sia.ToolConfigFiles()
 
 // gitRootNames are git's own names at the root. Other names with this prefix only control ignoring, display or CI: the
 // gate reports their lines where that matters, and neither the sandbox nor SIA's git uses them.
@@ -43,7 +43,7 @@ type configFile struct {
 
 // same reports whether two are the same file, and therefore have the same content as long as they are read-only. A
 // symbolic link can be replaced by another with the same inode number, so targets are compared too.
-func (f configFile) is(other configFile) bool {
+func (f configFile) same(other configFile) bool {
 	return f.FileInfo != nil && os.SameFile(f.FileInfo, other.FileInfo) && f.Mode().Type() == other.Mode().Type() &&
 		f.target == other.target
 }
@@ -106,7 +106,7 @@ func (r *commandRun) undoConfigs(ctx context.Context) error {
 		return err
 	}
 	for _, p := range slices.Sorted(maps.Keys(after)) {
-		if r.configs[p].is(after[p]) {
+		if r.configs[p].same(after[p]) {
 			continue
 		}
 		if err := r.env.Root.RemoveAll(p); err != nil {
@@ -117,6 +117,6 @@ func (r *commandRun) undoConfigs(ctx context.Context) error {
 			r.removed = append(r.removed, p)
 		}
 	}
-	r.res.LeftOut = leftOut(undone, r.removed)
+	r.res.LeftOut = leftOut(undoneReason, r.removed)
 	return nil
 }

@@ -106,7 +106,7 @@ func (c *conversation) recountHead() {
 // more than most tokens, it condenses old answers until bound is reached, or only the system prompt and the brief
 // remain. It removes more than is needed at once, since each change invalidates the endpoint's prompt cache. note
 // describes the changes; empty: none.
-func (c *conversation) shorten(bound, most int) (note string) {
+func (c *conversation) shorten(bound, limit int) (note string) {
 	before := c.total
 	old := -keepLast
 	for _, x := range c.turns {
@@ -114,11 +114,11 @@ func (c *conversation) shorten(bound, most int) (note string) {
 	}
 	c.leaveOut(bound, old)
 	condensed, dropped := 0, 0
-	if c.total > most {
-		c.leaveOut(most, old+keepLast-keepLeast)
+	if c.total > limit {
+		c.leaveOut(limit, old+keepLast-keepLeast)
 	}
 	pruned := before - c.total
-	if c.total > most {
+	if c.total > limit {
 		condensed = c.condense(bound, keepTurns)
 		c.leaveOut(bound, old+keepLast)
 		condensed += c.condense(bound, 0)

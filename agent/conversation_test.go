@@ -31,14 +31,15 @@ func TestConversationProperty(t *testing.T) {
 				continue
 			}
 			bound := rapid.IntRange(0, 6000).Draw(t, "bound")
-			most := bound + rapid.IntRange(0, 2000).Draw(t, "more")
+			limit := bound + rapid.IntRange(0, 2000).Draw(t, "more")
 			before := c.total
-			note := c.shorten(bound, most)
+			note := c.shorten(bound, limit)
 			if (note == "") != (c.total == before) {
 				t.Fatalf("from %d to %d tokens: %q", before, c.total, note)
 			}
-			if c.total > most && (len(c.turns) > 0 || len(c.notes) > 0) {
-				t.Fatalf("%d tokens of at most %d, and %d answers and %d notes could go", c.total, most, len(c.turns), len(c.notes))
+			if c.total > limit && (len(c.turns) > 0 || len(c.notes) > 0) {
+				t.Fatalf("%d tokens of at most %d, and %d answers and %d notes could go", c.total, limit, len(c.turns),
+					len(c.notes))
 			}
 			if i := slices.Index(notes, first(c.notes)); len(c.notes) > 0 && i >= 0 &&
 				!slices.Equal(notes[i:], c.notes[:len(notes)-i]) {

@@ -97,14 +97,14 @@ func TestAttemptWithEachFlavour(t *testing.T) {
 	}
 }
 
-// openHanded is a meter that allows every call.
-type openHanded struct{}
+// unlimitedMeter is a meter that allows every call.
+type unlimitedMeter struct{}
 
-func (openHanded) Reserve(prompt, want int) (gateway.Call, error) {
+func (unlimitedMeter) Reserve(prompt, want int) (gateway.Call, error) {
 	return gateway.Call{Prompt: prompt, Most: want}, nil
 }
 
-func (openHanded) Settle(gateway.Call, gateway.Usage) {}
+func (unlimitedMeter) Settle(gateway.Call, gateway.Usage) {}
 
 // All flavours work through the gateway as well. It learns only once what the endpoint refuses.
 func TestAttemptThroughTheGateway(t *testing.T) {
@@ -120,7 +120,7 @@ func TestAttemptThroughTheGateway(t *testing.T) {
 			f.Say = flavour.Saying(working(4)...)
 			s := flavour.Start(f)
 			t.Cleanup(s.Close)
-			g, err := gateway.New(gateway.Config{Upstream: s.URL, Model: "coder", Token: "t", Meter: openHanded{}})
+			g, err := gateway.New(gateway.Config{Upstream: s.URL, Model: "coder", Token: "t", Meter: unlimitedMeter{}})
 			if err != nil {
 				t.Fatal(err)
 			}

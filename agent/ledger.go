@@ -27,7 +27,7 @@ func CheckLedger(entries []sia.LedgerEntry, turns []Turn, changed []string) *sia
 	l := sia.AttemptLedger{Ran: seen.ran}
 	for _, e := range sia.Masked(entries, secret.Mask) {
 		named := len(e.For) + len(e.Against)
-		e.For, e.Against = seen.found(e.For, e.Kind == sia.LedgerWorks), seen.found(e.Against, false)
+		e.For, e.Against = seen.confirmed(e.For, e.Kind == sia.LedgerWorks), seen.confirmed(e.Against, false)
 		e.Unverified = named == 0 || !slices.ContainsFunc(slices.Concat(e.For, e.Against), func(t sia.Trace) bool {
 			return t.Turn > 0 || t.Changed != ""
 		})
@@ -80,7 +80,7 @@ func indexTranscript(turns []Turn, changed []string) transcriptIndex {
 }
 
 // confirmed returns the traces that are found. If works is set, a command that failed is not one.
-func (s transcriptIndex) found(traces []sia.Trace, works bool) (out []sia.Trace) {
+func (s transcriptIndex) confirmed(traces []sia.Trace, works bool) (out []sia.Trace) {
 	for _, t := range traces {
 		switch {
 		case t.Ran != "":

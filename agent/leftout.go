@@ -13,9 +13,9 @@ const maxLeftOut = 5
 
 // Reasons for leaving something out.
 const (
-	nested = "SIA left out what is a git repository of its own, with a `.git` in it: "
-	undone = "SIA left out what configures agents, editors, package managers or git, which an agent that is a command " +
-		"can only read: "
+	nestedReason = "SIA left out what is a git repository of its own, with a `.git` in it: "
+	undoneReason = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
+		"command can only read: "
 )
 
 // leftOut describes the paths that a commit does not contain; "" if there are none.
@@ -35,13 +35,13 @@ func leftOut(why string, paths []string) string {
 
 // LeftOutOf returns before, extended by the change's new folders that git can't commit.
 func LeftOutOf(before string, folders []string) string {
-	return text.Clip(strings.TrimSpace(before+" "+leftOut(nested, folders)), tool.MaxSummary/2)
+	return text.Clip(strings.TrimSpace(before+" "+leftOut(nestedReason, folders)), tool.MaxSummary/2)
 }
 
 // WithLeftOut returns an agent's summary, followed by what was left out of its change.
-func WithLeftOut(said, leftOut string) string {
+func WithLeftOut(summary, leftOut string) string {
 	if leftOut == "" {
-		return said
+		return summary
 	}
-	return strings.TrimSpace(text.Clip(said, tool.MaxSummary-len(leftOut)-2) + "\n\n" + leftOut)
+	return strings.TrimSpace(text.Clip(summary, tool.MaxSummary-len(leftOut)-2) + "\n\n" + leftOut)
 }

@@ -17,15 +17,15 @@ const (
 // loopDetector watches an attempt's calls for signs that it is about to get stuck. Results count: the same command with
 // a new result is progress.
 type loopDetector struct {
-	recent  []stuck.Action  // newest calls
-	changes map[string]bool // calls that changed a file, by name and arguments
-	idle    int             // turns since the last new change
-	broken  int             // consecutive malformed answers
+	recent    []stuck.Action  // newest calls
+	changes   map[string]bool // calls that changed a file, by name and arguments
+	idle      int             // turns since the last new change
+	malformed int             // consecutive malformed answers
 
-	ignoreIdle bool         // no change is expected, so turns without one are no sign
-	hazard     stuck.Hazard // the zero Hazard predicts nothing
-	spare      bool         // the hazard is only recorded
-	worst      *sia.Risk    // the prediction with the highest chance so far
+	ignoreIdle  bool         // no change is expected, so turns without one are no sign
+	hazard      stuck.Hazard // the zero Hazard predicts nothing
+	observeOnly bool         // the hazard is only recorded
+	highest     *sia.Risk    // the prediction with the highest chance so far
 }
 
 // predict evaluates the hazard at the end of a turn. spent is the used share of the budget.
@@ -37,19 +37,19 @@ func (d *loopDetector) predict(spent float64) *sia.Signal {
 	r.Idle, r.Spent = min(1, float64(d.idle)/fullIdle), min(1, spent)
 	r = d.hazard.Judge(r)
 	above := r.Chance > r.Limit
-	if d.worst == nil || r.Chance > d.worst.Chance {
-		r.Spared = d.worst != nil && d.worst.Spared
-		d.worst = &r
+	if d.highest == nil || r.Chance > d.highest.Chance {
+		r.Spared = d.highest != nil && d.highest.Spared
+		d.highest = &r
 	}
 	switch {
 	case !above:
 		return nil
-	case d.spare:
-		d.worst.Spared = true
+	case d.observeOnly:
+		d.highest.Spared = true
 		return nil
 	}
 	r.Interrupted = true
-	d.worst = &r
+	d.highest = &r
 	return stuckSignal("%s", stuck.Evidence(r, d.idle))
 }
 
@@ -61,12 +61,12 @@ func (d *loopDetector) endTurn(understood bool, calls int) *sia.Signal {
 	}
 	switch {
 	case understood || calls == 0:
-		d.broken = 0
+		d.malformed = 0
 	default:
-		d.broken++
+		d.malformed++
 	}
-	if d.broken >= maxMalformed {
-		return stuckSignal("%d answers in a row held only tool calls that could not be understood", d.broken)
+	if d.malformed >= maxMalformed {
+		return stuckSignal("%d answers in a row held only tool calls that could not be understood", d.malformed)
 	}
 	return nil
 }

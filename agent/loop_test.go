@@ -87,7 +87,7 @@ func TestBroken(t *testing.T) {
 		}
 		if i == 1 { // one good answer resets the count
 			d.endTurn(true, 1)
-			d.broken = 2
+			d.malformed = 2
 		}
 	}
 }

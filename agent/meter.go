@@ -20,8 +20,8 @@ type paidAnswer struct {
 type callMeter struct {
 	defaultMax int // maximum tokens of an answer if the command sets none
 	// called for each call when it begins, with nil, and when it is answered; calls are serialized
-	onCall func(*paidAnswer)
-	spent  func(end sia.AttemptEnd, why string)
+	onCall  func(*paidAnswer)
+	onLimit func(end sia.AttemptEnd, why string)
 
 	mu       sync.Mutex
 	budget   *attemptBudget
@@ -38,15 +38,15 @@ func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 		want = m.defaultMax
 	}
 	m.budget.spent += m.reserved
-	most, end, why := m.budget.nextCall(prompt, want)
+	limit, end, why := m.budget.nextCall(prompt, want)
 	m.budget.spent -= m.reserved
 	if end != "" {
 		if m.inFlight == 0 {
-			m.spent(end, why)
+			m.onLimit(end, why)
 		}
 		return gateway.Call{}, errors.New(why)
 	}
-	c := gateway.Call{Prompt: prompt, Input: m.budget.correctEstimate(prompt), Most: most}
+	c := gateway.Call{Prompt: prompt, Input: m.budget.correctEstimate(prompt), Most: limit}
 	c.Held = int64(maxCost(m.budget.price, c))
 	m.reserved += sia.Credits(c.Held)
 	m.inFlight++

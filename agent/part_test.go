@@ -115,15 +115,15 @@ func TestPartIsTold(t *testing.T) {
 	b.in.Part.Open = []sia.Conflict{{Path: "a.txt", What: "both sides changed the same lines"}}
 	b.in.Brief.Steps = []plan.Part{{Do: "a step of the whole"}}
 	b.run()
-	told := b.model.Requests()[0].User()
+	message := b.model.Requests()[0].User()
 	for _, said := range []string{"Your part: 2 of 3", "make the file", "Checked with: false",
 		"1. read (is in the work tree)", "3. tell (is done by others)", "tried before", "no such file", "a.txt: both sides"} {
-		if !strings.Contains(told, said) {
-			t.Errorf("not told %q:\n%s", said, told)
+		if !strings.Contains(message, said) {
+			t.Errorf("not told %q:\n%s", said, message)
 		}
 	}
-	if strings.Contains(told, "a step of the whole") {
-		t.Errorf("told the steps of the whole:\n%s", told)
+	if strings.Contains(message, "a step of the whole") {
+		t.Errorf("told the steps of the whole:\n%s", message)
 	}
 }
 

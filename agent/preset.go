@@ -19,7 +19,7 @@ type Preset struct {
 	read func(line []byte) outputEvent // parses a line of its output; nil: lines are text
 }
 
-// modelAccess is how a command reaches the model.
+// modelAccess holds the URL, the API key and the name of the model for a command.
 type modelAccess struct{ url, token, model string }
 
 // Presets returns the known agents.

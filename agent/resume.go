@@ -55,9 +55,9 @@ func (b *attemptBudget) bookSaved(saved []Turn) {
 	}
 }
 
-// lostOf returns the usage of unanswered calls in the last saved turn, if that is the end. The next answer takes its
-// number, so that usage must be carried over.
-func lostOf(saved []Turn) (sia.Credits, llm.Usage) {
+// unansweredUsage returns the usage of unanswered calls in the last saved turn, if that is the end. The next answer
+// takes its number, so that usage must be carried over.
+func unansweredUsage(saved []Turn) (sia.Credits, llm.Usage) {
 	if last := saved[len(saved)-1]; last.Kind == TurnEnd {
 		return last.Cost, last.Usage
 	}
@@ -121,9 +121,9 @@ func (r *builtinRun) rebuildTree(ctx context.Context, answers []Turn) (trouble [
 			}
 		}
 	}
-	const most = 30
-	if over := len(trouble) - most; over > 0 {
-		trouble = append(trouble[:most], fmt.Sprintf("and %d more", over))
+	const limit = 30
+	if over := len(trouble) - limit; over > 0 {
+		trouble = append(trouble[:limit], fmt.Sprintf("and %d more", over))
 	}
 	return trouble
 }
@@ -174,7 +174,7 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 	if len(t.Calls) == 0 {
 		r.needsNudge(llm.Response{Message: llm.Message{Content: t.Text}, Finish: t.Finish, Usage: t.Usage})
 	} else {
-		r.nudged, r.unfinished, r.cutInThought = false, 0, 0
+		r.nudged, r.unfinished, r.cutWhileThinking = false, 0, 0
 	}
 	for _, text := range t.Told {
 		r.conv.addMessage(llm.Message{Role: llm.RoleUser, Content: text})

@@ -23,8 +23,9 @@ import (
 // errDied ends an attempt like the end of its process.
 var errDied = errors.New("the process died")
 
-// journey is an attempt with all kinds of answers: edits, an error, a text, malformed calls, several calls at once.
-func journey() scripted.Script {
+// mixedAttempt is an attempt with all kinds of answers: edits, an error, a text, malformed calls, several calls at
+// once.
+func mixedAttempt() scripted.Script {
 	usage := &scripted.Usage{Input: 1000, Cached: 200, Output: 50}
 	answers := []scripted.Answer{
 		calls(scripted.Call{Name: "read", Args: args{"path": "main.go"}}, scripted.Call{Name: "list", Args: args{}}),
@@ -43,9 +44,9 @@ func journey() scripted.Script {
 	return turns(answers...)
 }
 
-func journeyBench(t *testing.T) *bench {
+func mixedBench(t *testing.T) *bench {
 	t.Helper()
-	b := newBench(t, journey(), func(c *llm.Config) { c.Price = llm.Price{Input: 1, CachedInput: 0.1, Output: 10} })
+	b := newBench(t, mixedAttempt(), func(c *llm.Config) { c.Price = llm.Price{Input: 1, CachedInput: 0.1, Output: 10} })
 	b.in.Limits.Credits = 100 * sia.Credit
 	b.in.Brief.ToolLessons = []sia.ToolLesson{
 		{Tool: "read", ID: "aaaaaaaaaaaa", Text: "Read less."}, {Tool: "edit", ID: "bbbbbbbbbbbb", Withheld: true},
@@ -54,9 +55,9 @@ func journeyBench(t *testing.T) *bench {
 	return b
 }
 
-// die runs the attempt until its process ends: after the numbered turn, or before its calls are carried out. It returns
-// the saved turns.
-func (b *bench) die(number int, midst bool) []agent.Turn {
+// runUntil runs the attempt until its process ends: after the numbered turn, or before its calls are carried out. It
+// returns the saved turns.
+func (b *bench) runUntil(number int, midst bool) []agent.Turn {
 	b.t.Helper()
 	var left []agent.Turn
 	stop := func(turn agent.Turn) error {
@@ -109,7 +110,7 @@ func TestResumeAfterAnOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.in.Saved = slices.Clone(b.rec.turns)
-	b.in.Saved = b.die(3, false)
+	b.in.Saved = b.runUntil(3, false)
 	got := b.run()
 	if want := first.Cost + 3*b.rec.turns[1].Cost; got.End != sia.EndFinished || got.Turns != 4 || got.Cost != want {
 		t.Errorf("%+v, want a cost of %s", got, want)
@@ -119,7 +120,7 @@ func TestResumeAfterAnOutage(t *testing.T) {
 // After a resume at any point, the attempt has the same result: no answer is requested or paid for twice, and the model
 // gets the same messages.
 func TestResume(t *testing.T) {
-	whole := journeyBench(t)
+	whole := mixedBench(t)
 	want := whole.run()
 	if want.End != sia.EndFinished || want.Turns != 7 {
 		t.Fatalf("undisturbed: %+v", want)
@@ -132,8 +133,8 @@ func TestResume(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprintf("turn %d, midst %v, rebuild %v", number, midst, rebuild), func(t *testing.T) {
-					b := journeyBench(t)
-					b.in.Saved = b.die(number, midst)
+					b := mixedBench(t)
+					b.in.Saved = b.runUntil(number, midst)
 					if b.in.Rebuild = rebuild; rebuild {
 						b.in.Dir = t.TempDir()
 						b.write("main.go", "package main\n\nfunc main() {}\n")
@@ -194,7 +195,7 @@ func TestResumeAfterAnEndThatWasRefused(t *testing.T) {
 	for number := 2; number <= 4; number++ {
 		for _, midst := range []bool{false, true} {
 			b := refused()
-			b.in.Saved = b.die(number, midst)
+			b.in.Saved = b.runUntil(number, midst)
 			if d := cmp.Diff(want, b.run()); d != "" {
 				t.Errorf("turn %d, midst %v: result (-undisturbed +resumed):\n%s", number, midst, d)
 			}
@@ -212,8 +213,8 @@ func TestResumeAfterAnEndThatWasRefused(t *testing.T) {
 }
 
 func TestResumedAttemptHasWhatIsLeft(t *testing.T) {
-	b := journeyBench(t)
-	b.in.Saved = b.die(4, false)
+	b := mixedBench(t)
+	b.in.Saved = b.runUntil(4, false)
 	b.now = b.now.Add(5 * time.Hour) // idle time
 	b.in.Limits.Time = 4*time.Minute + time.Second
 	b.rec.after = func(agent.Turn) error {
@@ -224,8 +225,8 @@ func TestResumedAttemptHasWhatIsLeft(t *testing.T) {
 		t.Errorf("after 4 of 4 minutes: %+v", res)
 	}
 
-	b = journeyBench(t)
-	b.in.Saved = b.die(4, false)
+	b = mixedBench(t)
+	b.in.Saved = b.runUntil(4, false)
 	b.in.Limits.Turns = 4
 	if res := b.run(); res.End != sia.EndTurns || res.Turns != 4 || len(b.model.Requests()) != 4 {
 		t.Errorf("after 4 of 4 turns: %+v", res)
@@ -254,11 +255,11 @@ func TestRebuildSaysWhatItCantDo(t *testing.T) {
 	if res := b.run(); res.End != sia.EndFinished || res.Turns != 3 {
 		t.Fatalf("result: %+v", res)
 	}
-	told := b.model.Requests()[0].Last()
+	message := b.model.Requests()[0].Last()
 	for _, want := range []string{"made anew", "answer 1, run go generate → exit status 0: it changed gen.go",
 		"answer 1, write key.go: its text was masked", "answer 2, edit gen.go: "} {
-		if !strings.Contains(told, want) {
-			t.Errorf("%q is missing in:\n%s", want, told)
+		if !strings.Contains(message, want) {
+			t.Errorf("%q is missing in:\n%s", want, message)
 		}
 	}
 	for file, there := range map[string]bool{"ok.go": true, "main.go": true, "key.go": false} {
@@ -272,7 +273,7 @@ func TestRebuildSaysWhatItCantDo(t *testing.T) {
 func TestMaskedCallIsNotCarriedOut(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	b := newBench(t, turns(calls(scripted.Call{Name: "write", Args: args{"path": "key.txt", "content": secret}}), done))
-	b.in.Saved = b.die(1, true)
+	b.in.Saved = b.runUntil(1, true)
 	if c := b.in.Saved[1].Calls[0]; !c.Masked || strings.Contains(c.Arguments, secret) {
 		t.Fatalf("saved: %+v", c)
 	}

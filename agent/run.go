@@ -35,22 +35,22 @@ type builtinRun struct {
 	loop   loopDetector
 	runner *attemptRunner // nil: no commands are run
 
-	conv    conversation
-	offered []tool.Tool
-	specs   []llm.ToolSpec
-	fixed   int // tokens of the tools' descriptions
+	conv       conversation
+	offered    []tool.Tool
+	specs      []llm.ToolSpec
+	toolTokens int // tokens of the tools' descriptions
 
-	models       []string    // models that answered, in order of their first answers
-	by           string      // model that answered last
-	lost         sia.Credits // cost of unanswered calls since the last turn
-	lostUsage    llm.Usage
-	edits        sia.Edits
-	told         []string // messages to the agent since the last turn was saved
-	nudged       bool     // the last answer was a text, and the agent was told to continue
-	unfinished   int      // consecutive answers without a complete text or a call
-	cutInThought int      // consecutive answers that were cut off while thinking, near the maximum length
-	lostTree     error    // error with which the work tree was discarded; nil: it was not
-	res          Result
+	models           []string    // models that answered, in order of their first answers
+	lastModel        string      // model that answered last
+	lostCost         sia.Credits // cost of unanswered calls since the last turn
+	lostUsage        llm.Usage
+	edits            sia.Edits
+	sent             []string // messages to the agent since the last turn was saved
+	nudged           bool     // the last answer was a text, and the agent was told to continue
+	unfinished       int      // consecutive answers without a complete text or a call
+	cutWhileThinking int      // consecutive answers that were cut off while thinking, near the maximum length
+	lostTree         error    // error with which the work tree was discarded; nil: it was not
+	res              Result
 }
 
 // attempt runs the loop to its end and records the result.
@@ -66,13 +66,13 @@ func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 		r.verifyPart(ctx, "")
 	}
 	r.res.Edits = r.edits
-	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.worst
+	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.highest
 	r.res.Reason, r.res.Summary = secret.Mask(r.res.Reason), secret.Mask(r.res.Summary)
 	if err != nil {
 		r.res.End = sia.EndError
 		r.res.Reason = secret.Mask(err.Error())
 	}
-	end := Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: endText(r.res), Cost: r.lost, Usage: r.lostUsage}
+	end := Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: endText(r.res), Cost: r.lostCost, Usage: r.lostUsage}
 	if saved := r.recordTurn(ctx, end); err == nil {
 		err = saved
 	}
@@ -95,12 +95,12 @@ func (r *builtinRun) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.specs, r.fixed = toolSpecs(r.offered)
+	r.specs, r.toolTokens = toolSpecs(r.offered)
 	if brief, answers, ok := resumePoint(r.in.Saved); ok {
-		r.lost, r.lostUsage = lostOf(r.in.Saved)
+		r.lostCost, r.lostUsage = unansweredUsage(r.in.Saved)
 		return r.resumeAttempt(ctx, brief, answers)
 	}
-	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(r.systemText())
+	room := r.model.Window() - r.model.MaxOutput() - r.toolTokens - llm.CountTokens(r.systemText())
 	text, notes := assemblePrompt(ctx, r.in, r.env, setup, min(maxPrompt, max(500, room/2)))
 	r.notes = append(r.notes, notes...)
 	r.conv.beginWith(r.systemText(), text)
@@ -127,20 +127,20 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 	if r.budget.correctEstimate(r.promptTokens()) > window {
 		r.shorten(window*3/5, window*4/5)
 	}
-	most, end, why := r.budget.nextCall(r.promptTokens(), r.model.MaxOutput())
+	limit, end, why := r.budget.nextCall(r.promptTokens(), r.model.MaxOutput())
 	if end != "" {
 		r.setEnd(end, why)
 		return nil
 	}
 	prompt := r.promptTokens()
-	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages(), Tools: r.specs, MaxOutput: most})
+	resp, err := r.model.Complete(ctx, llm.Request{Messages: r.conv.messages(), Tools: r.specs, MaxOutput: limit})
 	if err != nil {
 		return r.handleError(ctx, resp, err)
 	}
 	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Spent(), Model: resp.Model,
 		Opaque: resp.Message.Opaque}
-	turn.Cost = r.budget.bookAnswer(prompt, resp) + r.lost
-	turn.Usage, r.lost, r.lostUsage = turn.Usage.Add(r.lostUsage), 0, llm.Usage{}
+	turn.Cost = r.budget.bookAnswer(prompt, resp) + r.lostCost
+	turn.Usage, r.lostCost, r.lostUsage = turn.Usage.Add(r.lostUsage), 0, llm.Usage{}
 	turn.Number = r.budget.turns
 	if resp.Finish == llm.FinishLength || resp.Finish == llm.FinishContentFilter {
 		turn.Finish = resp.Finish
@@ -151,7 +151,7 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 		r.nudge(resp)
 		return r.closeTurn(ctx, turn)
 	}
-	r.nudged, r.unfinished, r.cutInThought = false, 0, 0
+	r.nudged, r.unfinished, r.cutWhileThinking = false, 0, 0
 	for _, c := range resp.Message.ToolCalls {
 		turn.Calls = append(turn.Calls, Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 	}
@@ -172,18 +172,18 @@ func (r *builtinRun) closeTurn(ctx context.Context, t Turn) error {
 	if r.res.End == "" {
 		r.advise()
 	}
-	t.Told, r.told = append(t.Told, r.told...), nil
+	t.Told, r.sent = append(t.Told, r.sent...), nil
 	return r.recordTurn(ctx, t)
 }
 
 // promptTokens estimates the tokens of the next call's prompt.
-func (r *builtinRun) promptTokens() int { return r.conv.total + r.fixed }
+func (r *builtinRun) promptTokens() int { return r.conv.total + r.toolTokens }
 
 // shorten shortens the conversation to about bound tokens by the endpoint's count, or at least to most. It reports
 // whether it changed anything.
-func (r *builtinRun) shorten(bound, most int) bool {
-	estimate := func(tokens int) int { return int(float64(tokens)/r.budget.ratio) - r.fixed }
-	note := r.conv.shorten(estimate(bound), estimate(most))
+func (r *builtinRun) shorten(bound, limit int) bool {
+	estimate := func(tokens int) int { return int(float64(tokens)/r.budget.ratio) - r.toolTokens }
+	note := r.conv.shorten(estimate(bound), estimate(limit))
 	if note != "" {
 		r.notes = append(r.notes, note)
 	}
@@ -193,16 +193,16 @@ func (r *builtinRun) shorten(bound, most int) bool {
 // answeredBy adds a note if a different model answered than before.
 func (r *builtinRun) answeredBy(resp llm.Response) {
 	r.addModel(resp.Model)
-	before := r.by
+	before := r.lastModel
 	if before == "" && len(resp.Passed) == 0 || before == resp.Client {
-		r.by = resp.Client
+		r.lastModel = resp.Client
 		return
 	}
 	note := "answered by the model " + resp.Client
 	if len(resp.Passed) > 0 {
 		note += ", because others could not be asked (" + strings.Join(resp.Passed, ", ") + ")"
 	}
-	r.by, r.notes = resp.Client, append(r.notes, note)
+	r.lastModel, r.notes = resp.Client, append(r.notes, note)
 }
 
 // addModel adds a model to the agent's name in the result.
@@ -215,7 +215,7 @@ func (r *builtinRun) addModel(model string) {
 
 // handleError handles a call without an answer.
 func (r *builtinRun) handleError(ctx context.Context, resp llm.Response, err error) error {
-	r.lost += r.budget.bookLoss(resp.Lost)
+	r.lostCost += r.budget.bookLoss(resp.Lost)
 	r.lostUsage = r.lostUsage.Add(resp.Lost)
 	if r.contextEnded(ctx) {
 		return nil
@@ -292,27 +292,27 @@ func unreadNudge(resp llm.Response) string {
 // needsNudge reports whether the agent is told to continue after an answer that calls no tool. The second such answer
 // in a row ends the attempt.
 func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
-	said := strings.TrimSpace(resp.Message.Content)
-	whole := said != "" && resp.Unread == "" && resp.Finish != llm.FinishLength && resp.Finish != llm.FinishPause
+	content := strings.TrimSpace(resp.Message.Content)
+	whole := content != "" && resp.Unread == "" && resp.Finish != llm.FinishLength && resp.Finish != llm.FinishPause
 	if !whole {
 		r.unfinished++
 	}
 	// A shorter answer makes the client raise its maximum length.
-	if resp.CutInThought() && resp.Usage.Output > r.model.MaxOutput()/2 {
-		r.cutInThought++
+	if resp.CutWhileThinking() && resp.Usage.Output > r.model.MaxOutput()/2 {
+		r.cutWhileThinking++
 	}
 	switch {
 	case resp.Finish == llm.FinishContentFilter:
 		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
 	case r.unfinished > maxUnfinished && resp.Unread != "":
 		r.setEnd(sia.EndError, CallsUnread+text.Clip(resp.Unread, 300))
-	case resp.Finish == llm.FinishLength && (r.unfinished > maxUnfinished || r.cutInThought > 1): // the next costs as much
+	case resp.Finish == llm.FinishLength && (r.unfinished > maxUnfinished || r.cutWhileThinking > 1): // so would the next
 		r.setEnd(sia.EndError, fmt.Sprintf("%s%d tokens, before it called a tool; %s", AnswersCut, resp.Usage.Output,
 			llm.CutAdvice(resp, r.model.MaxOutput())))
 	case r.unfinished > maxUnfinished:
 		r.setEnd(sia.EndError, fmt.Sprintf("%d answers in a row neither came to an end nor called a tool", r.unfinished))
 	case whole && r.nudged:
-		r.res.Summary = text.Clip(said, tool.MaxSummary)
+		r.res.Summary = text.Clip(content, tool.MaxSummary)
 		r.setEnd(sia.EndFinished, "")
 	default:
 		r.nudged = r.nudged || whole
@@ -334,7 +334,7 @@ func (r *builtinRun) advise() {
 
 // tellAgent adds a message of SIA to the conversation and a note to the turn.
 func (r *builtinRun) tellAgent(note, text string) {
-	r.notes, r.told = append(r.notes, note), append(r.told, text)
+	r.notes, r.sent = append(r.notes, note), append(r.sent, text)
 	r.conv.addMessage(llm.Message{Role: llm.RoleUser, Content: text})
 }
 

@@ -156,17 +156,17 @@ func (w *attemptRunner) startServices(ctx context.Context) error {
 	c := sandbox.Command{Dir: w.tree, Argv: []string{"/bin/true"}, Limits: sandbox.Limits{Time: servicesTimeout}}
 	w.services.Join(&c, w.servicesDir(), true)
 	res, err := w.factory.sandbox.Run(ctx, c)
-	said := string(res.Output)
+	output := string(res.Output)
 	switch {
 	case errors.Is(err, sandbox.ErrDiscarded):
 		return err
 	case err != nil:
-		said = "The services could not be started: " + err.Error()
+		output = "The services could not be started: " + err.Error()
 	case res.Ended != "":
-		said += "\nThe services did not start: " + res.Why
+		output += "\nThe services did not start: " + res.Why
 	}
-	said = middleOut(secret.Mask(strings.ToValidUTF8(said, "\uFFFD")), 4000)
-	w.missingServices = strings.TrimSpace(w.missingServices + "\n" + said)
+	output = middleOut(secret.Mask(strings.ToValidUTF8(output, "\uFFFD")), 4000)
+	w.missingServices = strings.TrimSpace(w.missingServices + "\n" + output)
 	return nil
 }
 

@@ -18,7 +18,7 @@ import (
 
 // setUp creates the attempt's runner and runs the repository's setup commands. An attempt that makes a plan has no
 // runner.
-func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
+func (r *builtinRun) setUp(ctx context.Context) (message string, err error) {
 	if r.in.Planning {
 		return "", nil
 	}
@@ -28,21 +28,21 @@ func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 		}
 		return "", nil
 	}
-	runner, told, note, err := r.runners.openRunner(ctx, r.in)
+	runner, message, note, err := r.runners.openRunner(ctx, r.in)
 	if err != nil {
 		return "", err
 	}
 	r.runner, r.env.Runner = runner, runner
 	r.addNote(runner.missingServices)
 	r.addNote(note)
-	return runner.told(told), nil
+	return runner.setupMessage(message), nil
 }
 
-// openRunner creates a runner for an attempt and runs the repository's setup commands. told is their result, for the
+// openRunner creates a runner for an attempt and runs the repository's setup commands. message is their result, for the
 // agent. If they fail, the attempt still begins, since the task may be to fix them.
 func (s *runnerFactory) openRunner(
 	ctx context.Context, in Input,
-) (runner *attemptRunner, told, note string, err error) {
+) (runner *attemptRunner, message, note string, err error) {
 	if runner, err = s.newRunner(in.Dir, in.Services); err != nil {
 		return nil, "", "", err
 	}
@@ -66,7 +66,7 @@ func (s *runnerFactory) openRunner(
 	}
 	bounded, cancel := context.WithTimeout(ctx, s.setupTimeout)
 	defer cancel()
-	told, note, err = runner.setUp(bounded, in, ready)
+	message, note, err = runner.setUp(bounded, in, ready)
 	switch {
 	case errors.Is(err, sandbox.ErrDiscarded):
 		runner.close()
@@ -74,42 +74,42 @@ func (s *runnerFactory) openRunner(
 	case err == nil, ctx.Err() != nil:
 	case bounded.Err() != nil:
 		note = fmt.Sprintf("setup was stopped: it took more than %s", s.setupTimeout)
-		told = fmt.Sprintf("The setup commands took more than %s and were stopped. What they install may be missing.%s",
-			s.setupTimeout, told)
+		message = fmt.Sprintf("The setup commands took more than %s and were stopped. What they install may be missing.%s",
+			s.setupTimeout, message)
 	default:
 		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
-		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
+		note, message = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
 			"install is missing."
 	}
-	return runner, told, note, nil
+	return runner, message, note, nil
 }
 
-// told returns the text for the agent about the services and the setup.
-func (w *attemptRunner) told(setup string) string {
+// setupMessage returns the text for the agent about the services and the setup.
+func (w *attemptRunner) setupMessage(setup string) string {
 	return strings.TrimSpace(w.services.Told() + "\n" + w.missingServices + "\n\n" + setup)
 }
 
 // setUp runs the commands, and adds an npm cache for commands without a network.
-func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, note string, err error) {
+func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (message, note string, err error) {
 	if !ready {
-		if told, note, err = w.fetchSetup(ctx, in); err != nil {
-			return told, note, err
+		if message, note, err = w.fetchSetup(ctx, in); err != nil {
+			return message, note, err
 		}
-		return told, note, w.addNPMCache(ctx)
+		return message, note, w.addNPMCache(ctx)
 	}
 	w.deps = filepath.Join(w.kept, depsFolder)
 	if err := errors.Join(w.seedBuild(ctx), w.addNPMCache(ctx)); err != nil {
 		return "", "", err
 	}
-	told, err = w.runSetup(ctx, in, false)
-	return told, "setup with what was fetched before" + setupSuffix(told), err
+	message, err = w.runSetup(ctx, in, false)
+	return message, "setup with what was fetched before" + setupSuffix(message), err
 }
 
 // fetchSetup runs the commands for the first time with these lock files. They may download from the allowed hosts. If
 // the tree is the base branch's, their downloads are kept; later runs have no network and read-only downloads. On a
 // task's branch, the downloads go to a folder of this attempt only, since the branch's code may run here: two trees
 // with the same lock files can have different setups.
-func (w *attemptRunner) fetchSetup(ctx context.Context, in Input) (told, note string, err error) {
+func (w *attemptRunner) fetchSetup(ctx context.Context, in Input) (message, note string, err error) {
 	fresh := filepath.Join(w.home, "setup")
 	w.deps = filepath.Join(fresh, depsFolder)
 	if err := os.MkdirAll(w.deps, 0o700); err != nil {
@@ -119,9 +119,9 @@ func (w *attemptRunner) fetchSetup(ctx context.Context, in Input) (told, note st
 	if len(w.factory.hosts) > 0 {
 		network = "with network to " + strings.Join(w.factory.hosts, ", ")
 	}
-	told, err = w.runSetup(ctx, in, true)
-	if err != nil || told != "" || w.factory.cacheDir == "" || !in.OnBase {
-		return told, "setup " + network + setupSuffix(told), err
+	message, err = w.runSetup(ctx, in, true)
+	if err != nil || message != "" || w.factory.cacheDir == "" || !in.OnBase {
+		return message, "setup " + network + setupSuffix(message), err
 	}
 	if err := w.keepSetup(ctx, fresh); err != nil {
 		return "", "setup " + network + ", not kept", w.logNotKept(ctx, err)
@@ -216,8 +216,8 @@ func (w *attemptRunner) keepBuilt(ctx context.Context) error {
 	return nil
 }
 
-func setupSuffix(told string) string {
-	if told == "" {
+func setupSuffix(message string) string {
+	if message == "" {
 		return ""
 	}
 	return ", failed"
@@ -232,7 +232,7 @@ var (
 
 // runSetup runs the commands until one fails, and returns a description of the failure. It skips pip installs into the
 // user base if that was kept, since pip can't install without an index. With an error, it returns the refused hosts.
-func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (told string, err error) {
+func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (message string, err error) {
 	for _, command := range in.Setup {
 		if !fetch && pipInstallOnly.MatchString(command) && !pipOtherTarget.MatchString(command) {
 			continue
@@ -247,9 +247,9 @@ func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (tol
 			return refused, errors.Join(err, ctx.Err())
 		}
 		if !res.OK() {
-			told := fmt.Sprintf("%s\n%s\n%s", command, res.Ending(),
+			message := fmt.Sprintf("%s\n%s\n%s", command, res.Ending(),
 				middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000))
-			return strings.TrimRight(told, "\n") + refused, nil
+			return strings.TrimRight(message, "\n") + refused, nil
 		}
 	}
 	return "", nil

@@ -24,14 +24,14 @@ func TestSetupThatTakesTooLongIsTold(t *testing.T) {
 	}
 	f.setupTimeout = 100 * time.Millisecond
 	in := Input{Repo: "acme/shop", Dir: t.TempDir(), OnBase: true, Setup: []string{"sleep 600"}}
-	runner, told, note, err := f.openRunner(t.Context(), in)
+	runner, message, note, err := f.openRunner(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer runner.close()
 	const want = "took more than 100ms"
-	if !strings.Contains(told, want) || !strings.Contains(note, want) {
-		t.Errorf("told %q, noted %q", told, note)
+	if !strings.Contains(message, want) || !strings.Contains(note, want) {
+		t.Errorf("told %q, noted %q", message, note)
 	}
 	if ready, err := runner.findKept(in); ready || err != nil {
 		t.Errorf("a result that is not whole is kept: %v, %v", ready, err)
@@ -49,7 +49,7 @@ func TestSetupThatWaitsForARefusedHostIsTold(t *testing.T) {
 	box := sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}})
 	in := Input{Repo: "acme/shop", Dir: t.TempDir(), OnBase: true, Setup: []string{`exec 3<>/dev/tcp/127.0.0.1/3128; ` +
 		`printf 'CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' >&3; head -1 <&3; sleep 600`}}
-	told := ""
+	message := ""
 	for within := 200 * time.Millisecond; within < time.Minute; within *= 2 { // for slow machines
 		f, err := newRunnerFactory(box, t.TempDir(), []string{"allowed.example"}, time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -57,15 +57,15 @@ func TestSetupThatWaitsForARefusedHostIsTold(t *testing.T) {
 		}
 		f.setupTimeout = within
 		var runner *attemptRunner
-		if runner, told, _, err = f.openRunner(t.Context(), in); err != nil {
+		if runner, message, _, err = f.openRunner(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		runner.close()
-		if strings.Contains(told, "What they install may be missing.\nSIA refused a connection to other.example:443: ") {
+		if strings.Contains(message, "What they install may be missing.\nSIA refused a connection to other.example:443: ") {
 			return
 		}
 	}
-	t.Errorf("told: %s", told)
+	t.Errorf("told: %s", message)
 }
 
 // Build folders left by killed processes are removed by the next attempt, once they are too old to be in use.

@@ -132,8 +132,8 @@ func (c Call) markdown() string {
 }
 
 // fencedBlock returns a text as a code block.
-func fencedBlock(s string, most int) string {
-	return text.Fence(strings.TrimRight(middleOut(secret.Mask(s), most), "\n")) + "\n"
+func fencedBlock(s string, limit int) string {
+	return text.Fence(strings.TrimRight(middleOut(secret.Mask(s), limit), "\n")) + "\n"
 }
 
 // quoteBlock returns an agent's text verbatim, in a block quote. Rendered as Markdown, parts of it could be hidden or

@@ -15,8 +15,8 @@ func TestCallsThatCannotBeRead(t *testing.T) {
 	if res := b.run(); res.End != sia.EndError || !strings.Contains(res.Reason, why) {
 		t.Errorf("%s: %s", res.End, res.Reason)
 	}
-	if told := strings.Join(b.rec.turns[1].Told, " "); !strings.Contains(told, why) {
-		t.Errorf("it was told: %s", told)
+	if message := strings.Join(b.rec.turns[1].Told, " "); !strings.Contains(message, why) {
+		t.Errorf("it was told: %s", message)
 	}
 }
 
@@ -26,8 +26,8 @@ func TestACallThatCannotBeReadBesideAnother(t *testing.T) {
 		`<tool_call>{"name": "read" "arguments": {}}</tool_call>`}, scripted.Answer{Text: "Done."}))
 	b.run()
 	first := b.rec.turns[1]
-	if told := strings.Join(first.Told, " "); len(first.Calls) != 1 || first.Calls[0].IsError ||
-		!strings.Contains(told, "a comma or } is missing") {
-		t.Errorf("%+v; it was told: %s", first.Calls, told)
+	if message := strings.Join(first.Told, " "); len(first.Calls) != 1 || first.Calls[0].IsError ||
+		!strings.Contains(message, "a comma or } is missing") {
+		t.Errorf("%+v; it was told: %s", first.Calls, message)
 	}
 }

@@ -131,7 +131,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}
 	o.Logger = g.log
 	if tracer, err = trace.New(trace.Config{Endpoint: c.Traces, Headers: c.TraceHeaders, Version: o.Version,
-		Mask: g.secrets.Mask, Logger: g.log, Now: g.now, Kept: g.store}); err != nil {
+		Mask: g.secrets.Mask, Logger: g.log, Now: g.now, Store: g.store}); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
 	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, git: g.git,
@@ -178,7 +178,7 @@ func (a *App) startWork(ctx context.Context, g *deps, o Options) (err error) {
 	}
 	a.tests = g.tests
 	if p.runners != nil {
-		a.runners = runner.NewDoor(p.runners, g.room)
+		a.runners = runner.NewHandler(p.runners, g.room)
 	}
 	if c.Roles.Has(RoleWeb) {
 		a.pages, err = web.New(web.Deps{
@@ -201,7 +201,7 @@ func (a *App) startWork(ctx context.Context, g *deps, o Options) (err error) {
 		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
 	o.Engine.Attempts = c.Attempts
 	if c.OnRunners {
-		o.Engine.AttemptWait = runner.MostWait
+		o.Engine.AttemptWait = runner.MaxWait
 	}
 	if o.Engine.Server, err = serverName(filepath.Join(c.Dir, "git")); err != nil {
 		return err

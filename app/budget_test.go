@@ -10,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// costly returns a shop with a daily budget for two tasks, and another repository of the owner's in which two were
-// done.
-func costly(t *testing.T, setting string) (s *apptest.Stage, done func() (issue int)) {
+// shopWithBudget returns a shop with a daily budget for two tasks, and another repository of the owner's in which two
+// were done.
+func shopWithBudget(t *testing.T, setting string) (s *apptest.Stage, done func() (issue int)) {
 	t.Helper()
 	s = shop(t, "pass")
 	push(t, s, "main", map[string]string{".sia/config.yml": "budget: {" + setting + ": 1}\nchecks: {settle: 10s}\n"})
@@ -33,7 +33,7 @@ func costly(t *testing.T, setting string) (s *apptest.Stage, done func() (issue 
 // issue shows the reason.
 func TestInstallationBudget(t *testing.T) {
 	t.Parallel()
-	s, done := costly(t, "installation_per_day")
+	s, done := shopWithBudget(t, "installation_per_day")
 	n := done()
 	if task := s.Task(n); task.State != sia.OnHold || len(task.Attempts) > 0 ||
 		!strings.Contains(said(t, s, n), "of the 1 credits of 24 hours (`budget.installation_per_day`)") {
@@ -44,7 +44,7 @@ func TestInstallationBudget(t *testing.T) {
 // The same holds for one repository's budget, regardless of others.
 func TestRepositoryBudget(t *testing.T) {
 	t.Parallel()
-	s, done := costly(t, "repo_per_day")
+	s, done := shopWithBudget(t, "repo_per_day")
 	for range 2 {
 		if task := s.Task(done()); task.State != sia.Passed {
 			t.Fatalf("%s, %+v", task.State, task.Pause)

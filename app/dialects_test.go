@@ -68,7 +68,7 @@ func checkBill(t *testing.T, s *apptest.Stage, issue int) {
 		usd += (float64(b.Input-b.Cached-b.Written)*3 + float64(b.Cached)*0.3 + float64(b.Written)*3.75 +
 			float64(b.Output)*15) / 1e6
 	}
-	booked, err := s.App.Store.CreditsSpentByAll(t.Context(), time.Time{}, time.Time{})
+	booked, err := s.App.Store.TotalCreditsSpent(t.Context(), time.Time{}, time.Time{})
 	check(t, err)
 	if got := float64(booked) / float64(sia.Credit) / 100; usd == 0 || math.Abs(got-usd) >= 0.01 {
 		t.Errorf("the account says %.4f USD, the servers %.4f", got, usd)

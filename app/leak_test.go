@@ -15,9 +15,9 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// planted returns a token for a place, always the same, so that a leak shows its origin. It is composed here so that no
-// file contains one.
-func planted(place string) string {
+// leakToken returns a token for a place, always the same, so that a leak shows its origin. It is composed here so that
+// no file contains one.
+func leakToken(place string) string {
 	sum := sha256.Sum256([]byte(place))
 	return "ghp_" + hex.EncodeToString(sum[:])[:36]
 }
@@ -31,7 +31,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 	tok := map[string]string{}
 	for _, p := range places {
-		tok[p] = planted(p)
+		tok[p] = leakToken(p)
 	}
 	files := map[string]string{
 		"README.md": "# Shop\n\nDeploy with " + tok["repository file"] + "\n",
@@ -154,7 +154,7 @@ func (l *lockedBuffer) String() string {
 // A model's summary of a user's fix is proposed without secrets, and the model does not get those in the fix.
 func TestNoSecretInAProposal(t *testing.T) {
 	t.Parallel()
-	token, pushed := planted("proposal"), planted("fix")
+	token, pushed := leakToken("proposal"), leakToken("fix")
 	files := map[string]string{
 		"check.sh": "[ ! -f hello.txt ] || grep -qx 'Hello, world!' hello.txt || " +
 			"{ echo 'hello.txt:1: error: wrong greeting'; exit 1; }\n",

@@ -124,8 +124,8 @@ func TestReactionsAmongManyTasks(t *testing.T) {
 // A plan, and users' comments on it, are shown without secrets.
 func TestNoSecretInAPlan(t *testing.T) {
 	t.Parallel()
-	tok := map[string]string{"summary": planted("plan summary"), "step": planted("plan step"),
-		"words": planted("words about a plan")}
+	tok := map[string]string{"summary": leakToken("plan summary"), "step": leakToken("plan step"),
+		"words": leakToken("words about a plan")}
 	stage := planned(t, "Use "+tok["summary"], "Write "+tok["step"])
 	for _, words := range []string{"/sia answer rather use " + tok["words"], "/sia go"} {
 		if err := second(stage.Sim.Comment(apptest.Repo, 1, apptest.Owner, words)); err != nil {

@@ -33,7 +33,8 @@ func (h *refusals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.mu.Unlock()
 	h.unlogged++
 	if now := h.now(); h.loggedAt.IsZero() || now.Sub(h.loggedAt) >= refusalLogInterval {
-		h.log.WarnContext(r.Context(), "webhooks refused: their signature is wrong", "count", h.unlogged, "from", r.RemoteAddr,
+		h.log.WarnContext(r.Context(), "webhooks refused: their signature is wrong", "count", h.unlogged,
+			"from", r.RemoteAddr,
 			"fix", "if they are GitHub's, set the same webhook secret here (--webhook-secret) and in the app's settings")
 		h.loggedAt, h.unlogged = now, 0
 	}

@@ -78,8 +78,8 @@ func withRole(t *testing.T, v victim, roles ...app.Role) victim {
 	return v
 }
 
-// privately returns a server's response at its private address.
-func privately(t *testing.T, v victim, path string) string {
+// getPrivate returns a server's response at its private address.
+func getPrivate(t *testing.T, v victim, path string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.Config.Private+path, http.NoBody)
 	check(t, err)
@@ -106,10 +106,10 @@ func TestRoles(t *testing.T) {
 	launch(t, web)
 	worker := launch(t, work)
 	for role, v := range map[string]victim{"intake": intake, "work": work, "web": web} {
-		if got := privately(t, v, "/healthz"); !strings.Contains(got, "role "+role) {
+		if got := getPrivate(t, v, "/healthz"); !strings.Contains(got, "role "+role) {
 			t.Errorf("%s: /healthz says %q", role, got)
 		}
-		metrics := privately(t, v, "/metrics")
+		metrics := getPrivate(t, v, "/metrics")
 		if !strings.Contains(metrics, `sia_role{role="`+role+`"} 1`) || strings.Count(metrics, "sia_role{") != 1 {
 			t.Errorf("%s: /metrics has no such role", role)
 		}
@@ -117,7 +117,7 @@ func TestRoles(t *testing.T) {
 	if worker.wait(t) {
 		t.Fatal("it died")
 	}
-	if got := privately(t, web, "/tasks"); !strings.Contains(got, "Greet the customers") {
+	if got := getPrivate(t, web, "/tasks"); !strings.Contains(got, "Greet the customers") {
 		t.Errorf("the pages lack the task:\n%s", got)
 	}
 	world := describe(t, sim, web)

@@ -44,7 +44,7 @@ func TestRestoredBackup(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
 		check(t, sim.WaitIdle(ctx))
 		cancel()
-		if wrong := twice(t, sim); wrong != "" {
+		if wrong := findDuplicates(t, sim); wrong != "" {
 			t.Errorf("after backup %d, of a task %s: %s", i+1, before, wrong)
 		}
 		if after := restoredState(t, v); !strings.HasPrefix(after, string(sia.Passed)) {
@@ -90,7 +90,7 @@ func TestRestoredBeforeTheLabel(t *testing.T) {
 	all, err := s.Sim.Issues(apptest.Repo)
 	check(t, err)
 	for _, i := range all {
-		if body := saidTwice(i); body != "" {
+		if body := duplicateComments(i); body != "" {
 			t.Errorf("on #%d a comment was made twice: %s", i.Number, body)
 		}
 	}
@@ -187,8 +187,8 @@ func restoredState(t *testing.T, v victim) string {
 	return fmt.Sprintf("%s, %d attempts", task.State, len(task.Attempts))
 }
 
-// saidTwice returns the duplicate comments on an issue; empty: none.
-func saidTwice(i ghsim.IssueView) string {
+// duplicateComments returns the duplicate comments on an issue; empty: none.
+func duplicateComments(i ghsim.IssueView) string {
 	said := map[string]bool{}
 	for _, c := range i.Comments {
 		if said[c.Body] {
@@ -199,8 +199,8 @@ func saidTwice(i ghsim.IssueView) string {
 	return ""
 }
 
-// twice returns what was duplicated, or differs from before; empty: nothing.
-func twice(t *testing.T, sim *ghsim.Server) string {
+// findDuplicates returns what was duplicated, or differs from before; empty: nothing.
+func findDuplicates(t *testing.T, sim *ghsim.Server) string {
 	t.Helper()
 	issues, err := sim.Issues(apptest.Repo)
 	check(t, err)
@@ -209,7 +209,7 @@ func twice(t *testing.T, sim *ghsim.Server) string {
 		if i.IsPull {
 			pulls++
 		}
-		if body := saidTwice(i); body != "" {
+		if body := duplicateComments(i); body != "" {
 			return "a comment was made twice: " + body
 		}
 		if i.Number == 1 && !strings.Contains(strings.Join(i.Labels, " "), render.LabelPassed) {

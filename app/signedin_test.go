@@ -32,8 +32,8 @@ type person struct {
 	base  string // of SIA's pages
 }
 
-// comes returns a user who opens the pages for the first time, and has to sign in.
-func comes(browser context.Context, t *testing.T, login, base string) *person {
+// openPages returns a user who opens the pages for the first time, and has to sign in.
+func openPages(browser context.Context, t *testing.T, login, base string) *person {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(end)
@@ -63,12 +63,12 @@ func (p *person) at() string {
 
 func (p *person) page() string {
 	p.t.Helper()
-	return p.reads("document.documentElement.outerHTML")
+	return p.eval("document.documentElement.outerHTML")
 }
 
-// reads evaluates a script on the whole document at once: nodes read one by one may disappear when a page is reloaded
+// eval evaluates a script on the whole document at once: nodes read one by one may disappear when a page is reloaded
 // or left. A script that a new page interrupts is run again in that.
-func (p *person) reads(script string) string {
+func (p *person) eval(script string) string {
 	p.t.Helper()
 	var text string
 	var err error
@@ -81,9 +81,9 @@ func (p *person) reads(script string) string {
 	return ""
 }
 
-// presses presses a link or button with a text, and waits for the next page. Browsers drop clicks before a page is
+// press presses a link or button with a text, and waits for the next page. Browsers drop clicks before a page is
 // painted, so it presses again.
-func (p *person) presses(words string) {
+func (p *person) press(words string) {
 	p.t.Helper()
 	at := chromedp.Search(fmt.Sprintf(`//*[self::a or self::button][normalize-space(.)=%q]`, words))
 	var err error
@@ -104,7 +104,7 @@ func (p *person) presses(words string) {
 // visible.
 func (p *person) said() string {
 	p.t.Helper()
-	return p.reads(`new Promise(said => {
+	return p.eval(`new Promise(said => {
 		const look = () => {
 			const found = document.querySelector(".said")
 			found ? said(found.textContent) : setTimeout(look, 10)
@@ -113,29 +113,29 @@ func (p *person) said() string {
 	})`)
 }
 
-// types types into a field, after unfolding it if necessary. If the page is reloaded meanwhile, it types again.
-func (p *person) types(into, text string) {
+// fill types into a field, after unfolding it if necessary. If the page is reloaded meanwhile, it types again.
+func (p *person) fill(into, text string) {
 	p.t.Helper()
 	field := fmt.Sprintf("document.querySelector(%q)", into)
 	for range 3 {
-		p.reads("(f => { const folded = f.closest('details'); if (folded) folded.open = true; " +
+		p.eval("(f => { const folded = f.closest('details'); if (folded) folded.open = true; " +
 			"f.focus(); return '' })(" + field + ")")
 		if err := chromedp.Do(p.ctx, chromedp.KeyEvent(text)); err != nil {
 			p.t.Fatalf("%s types into %s: %v", p.login, into, err)
 		}
-		if p.reads(field+".value") == text {
+		if p.eval(field+".value") == text {
 			return
 		}
-		p.reads("(f => { f.value = ''; return '' })(" + field + ")")
+		p.eval("(f => { f.value = ''; return '' })(" + field + ")")
 	}
 	p.t.Fatalf("%s could not type into %s", p.login, into)
 }
 
-// signsIn signs in on GitHub's page and returns to the requested one.
-func (p *person) signsIn() {
+// signIn signs in on GitHub's page and returns to the requested one.
+func (p *person) signIn() {
 	p.t.Helper()
-	p.presses("Sign in with GitHub")
-	p.presses(p.login)
+	p.press("Sign in with GitHub")
+	p.press(p.login)
 	if p.at() != p.base+"/tasks" || !strings.Contains(p.page(), "Sign out") {
 		p.t.Fatalf("%s signed in, and is at %s:\n%s", p.login, p.at(), p.page())
 	}
@@ -177,8 +177,8 @@ type place struct {
 	words              []string // that occur nowhere else
 }
 
-// telling returns what a page or its JSON twin reveals of a place: names, texts, numbers.
-func (c place) telling(page string) string {
+// findContent returns what a page or its JSON twin reveals of a place: names, texts, numbers.
+func (c place) findContent(page string) string {
 	for _, w := range c.words {
 		if strings.Contains(page, w) {
 			return w
@@ -204,8 +204,8 @@ func (c place) address(pattern string) string {
 	return strings.NewReplacer("{$}", "", "{id}", id, "{n}", "1", "{repo}", strconv.FormatInt(c.repo, 10)).Replace(pattern)
 }
 
-// shows adds to a repository an open question, a lesson, and a change of a policy on trial.
-func shows(t *testing.T, s *apptest.Stage, owner, name string, installation int64) place {
+// addContent adds to a repository an open question, a lesson, and a change of a policy on trial.
+func addContent(t *testing.T, s *apptest.Stage, owner, name string, installation int64) place {
 	t.Helper()
 	repo, err := s.Sim.Repo(owner + "/" + name)
 	check(t, err)
@@ -251,15 +251,15 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 	check(t, s.Sim.SetPermission(apptest.Repo, "rita", "read"))
 	_, err = s.Sim.CreateRepo("mallory", "vault", ghsim.RepoSpec{Files: files, Public: true})
 	check(t, err)
-	shop := shows(t, s, apptest.Owner, apptest.Name, s.Install)
-	vault := shows(t, s, "mallory", "vault", s.InstallFor("mallory", "vault"))
+	shop := addContent(t, s, apptest.Owner, apptest.Name, s.Install)
+	vault := addContent(t, s, "mallory", "vault", s.InstallFor("mallory", "vault"))
 
 	browser := webtest.Chromium(t)
 	people := map[string]*person{}
 	for _, login := range []string{apptest.Owner, "mel", "rita", "mallory", "zoe", "nobody"} {
-		people[login] = comes(browser, t, login, s.Public)
+		people[login] = openPages(browser, t, login, s.Public)
 		if login != "nobody" {
-			people[login].signsIn()
+			people[login].signIn()
 		}
 	}
 	const ok, not = http.StatusOK, http.StatusNotFound
@@ -295,14 +295,14 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 			p.t = t
 			p.open("/tasks")
 			for _, pattern := range slices.Sorted(maps.Keys(want)) {
-				p.asks(pattern, shop, want[pattern][i], other)
-				p.looks(pattern, shop, want[pattern][i], other)
+				p.request(pattern, shop, want[pattern][i], other)
+				p.visit(pattern, shop, want[pattern][i], other)
 				if login != "mallory" && strings.Contains(pattern, "{id}") {
-					p.asks(pattern, vault, not, other)
+					p.request(pattern, vault, not, other)
 				}
 			}
 			mine := map[bool]place{true: vault, false: shop}[login == "mallory"]
-			if p.open("/tasks"); mine.telling(p.page()) == "" {
+			if p.open("/tasks"); mine.findContent(p.page()) == "" {
 				t.Errorf("%s does not see what is theirs:\n%s", login, p.page())
 			}
 		})
@@ -314,8 +314,8 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 		if strings.Contains(pattern, "{id}") || pattern == "GET /{rest...}" || pattern == "GET /runners" {
 			code = not
 		}
-		zoe.asks(pattern, shop, code, shop)
-		zoe.asks(pattern, vault, code, vault)
+		zoe.request(pattern, shop, code, shop)
+		zoe.request(pattern, vault, code, vault)
 		method, path, _ := strings.Cut(shop.address(pattern), " ")
 		r, err := http.NewRequestWithContext(t.Context(), method, s.Public+path, nil)
 		check(t, err)
@@ -330,14 +330,14 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 		strings.Contains(nobody.page(), "shopword") {
 		t.Errorf("nobody is led to %s:\n%s", nobody.at(), nobody.page())
 	}
-	pressed(t, s, people, shop)
+	pressAll(t, s, people, shop)
 }
 
 // codes are the statuses for the owner, a member, a reader and a stranger.
 type codes [4]int
 
-// asks requests an address like a program, expects a status, and nothing of a place that is not the user's.
-func (p *person) asks(pattern string, of place, want int, other place) {
+// request requests an address like a program, expects a status, and nothing of a place that is not the user's.
+func (p *person) request(pattern string, of place, want int, other place) {
 	p.t.Helper()
 	method, path, _ := strings.Cut(of.address(pattern), " ")
 	form := ""
@@ -347,8 +347,8 @@ func (p *person) asks(pattern string, of place, want int, other place) {
 	p.told(method+" "+path, p.fetch(method, path, form), want, other)
 }
 
-// looks does the same with the user's browser.
-func (p *person) looks(pattern string, of place, want int, other place) {
+// visit does the same with the user's browser.
+func (p *person) visit(pattern string, of place, want int, other place) {
 	p.t.Helper()
 	method, path, _ := strings.Cut(of.address(pattern), " ")
 	if method != http.MethodGet || strings.Contains(path, ".") || path == "/live" {
@@ -366,13 +366,13 @@ func (p *person) told(what string, a answer, want int, other place) {
 	if a.Status != want {
 		p.t.Errorf("%s: %s: %d, want %d: %s", p.login, what, a.Status, want, a.Body)
 	}
-	if told := other.telling(a.Body); told != "" {
+	if told := other.findContent(a.Body); told != "" {
 		p.t.Errorf("%s: %s tells of %q:\n%s", p.login, what, told, a.Body)
 	}
 }
 
-// pressed makes users press all available buttons.
-func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop place) {
+// pressAll makes users press all available buttons.
+func pressAll(t *testing.T, s *apptest.Stage, people map[string]*person, shop place) {
 	t.Helper()
 	task := func() sia.Task {
 		t.Helper()
@@ -388,11 +388,11 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 		t.Error("who only reads has buttons")
 	}
 	mel.open(page)
-	mel.presses("Pause")
+	mel.press("Pause")
 	if state, said := task().State, mel.said(); state != sia.OnHold || !strings.Contains(said, "/sia pause") {
 		t.Errorf("mel pauses: %s, %q", state, said)
 	}
-	mel.presses("Resume")
+	mel.press("Resume")
 	s.Settle()
 	if state := task().State; state != sia.Escalated {
 		t.Errorf("mel resumes: %s, %q", state, mel.said())
@@ -409,25 +409,25 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 		t.Errorf("mel shares: %d %s", got.Status, got.Body)
 	}
 	mel.open(lessons)
-	mel.types("#edit [name=when]", "the schema changes")
-	mel.presses("Save")
+	mel.fill("#edit [name=when]", "the schema changes")
+	mel.press("Save")
 	if !strings.HasPrefix(mel.said(), "Changed:") ||
 		!strings.Contains(mel.page(), "When the schema changes: shopword is generated") {
 		t.Errorf("mel changes a lesson: %q\n%s", mel.said(), mel.page())
 	}
 	ada.open(switches)
-	ada.presses("Pause everything")
+	ada.press("Pause everything")
 	if all, err := s.App.Store.Halts(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("ada pauses everything: %v %v; %q", all, err, ada.said())
 	}
-	ada.presses("Resume everything")
+	ada.press("Resume everything")
 	if all, err := s.App.Store.Halts(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("ada resumes everything: %v %v; %q", all, err, ada.said())
 	}
 	s.Settle()
 	ada.open("/escalations")
-	ada.types("textarea", "in English, with a comma")
-	ada.presses("Answer")
+	ada.fill("textarea", "in English, with a comma")
+	ada.press("Answer")
 	s.Settle()
 	if got := task(); got.State != sia.Passed || len(got.Answers) != 1 || got.Answers[0].By.Login != apptest.Owner {
 		t.Errorf("answered, it is %s: %+v; %q", got.State, got.Answers, ada.said())
@@ -438,7 +438,7 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 	if code := mel.open(page); code != http.StatusNotFound {
 		t.Errorf("mel, who may no more: %d", code)
 	}
-	ada.presses("Sign out")
+	ada.press("Sign out")
 	if ada.open(page); !strings.HasPrefix(ada.at(), s.Public+"/signin?to=") {
 		t.Errorf("ada, signed out, is at %s", ada.at())
 	}

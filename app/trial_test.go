@@ -31,8 +31,8 @@ func (l lab) change() store.Experiment {
 	return all[0]
 }
 
-// ours adds a policy file to the repository.
-func (l lab) ours(file, source string) {
+// addOwnPolicy adds a policy file to the repository.
+func (l lab) addOwnPolicy(file, source string) {
 	l.t.Helper()
 	_, err := l.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Ours", map[string]string{file: source})
 	check(l.t, err)
@@ -68,8 +68,8 @@ func (l lab) comment(x store.Experiment) string {
 	return pull.Comments[0].Body
 }
 
-// lastly returns the last event of a change.
-func (l lab) lastly(x store.Experiment) string {
+// lastEvent returns the last event of a change.
+func (l lab) lastEvent(x store.Experiment) string {
 	l.t.Helper()
 	all, err := l.App.Store.ExperimentEvents(l.t.Context(), x.ID)
 	check(l.t, err)
@@ -251,7 +251,7 @@ const ownDecompose = "decision: decompose\nname: decompose\nversion: 1\nparamete
 func TestPolicyInAFileOfAnotherName(t *testing.T) {
 	t.Parallel()
 	l := lab{shop(t, "pass"), t}
-	l.ours(".sia/policies/our-own.yaml", ownDecompose)
+	l.addOwnPolicy(".sia/policies/our-own.yaml", ownDecompose)
 	x := l.propose()
 	if file, err := l.Sim.File(apptest.Repo, "sia/policy-"+x.ID, ".sia/policies/our-own.yaml"); err != nil ||
 		x.Phase != store.ExperimentProposed || !strings.Contains(file, "threshold: 0.95") {
@@ -264,16 +264,16 @@ func TestPolicyInAFileOfAnotherName(t *testing.T) {
 func TestFileThatIsBackAlready(t *testing.T) {
 	t.Parallel()
 	l := lab{shop(t, "pass"), t}
-	l.ours(".sia/policies/decompose.yml", ownDecompose)
+	l.addOwnPolicy(".sia/policies/decompose.yml", ownDecompose)
 	x := l.propose()
 	_, err := l.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
 	check(t, err)
 	l.Periodic("trials")
-	l.ours(x.File, ownDecompose)
+	l.addOwnPolicy(x.File, ownDecompose)
 	if x, err = l.App.Evolver.Rollback(t.Context(), x.ID, "@ann"); err != nil || x.Phase != store.ExperimentRolledBack {
 		t.Fatalf("its file was put back by hand: %s, %v", x.Phase, err)
 	}
-	contains(t, l.lastly(x), "its file is back already")
+	contains(t, l.lastEvent(x), "its file is back already")
 
 	merged := lab{shop(t, "pass"), t}
 	x = merged.propose()
@@ -282,13 +282,13 @@ func TestFileThatIsBackAlready(t *testing.T) {
 	merged.Periodic("trials")
 	x, err = merged.App.Evolver.Rollback(t.Context(), x.ID, "@ann")
 	check(t, err)
-	back := merged.lastly(x)
+	back := merged.lastEvent(x)
 	contains(t, back, "its file was put back by http")
 	x.Phase, x.EndedAt = store.ExperimentReverting, time.Time{} // as if SIA had been stopped in between
 	check(t, merged.App.Store.SaveExperiment(t.Context(), x, "stopped"))
 	merged.Periodic("trials")
-	if x = merged.change(); x.Phase != store.ExperimentRolledBack || merged.lastly(x) != back {
-		t.Errorf("its pull request was merged: %s: %s", x.Phase, merged.lastly(x))
+	if x = merged.change(); x.Phase != store.ExperimentRolledBack || merged.lastEvent(x) != back {
+		t.Errorf("its pull request was merged: %s: %s", x.Phase, merged.lastEvent(x))
 	}
 }
 
@@ -307,7 +307,7 @@ func TestRollbackKeepsWhatHolds(t *testing.T) {
 	check(t, err)
 	second, err := policies.Mutate(first, policies.Mutation{Path: "parameters.threshold", Value: "0.5"})
 	check(t, err)
-	l.ours(x.File, second.Source)
+	l.addOwnPolicy(x.File, second.Source)
 	check(t, l.App.Store.HoldPolicy(t.Context(), store.PolicyHold{Installation: l.Install, Place: x.Place.ID,
 		Decision: x.Decision, Name: x.Name, Bad: second.ID(), Instead: first.ID(), Until: l.Clock.Now(), Why: "it fell"}))
 	if _, err := l.App.Evolver.Propose(t.Context(), l.Install, x.Place, x.Name,
@@ -423,8 +423,8 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		x.Phase != store.ExperimentRolledBack {
 		t.Errorf("archived: %s: %s: %v", x.Phase, x.Why, err)
 	}
-	contains(t, archived.lastly(x), "its file stays as it is, and the version before it decides all the same: ")
-	contains(t, archived.lastly(x), "the repository is archived")
+	contains(t, archived.lastEvent(x), "its file stays as it is, and the version before it decides all the same: ")
+	contains(t, archived.lastEvent(x), "the repository is archived")
 	archived = lab{shop(t, "pass"), t}
 	check(t, archived.Sim.Archive(apptest.Repo))
 	if x = archived.propose(); x.Phase != store.ExperimentRejected || !strings.Contains(x.Why, "archived") {

@@ -126,7 +126,7 @@ func (w *world) end() {
 	if w.broken == "" && w.task.State == sia.Passed {
 		w.afterwards()
 	}
-	w.deaf(false)
+	w.toggleGraphQL(false)
 	w.sim.Lag(0)
 	_, err := w.parts.Store.Apply(w.ctx, w.id, sia.Event{ID: "end", At: w.clock.Now(), Fact: sia.Stop{Reason: "the end",
 		Gone: true}})
@@ -137,7 +137,7 @@ func (w *world) end() {
 // afterwards checks that changes after a pass are noticed a day later.
 func (w *world) afterwards() {
 	if w.chance(0.5) {
-		w.redden()
+		w.turnRed()
 	}
 	for range 2 {
 		w.advance(30 * time.Hour) // a look at each takes a day and a quarter at most
@@ -176,8 +176,8 @@ func (w *world) afterwards() {
 	}
 }
 
-// redden turns a check of the head red: a passed one, created again by its app, or a status.
-func (w *world) redden() {
+// turnRed turns a check of the head red: a passed one, created again by its app, or a status.
+func (w *world) turnRed() {
 	head := string(w.task.Head)
 	for _, c := range w.task.Checks {
 		switch {
@@ -206,9 +206,9 @@ func (w *world) redden() {
 	}
 }
 
-// reaches checks that the worlds reach the tested situations: a property that is never exercised shows nothing. The
-// figures are for 2,000 worlds; fewer worlds need a proportional part.
-func reaches(t *testing.T, count map[string]int) {
+// checkReached checks that the worlds reach the tested situations: a property that is never exercised shows nothing.
+// The figures are for 2,000 worlds; fewer worlds need a proportional part.
+func checkReached(t *testing.T, count map[string]int) {
 	t.Helper()
 	want := map[string]int{"passed": 150, "failed": 100, "head moved after pass": 5,
 		"merged before": 100, "red base": 20, "weather": 20, "unpaid": 5, "no end": 5, "no runner": 5, "delivery lost": 1000,

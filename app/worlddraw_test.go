@@ -80,11 +80,11 @@ func (w *world) open() {
 	w.must(err)
 	w.take()
 	w.id = sia.NewTaskID(w.repoID, w.issue)
-	w.must(w.start0())
+	w.must(w.startTask())
 }
 
-// start0 starts the task.
-func (w *world) start0() error {
+// startTask starts the task.
+func (w *world) startTask() error {
 	_, err := w.parts.Store.Apply(w.ctx, w.id, sia.Event{ID: "start", At: w.clock.Now(),
 		By: sia.Actor{Login: member, ID: 2}, Fact: sia.Start{Installation: w.install,
 			Repo:  sia.Repo{ID: w.repoID, Owner: owner, Name: strings.TrimPrefix(w.repo, owner+"/")},

@@ -158,7 +158,7 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
-	w := &kept{header: http.Header{}, code: http.StatusOK}
+	w := &responseRecorder{header: http.Header{}, code: http.StatusOK}
 	d.to.ServeHTTP(w, in)
 	if req.Body != nil {
 		if err := req.Body.Close(); err != nil {
@@ -170,8 +170,8 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 		ContentLength: int64(w.body.Len()), Request: req}, nil
 }
 
-// kept is an http.ResponseWriter that records the response.
-type kept struct {
+// responseRecorder is an http.ResponseWriter that records the response.
+type responseRecorder struct {
 	header http.Header
 	code   int
 	wrote  bool
@@ -179,17 +179,17 @@ type kept struct {
 }
 
 // Header implements http.ResponseWriter.
-func (a *kept) Header() http.Header { return a.header }
+func (a *responseRecorder) Header() http.Header { return a.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (a *kept) WriteHeader(code int) {
+func (a *responseRecorder) WriteHeader(code int) {
 	if !a.wrote {
 		a.code, a.wrote = code, true
 	}
 }
 
 // Write implements http.ResponseWriter.
-func (a *kept) Write(b []byte) (int, error) {
+func (a *responseRecorder) Write(b []byte) (int, error) {
 	a.wrote = true
 	return a.body.Write(b)
 }

@@ -239,7 +239,7 @@ func (w *world) doMove(r *rand.Rand, kind string) (what string, err error) {
 	case "look":
 		return "", w.periodic()
 	case "graphql":
-		w.deaf(!w.temper.deaf)
+		w.toggleGraphQL(!w.temper.deaf)
 		return fmt.Sprint(!w.temper.deaf), nil
 	case "queue":
 		_, err := w.sim.Enqueue(w.repo, number, owner)
@@ -274,8 +274,8 @@ func (w *world) periodic() error {
 	return err
 }
 
-// deaf makes GitHub reject GraphQL, or accept it.
-func (w *world) deaf(on bool) {
+// toggleGraphQL makes GitHub reject GraphQL, or accept it.
+func (w *world) toggleGraphQL(on bool) {
 	w.temper.deaf = on
 	w.sim.ClearFaults()
 	if on {

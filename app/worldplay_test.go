@@ -230,11 +230,11 @@ func (w *world) earliest() (at time.Time, ok bool) {
 func (w *world) look() {
 	t, err := w.parts.Store.Task(w.ctx, w.id)
 	w.must(err)
-	w.saw(t)
+	w.observeTask(t)
 }
 
-// saw is like look for a task that was read already.
-func (w *world) saw(t sia.Task) {
+// observeTask is like look for a task that was read already.
+func (w *world) observeTask(t sia.Task) {
 	before := w.task
 	if t.Version == before.Version {
 		return
@@ -290,7 +290,7 @@ func (w *world) carryOut(f dueEffect) {
 	if logged[f.Kind] {
 		w.note("%s: %s%s", f.Kind, res.Why, res.Ignored)
 	}
-	w.saw(res.Task)
+	w.observeTask(res.Task)
 }
 
 // shown are the effects that affect only the display.

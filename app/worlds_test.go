@@ -49,7 +49,7 @@ func TestWorlds(t *testing.T) {
 			t.Logf("%6d %s", count[what], what)
 		}
 		if count["worlds"] >= 400 && !t.Failed() { // otherwise some were selected, and need not reach everything
-			reaches(t, count)
+			checkReached(t, count)
 		}
 	})
 	begin := *worldsFrom

@@ -30,10 +30,10 @@ func alreadyQuestion(a Already) Escalation {
 	}
 }
 
-// LooksForDone reports whether the next attempt must first check if the issue is resolved already or
+// ChecksIfResolved reports whether the next attempt must first check if the issue is resolved already or
 // depends on others: no attempt of the present run has worked on it, or the issue was edited; and nobody
 // asked to work on it anyway.
-func (t *Task) LooksForDone() bool {
+func (t *Task) ChecksIfResolved() bool {
 	s := step{t: *t}
 	return !t.Anyway && (!s.worked() || t.Edited != nil)
 }

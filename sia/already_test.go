@@ -30,7 +30,7 @@ func TestCloses(t *testing.T) {
 	}
 }
 
-// TestClosingCommit: what was taken back resolves nothing, unless that was taken back.
+// A reverted commit closes nothing, unless the revert was reverted.
 func TestClosingCommit(t *testing.T) {
 	at := func(n string, message string) Commit {
 		return Commit{SHA: SHA(strings.Repeat(n, 40)), Message: message}
@@ -60,7 +60,7 @@ func TestClosingCommit(t *testing.T) {
 	}
 }
 
-// asked is a task that was shown what resolves its issue.
+// asked returns a task that asks whether to work on the issue, which something else resolves.
 func asked(t *testing.T) Task {
 	t.Helper()
 	r := Step(Task{}, Event{ID: "start", By: person, Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}})
@@ -75,7 +75,7 @@ func asked(t *testing.T) Task {
 	return r.Task
 }
 
-// TestAlready: nothing is spent and no approach used before a person says so.
+// No credits and no approach are used before a person answers.
 func TestAlready(t *testing.T) {
 	task := asked(t)
 	e := task.Escalation
@@ -102,13 +102,13 @@ func TestAlready(t *testing.T) {
 		if r.Task.State != c.state || r.Task.Anyway != c.anyway || strings.Join(r.Task.Brief.Answers, "") != c.words {
 			t.Errorf("%s: %s, anyway %v, %q", name, r.Task.State, r.Task.Anyway, r.Task.Brief.Answers)
 		}
-		if c.anyway && r.Task.LooksForDone() {
+		if c.anyway && r.Task.ChecksIfResolved() {
 			t.Errorf("%s: it looks once more", name)
 		}
 	}
 }
 
-// TestLooksForDone: before anything was done, and when the issue was edited.
+// The check is made before the first attempt of a run, and when the issue was edited.
 func TestLooksForDone(t *testing.T) {
 	worked := []Attempt{{Number: 1, Outcome: AttemptFail}}
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestLooksForDone(t *testing.T) {
 		"started again": {Task{Attempts: worked, Earlier: 1}, true},
 		"a plan":        {Task{Attempts: []Attempt{{Number: 1, Planning: true, Outcome: AttemptAsked}}}, true},
 	} {
-		if got := c.task.LooksForDone(); got != c.want {
+		if got := c.task.ChecksIfResolved(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

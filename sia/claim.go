@@ -39,8 +39,8 @@ func ClaimOf(summary string) (c Claim, claims bool) {
 	return c, claims
 }
 
-// So is a claim and the result of checking it.
-type So struct {
+// ClaimCheck is a claim and the result of checking it.
+type ClaimCheck struct {
 	Claim Claim  `json:"claim"`
 	Base  SHA    `json:"base"`                   // the base commit to which the claim applies
 	URL   string `json:"url,omitempty" mask:"-"` // of the commit that resolved it, or else of the base
@@ -49,7 +49,7 @@ type So struct {
 }
 
 // evidence describes the checked evidence, for people.
-func (o So) evidence(branch string) string {
+func (o ClaimCheck) evidence(branch string) string {
 	var seen []string
 	if o.Claim.Command != "" {
 		seen = append(seen, fmt.Sprintf("SIA ran `%s` on `%s`, and it passes", o.Claim.Command, branch))
@@ -63,10 +63,10 @@ func (o So) evidence(branch string) string {
 // handleClaim ends an attempt with a claim that the issue is resolved already, and reports whether there is one. If the
 // evidence holds it asks a person, which costs no approach; else the attempt fails, with the reason as its failure.
 func (s *step) handleClaim(f AttemptEnded) bool {
-	if f.So == nil {
+	if f.Claim == nil {
 		return false
 	}
-	a, why := s.t.Attempt(), f.So.Wrong
+	a, why := s.t.Attempt(), f.Claim.Wrong
 	if why == "" && s.t.Anyway {
 		why = "a person wants the issue worked on anyway"
 	}
@@ -78,8 +78,8 @@ func (s *step) handleClaim(f AttemptEnded) bool {
 	}
 	a.Outcome, a.Reason = AttemptAsked, "it says that this is so already"
 	s.dropPrompt(a.PromptHash)
-	s.open(claimQuestion(f.So.evidence(s.t.BaseBranch), f.So.URL))
-	s.because("%s: SIA asks whether that resolves the issue", f.So.evidence(s.t.BaseBranch))
+	s.open(claimQuestion(f.Claim.evidence(s.t.BaseBranch), f.Claim.URL))
+	s.because("%s: SIA asks whether that resolves the issue", f.Claim.evidence(s.t.BaseBranch))
 	return true
 }
 
@@ -108,8 +108,8 @@ func (s *step) askIfResolved(test Part) {
 	s.because("`%s` passes on `%s`: SIA asks whether the issue is resolved", c.Command, s.t.BaseBranch)
 }
 
-// claimQuestion returns the question whether what was found resolves the issue. url shows the evidence; empty: the
-// attempt's transcript does.
+// claimQuestion returns the question whether the issue is resolved by what, the finding. url is the address of the
+// evidence; empty: it is in the attempt's transcript.
 func claimQuestion(what, url string) Escalation {
 	return Escalation{
 		Kind: AskAlready, Blocker: strings.TrimSuffix(what+": "+url, ": "), Question: "Is this resolved already?",

@@ -157,8 +157,8 @@ type Intervention struct {
 	Resolved   *bool     `json:"resolved,omitempty"` // nil until the next attempt is judged
 }
 
-// IdeaBehind returns SIA's hypothesis that an attempt was to follow; empty: none.
-func (t *Task) IdeaBehind(attempt int) string {
+// HypothesisOf returns SIA's hypothesis that an attempt was to follow; empty: none.
+func (t *Task) HypothesisOf(attempt int) string {
 	for _, i := range t.Interventions {
 		if i.After == attempt-1 {
 			return i.Diagnosis.Hypothesis

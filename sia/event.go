@@ -88,7 +88,7 @@ type (
 	}
 	// AcceptTests: /sia accept-tests or the button.
 	AcceptTests struct {
-		SHA SHA `json:"sha,omitempty"` // the commit whose check run has the button; empty: the head that waits
+		SHA SHA `json:"sha,omitempty"` // commit of the check run with the button; empty: the head that waits
 	}
 	// Edited: the issue's title or body changed.
 	Edited struct {
@@ -200,22 +200,22 @@ type (
 	}
 	// AttemptEnded: the coding agent stopped.
 	AttemptEnded struct {
-		End     AttemptEnd `json:"end"`
-		Reason  string     `json:"reason,omitempty"`
-		Commit  SHA        `json:"commit,omitempty"` // unpushed; empty when nothing changed
-		Diff    DiffStat   `json:"diff"`
-		Hunks   []uint64   `json:"hunks,omitempty"`
-		Turns   int        `json:"turns"`
-		Cost    Credits    `json:"cost"`
-		Tokens  Tokens     `json:"tokens,omitzero"`
-		Edits   Edits      `json:"edits,omitzero"`
-		Agent   string     `json:"agent,omitempty"` // the agent and the models that answered; empty: as at the start
-		Summary string     `json:"summary,omitempty"`
-		LeftOut string     `json:"left_out,omitempty"` // what the commit leaves out and why, for people; empty: nothing
-		Signals []Signal   `json:"signals,omitempty"`
-		Risk    *Risk      `json:"risk,omitempty"`
-		Ask     *Ask       `json:"ask,omitempty"` // set when End is asked
-		So      *So        `json:"so,omitempty"`  // the coder's claim that the issue is resolved already; nil: none
+		End     AttemptEnd  `json:"end"`
+		Reason  string      `json:"reason,omitempty"`
+		Commit  SHA         `json:"commit,omitempty"` // unpushed; empty when nothing changed
+		Diff    DiffStat    `json:"diff"`
+		Hunks   []uint64    `json:"hunks,omitempty"`
+		Turns   int         `json:"turns"`
+		Cost    Credits     `json:"cost"`
+		Tokens  Tokens      `json:"tokens,omitzero"`
+		Edits   Edits       `json:"edits,omitzero"`
+		Agent   string      `json:"agent,omitempty"` // the agent and the models that answered; empty: as at the start
+		Summary string      `json:"summary,omitempty"`
+		LeftOut string      `json:"left_out,omitempty"` // what the commit leaves out and why, for people; empty: nothing
+		Signals []Signal    `json:"signals,omitempty"`
+		Risk    *Risk       `json:"risk,omitempty"`
+		Ask     *Ask        `json:"ask,omitempty"` // set when End is asked
+		Claim   *ClaimCheck `json:"so,omitempty"`  // the coder's claim that the issue is resolved already; nil: none
 		// of a part: SIA's run of its done-when command, or of a racer's tests; nil: not run
 		Check *CheckRun `json:"check,omitempty"`
 		// of an attempt without parts, and of a racer; nil: none was run
@@ -335,7 +335,7 @@ type (
 		Evidence TestEvidence `json:"evidence"`
 	}
 	// Weighed: for each of the changed expectations, the sentence of the issue that asks
-	// for it; empty where there is none.
+	// for it; empty if there is none.
 	Weighed struct {
 		SHA    SHA      `json:"sha"`
 		Quotes []string `json:"quotes,omitempty"`

@@ -75,7 +75,7 @@ const PlanApprove = "approve"
 type BudgetSettings struct {
 	Task       int `json:"task" yaml:"task"`
 	RepoPerDay int `json:"repo_per_day" yaml:"repo_per_day"`
-	// limit for all repositories of the installation together, applied to each repository
+	// limit for the sum over all repositories of the installation; each repository has its own setting
 	InstallationPerDay int `json:"installation_per_day" yaml:"installation_per_day"`
 	// value of a solved task; 0: Task if there is a choice of coders, else unlimited
 	Value int `json:"value" yaml:"value"`
@@ -103,9 +103,9 @@ const (
 	RerunNever  = "never"
 )
 
-// Steering returns names of files and folders that configure, in any directory, what agents,
+// ToolConfigFiles returns names of files and folders that configure, in any directory, what agents,
 // editors, hooks and package managers run or connect to on other people's machines.
-func Steering() []string {
+func ToolConfigFiles() []string {
 	return []string{
 		"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".windsurfrules",
 		".clinerules", ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode.json", ".mcp.json",
@@ -116,10 +116,10 @@ func Steering() []string {
 }
 
 // AlwaysProtected returns globs of files that no attempt may change without a person's
-// approval, in addition to any settings: those of [Steering], and the configuration of CI and git.
+// approval, in addition to any settings: those of [ToolConfigFiles], and the configuration of CI and git.
 func AlwaysProtected() []string {
 	globs := []string{".github/**", ".sia/**", "CODEOWNERS", "docs/CODEOWNERS", "**/.gitattributes", ".gitmodules"}
-	for _, name := range Steering() {
+	for _, name := range ToolConfigFiles() {
 		globs = append(globs, "**/"+name, "**/"+name+"/**")
 	}
 	return globs

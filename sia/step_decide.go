@@ -270,5 +270,5 @@ func (t *Task) FailedCoders() (names []string) {
 	return names
 }
 
-// InARow returns how many of the last attempts in a row failed on the same instructions.
-func (t *Task) InARow() int { return t.consecutive(AttemptFail) }
+// ConsecutiveFailures returns how many of the last attempts in a row failed on the same instructions.
+func (t *Task) ConsecutiveFailures() int { return t.consecutive(AttemptFail) }

@@ -93,8 +93,8 @@ func (s *step) watched() {
 	}
 }
 
-// Stands reports whether a look after the pass shows nothing new.
-func (t *Task) Stands(f Watched) bool {
+// HasSeen reports whether a look after the pass shows nothing new.
+func (t *Task) HasSeen(f Watched) bool {
 	if o := f.Found; o != nil {
 		open := !o.Closed && !o.Merged && !o.Gone && o.Base == ""
 		return open && t.Moved != nil && t.Moved.SHA == o.Head

@@ -268,7 +268,7 @@ func (s *step) red(f Judged) {
 		s.takeBack(AttemptFail, redNames(f.Checks)+" failed")
 		return
 	}
-	if o := s.t.Omission; o.Stands(s.t.Head) && o.Attempt == s.number() && o.Attempt > 0 {
+	if o := s.t.Omission; o.StaysUnmet(s.t.Head) && o.Attempt == s.number() && o.Attempt > 0 {
 		s.proceed(fmt.Sprintf("the checks of %s are red now; the next attempt starts there", s.t.Head.Short()))
 		return
 	}

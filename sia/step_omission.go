@@ -38,8 +38,8 @@ func (o *Omission) Answer(quote string) string {
 	return o.Answers[i]
 }
 
-// Stands reports whether head is the reviewed head and its demands stay unmet.
-func (o *Omission) Stands(head SHA) bool { return o != nil && o.Why != "" && o.Review.Of(head) }
+// StaysUnmet reports whether head is the reviewed head and its demands stay unmet.
+func (o *Omission) StaysUnmet(head SHA) bool { return o != nil && o.Why != "" && o.Review.Of(head) }
 
 // recordOmission records a review's unmet demands, unless a follow-up was begun in this run.
 func (s *step) recordOmission(f FinalReviewed) {

@@ -21,7 +21,7 @@ import (
 )
 
 // settle waits until all calls are settled, which happens after their answers.
-func (p *purse) settle(t *testing.T, calls int) []gateway.Usage {
+func (p *budgetMeter) settle(t *testing.T, calls int) []gateway.Usage {
 	t.Helper()
 	for t.Context().Err() == nil {
 		p.mu.Lock()
@@ -90,7 +90,7 @@ func TestCallsThatNobodyCanCount(t *testing.T) {
 				c.answer(w, r)
 			}))
 			t.Cleanup(srv.Close)
-			p := &purse{limit: limit}
+			p := &budgetMeter{limit: limit}
 			_, url := open(t, srv.URL, p)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -125,7 +125,7 @@ func TestHangUpInTheMiddle(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	p := &purse{limit: 700}
+	p := &budgetMeter{limit: 700}
 	_, url := open(t, srv.URL, p)
 	body := bodies["/v1/chat/completions"] + `,"stream":true}`
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/chat/completions",
@@ -234,7 +234,7 @@ func TestOnlyWhatIsListedGoesThrough(t *testing.T) {
 			strings.Repeat("]", 100_000) + `}`, "", "depth"},
 	} {
 		got.path, got.body = "", nil
-		p := &purse{limit: 100}
+		p := &budgetMeter{limit: 100}
 		_, url := open(t, upstream, p)
 		status, text := ask(t, http.MethodPost, url+c.path, c.body, "Anthropic-Beta",
 			"context-1m-2025-08-07, claude-code-20250219,fast-mode-2026-02-01", "OpenAI-Beta", "x=1")
@@ -267,8 +267,8 @@ func TestSlowUploadsShareTheirRoom(t *testing.T) {
 	const servers, uploads, size = 12, 9, 15 << 20 // one of each exceeds the common limit
 	urls := make([]string, servers)
 	for i := range urls {
-		g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: fmt.Sprint(token, i), Meter: &purse{},
-			Room: room})
+		g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: fmt.Sprint(token, i),
+			Meter: &budgetMeter{}, Room: room})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,17 +42,17 @@ type Call struct {
 	Held   int64 // for the meter: its reservation
 }
 
-// errSilent ends a call to which the endpoint does not respond in time.
-var errSilent = errors.New("the endpoint is silent")
+// errTimeout ends a call to which the endpoint does not respond in time.
+var errTimeout = errors.New("the endpoint is silent")
 
-// ErrAskAgain means that the meter is temporarily unavailable. The program retries, and the attempt continues.
-var ErrAskAgain = errors.New("ask again")
+// ErrUnavailable means that the meter is temporarily unavailable. The program retries, and the attempt continues.
+var ErrUnavailable = errors.New("ask again")
 
 // Meter controls the budget. Its methods may be called concurrently.
 type Meter interface {
 	// Reserve decides whether a call may be made, and the maximum length of its answer. prompt is the estimated prompt in
 	// tokens, want the number of tokens that the program requested, or 0. An error refuses the call, with a message for
-	// users; if it wraps ErrAskAgain, only temporarily.
+	// users; if it wraps ErrUnavailable, only temporarily.
 	Reserve(prompt, want int) (Call, error)
 	// Settle ends a reservation with the usage of the call: zero if the endpoint refused it or was not reached, or the
 	// whole reservation if the usage is unknown.
@@ -181,7 +181,7 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	}
 	call, err := g.Meter.Reserve(len(body)/bytesPerToken, q.want)
 	switch {
-	case errors.Is(err, ErrAskAgain):
+	case errors.Is(err, ErrUnavailable):
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, err.Error())
 		return
@@ -191,14 +191,14 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	}
 	used := Usage{} // until the request is sent
 	defer func() { g.Meter.Settle(call, used) }()
-	resp, sent, err := g.askAdapting(r, q, call.Most)
+	resp, sent, err := g.sendAdapting(r, q, call.Most)
 	release()
 	if err != nil {
 		if sent {
 			used = newCounter(false).usage(call, false)
 		}
 		why := "can't be reached"
-		if errors.Is(err, errSilent) {
+		if errors.Is(err, errTimeout) {
 			why = fmt.Sprintf("did not begin to answer within %s", g.Begin)
 		}
 		if r.Context().Err() == nil {
@@ -240,13 +240,13 @@ func refuseBody(w http.ResponseWriter, err error) {
 
 // Headers that are passed on, in either direction. The protocols need them, and none identifies the caller.
 var (
-	passedAsk    = []string{"Content-Type", "Accept", "Anthropic-Version"}
-	passedAnswer = []string{"Content-Type", "Retry-After", "Request-Id", "X-Request-Id"}
+	requestHeaders  = []string{"Content-Type", "Accept", "Anthropic-Version"}
+	responseHeaders = []string{"Content-Type", "Retry-After", "Request-Id", "X-Request-Id"}
 )
 
-// passedBetas are the beta features of Anthropic's protocol that are passed on, without their dates: those for the
+// allowedBetas are the beta features of Anthropic's protocol that are passed on, without their dates: those for the
 // format of an agent's conversation. Others change the price of tokens, or where code runs.
-var passedBetas = []string{"claude-code", "interleaved-thinking", "fine-grained-tool-streaming", "context-management",
+var allowedBetas = []string{"claude-code", "interleaved-thinking", "fine-grained-tool-streaming", "context-management",
 	"mid-conversation-tool-changes", "thinking-token-count", "thinking-display-updates", "advanced-tool-use", "effort",
 	"prompt-caching", "structured-outputs", "token-efficient-tools"}
 
@@ -255,7 +255,7 @@ func betas(h http.Header) string {
 	var kept []string
 	for _, b := range strings.Split(strings.Join(h.Values("Anthropic-Beta"), ","), ",") {
 		b = strings.TrimSpace(b)
-		if name := strings.TrimRight(b, "0123456789-"); slices.Contains(passedBetas, name) {
+		if name := strings.TrimRight(b, "0123456789-"); slices.Contains(allowedBetas, name) {
 			kept = append(kept, b)
 		}
 	}
@@ -273,9 +273,9 @@ func (g *Gateway) address(p protocol) string {
 	return base.JoinPath(p.path).String()
 }
 
-// askAdapting forwards a request. If the endpoint refuses a field that the gateway added, it repeats the request, and
+// sendAdapting forwards a request. If the endpoint refuses a field that the gateway added, it repeats the request, and
 // records the field once that works.
-func (g *Gateway) askAdapting(r *http.Request, q request, limit int) (_ *http.Response, sent bool, _ error) {
+func (g *Gateway) sendAdapting(r *http.Request, q request, limit int) (_ *http.Response, sent bool, _ error) {
 	endpoint := g.Upstream + " " + g.Model
 	before := g.Room.refusedBy(endpoint)
 	without := before
@@ -291,7 +291,7 @@ func (g *Gateway) askAdapting(r *http.Request, q request, limit int) (_ *http.Re
 		if resp.StatusCode < 300 && len(without) > len(before) {
 			g.Room.refuses(endpoint, without)
 		}
-		name := refusedOf(resp, added)
+		name := refusedField(resp, added)
 		if name == "" {
 			return resp, sent, nil
 		}
@@ -303,8 +303,8 @@ func (g *Gateway) askAdapting(r *http.Request, q request, limit int) (_ *http.Re
 // maxRefusal is the maximum size of an endpoint's error that is read, in bytes.
 const maxRefusal = 64 << 10
 
-// refusedOf returns the field that an endpoint refuses; empty: none. The body can still be read afterwards.
-func refusedOf(resp *http.Response, fields []string) string {
+// refusedField returns the field that an endpoint refuses; empty: none. The body can still be read afterwards.
+func refusedField(resp *http.Response, fields []string) string {
 	if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnprocessableEntity {
 		return ""
 	}
@@ -332,14 +332,14 @@ type readAgain struct {
 func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Response, sent bool, err error) {
 	var wrote atomic.Bool
 	ctx, giveUp := context.WithCancelCause(r.Context())
-	silent := time.AfterFunc(g.Begin, func() { giveUp(errSilent) })
+	silent := time.AfterFunc(g.Begin, func() { giveUp(errTimeout) })
 	defer silent.Stop() // after that, only the program limits the wait
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	out, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address(p), bytes.NewReader(body))
 	if err != nil {
 		return nil, false, err
 	}
-	for _, name := range passedAsk {
+	for _, name := range requestHeaders {
 		if v := r.Header.Get(name); v != "" {
 			out.Header.Set(name, v)
 		}
@@ -359,15 +359,15 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 			out.Header.Set("Authorization", "Bearer "+g.Key)
 		}
 	}
-	if resp, err = g.Client.Do(out); err != nil && errors.Is(context.Cause(ctx), errSilent) {
-		err = errSilent
+	if resp, err = g.Client.Do(out); err != nil && errors.Is(context.Cause(ctx), errTimeout) {
+		err = errTimeout
 	}
 	return resp, wrote.Load(), err
 }
 
 // pass passes on an answer as a stream and returns its usage.
 func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Usage {
-	for _, name := range passedAnswer {
+	for _, name := range responseHeaders {
 		if v := resp.Header.Get(name); v != "" {
 			w.Header().Set(name, v)
 		}

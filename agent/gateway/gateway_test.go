@@ -20,8 +20,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// purse is a meter that allows calls until it is empty.
-type purse struct {
+// budgetMeter is a meter that allows calls until it is empty.
+type budgetMeter struct {
 	mu      sync.Mutex
 	refuse  bool
 	limit   int // 0: as requested
@@ -30,7 +30,7 @@ type purse struct {
 	open    int
 }
 
-func (p *purse) Reserve(prompt, want int) (gateway.Call, error) {
+func (p *budgetMeter) Reserve(prompt, want int) (gateway.Call, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuse {
@@ -41,7 +41,7 @@ func (p *purse) Reserve(prompt, want int) (gateway.Call, error) {
 	return gateway.Call{Prompt: prompt, Most: p.limit, Held: 7}, nil
 }
 
-func (p *purse) Settle(c gateway.Call, u gateway.Usage) {
+func (p *budgetMeter) Settle(c gateway.Call, u gateway.Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c.Held != 7 {
@@ -54,7 +54,7 @@ func (p *purse) Settle(c gateway.Call, u gateway.Usage) {
 const token, key = "throw-away", "the-real-key"
 
 // open starts a gateway to an endpoint.
-func open(t testing.TB, upstream string, p *purse) (*gateway.Gateway, string) {
+func open(t testing.TB, upstream string, p *budgetMeter) (*gateway.Gateway, string) {
 	t.Helper()
 	g, err := gateway.New(gateway.Config{Upstream: upstream, Key: key, Model: "m", Token: token, Meter: p})
 	if err != nil {
@@ -104,7 +104,7 @@ func TestUsageOfEachProtocol(t *testing.T) {
 	t.Cleanup(func() { model.Close() })
 	for path, body := range bodies {
 		for _, stream := range []string{"", `,"stream":true`} {
-			p := &purse{}
+			p := &budgetMeter{}
 			_, url := open(t, model.URL, p)
 			status, text := ask(t, http.MethodPost, url+path, body+stream+"}")
 			if status != 200 || !strings.Contains(text, "well") || !strings.Contains(text, "tool") ||
@@ -162,7 +162,7 @@ func TestWhatIsForwarded(t *testing.T) {
 				`"server_url":"https://x"},{"type":"web_search"},{"type":"code_interpreter"}],"tool_choice":"required"}`, 0,
 			`{"model":"m","store":false}`},
 	} {
-		p := &purse{limit: c.limit}
+		p := &budgetMeter{limit: c.limit}
 		_, url := open(t, upstream, p)
 		if status, text := ask(t, http.MethodPost, url+c.path, c.body, "Cookie", "c=1", "X-Api-Key", token,
 			"Anthropic-Version", "2023-06-01"); status != 200 {
@@ -191,12 +191,12 @@ func TestBaseWithoutAVersion(t *testing.T) {
 	upstream, got := endpoint(t, plain)
 	for base, want := range map[string]string{"/base/v1/": "/base/v1/messages", "/base": "/base/v1/messages",
 		"": "/v1/messages", "/v12": "/v12/messages", "/vendor": "/vendor/v1/messages"} {
-		_, url := open(t, strings.TrimSuffix(upstream, "/base/v1/")+base, &purse{})
+		_, url := open(t, strings.TrimSuffix(upstream, "/base/v1/")+base, &budgetMeter{})
 		if status, text := ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m"}`); status != 200 || got.path != want {
 			t.Errorf("%q: %d %s, asked at %s, want %s", base, status, text, got.path, want)
 		}
 	}
-	_, url := open(t, strings.TrimSuffix(upstream, "/v1/"), &purse{})
+	_, url := open(t, strings.TrimSuffix(upstream, "/v1/"), &budgetMeter{})
 	if status, text := ask(t, http.MethodPost, url+"/v1/chat/completions", `{"model":"m"}`); status != 200 ||
 		got.path != "/base/chat/completions" {
 		t.Errorf("chat completions: %d %s, asked at %s", status, text, got.path)
@@ -224,7 +224,7 @@ func TestWhatIsAddedCanBeRefused(t *testing.T) {
 	t.Cleanup(model.Close)
 	room := &gateway.Room{}
 	for _, tries := range []int{3, 1} {
-		p := &purse{limit: 100}
+		p := &budgetMeter{limit: 100}
 		g, err := gateway.New(gateway.Config{Upstream: model.URL, Model: "m", Token: token, Meter: p, Room: room})
 		if err != nil {
 			t.Fatal(err)
@@ -265,14 +265,14 @@ func TestRefused(t *testing.T) {
 		{"a way around", "POST", "/v1/messages/../files", `{"model":"m"}`, nil, 404, "nothing else"},
 		{"another method", "DELETE", "/v1/messages", ``, nil, 404, "nothing else"},
 	} {
-		p := &purse{}
+		p := &budgetMeter{}
 		_, url := open(t, upstream, p)
 		status, text := ask(t, c.method, url+c.path, c.body, c.header...)
 		if status != c.status || !strings.Contains(text, c.says) || got.path != "" || p.open != 0 {
 			t.Errorf("%s: %d %.300s; asked %q, %d open", c.name, status, text, got.path, p.open)
 		}
 	}
-	p := &purse{refuse: true}
+	p := &budgetMeter{refuse: true}
 	g, url := open(t, upstream, p)
 	if status, text := ask(t, "POST", url+"/v1/messages", `{"model":"m"}`); status != 402 ||
 		!strings.Contains(text, "the credits are spent") {
@@ -308,7 +308,7 @@ func TestEndpointThatFails(t *testing.T) {
 		"refusing": {refused, 429, "the endpoint answered 429 Too Many Requests"},
 		"moved":    {moved, 307, "the endpoint answered 307"},
 	} {
-		p := &purse{}
+		p := &budgetMeter{}
 		g, url := open(t, c.url, p)
 		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/messages",
@@ -339,7 +339,7 @@ func TestEndpointThatFails(t *testing.T) {
 func TestEndpointThatIsSilent(t *testing.T) {
 	over := make(chan struct{})
 	upstream, _ := endpoint(t, func(http.ResponseWriter) { <-over })
-	g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: token, Meter: &purse{},
+	g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: token, Meter: &budgetMeter{},
 		Begin: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -365,7 +365,7 @@ func TestAnswerThatBreaksOff(t *testing.T) {
 			strings.Repeat("data: {\"delta\":\"some words of the answer\"}\n\n", 50))
 		panic(http.ErrAbortHandler)
 	})
-	p := &purse{limit: 5000}
+	p := &budgetMeter{limit: 5000}
 	g, url := open(t, upstream, p)
 	ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m","stream":true}`)
 	if len(p.settled) != 1 || p.settled[0].Input != 30 || p.settled[0].Output != 5000 ||
@@ -389,7 +389,7 @@ func TestAnyAnswer(t *testing.T) {
 				http.NewResponseController(w).Flush()
 			}
 		})
-		p := &purse{}
+		p := &budgetMeter{}
 		_, url := open(t, upstream, p)
 		if _, text := ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m"}`); text != strings.Join(pieces, "") {
 			r.Errorf("%q became %q", pieces, text)
@@ -402,10 +402,10 @@ func TestAnyAnswer(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	for name, c := range map[string]gateway.Config{
-		"no address": {Model: "m", Token: "t", Meter: &purse{}},
-		"no scheme":  {Upstream: "api.openai.com/v1", Model: "m", Token: "t", Meter: &purse{}},
-		"no model":   {Upstream: "https://x/v1", Token: "t", Meter: &purse{}},
-		"no token":   {Upstream: "https://x/v1", Model: "m", Meter: &purse{}},
+		"no address": {Model: "m", Token: "t", Meter: &budgetMeter{}},
+		"no scheme":  {Upstream: "api.openai.com/v1", Model: "m", Token: "t", Meter: &budgetMeter{}},
+		"no model":   {Upstream: "https://x/v1", Token: "t", Meter: &budgetMeter{}},
+		"no token":   {Upstream: "https://x/v1", Model: "m", Meter: &budgetMeter{}},
 		"no meter":   {Upstream: "https://x/v1", Model: "m", Token: "t"},
 	} {
 		if _, err := gateway.New(c); err == nil {

@@ -10,12 +10,12 @@ const maxEvent = 16 << 20
 
 // counter reads the usage from an answer while it is passed on.
 type counter struct {
-	stream bool
-	buf    []byte // current line, or the whole answer
-	over   bool   // buf was too long and is ignored
-	told   bool   // the usage of the complete answer was received
-	ended  bool   // an event marked the end
-	u      Usage
+	stream    bool
+	buf       []byte // current line, or the whole answer
+	truncated bool   // buf was too long and is ignored
+	hasUsage  bool   // the usage of the complete answer was received
+	ended     bool   // an event marked the end
+	u         Usage
 
 	uncached, cacheRead, cacheWrote int // Anthropic's separate counts so far
 }
@@ -40,17 +40,17 @@ func (c *counter) add(b []byte) {
 }
 
 func (c *counter) keep(b []byte) {
-	if c.over = c.over || len(c.buf)+len(b) > maxEvent; !c.over {
+	if c.truncated = c.truncated || len(c.buf)+len(b) > maxEvent; !c.truncated {
 		c.buf = append(c.buf, b...)
 	}
 }
 
 // readLine parses a line of a stream.
 func (c *counter) readLine() {
-	if data, ok := bytes.CutPrefix(c.buf, []byte("data:")); ok && !c.over {
+	if data, ok := bytes.CutPrefix(c.buf, []byte("data:")); ok && !c.truncated {
 		c.read(bytes.TrimSpace(data))
 	}
-	c.buf, c.over = c.buf[:0], false
+	c.buf, c.truncated = c.buf[:0], false
 }
 
 // wireUsage is the usage in any of the protocols.
@@ -109,7 +109,7 @@ func (c *counter) read(data []byte) {
 		}
 	}
 	if w != nil {
-		c.told = true
+		c.hasUsage = true
 		c.count(w)
 	}
 }
@@ -143,10 +143,10 @@ func (c *counter) usage(call Call, whole bool) Usage {
 	switch {
 	case c.stream && whole:
 		c.readLine() // the last line has no newline
-	case !c.stream && whole && !c.over:
+	case !c.stream && whole && !c.truncated:
 		c.read(c.buf)
 	}
-	if c.told && (whole || c.ended) && c.u != (Usage{}) {
+	if c.hasUsage && (whole || c.ended) && c.u != (Usage{}) {
 		return c.u
 	}
 	return Usage{Input: max(call.Prompt, call.Input, c.u.Input), Output: max(call.Most, c.u.Output, 1)}

@@ -51,7 +51,7 @@ func mergeTurns(messages []Message) (out []Message) {
 	return out
 }
 
-// splitArguments makes a separate answer of each call, followed by its result. Opaque parts stay with their call.
+// splitCalls makes a separate answer of each call, followed by its result. Opaque parts stay with their call.
 func splitCalls(messages []Message) (out []Message) {
 	results := map[string]Message{}
 	for _, m := range messages {

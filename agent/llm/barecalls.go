@@ -56,7 +56,7 @@ func (r *textReader) bare() (calls []textCall, prose string) {
 // nextBare returns the start of the next line, at or after at, that may be a call, or the text's length.
 func (r *textReader) nextBare(code *codeState, at int) int {
 	for at < len(r.text) {
-		code.to(at)
+		code.advance(at)
 		in := strings.TrimLeft(r.text[at:], " \t")
 		head := in[:min(len(in), maxHead)]
 		if code.line == at && !code.quoted() &&
@@ -125,7 +125,7 @@ func (r *textReader) readBlock(code *codeState, at int) callBlock {
 func (r *textReader) findMidlineCall() {
 	code := codeState{text: r.text}
 	for _, m := range midlineName.FindAllStringSubmatchIndex(r.text, maxCandidates) {
-		code.to(m[0])
+		code.advance(m[0])
 		name := r.text[m[2]:m[3]]
 		if _, is := toolNamed(name, r.tools); is && !code.quoted() {
 			r.fault(fmt.Errorf("the call of %s does not begin a line", name))
@@ -147,7 +147,7 @@ type codeState struct {
 }
 
 // advance moves to a position.
-func (c *codeState) to(at int) {
+func (c *codeState) advance(at int) {
 	for c.at < at {
 		n := strings.IndexAny(c.text[c.at:at], "`\n")
 		if n < 0 {

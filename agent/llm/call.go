@@ -43,10 +43,10 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		resp.Lost = lost
 		if err == nil {
 			// If the endpoint has a lower limit of its own, raising ours would not help.
-			cut := resp.CutInThought() && (resp.Usage.Estimated || nearLimit(resp.Usage.Output, t.asked))
-			if cut && t.asked < c.grown && t.asked == c.maxOutput(t.l) && t.adopt(formExtendedOutput, "") {
+			cut := resp.CutWhileThinking() && (resp.Usage.Estimated || nearLimit(resp.Usage.Output, t.asked))
+			if cut && t.asked < c.extendedOutput && t.asked == c.maxOutput(t.l) && t.adopt(formExtendedOutput, "") {
 				c.log.InfoContext(ctx, "model thinks longer than its answers may be; they may be longer from now on",
-					"was", t.asked, "max_output", c.grown)
+					"was", t.asked, "max_output", c.extendedOutput)
 			}
 			c.restricted.put(conversation, t.restrictions)
 			c.cfg.Memory.learn(c.Key(), before, t.l)
@@ -54,7 +54,7 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		}
 		was := t.l.clone()
 		if n == maxLessons || !t.learn(err) {
-			if t.guessed && err.nothingThere() { // no guess was right: the first error is the most telling
+			if t.guessed && err.isNotServed() { // no guess was right: the first error is the most telling
 				return resp, first
 			}
 			c.saveWindow(before, t.l)
@@ -217,11 +217,11 @@ func (c *Client) post(
 	if err != nil {
 		return nil, err
 	}
-	said := parseErrorBody(text)
-	if !said.any() {
-		said.message = bodyText(text)
+	parsed := parseErrorBody(text)
+	if !parsed.isPresent() {
+		parsed.message = bodyText(text)
 	}
-	return nil, &endpointError{said}
+	return nil, &endpointError{parsed}
 }
 
 // authorize adds the key. Anthropic's own endpoint expects it in a header of its own; others that speak its dialect
@@ -258,8 +258,8 @@ func readAnswer(in *bufio.Reader, r answerReader) error {
 		}
 		err = r.whole(body)
 		if errors.Is(err, errNoChoices) || errors.Is(err, errNotProtocol) {
-			if said := parseErrorBody(body); said.message != "" { // an error in another form
-				return &endpointError{said}
+			if parsed := parseErrorBody(body); parsed.message != "" { // an error in another form
+				return &endpointError{parsed}
 			}
 		}
 		return err
@@ -328,18 +328,19 @@ func (w watchedReader) Read(p []byte) (int, error) {
 // errorOf converts the error of one request.
 func (c *Client) errorOf(ctx context.Context, s responseMeta, err error) *Error {
 	e := &Error{Client: c.cfg.Name, Status: s.status, RetryAfter: s.retryAfter}
-	var told *endpointError
+	var reported *endpointError
 	var redirect redirectError
 	switch {
-	case errors.As(err, &told):
-		e.Code, e.Message, e.said = cmp.Or(told.body.code, told.body.kind), told.body.message, told.body.text()
-		e.Kind = kindOf(e.Status, told.body)
-		if param := told.body.param; param != "" && !strings.Contains(e.Message, param) {
+	case errors.As(err, &reported):
+		body := reported.body
+		e.Code, e.Message, e.allText = cmp.Or(body.code, body.kind), body.message, body.text()
+		e.Kind = kindOf(e.Status, body)
+		if param := body.param; param != "" && !strings.Contains(e.Message, param) {
 			e.Message = strings.TrimSpace(e.Message + " (" + param + ")")
 		}
 		if e.Kind == KindRateLimit {
-			e.RetryAfter = max(e.RetryAfter, told.body.wait, parseWait(told.body.message))
-			if reset := told.body.reset; !reset.IsZero() {
+			e.RetryAfter = max(e.RetryAfter, body.wait, parseWait(body.message))
+			if reset := body.reset; !reset.IsZero() {
 				e.RetryAfter = max(e.RetryAfter, min(reset.Sub(c.cfg.Now()), maxRetryAfter))
 			}
 		}

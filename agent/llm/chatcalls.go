@@ -27,7 +27,7 @@ func (r *chatReader) call(p chatCall) error {
 	}
 	call.name = cmp.Or(call.name, p.Function.Name)
 	if p.Function.Arguments != nil {
-		r.grown = append(r.grown, call)
+		r.extended = append(r.extended, call)
 		if err := call.add(p.Function.Arguments); err != nil {
 			return err
 		}

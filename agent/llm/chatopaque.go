@@ -93,10 +93,10 @@ func (r *chatReader) extractThink() (p OpaquePart) {
 	const begin, end = "<think>", "</think>"
 	text := r.text.String()
 	at, first := strings.Index(text, end), strings.Index(text, begin)
-	said := strings.TrimSpace(text)
+	trimmed := strings.TrimSpace(text)
 	switch {
 	case first >= 0 && strings.TrimSpace(text[:first]) != "", at < 0 && first < 0, at >= 0 && first > at,
-		first < 0 && (strings.HasPrefix(said, "{") || strings.HasPrefix(said, "```")):
+		first < 0 && (strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "```")):
 		return p
 	case at < 0: // cut off while thinking
 		at = len(text)

@@ -79,7 +79,7 @@ type chatReader struct {
 	lists    [len(opaqueLists)][]json.RawMessage
 	extra    chatExtra
 	thinking strings.Builder // from content blocks
-	grown    []*partialCall  // calls with arguments in the current chunk
+	extended []*partialCall  // calls with arguments in the current chunk
 }
 
 // volume returns the size of everything read except arguments.
@@ -92,12 +92,12 @@ func (r *chatReader) partial() *answer { return &r.answer }
 // event reads one chunk.
 func (r *chatReader) event(data []byte) (done bool, err error) {
 	before := r.volume()
-	r.grown, r.lastForm.call = r.grown[:0], nil
+	r.extended, r.lastForm.call = r.extended[:0], nil
 	if err := r.read(data); err != nil {
 		return false, err
 	}
-	if len(r.grown) == 1 && r.volume() == before {
-		r.lastForm.remember(data, "arguments", r.grown[0])
+	if len(r.extended) == 1 && r.volume() == before {
+		r.lastForm.remember(data, "arguments", r.extended[0])
 	}
 	return false, nil
 }
@@ -126,8 +126,8 @@ func (r *chatReader) end() error {
 func (r *chatReader) read(data []byte) error {
 	var c chatChunk
 	if err := decodeWire(data, &c); err != nil {
-		if said := parseErrorBody(data); said.any() { // Gemini wraps an error in a list
-			return &endpointError{said}
+		if parsed := parseErrorBody(data); parsed.isPresent() { // Gemini wraps an error in a list
+			return &endpointError{parsed}
 		}
 		return err
 	}

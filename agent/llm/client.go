@@ -80,12 +80,12 @@ type Call struct {
 
 // Client calls one model. It is safe for concurrent use.
 type Client struct {
-	cfg        Config
-	grown      int    // maximum tokens of an answer if the model thinks longer than Config.MaxOutput
-	query      string // query of each URL, with its ?: Azure's api-version
-	http       *http.Client
-	log        *slog.Logger
-	restricted conversationRestrictions
+	cfg            Config
+	extendedOutput int    // maximum tokens of an answer if the model thinks longer than Config.MaxOutput
+	query          string // query of each URL, with its ?: Azure's api-version
+	http           *http.Client
+	log            *slog.Logger
+	restricted     conversationRestrictions
 }
 
 // apiVersion matches the query of Azure's URLs (https://learn.microsoft.com/azure/ai-foundry/openai/reference).
@@ -122,7 +122,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Memory = &Memory{}
 	}
 	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
-	grown := min(cmp.Or(cfg.MaxOutput, extendedMaxOutput), cfg.Window/2)
+	extended := min(cmp.Or(cfg.MaxOutput, extendedMaxOutput), cfg.Window/2)
 	cfg.MaxOutput = min(cmp.Or(cfg.MaxOutput, DefaultMaxOutput), cfg.Window/2)
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.First = min(cmp.Or(cfg.First, max(DefaultFirst, cfg.Timeout*3/10)), cfg.Timeout)
@@ -140,7 +140,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Float64
 	}
-	c := &Client{cfg: cfg, grown: grown, query: query, log: cfg.Logger.With("model", cfg.Name)}
+	c := &Client{cfg: cfg, extendedOutput: extended, query: query, log: cfg.Logger.With("model", cfg.Name)}
 	c.http = c.httpClient()
 	return c, nil
 }
@@ -191,7 +191,7 @@ func (c *Client) MaxOutput() int {
 // maxOutput returns the configured or extended maximum number of output tokens.
 func (c *Client) maxOutput(l Learned) int {
 	if l.uses(formExtendedOutput) {
-		return c.grown
+		return c.extendedOutput
 	}
 	return c.cfg.MaxOutput
 }

@@ -39,7 +39,7 @@ func Converse(ctx context.Context, m Completer, q Question, accept func([]byte) 
 		used = used.Add(resp.Spent())
 		var call *Error
 		switch {
-		case resp.CutInThought(): // the limit is higher from now on
+		case resp.CutWhileThinking(): // the limit is higher from now on
 			err = errCut
 		case err == nil && resp.Finish == FinishLength:
 			err = errCut

@@ -20,7 +20,7 @@ type errorBody struct {
 	reset                      time.Time     // when an exhausted limit resets
 }
 
-func (s errorBody) any() bool { return s.message != "" || s.code != "" || s.kind != "" }
+func (s errorBody) isPresent() bool { return s.message != "" || s.code != "" || s.kind != "" }
 
 // parseErrorBody parses an error.
 func parseErrorBody(body []byte) errorBody {

@@ -40,7 +40,7 @@ type Error struct {
 	Tries      int           // number of tries
 	Err        error         // cause, if there was no response
 
-	said string // all text of the error, as returned by errorBody.text, for lessons; it may contain the API key
+	allText string // all text of the error, as returned by errorBody.text, for lessons; it may contain the API key
 }
 
 // Error returns the model, the kind and the endpoint's message.
@@ -121,14 +121,14 @@ func (e *Error) Advice() string {
 	case KindBadRequest:
 		const check = "Check the model's name and the endpoint's address, which often ends in /v1, in the server's " +
 			"configuration."
-		said := strings.TrimRight(strings.TrimSpace(e.Message), ".")
+		message := strings.TrimRight(strings.TrimSpace(e.Message), ".")
 		switch {
-		case said == "":
+		case message == "":
 			return check
 		case e.Status == http.StatusBadRequest: // the endpoint has the model and describes the error
-			return "The endpoint says: " + said + "."
+			return "The endpoint says: " + message + "."
 		}
-		return check + " The endpoint says: " + said + "."
+		return check + " The endpoint says: " + message + "."
 	case KindTimeout:
 		return "Check that the model's endpoint is up and fast enough, or raise the model's timeout."
 	case KindOverloaded:
@@ -150,9 +150,9 @@ const useTools = "Use a model that can call tools, or switch on its server's par
 
 // words returns the endpoint's message in parentheses, for use in a sentence.
 func (e *Error) words() string {
-	said := strings.TrimRight(strings.TrimSpace(e.Message), ".")
-	if said == "" {
+	message := strings.TrimRight(strings.TrimSpace(e.Message), ".")
+	if message == "" {
 		return ""
 	}
-	return " (it says: " + said + ")"
+	return " (it says: " + message + ")"
 }

@@ -167,7 +167,7 @@ type trial struct {
 
 // learn changes the form of the request according to an error. It reports false if err has another cause.
 func (t *trial) learn(err *Error) bool {
-	words := err.said
+	words := err.allText
 	switch err.Kind {
 	case KindBadRequest, KindDialect, KindUnknownModel, KindNoTools:
 	case KindContextLength:
@@ -188,7 +188,7 @@ func (t *trial) learn(err *Error) bool {
 		}
 	}
 	// The endpoint does not serve this dialect.
-	if t.auto && err.nothingThere() {
+	if t.auto && err.isNotServed() {
 		for _, p := range []Protocol{ProtocolChat, ProtocolResponses, ProtocolMessages} {
 			if t.switchTo(p) {
 				t.guessed = true
@@ -199,8 +199,8 @@ func (t *trial) learn(err *Error) bool {
 	return false
 }
 
-// nothingThere reports whether the endpoint serves nothing at the requested path.
-func (e *Error) nothingThere() bool {
+// isNotServed reports whether the endpoint serves nothing at the requested path.
+func (e *Error) isNotServed() bool {
 	return e.Kind == KindBadRequest && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed)
 }
 

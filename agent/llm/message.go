@@ -77,8 +77,8 @@ type Response struct {
 // Spent returns the usage of all tries.
 func (r Response) Spent() Usage { return r.Usage.Add(r.Lost) }
 
-// CutInThought reports whether the answer was cut off at its maximum length before any text or call.
-func (r Response) CutInThought() bool {
+// CutWhileThinking reports whether the answer was cut off at its maximum length before any text or call.
+func (r Response) CutWhileThinking() bool {
 	return r.Finish == FinishLength && r.isEmpty()
 }
 

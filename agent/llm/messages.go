@@ -242,8 +242,8 @@ func (m *messageBlock) UnmarshalJSON(b []byte) error {
 // messagesReader reads answers of the Messages dialect.
 type messagesReader struct {
 	answer
-	blocks map[int]*messageBlock
-	said   Usage
+	blocks   map[int]*messageBlock
+	reported Usage
 }
 
 func (r *messagesReader) partial() *answer { return &r.answer }
@@ -271,8 +271,8 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 	case "error":
 		return true, &endpointError{parseErrorBody(data)}
 	case "":
-		if said := parseErrorBody(data); said.any() {
-			return true, &endpointError{said}
+		if parsed := parseErrorBody(data); parsed.isPresent() {
+			return true, &endpointError{parsed}
 		}
 	}
 	return false, nil
@@ -317,9 +317,10 @@ func (r *messagesReader) whole(body []byte) error {
 // tokens (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
 func (r *messagesReader) addUsage(w wireUsage) {
 	u := w.tokens()
-	r.said.Input, r.said.Output = max(r.said.Input, u.Input), max(r.said.Output, u.Output)
-	r.said.CachedInput, r.said.CacheWrite = max(r.said.CachedInput, u.CachedInput), max(r.said.CacheWrite, u.CacheWrite)
-	all := r.said
+	r.reported.Input, r.reported.Output = max(r.reported.Input, u.Input), max(r.reported.Output, u.Output)
+	r.reported.CachedInput = max(r.reported.CachedInput, u.CachedInput)
+	r.reported.CacheWrite = max(r.reported.CacheWrite, u.CacheWrite)
+	all := r.reported
 	all.Input += all.CachedInput + all.CacheWrite
 	if all = all.clamp(); all.Input > 0 {
 		r.usage = &all

@@ -97,7 +97,7 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	}
 	allowed := c.MaxOutput()
 	first, err := ask(req)
-	if first.CutInThought() && c.MaxOutput() > allowed { // the limit was raised
+	if first.CutWhileThinking() && c.MaxOutput() > allowed { // the limit was raised
 		first, err = ask(req)
 	}
 	if err != nil {
@@ -227,18 +227,18 @@ func CutAdvice(r Response, allowed int) string {
 
 // noCallAdvice describes an answer without a tool call and how to fix it; allowed is SIA's limit in tokens.
 func noCallAdvice(r Response, allowed int) string {
-	said := ""
+	quote := ""
 	if words := strings.Join(strings.Fields(text.Clip(r.Message.Content, 200)), " "); words != "" {
-		said = " It said: " + words
+		quote = " It said: " + words
 	}
 	switch r.Finish {
 	case FinishContentFilter:
-		return "The model's provider withheld the answer (content filter). Use a model of another provider." + said
+		return "The model's provider withheld the answer (content filter). Use a model of another provider." + quote
 	case FinishLength:
 		return fmt.Sprintf("Its answer was cut off after %d tokens, before it called the tool that it was asked to call. ",
-			r.Usage.Output) + text.Sentence(CutAdvice(r, allowed)) + said
+			r.Usage.Output) + text.Sentence(CutAdvice(r, allowed)) + quote
 	}
-	return "It answered without calling the tool that it was asked to call. " + useTools + said
+	return "It answered without calling the tool that it was asked to call. " + useTools + quote
 }
 
 // errorAdvice returns in one or two sentences why the model can't be used and how to fix that.

@@ -214,7 +214,7 @@ func TestCutInThought(t *testing.T) {
 		client := dialTo(t, s)
 		resp, err := client.Complete(t.Context(), ask("x"))
 		if full := client.MaxOutput() > llm.DefaultMaxOutput; full != c.full || (err != nil) != c.fails ||
-			c.full != (resp.CutInThought() && resp.Usage.Output > 8000) {
+			c.full != (resp.CutWhileThinking() && resp.Usage.Output > 8000) {
 			t.Errorf("%s: more room %v; %+v, %v", c.what, full, resp, err)
 		}
 	}

@@ -26,11 +26,11 @@ func (c *Client) Reach(ctx context.Context) error {
 	}
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // if the body is unreadable, the status is used
-	said := parseErrorBody(body)
-	kind := kindOf(resp.StatusCode, said)
+	parsed := parseErrorBody(body)
+	kind := kindOf(resp.StatusCode, parsed)
 	if resp.StatusCode < 300 || kind == KindBadRequest || kind == KindUnknownModel || kind == KindDialect {
 		return nil
 	}
-	return &Error{Client: c.cfg.Name, Kind: kind, Status: resp.StatusCode, Code: c.scrubText(said.code),
-		Message: c.scrubText(said.message)}
+	return &Error{Client: c.cfg.Name, Kind: kind, Status: resp.StatusCode, Code: c.scrubText(parsed.code),
+		Message: c.scrubText(parsed.message)}
 }

@@ -223,8 +223,8 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	case "error":
 		return true, &endpointError{parseErrorBody(data)}
 	case "":
-		if said := parseErrorBody(data); said.any() {
-			return true, &endpointError{said}
+		if parsed := parseErrorBody(data); parsed.isPresent() {
+			return true, &endpointError{parsed}
 		}
 	}
 	return false, nil

@@ -69,8 +69,8 @@ type textReader struct {
 	unread string // error of the first invalid call
 }
 
-func newTextReader(said string, tools []ToolSpec, cut bool) *textReader {
-	return &textReader{text: said, tools: tools, cut: cut, left: maxPasses*len(said) + 64<<10,
+func newTextReader(text string, tools []ToolSpec, cut bool) *textReader {
+	return &textReader{text: text, tools: tools, cut: cut, left: maxPasses*len(text) + 64<<10,
 		next: slices.Repeat([]int{-1}, len(textForms))}
 }
 
@@ -124,7 +124,7 @@ func (r *textReader) marked() (calls []textCall, prose string) {
 			break
 		}
 		at = from + len(form.begin)
-		code.to(from)
+		code.advance(from)
 		if code.quoted() || form.begin == toFunctions && from > 0 && isLiteralByte(r.text[from-1]) {
 			continue
 		}

@@ -40,7 +40,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return redirectError{req.URL.Scheme + "://" + req.URL.Host + req.URL.Path}
 }
 
-// responseMeta is what one try received besides the body.
+// responseMeta is the metadata of the response to one try.
 type responseMeta struct {
 	status     int
 	retryAfter time.Duration

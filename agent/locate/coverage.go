@@ -59,7 +59,7 @@ func (g *gathering) runVotes() []Vote {
 			"%d of %d failing tests and %d of %d passing ones ran the same lines of it", f.of.failed, failing, f.of.passed,
 			len(g.query.Ran)-failing)})
 	}
-	return ordered(votes)
+	return sortVotes(votes)
 }
 
 // countRuns counts the tests that executed each block of the tree's code, and the failing tests.

@@ -36,7 +36,7 @@ func readLayout(ctx context.Context, tree Tree) (*layout, error) {
 	l := &layout{sizes: map[string]int64{}, byBase: map[string][]string{}}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range files {
-		if isForeign(f.Path) {
+		if isThirdParty(f.Path) {
 			continue
 		}
 		l.all = append(l.all, f.Path)
@@ -57,7 +57,7 @@ func readLayout(ctx context.Context, tree Tree) (*layout, error) {
 func (l *layout) has(p string) bool { _, ok := l.sizes[p]; return ok }
 
 // isCode reports whether a file is source code that may contain a fault.
-func isCode(p string) bool { return symbol.Knows(p) && !isTest(p) && !isForeign(p) }
+func isCode(p string) bool { return symbol.Knows(p) && !isTest(p) && !isThirdParty(p) }
 
 // IsCandidate reports whether sources may vote for a file with this path: it is source code, and neither a test nor
 // third party or generated code.
@@ -68,8 +68,8 @@ func isTest(p string) bool {
 	return tamper.IsTest(p) && (path.Ext(p) != ".rs" || slices.Contains(strings.Split(path.Dir(p), "/"), "tests"))
 }
 
-// IsForeign reports whether a folder with this name contains third party or generated code.
-func IsForeign(folder string) bool {
+// IsThirdParty reports whether a folder with this name contains third party or generated code.
+func IsThirdParty(folder string) bool {
 	switch folder {
 	case "node_modules", "vendor", "third_party", "dist", "__pycache__":
 		return true
@@ -77,10 +77,10 @@ func IsForeign(folder string) bool {
 	return false
 }
 
-// isForeign reports whether a file is third party or generated code.
-func isForeign(p string) bool {
+// isThirdParty reports whether a file is third party or generated code.
+func isThirdParty(p string) bool {
 	name := path.Base(p)
-	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), IsForeign) || strings.Contains(name, ".min.") ||
+	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), IsThirdParty) || strings.Contains(name, ".min.") ||
 		strings.HasSuffix(name, ".pb.go") || strings.HasSuffix(name, "_pb2.py") || strings.HasSuffix(name, ".d.ts")
 }
 

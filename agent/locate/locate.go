@@ -101,7 +101,7 @@ type Weights struct {
 }
 
 // Shipped returns the default weights. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
-func Shipped() Weights {
+func DefaultWeights() Weights {
 	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromRuns: 2,
 		FromTests: 1, FromNames: 1, FromWords: 2}}
 }
@@ -114,8 +114,8 @@ func Rank(ctx context.Context, tree Tree, past []Commit, q Query) (places []Plac
 	if err != nil {
 		return nil, false, fmt.Errorf("locate: %w", err)
 	}
-	if e.Points() {
-		places = e.Rank(Shipped())
+	if e.IsConclusive() {
+		places = e.Rank(DefaultWeights())
 	}
 	return places[:min(len(places), MaxPlaces)], e.unread == 0, nil
 }
@@ -126,7 +126,7 @@ const minLead = 1.5
 
 // Points reports whether the votes are meaningful. If there are only words of a text, and they match the best file
 // hardly better than many others, they are not.
-func (e Evidence) Points() bool {
+func (e Evidence) IsConclusive() bool {
 	for s, votes := range e.Votes {
 		if s != FromWords && len(votes) > 0 {
 			return true
@@ -219,7 +219,7 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 	e.Votes[FromNames] = g.nameVotes()
 	e.Votes[FromWords] = g.wordVotes(g.terms, "has the text's words ")
 	e.Votes[FromTests] = g.wordVotes(g.testTerms(), "has the failing test's words ")
-	e.reach, e.unread = g.reaching(e), g.found.unread
+	e.reach, e.unread = g.findReaching(e), g.found.unread
 	return e, context.Cause(ctx)
 }
 
@@ -239,8 +239,8 @@ type gathering struct {
 	found  scanned
 }
 
-// ordered sorts votes, best first, then by path, and returns at most maxVotes.
-func ordered(votes []Vote) []Vote {
+// sortVotes sorts votes, best first, then by path, and returns at most maxVotes.
+func sortVotes(votes []Vote) []Vote {
 	slices.SortFunc(votes, func(a, b Vote) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path))
 	})

@@ -292,7 +292,7 @@ func TestCoverage(t *testing.T) {
 		t.Error(d)
 	}
 	// Without a failing test, coverage is no evidence.
-	if e, err = locate.Gather(t.Context(), parser(), nil, locate.Query{Ran: ran[2:]}); err != nil || e.Points() {
+	if e, err = locate.Gather(t.Context(), parser(), nil, locate.Query{Ran: ran[2:]}); err != nil || e.IsConclusive() {
 		t.Errorf("%+v, %v", e.Votes, err)
 	}
 }

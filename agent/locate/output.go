@@ -135,5 +135,5 @@ func (g *gathering) outputVotes() []Vote {
 		votes = append(votes, Vote{Path: f.path, Score: 1 / float64(len(votes)+1),
 			Why: "in the failing output, line " + strconv.Itoa(f.line)})
 	}
-	return ordered(votes)
+	return sortVotes(votes)
 }

@@ -51,12 +51,12 @@ func (g *gathering) pastVotes() []Vote {
 		votes = append(votes, Vote{Path: p, Score: s, Why: fmt.Sprintf("changed together with %s in %d of %d commits",
 			path.Base(often), with[often], of[often])})
 	}
-	return ordered(votes)
+	return sortVotes(votes)
 }
 
-// reaching returns the tests that reach the files with votes: first those named after a file, then those that changed
-// together with it.
-func (g *gathering) reaching(e Evidence) map[string][]string {
+// findReaching returns the tests that reach the files with votes: first those named after a file, then those that
+// changed together with it.
+func (g *gathering) findReaching(e Evidence) map[string][]string {
 	voted := map[string]map[string]float64{}
 	for _, s := range Sources() {
 		for _, v := range e.Votes[s] {

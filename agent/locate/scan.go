@@ -61,7 +61,7 @@ func (g *gathering) scan(ctx context.Context, votes Evidence) error {
 		return nil
 	}
 	files, left := []string{}, int64(maxBytes)
-	for _, p := range g.likeliest(votes, terms) {
+	for _, p := range g.byPriority(votes, terms) {
 		if size := g.sizes[p]; size <= maxFile && left >= size && len(files) < maxRead {
 			files, left = append(files, p), left-size
 		}
@@ -83,7 +83,7 @@ func (g *gathering) scan(ctx context.Context, votes Evidence) error {
 	if err != nil {
 		return err
 	}
-	wanted := worthParsing(docs, len(names))
+	wanted := selectForParsing(docs, len(names))
 	err = each(ctx, len(wanted), func(j int) {
 		i := wanted[j]
 		docs[i].names = map[string]bool{}
@@ -107,9 +107,9 @@ func (g *gathering) scan(ctx context.Context, votes Evidence) error {
 	return err
 }
 
-// likeliest returns the source files in the order of their priority: first those with votes or named in the text, then
+// byPriority returns the source files in the order of their priority: first those with votes or named in the text, then
 // by the number of searched words in their paths.
-func (g *gathering) likeliest(e Evidence, terms map[string]int) []string {
+func (g *gathering) byPriority(e Evidence, terms map[string]int) []string {
 	worth := map[string]int{}
 	for _, p := range g.code {
 		seen := map[int]bool{}
@@ -150,9 +150,9 @@ func each(ctx context.Context, n int, do func(i int)) error {
 	return context.Cause(ctx)
 }
 
-// worthParsing returns the numbers of the documents to parse for definitions. Names in many files are ignored, since
-// they don't discriminate. If there are too many documents, those with the most names are preferred.
-func worthParsing(docs []document, names int) (wanted []int) {
+// selectForParsing returns the numbers of the documents to parse for definitions. Names in many files are ignored,
+// since they don't discriminate. If there are too many documents, those with the most names are preferred.
+func selectForParsing(docs []document, names int) (wanted []int) {
 	holders, rare := make([]int, names), make([]int, len(docs))
 	for _, d := range docs {
 		for n := range d.holds {
@@ -222,7 +222,7 @@ func (g *gathering) wordVotes(terms map[string]float64, why string) []Vote {
 		}
 		votes = append(votes, Vote{Path: d.path, Score: score, Why: why + strings.Join(words, ", ")})
 	}
-	return ordered(votes)
+	return sortVotes(votes)
 }
 
 // nameVotes votes for the files that the text names by path, or by a definition.
@@ -248,6 +248,6 @@ func (g *gathering) nameVotes() []Vote {
 	return votesOf(best)
 }
 
-func votesOf(best map[string]Vote) []Vote { return ordered(slices.Collect(maps.Values(best))) }
+func votesOf(best map[string]Vote) []Vote { return sortVotes(slices.Collect(maps.Values(best))) }
 
 func compareDown(a, b float64) int { return cmp.Compare(b, a) }

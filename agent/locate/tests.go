@@ -52,8 +52,8 @@ func (g *gathering) findTests(ctx context.Context) {
 			file, name = before, after
 		}
 		if at := g.resolve(file); file != "" && at != "" {
-			add(foundTest{at, lastPart(name), name})
-		} else if n := lastPart(name); n != "" {
+			add(foundTest{at, definitionName(name), name})
+		} else if n := definitionName(name); n != "" {
 			wanted[n] = name
 		}
 	}
@@ -83,8 +83,9 @@ func (g *gathering) findTests(ctx context.Context) {
 
 var parameters = lazyregexp.New(`\[.*\]$`)
 
-// lastPart returns the part of a runner's test name that is in its definition: for Go the function, else the last part.
-func lastPart(name string) string {
+// definitionName returns the part of a runner's test name that is in its definition: for Go the function, else the last
+// part.
+func definitionName(name string) string {
 	name = parameters.ReplaceAllString(strings.TrimSpace(name), "")
 	if top, rest, ok := strings.Cut(name, "/"); ok && goTestName.MatchString(top) {
 		if method, _, _ := strings.Cut(rest, "/"); strings.HasPrefix(method, "Test") {
@@ -127,7 +128,7 @@ func (g *gathering) readTests(ctx context.Context) {
 		text, bodies := string(b), ""
 		for _, t := range g.tests {
 			if t.file == p && t.name != "" {
-				bodies += bodyOf(afterGroups(text, t.full), t.name)
+				bodies += testBody(afterGroups(text, t.full), t.name)
 			}
 		}
 		g.bodies.WriteString(cmp.Or(bodies, text))
@@ -153,8 +154,8 @@ func afterGroups(text, full string) string {
 // groupEnd matches the separator between groups and tests, in the format of JavaScript and Python runners.
 var groupEnd = lazyregexp.New(` > | › | » |::`)
 
-// bodyOf returns the text of a test: the line that names it and the following lines with deeper indentation.
-func bodyOf(text, name string) string {
+// testBody returns the text of a test: the line that names it and the following lines with deeper indentation.
+func testBody(text, name string) string {
 	var out strings.Builder
 	indent, n, deepest := -1, 0, false
 	for line := range strings.Lines(text) {

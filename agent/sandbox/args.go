@@ -14,13 +14,13 @@ import (
 
 // The user of a command inside the sandbox, without any privileges.
 const (
-	insideUID  = 1000
-	insideUser = "user"
+	sandboxUID  = 1000
+	sandboxUser = "user"
 )
 
-// outsideUID is the user of commands on this host if SIA runs as root. No distribution assigns this ID, so no other
+// hostUID is the user of commands on this host if SIA runs as root. No distribution assigns this ID, so no other
 // process uses it.
-const outsideUID = 65533
+const hostUID = 65533
 
 // systemPath is the part of PATH after the folders of toolchains.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -38,8 +38,8 @@ var systemFiles = []string{
 
 const hostsFile = "/etc/hosts"
 
-// madeFiles replace files of the host.
-var madeFiles = []struct{ path, text string }{
+// replacedFiles replace files of the host.
+var replacedFiles = []struct{ path, text string }{
 	{"/etc/passwd", "root:x:0:0:root:/:/bin/false\nuser:x:1000:1000:user:" + HomeDir + ":/bin/sh\n"},
 	{"/etc/group", "root:x:0:\nuser:x:1000:\n"},
 	{hostsFile, "127.0.0.1 localhost sandbox\n::1 localhost\n"},
@@ -76,8 +76,8 @@ func (p *bwrapPlan) file(content []byte) string {
 // plan returns the bubblewrap plan for c.
 func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 	p := &bwrapPlan{}
-	p.add("--unshare-all", "--unshare-user", "--disable-userns", "--uid", strconv.Itoa(insideUID), "--gid",
-		strconv.Itoa(insideUID),
+	p.add("--unshare-all", "--unshare-user", "--disable-userns", "--uid", strconv.Itoa(sandboxUID), "--gid",
+		strconv.Itoa(sandboxUID),
 		"--hostname", "sandbox", "--die-with-parent", "--new-session")
 	p.system(c)
 	if s.capability.Kind == KindFull {
@@ -94,7 +94,7 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 	reach := &pathRelocation{on: s.root}
 	p.add("--bind", reach.at(c.Dir), WorkDir)
 	for _, name := range append([]string{".git"}, c.ReadOnly...) {
-		if from := filepath.Join(c.Dir, filepath.FromSlash(name)); canBeBound(from) {
+		if from := filepath.Join(c.Dir, filepath.FromSlash(name)); isMountable(from) {
 			p.add("--ro-bind", reach.at(from), path.Join(WorkDir, name))
 		}
 	}
@@ -129,7 +129,7 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 	return p, nil
 }
 
-// system mounts the system read-only. Files that reveal the host's users and network are replaced by madeFiles.
+// system mounts the system read-only. Files that reveal the host's users and network are replaced by replacedFiles.
 func (p *bwrapPlan) system(c Command) {
 	p.add("--ro-bind", "/usr", "/usr")
 	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
@@ -151,7 +151,7 @@ func (p *bwrapPlan) system(c Command) {
 			}
 		}
 	}
-	for _, f := range madeFiles {
+	for _, f := range replacedFiles {
 		if f.path == hostsFile {
 			f.text += serverHosts(c.Servers)
 		}
@@ -172,8 +172,8 @@ func mavenSettings(c Command) string {
 // environment returns the environment of a command. It contains no variable of this process.
 func (s *Sandbox) environment(c Command) []string {
 	env := []string{
-		"HOME=" + HomeDir, "USER=" + insideUser, "LOGNAME=" + insideUser, "SHELL=" + s.shell[0], "LANG=C.UTF-8", "TERM=dumb",
-		"TMPDIR=/tmp", "CI=true",
+		"HOME=" + HomeDir, "USER=" + sandboxUser, "LOGNAME=" + sandboxUser, "SHELL=" + s.shell[0],
+		"LANG=C.UTF-8", "TERM=dumb", "TMPDIR=/tmp", "CI=true",
 	}
 	for _, t := range s.capability.toolchains {
 		env = append(env, t.Env...)
@@ -203,9 +203,9 @@ func (s *Sandbox) Path() string {
 // mountPoint returns the path of a mount inside the sandbox.
 func mountPoint(m Mount) string { return cmp.Or(m.To, m.From) }
 
-// canBeBound reports whether file is a folder or a regular file. Symbolic links are not mounted: the mount would follow
-// them on this host, while in the sandbox they resolve to the sandbox's files.
-func canBeBound(file string) bool {
+// isMountable reports whether file is a folder or a regular file. Symbolic links are not mounted: the mount would
+// follow them on this host, while in the sandbox they resolve to the sandbox's files.
+func isMountable(file string) bool {
 	st, err := os.Lstat(file)
 	return err == nil && (st.IsDir() || st.Mode().IsRegular())
 }
@@ -243,7 +243,7 @@ func (r *pathRelocation) command(o Options) []string {
 	for i, p := range r.paths {
 		args = append(args, "--bind", p, "/tmp/"+strconv.Itoa(i))
 	}
-	id := strconv.Itoa(outsideUID)
+	id := strconv.Itoa(hostUID)
 	return append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL",
 		"--die-with-parent", "--", o.unshare, "--kill-child=KILL", "--",
 		o.setpriv, "--reuid", id, "--regid", id, "--clear-groups", "--inh-caps=-all", "--pdeathsig", "KILL", "--")

@@ -133,8 +133,8 @@ func readMemory(pid int) error {
 	return err
 }
 
-// digDown creates nested folders, up to the number in its argument.
-func digDown() {
+// nestFolders creates nested folders, up to the number in its argument.
+func nestFolders() {
 	n, _ := strconv.Atoi(os.Args[2])
 	for range n {
 		if unix.Mkdir("d", 0o755) != nil || unix.Chdir("d") != nil {
@@ -144,8 +144,8 @@ func digDown() {
 	fmt.Println("dug")
 }
 
-// openMany opens connections to a server, and then sends a request on each. It prints the number of responses.
-func openMany() {
+// openConnections opens connections to a server, and then sends a request on each. It prints the number of responses.
+func openConnections() {
 	n, _ := strconv.Atoi(os.Args[3])
 	var all []net.Conn
 	for range n {

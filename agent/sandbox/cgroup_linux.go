@@ -16,9 +16,9 @@ import (
 // https://docs.kernel.org/admin-guide/cgroup-v2.html
 type controlGroup struct{ dir string }
 
-// chooseCgroup returns the directory in which this process can create groups that control memory and processes; "" if
+// findCgroup returns the directory in which this process can create groups that control memory and processes; "" if
 // there is none.
-func chooseCgroup(root string) string {
+func findCgroup(root string) string {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return ""

@@ -32,16 +32,16 @@ func (w *limitWatch) checkDisk(ctx context.Context) string {
 		return ""
 	}
 	grown := func(since unix.Statfs_t) int64 { return (int64(since.Bfree) - int64(now.Bfree)) * now.Bsize }
-	made := int64(w.last.Ffree) - int64(now.Ffree)
-	if grown(w.last) < w.r.limits.Disk/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.when) < walkInterval {
+	made := int64(w.atWalk.Ffree) - int64(now.Ffree)
+	if grown(w.atWalk) < w.r.limits.Disk/8 && made < int64(w.r.limits.Files)/8 && time.Since(w.walked) < walkInterval {
 		return ""
 	}
-	w.last, w.when = now, time.Now()
-	if int64(now.Bavail)*now.Bsize < spareDisk && grown(w.first) > spareDisk/4 {
+	w.atWalk, w.walked = now, time.Now()
+	if int64(now.Bavail)*now.Bsize < spareDisk && grown(w.atStart) > spareDisk/4 {
 		return "the disk of this machine is almost full"
 	}
 	m, why := w.measureTrees(ctx)
-	if why == "" && grown(w.first) > w.r.limits.Disk && (m.hidden || m.bytes+w.measureUnlinked() > w.r.limits.Disk) {
+	if why == "" && grown(w.atStart) > w.r.limits.Disk && (m.hidden || m.bytes+w.measureUnlinked() > w.r.limits.Disk) {
 		why = w.diskReason()
 	}
 	return why
@@ -52,7 +52,7 @@ func (w *limitWatch) checkAtEnd(m treeSize) string {
 	why := w.tooLarge(m)
 	var now unix.Statfs_t
 	if why == "" && m.hidden && unix.Statfs(w.trees[0], &now) == nil &&
-		(int64(w.first.Bfree)-int64(now.Bfree))*now.Bsize > w.r.limits.Disk {
+		(int64(w.atStart.Bfree)-int64(now.Bfree))*now.Bsize > w.r.limits.Disk {
 		why = w.diskReason()
 	}
 	return why

@@ -128,7 +128,7 @@ func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err err
 		go w.service.Serve(l) //nolint:errcheck // it always ends with ErrServerClosed
 	}
 	if s.root {
-		if err := os.Chown(w.dir, outsideUID, outsideUID); err != nil {
+		if err := os.Chown(w.dir, hostUID, hostUID); err != nil {
 			return nil, err
 		}
 	}
@@ -149,15 +149,15 @@ func (w *egress) listen(ctx context.Context, inside string) (net.Listener, error
 	return l, nil
 }
 
-// throughEgress returns c with the sockets mounted.
-func (w *egress) throughEgress(c Command) Command {
+// mountEgress returns c with the sockets mounted.
+func (w *egress) mountEgress(c Command) Command {
 	c.Mounts = append(append([]Mount(nil), c.Mounts...), Mount{From: w.dir, To: socketFolder})
 	return c
 }
 
-// throughForward returns c run by Forward: this program, inside the sandbox, restricts the command and passes on its
+// wrapForward returns c run by Forward: this program, inside the sandbox, restricts the command and passes on its
 // connections to the sockets.
-func (s *Sandbox) throughForward(c Command) (Command, error) {
+func (s *Sandbox) wrapForward(c Command) (Command, error) {
 	if !s.CanFetch() {
 		return c, errors.New("start servers in the sandbox: this program was not told how to run itself")
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// hiding returns the ECH configuration by which a client hides the requested name behind another (RFC 9849 §4).
-func hiding(t *testing.T, behind string) []byte {
+// echConfig returns the ECH configuration by which a client hides the requested name behind another (RFC 9849 §4).
+func echConfig(t *testing.T, behind string) []byte {
 	t.Helper()
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestTunnelsNameHidesNone(t *testing.T) {
 	for says, config := range map[string]*tls.Config{
 		"": {ServerName: "good.example"},
 		"it hides whom it asks for": {ServerName: "evil.example", MinVersion: tls.VersionTLS13,
-			EncryptedClientHelloConfigList: hiding(t, "good.example")},
+			EncryptedClientHelloConfigList: echConfig(t, "good.example")},
 		"it asks for": {ServerName: "evil.example"},
 	} {
 		here, there := net.Pipe()

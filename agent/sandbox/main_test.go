@@ -25,16 +25,16 @@ func TestMain(m *testing.M) {
 		case "forward":
 			os.Exit(sandbox.Forward(os.Args[2:]))
 		case "orphan":
-			if err := beOrphan(os.Args[2:]); err != nil {
+			if err := runOrphan(os.Args[2:]); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
 			}
 			os.Exit(0)
 		case "dig":
-			digDown()
+			nestFolders()
 			os.Exit(0)
 		case "open":
-			openMany()
+			openConnections()
 			os.Exit(0)
 		case "attack":
 			attackScript()

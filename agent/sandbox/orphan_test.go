@@ -114,8 +114,8 @@ func (p orphan) commands(t *testing.T) (found []string) {
 	return found
 }
 
-// beOrphan runs a command until it is killed.
-func beOrphan(args []string) error {
+// runOrphan runs a command until it is killed.
+func runOrphan(args []string) error {
 	o := sandbox.Options{Kind: sandbox.Kind(args[0]), Self: []string{"/proc/self/exe", "forward"}}
 	if exe, err := os.Executable(); err == nil {
 		o.Self[0] = filepath.Clean(exe)

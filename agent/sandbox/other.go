@@ -18,7 +18,7 @@ func restrictThread([]string) error { return errLinux }
 
 func signalName(int) string { return "a signal" }
 
-func chooseCgroup(string) string { return "" }
+func findCgroup(string) string { return "" }
 
 // Run is supported only on Linux.
 func (s *Sandbox) Run(context.Context, Command) (Result, error) { return Result{}, errLinux }

@@ -68,7 +68,7 @@ func Probe(ctx context.Context, o Options) Capability {
 	for _, t := range c.toolchains {
 		c.Toolchains = append(c.Toolchains, t.Name)
 	}
-	if c.cgroup = chooseCgroup(cgroupRoot); c.cgroup != "" {
+	if c.cgroup = findCgroup(cgroupRoot); c.cgroup != "" {
 		c.Memory = "cgroup"
 	}
 	if v := landlockVersion(); v >= minLandlock && len(o.Self) > 0 {

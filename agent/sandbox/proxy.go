@@ -63,8 +63,8 @@ func (p *hostProxy) close() {
 func (p *hostProxy) noteRefused(host, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if said := host + ": " + why; len(p.refused) < maxRefused && !slices.Contains(p.refused, said) {
-		p.refused = append(p.refused, said)
+	if refusal := host + ": " + why; len(p.refused) < maxRefused && !slices.Contains(p.refused, refusal) {
+		p.refused = append(p.refused, refusal)
 	}
 }
 

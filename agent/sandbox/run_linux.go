@@ -41,7 +41,7 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	if err := c.check(); err != nil {
 		return Result{}, err
 	}
-	keepDescriptors()
+	setCloseOnExec()
 	l := c.Limits.withDefaults(s.options.Limits)
 	if len(c.Hosts) > 0 || c.Service != nil {
 		w, err := s.openEgress(ctx, c)
@@ -54,15 +54,15 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 				res.Refused = w.proxy.refused
 			}
 		}()
-		c = w.throughEgress(c)
+		c = w.mountEgress(c)
 	}
 	if s.capability.Landlock > 0 || len(c.Hosts) > 0 || c.Service != nil || len(c.Servers) > 0 {
-		if c, err = s.throughForward(c); err != nil {
+		if c, err = s.wrapForward(c); err != nil {
 			return Result{}, err
 		}
 	}
 	if s.root {
-		if err := handOver(ctx, c); err != nil && ctx.Err() == nil {
+		if err := chownWritable(ctx, c); err != nil && ctx.Err() == nil {
 			return Result{}, err
 		}
 	}
@@ -76,8 +76,8 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	// The parent-death signal is sent when the parent *thread* exits, so the thread is locked.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), began: time.Now(),
-		ended: make(chan endVerdict, 8)}
+	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), started: time.Now(),
+		verdicts: make(chan endVerdict, 8)}
 	defer r.close()
 	if err := r.start(ctx, c, p); err != nil {
 		r.kill()
@@ -98,11 +98,11 @@ type endVerdict struct {
 
 // runningCommand is a running command.
 type runningCommand struct {
-	sandbox *Sandbox
-	limits  Limits
-	out     *boundedOutput
-	began   time.Time
-	ended   chan endVerdict
+	sandbox  *Sandbox
+	limits   Limits
+	out      *boundedOutput
+	started  time.Time
+	verdicts chan endVerdict
 
 	cmd    *exec.Cmd
 	pid    int      // of the first process inside, in this host's namespace; ending it ends all
@@ -311,7 +311,7 @@ func (r *runningCommand) applyLimits() error {
 // requestEnd requests the end of the command. Only the first request has an effect.
 func (r *runningCommand) requestEnd(by EndReason, why string) {
 	select {
-	case r.ended <- endVerdict{by, why}:
+	case r.verdicts <- endVerdict{by, why}:
 	default:
 	}
 }
@@ -331,7 +331,7 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	select {
 	case <-r.waited:
 		waited = true
-	case v = <-r.ended:
+	case v = <-r.verdicts:
 	case <-clock.C:
 		v = endVerdict{ByTime, fmt.Sprintf("it was not done within %s", r.limits.Time)}
 	case <-ctx.Done():
@@ -348,9 +348,9 @@ func (r *runningCommand) wait(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{ExitCode: -1, Duration: time.Since(r.began)}
+	res := Result{ExitCode: -1, Duration: time.Since(r.started)}
 	if v.by == "" {
-		v = r.lateVerdict(w, left)
+		v = r.finalVerdict(w, left)
 	}
 	res.Output, res.Printed, res.Ended, res.Why = r.out.bytes(), r.out.total, v.by, v.why
 	if v.by != "" {
@@ -384,10 +384,10 @@ func cancelVerdict(ctx context.Context) endVerdict {
 	return endVerdict{ByCancel, "it was cancelled"}
 }
 
-// lateVerdict returns a verdict that was reached while the command was exiting; left is the size of its trees.
-func (r *runningCommand) lateVerdict(w *limitWatch, left treeSize) endVerdict {
+// finalVerdict returns a verdict that was reached while the command was exiting; left is the size of its trees.
+func (r *runningCommand) finalVerdict(w *limitWatch, left treeSize) endVerdict {
 	select {
-	case v := <-r.ended:
+	case v := <-r.verdicts:
 		return v
 	default:
 	}
@@ -442,9 +442,9 @@ func (r *runningCommand) bwrapMessage() string {
 	return ": " + string(bytes.ToValidUTF8([]byte(line[:min(len(line), 300)]), nil))
 }
 
-// keepDescriptors sets close-on-exec on all descriptors of this process, so that commands don't inherit them. Go does
+// setCloseOnExec sets close-on-exec on all descriptors of this process, so that commands don't inherit them. Go does
 // that for those that it opens, but not for those that SIA was started with.
-func keepDescriptors() {
+func setCloseOnExec() {
 	_ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11
 }
 

@@ -25,7 +25,7 @@ import (
 // user, subject to the command's limits, and ended with it. It requires [Options].Self.
 type Server struct {
 	Name  string `json:"name"`  // name for users; resolves to the loopback if it is a valid host name
-	Ports []int  `json:"ports"` // loopback ports, at least [LeastPort], unique among the command's servers
+	Ports []int  `json:"ports"` // loopback ports, at least [MinPort], unique among the command's servers
 	// Script is for /bin/sh. It starts the server and exits with 0 when that accepts connections at Socket. Its
 	// environment is Env, PATH, HOME, LANG and TMPDIR.
 	Script string   `json:"script"`
@@ -36,8 +36,8 @@ type Server struct {
 	Within time.Duration `json:"within"`
 }
 
-// LeastPort is the lowest port that a command's user may listen on.
-const LeastPort = 1024
+// MinPort is the lowest port that a command's user may listen on.
+const MinPort = 1024
 
 // Limits of servers.
 const (
@@ -56,7 +56,7 @@ func checkServers(servers []Server) error {
 	var taken []int
 	for _, s := range servers {
 		for _, p := range s.Ports {
-			if why := PortRefused(p); why != "" || slices.Contains(taken, p) {
+			if why := PortProblem(p); why != "" || slices.Contains(taken, p) {
 				return fmt.Errorf("server %q: port %d can't be had%s", s.Name, p, why)
 			}
 			taken = append(taken, p)
@@ -72,11 +72,11 @@ func checkServers(servers []Server) error {
 	return nil
 }
 
-// PortRefused returns why a server can't use a port of the sandbox's loopback, as the end of a sentence; empty: it can.
-func PortRefused(port int) string {
+// PortProblem returns why a server can't use a port of the sandbox's loopback, as the end of a sentence; empty: it can.
+func PortProblem(port int) string {
 	switch address := "127.0.0.1:" + strconv.Itoa(port); {
-	case port < LeastPort:
-		return fmt.Sprintf(": the sandbox gives none below %d", LeastPort)
+	case port < MinPort:
+		return fmt.Sprintf(": the sandbox gives none below %d", MinPort)
 	case port > 65535:
 		return ": it is none"
 	case address == proxyAddress || address == serviceAddress:
@@ -243,7 +243,7 @@ func (s Server) logTail() string {
 	} else if _, err := f.Seek(max(0, st.Size()-serverLog), io.SeekStart); err != nil {
 		return ""
 	}
-	said, err := io.ReadAll(io.LimitReader(f, serverLog))
+	tail, err := io.ReadAll(io.LimitReader(f, serverLog))
 	if err != nil {
 		return ""
 	}
@@ -252,7 +252,7 @@ func (s Server) logTail() string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(string(said), "")))
+	}, strings.ToValidUTF8(string(tail), "")))
 }
 
 // parseServers parses the argument made by [serversOption] if it is the first.

@@ -22,13 +22,13 @@ const (
 
 var errUntidy = errors.New("there is too much to look through")
 
-// handOver makes the command's user the owner of the writable folders: if SIA is root, commands run as another user. It
-// changes only ownership and follows no links. It includes .git, so that git does not report a foreign owner.
-func handOver(ctx context.Context, c Command) error {
+// chownWritable makes the command's user the owner of the writable folders: if SIA is root, commands run as another
+// user. It changes only ownership and follows no links. It includes .git, so that git does not report a foreign owner.
+func chownWritable(ctx context.Context, c Command) error {
 	for _, tree := range c.writable() {
-		err := errors.Join(os.Lchown(tree, outsideUID, outsideUID), walkTree(ctx, tree, func(e walkedEntry) error {
-			if e.stat.Uid != outsideUID || e.stat.Gid != outsideUID {
-				err := unix.Fchownat(e.dir, e.name, outsideUID, outsideUID, unix.AT_SYMLINK_NOFOLLOW)
+		err := errors.Join(os.Lchown(tree, hostUID, hostUID), walkTree(ctx, tree, func(e walkedEntry) error {
+			if e.stat.Uid != hostUID || e.stat.Gid != hostUID {
+				err := unix.Fchownat(e.dir, e.name, hostUID, hostUID, unix.AT_SYMLINK_NOFOLLOW)
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}

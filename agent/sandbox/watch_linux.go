@@ -30,17 +30,17 @@ type limitWatch struct {
 	trees []string // on disk: the work tree and the writable mounts
 	since time.Time
 
-	proc  atomic.Pointer[os.File] // the sandbox's own /proc, with only its processes; nil: none
-	temps []*os.File              // temporary file systems of the sandbox
-	first unix.Statfs_t           // state of the work tree's file system at the start
-	last  unix.Statfs_t           // state at the last walk of the trees
-	when  time.Time               // time of that walk
+	proc    atomic.Pointer[os.File] // the sandbox's own /proc, with only its processes; nil: none
+	temps   []*os.File              // temporary file systems of the sandbox
+	atStart unix.Statfs_t           // state of the work tree's file system at the start
+	atWalk  unix.Statfs_t           // state at the last walk of the trees
+	walked  time.Time               // time of that walk
 }
 
 func newWatch(r *runningCommand, c Command) *limitWatch {
-	w := &limitWatch{r: r, trees: c.writable(), since: time.Now(), when: time.Now()}
-	_ = unix.Statfs(c.Dir, &w.first) // if this fails, every check is a walk
-	w.last = w.first
+	w := &limitWatch{r: r, trees: c.writable(), since: time.Now(), walked: time.Now()}
+	_ = unix.Statfs(c.Dir, &w.atStart) // if this fails, every check is a walk
+	w.atWalk = w.atStart
 	return w
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// BeServer is a fake server that records how it was started, listens and waits for its end.
-func BeServer(args []string) error {
+// RunServer is a fake server that records how it was started, listens and waits for its end.
+func RunServer(args []string) error {
 	if err := os.WriteFile(filepath.Join(os.Getenv("DIR"), "args"), []byte(strings.Join(args, "\n")), 0o600); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func TestNotInstalled(t *testing.T) {
 		if !known || k.program([]string{t.TempDir()}, tag) != "" {
 			t.Errorf("%s: %v", image, known)
 		}
-		if _, why := consider(gate.Service{Name: "s", Image: image}, []string{t.TempDir()}, true); why != want {
+		if _, why := evaluate(gate.Service{Name: "s", Image: image}, []string{t.TempDir()}, true); why != want {
 			t.Errorf("%s: %q", image, why)
 		}
 	}
@@ -185,7 +185,7 @@ func TestRefusedForTheSameReason(t *testing.T) {
 	}
 	folder := installed(t, "redis-server")
 	for range 20 {
-		_, why := consider(gate.Service{Name: "s", Image: "redis", Env: env}, []string{folder}, true)
+		_, why := evaluate(gate.Service{Name: "s", Image: "redis", Env: env}, []string{folder}, true)
 		if !strings.Contains(why, "LINES_00 holds a line break") {
 			t.Fatalf("%q", why)
 		}

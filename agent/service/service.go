@@ -108,13 +108,14 @@ var programFolders = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "
 func find(wanted []gate.Service, path []string, canStart bool) (s Set) {
 	var kept []candidate
 	for _, w := range wanted {
-		c, why := consider(w, append(slices.Clone(programFolders), path...), canStart)
+		c, why := evaluate(w, append(slices.Clone(programFolders), path...), canStart)
 		switch {
 		case why != "":
-			s.miss(why)
+			s.addMissing(why)
 		case slices.ContainsFunc(kept, c.same):
 		case len(kept) == maxServices:
-			s.miss(fmt.Sprintf("Services after the first %d are not started here: %s is one of them.", maxServices, c.shown()))
+			s.addMissing(fmt.Sprintf("Services after the first %d are not started here: %s is one of them.", maxServices,
+				c.shown()))
 		default:
 			kept = append(kept, c)
 		}
@@ -123,7 +124,7 @@ func find(wanted []gate.Service, path []string, canStart bool) (s Set) {
 	take := func(c *candidate, port int) {
 		if len(c.ports) == 0 || owners[port] == "" {
 			if owner := owners[port]; owner != "" {
-				s.miss(fmt.Sprintf("%s is not started here: its port %d is that of %s.", c.shown(), port, owner))
+				s.addMissing(fmt.Sprintf("%s is not started here: its port %d is that of %s.", c.shown(), port, owner))
 				return
 			}
 			owners[port], c.ports = c.shown(), append(c.ports, port)
@@ -148,7 +149,7 @@ func find(wanted []gate.Service, path []string, canStart bool) (s Set) {
 	return s
 }
 
-func (s *Set) miss(why string) {
+func (s *Set) addMissing(why string) {
 	if !slices.Contains(s.Missing, why) && len(s.Missing) < 2*maxServices {
 		s.Missing = append(s.Missing, why)
 	}
@@ -163,8 +164,8 @@ func (s *Set) add(i int, c candidate) {
 	for _, p := range c.ports {
 		ports = append(ports, strconv.Itoa(p))
 	}
-	s.has = append(s.has, fmt.Sprintf("%s for the service %s (%s) at localhost:%s", c.kind.title, show(c.name),
-		show(c.image), strings.Join(ports, " and localhost:")))
+	s.has = append(s.has, fmt.Sprintf("%s for the service %s (%s) at localhost:%s", c.kind.title, cleanName(c.name),
+		cleanName(c.image), strings.Join(ports, " and localhost:")))
 }
 
 // candidate is a service with an installed program.
@@ -178,7 +179,7 @@ type candidate struct {
 }
 
 func (c candidate) shown() string {
-	return fmt.Sprintf("the service %s (%s)", show(c.name), show(c.image))
+	return fmt.Sprintf("the service %s (%s)", cleanName(c.name), cleanName(c.image))
 }
 
 // same reports whether another service, usually of another job, would be the same server.
@@ -187,8 +188,8 @@ func (c candidate) same(o candidate) bool {
 		slices.Equal(c.env, o.env) && c.name == o.name
 }
 
-// consider checks whether a service is available. why is a sentence with the reason if it is not.
-func consider(w gate.Service, folders []string, canStart bool) (c candidate, why string) {
+// evaluate checks whether a service is available. why is a sentence with the reason if it is not.
+func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why string) {
 	k, name, tag, known := kindOf(w.Image)
 	c = candidate{name: w.Name, image: w.Image, kind: k}
 	if !known {
@@ -211,7 +212,8 @@ func consider(w gate.Service, folders []string, canStart bool) (c candidate, why
 	}
 	for _, variable := range slices.Sorted(maps.Keys(w.Env)) { // sorted, since the messages are part of a cache key
 		if why = unusable(w.Env[variable]); why != "" {
-			return c, fmt.Sprintf("%s is not started here: its variable %s %s.", text.Capital(c.shown()), show(variable), why)
+			return c, fmt.Sprintf("%s is not started here: its variable %s %s.", text.Capital(c.shown()), cleanName(variable),
+				why)
 		}
 	}
 	c.env = append(k.env(func(names ...string) string {
@@ -257,7 +259,7 @@ func hostPorts(ports []string, usual int) (out []int, why string) {
 				outer = n
 			}
 		}
-		if why := sandbox.PortRefused(outer); why != "" {
+		if why := sandbox.PortProblem(outer); why != "" {
 			return nil, fmt.Sprintf("port %d can't be had%s", outer, why)
 		}
 		if inner == usual {
@@ -312,8 +314,8 @@ func (s Set) Told() string {
 // Key returns a key that differs if tests may have different results.
 func (s Set) Key() string { return fmt.Sprintf("%v %q", s.servers, s.Missing) }
 
-// show cleans untrusted text for a line that users read.
-func show(s string) string {
+// cleanName cleans untrusted text for a line that users read.
+func cleanName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == '`' {
 			return -1

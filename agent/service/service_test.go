@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		os.Exit(sandbox.Forward(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "server" {
-		if err := service.BeServer(os.Args[2:]); err != nil {
+		if err := service.RunServer(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

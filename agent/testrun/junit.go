@@ -60,7 +60,7 @@ func junitReport(out []byte, found Results) int {
 	d.CharsetReader = nil
 	var suites []string // names of the open suites
 	var test string
-	var came Outcome
+	var outcome Outcome
 	depth := 0
 	for {
 		token, err := d.Token()
@@ -74,24 +74,24 @@ func junitReport(out []byte, found Results) int {
 			case "testsuite", "testsuites":
 				suites = append(suites, text.Clip(attribute(e, "name"), maxSuiteName))
 			case "testcase":
-				test, came = attribute(e, "name"), Passed
+				test, outcome = attribute(e, "name"), Passed
 				if class := attribute(e, "classname"); class != "" && class != "test" {
 					test = class + "." + test
 				} else if len(suites) > 1 { // node nests suites instead of using classes
 					test = strings.Join(append(named(suites[:min(len(suites), maxSuites)]), test), " > ")
 				}
 			case "failure", "error":
-				if came != Skipped { // node reports why a todo test fails
-					came = Failed
+				if outcome != Skipped { // node reports why a todo test fails
+					outcome = Failed
 				}
 			case "skipped":
-				came = Skipped
+				outcome = Skipped
 			}
 		case xml.EndElement:
 			depth--
 			switch e.Name.Local {
 			case "testcase":
-				found.add(test, came)
+				found.add(test, outcome)
 				test = ""
 			case "testsuite", "testsuites":
 				if suites = suites[:max(len(suites)-1, 0)]; len(suites) == 0 {

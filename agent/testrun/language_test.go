@@ -393,9 +393,9 @@ func TestJUnitOfManySuites(t *testing.T) {
 	if len(got) != 2 {
 		t.Errorf("%d tests", len(got))
 	}
-	for name, came := range got {
-		if len(name) > maxSuites*(maxSuiteName+10) || (came == Failed) != strings.HasSuffix(name, "> y") {
-			t.Errorf("a name of %d bytes, %v", len(name), came)
+	for name, outcome := range got {
+		if len(name) > maxSuites*(maxSuiteName+10) || (outcome == Failed) != strings.HasSuffix(name, "> y") {
+			t.Errorf("a name of %d bytes, %v", len(name), outcome)
 		}
 	}
 }

@@ -111,8 +111,8 @@ func (f packageFile) runner(cover bool) string {
 }
 
 // options returns the loading options that the project's scripts give to a runner, each after a space.
-func (f packageFile) options(said string) string {
-	call := regexp.MustCompile(`(?:^|[\s/])` + said + `(?:\s+(?:run|--test))?(\s.*|$)`)
+func (f packageFile) options(runner string) string {
+	call := regexp.MustCompile(`(?:^|[\s/])` + runner + `(?:\s+(?:run|--test))?(\s.*|$)`)
 	for _, name := range slices.Sorted(maps.Keys(f.Scripts)) {
 		if !strings.HasPrefix(name, "test") {
 			continue
@@ -208,11 +208,11 @@ func (Node) Results(out []byte) Results {
 				found[unloaded] = Failed
 			}
 			for _, a := range file.AssertionResults {
-				came, known := map[string]Outcome{"passed": Passed, "failed": Failed}[a.Status]
+				outcome, known := map[string]Outcome{"passed": Passed, "failed": Failed}[a.Status]
 				if !known {
-					came = Skipped
+					outcome = Skipped
 				}
-				found.add(a.FullName, came)
+				found.add(a.FullName, outcome)
 			}
 		}
 		return found

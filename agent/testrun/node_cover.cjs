@@ -1,6 +1,6 @@
-// Writes for each test which lines of the project it ran to /tmp/ran. Mocha and node's own runner load it by --require,
-// Jest as its --testRunner, Vitest by vitest.mjs. Lines are those of the code as the runner transformed it, which are the
-// same for each test.
+// Writes the lines of the project that each test executed to /tmp/ran. Mocha and node's own runner load it by --require,
+// Jest as its --testRunner, Vitest by vitest.mjs. Line numbers are those of the code as transformed by the runner, which
+// are the same for each test.
 const fs = require("node:fs");
 const path = require("node:path");
 const { Session } = require("node:inspector");
@@ -33,7 +33,7 @@ function linesOf(id) {
   return starts.get(id);
 }
 
-// lineAt is the index of the last line that starts at or before an offset.
+// lineAt returns the index of the last line that starts at or before an offset.
 function lineAt(lines, offset) {
   let from = 0, to = lines.length;
   while (to - from > 1) {
@@ -60,8 +60,8 @@ function words(name) {
   return ` ${name.replace(/[^\p{L}\p{N}]+/gu, " ").trim()}`;
 }
 
-// isWanted compares words: reports put different signs between a test's name and those of its groups, and some begin with
-// the file.
+// isWanted compares only words: reports use different separators between a test's name and those of its groups, and some
+// start with the file.
 function isWanted(file, name) {
   const has = words(name);
   return wanted.some(([of, full]) => of === file && (!full || has.endsWith(words(full)) || words(full).endsWith(has)));

@@ -105,8 +105,8 @@ export default { resolve: { alias: { "#price": at } } };`
 				t.Fatal("no suite")
 			}
 			var passed, failed []string
-			for test, came := range run(Node{}, s).Runs[0] {
-				if came == Passed {
+			for test, outcome := range run(Node{}, s).Runs[0] {
+				if outcome == Passed {
 					passed = append(passed, test)
 				} else {
 					failed = append(failed, test)

@@ -20,8 +20,8 @@ func (r *Runner) Unreached(ctx context.Context, s Suite) string {
 }
 
 func (r *Runner) reaches(ctx context.Context, host string) bool {
-	r.asking.Lock()
-	defer r.asking.Unlock()
+	r.reachMu.Lock()
+	defer r.reachMu.Unlock()
 	reached, checked := r.reached[host]
 	if !checked {
 		reached = r.box.CanFetch() && answers(ctx, net.JoinHostPort(host, "443"))

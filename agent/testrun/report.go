@@ -26,9 +26,9 @@ const (
 type Results map[string]Outcome
 
 // add adds a test. If it ran several times, one failure counts.
-func (r Results) add(test string, came Outcome) {
+func (r Results) add(test string, outcome Outcome) {
 	if r[test] != Failed {
-		r[test] = came
+		r[test] = outcome
 	}
 }
 
@@ -58,15 +58,15 @@ var errorLine = lazyregexp.New(`(?m)^(?:E\s+)?((?:[\w.]+\.)?\w*(?:Error|Exceptio
 
 // whyFailed returns why no test of a run passed; "": one did, or there was none.
 func whyFailed(out []byte, found Results) string {
-	came := slices.Collect(maps.Values(found))
-	if slices.Contains(came, Passed) {
+	outcome := slices.Collect(maps.Values(found))
+	if slices.Contains(outcome, Passed) {
 		return ""
 	}
 	out, _, _ = bytes.Cut(out, []byte("<testsuite")) // without the report, which repeats the error
 	if errors := errorLine.FindAllSubmatch(out, -1); len(errors) > 0 {
 		return Tail(string(errors[len(errors)-1][1]))
 	}
-	if !slices.Contains(came, Failed) {
+	if !slices.Contains(outcome, Failed) {
 		return ""
 	}
 	return Tail(string(out))
@@ -144,12 +144,12 @@ func (r *reportReader) Write(p []byte) (int, error) {
 }
 
 func (r *reportReader) readLine(line []byte) {
-	said, isMark := strings.CutPrefix(strings.TrimRight(string(line), "\n"), r.token+" ")
+	mark, isMark := strings.CutPrefix(strings.TrimRight(string(line), "\n"), r.token+" ")
 	if !isMark {
 		r.keep(line)
 		return
 	}
-	verb, rest, _ := strings.Cut(said, " ")
+	verb, rest, _ := strings.Cut(mark, " ")
 	switch verb {
 	case "build", "run":
 		r.close(-1)

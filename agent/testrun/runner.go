@@ -47,7 +47,7 @@ const (
 // FetchTimeout limits one fetch of a suite's dependencies.
 const FetchTimeout = 10 * time.Minute
 
-// retryFetchAfter is how long a failed fetch is not repeated: one from a registry that hangs takes minutes.
+// retryFetchAfter is the time before a failed fetch is repeated, since one from a registry that hangs takes minutes.
 const retryFetchAfter = 30 * time.Minute
 
 // Runner runs suites in the sandbox. Its folder of downloads and builds belongs to a single repository, so that a
@@ -68,10 +68,10 @@ type Runner struct {
 	// Now returns the current time. It must be set before the first run.
 	Now func() time.Time
 
-	caches sync.RWMutex  // locked for writing while the build caches are cleared
-	first  chan struct{} // semaphore for filling empty build caches
+	caches  sync.RWMutex  // locked for writing while the build caches are cleared
+	filling chan struct{} // semaphore for filling empty build caches
 
-	asking  sync.Mutex
+	reachMu sync.Mutex
 	reached map[string]bool // results of checked registries
 
 	fetching atomic.Int64 // nanoseconds
@@ -83,7 +83,7 @@ func NewRunner(
 	box *sandbox.Sandbox, h *gitops.History, dir string, hosts []string, within time.Duration,
 ) *Runner {
 	return &Runner{box: box, History: h, dir: dir, hosts: hosts, within: cmp.Or(within, suiteTimeout),
-		RunWithin: runTimeout, Now: time.Now, first: make(chan struct{}, 1), reached: map[string]bool{}}
+		RunWithin: runTimeout, Now: time.Now, filling: make(chan struct{}, 1), reached: map[string]bool{}}
 }
 
 // Has reports whether a program is available in the sandbox.
@@ -175,11 +175,11 @@ func (r *Runner) joinServices(c *sandbox.Command, dir string) error {
 // semaphore, if held.
 func (r *Runner) begin(ctx context.Context, s Suite) (done func(), err error) {
 	select {
-	case r.first <- struct{}{}:
+	case r.filling <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	done = func() { <-r.first }
+	done = func() { <-r.filling }
 	if entries, err := os.ReadDir(r.build()); err == nil && len(entries) > 0 {
 		done()
 		return func() {}, nil
@@ -252,7 +252,7 @@ func slotName(dir string) string { return filepath.Base(filepath.Dir(dir)) + "-"
 // were set up.
 func (r *Runner) Prepared(ctx context.Context, l Language, s Suite, t Files) bool {
 	mark := r.fetchedMark(l, s, t)
-	return r.fetched(s, mark) || r.fetched(s, mark+installedOnly) && r.Unreached(ctx, s) != ""
+	return r.fetched(s, mark) || r.fetched(s, mark+installedSuffix) && r.Unreached(ctx, s) != ""
 }
 
 // fetched reports whether a mark is valid: the folder may have been removed since.
@@ -260,13 +260,13 @@ func (r *Runner) fetched(s Suite, mark string) bool {
 	return exists(mark) && exists(r.deps(r.depsOf(s)))
 }
 
-// installedOnly is the suffix of a mark for dependencies installed on the machine.
-const installedOnly = "-installed"
+// installedSuffix is the suffix of a mark for dependencies installed on the machine.
+const installedSuffix = "-installed"
 
 // FetchAgain makes the next run fetch a suite's dependencies again.
 func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
 	mark := r.fetchedMark(l, s, t)
-	for _, file := range []string{mark, mark + installedOnly, mark + failedFetch} {
+	for _, file := range []string{mark, mark + installedSuffix, mark + failedSuffix} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("have dependencies fetched again: %w", err)
 		}
@@ -288,17 +288,17 @@ func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
 
 func exists(file string) bool { _, err := os.Stat(file); return err == nil }
 
-// failedFetch is the suffix of a file that records a failed fetch: its allowed hosts and the reason. The file's time is
-// that of the failure.
-const failedFetch = "-failed"
+// failedSuffix is the suffix of a file that records a failed fetch: its allowed hosts and the reason. The file's time
+// is that of the failure.
+const failedSuffix = "-failed"
 
-// failedLately returns why a fetch failed recently; "": it did not, or with other hosts.
-func (r *Runner) failedLately(mark string) string {
-	st, err := os.Stat(mark + failedFetch)
+// recentFailure returns why a fetch failed recently; "": it did not, or with other hosts.
+func (r *Runner) recentFailure(mark string) string {
+	st, err := os.Stat(mark + failedSuffix)
 	if err != nil {
 		return ""
 	}
-	text, err := os.ReadFile(mark + failedFetch)
+	text, err := os.ReadFile(mark + failedSuffix)
 	hosts, why, _ := strings.Cut(string(text), "\n")
 	age := r.Now().Sub(st.ModTime())
 	if err != nil || hosts != strings.Join(r.hosts, " ") || age < 0 || age >= retryFetchAfter {
@@ -307,9 +307,9 @@ func (r *Runner) failedLately(mark string) string {
 	return why
 }
 
-// noteFailed records a failed fetch, so that it is not repeated immediately.
-func (r *Runner) noteFailed(mark, why string, when time.Time) error {
-	file := mark + failedFetch
+// recordFailure records a failed fetch, so that it is not repeated immediately.
+func (r *Runner) recordFailure(mark, why string, when time.Time) error {
+	file := mark + failedSuffix
 	err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
 		os.WriteFile(file, []byte(strings.Join(r.hosts, " ")+"\n"+why), 0o600), os.Chtimes(file, when, when))
 	if err != nil {
@@ -321,7 +321,7 @@ func (r *Runner) noteFailed(mark, why string, when time.Time) error {
 // Fetches reports whether the next run of a suite would fetch dependencies.
 func (r *Runner) Fetches(ctx context.Context, l Language, s Suite, t Files) bool {
 	mark := r.fetchedMark(l, s, t)
-	return s.Prepare != "" && !r.fetched(s, mark) && r.failedLately(mark) == "" && r.Unreached(ctx, s) == ""
+	return s.Prepare != "" && !r.fetched(s, mark) && r.recentFailure(mark) == "" && r.Unreached(ctx, s) == ""
 }
 
 // Fetching returns the total time spent on fetching.
@@ -335,7 +335,7 @@ func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why st
 	if s.Prepare == "" || r.fetched(s, mark) {
 		return "", nil
 	}
-	if why := r.failedLately(mark); why != "" {
+	if why := r.recentFailure(mark); why != "" {
 		return why, nil
 	}
 	if unreached := r.Unreached(ctx, s); unreached != "" {
@@ -359,12 +359,12 @@ func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why st
 	if err != nil || why == "" {
 		return "", err
 	}
-	return why, r.noteFailed(mark, why, ended)
+	return why, r.recordFailure(mark, why, ended)
 }
 
 // Install sets up the dependencies installed on the machine for a suite, if possible. why is the reason of a failure.
 func (r *Runner) Install(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
-	mark := r.fetchedMark(l, s, t.Files) + installedOnly
+	mark := r.fetchedMark(l, s, t.Files) + installedSuffix
 	if s.Installed == "" || r.fetched(s, mark) {
 		return "", nil
 	}

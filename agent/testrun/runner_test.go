@@ -14,7 +14,7 @@ import (
 //
 //test:race
 func TestCachesAreFilledOnce(t *testing.T) {
-	b := &Runner{dir: t.TempDir(), first: make(chan struct{}, 1)}
+	b := &Runner{dir: t.TempDir(), filling: make(chan struct{}, 1)}
 	done, err := b.begin(t.Context(), Suite{})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestCachesAreFilledOnce(t *testing.T) {
 
 // TestOldDependenciesGo tests that unused dependencies folders are removed, and then count as not fetched.
 func TestOldDependenciesGo(t *testing.T) {
-	r := &Runner{dir: t.TempDir(), Now: time.Now, first: make(chan struct{}, 1)}
+	r := &Runner{dir: t.TempDir(), Now: time.Now, filling: make(chan struct{}, 1)}
 	suite := func(i int) Suite { return Suite{Deps: fmt.Sprintf("node-%d", i), Prepare: "npm ci", Eager: true} }
 	now := time.Now()
 	for i := range maxDeps + 2 {

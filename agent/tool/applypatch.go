@@ -40,7 +40,7 @@ func callPatch(_ context.Context, env Env, a patchArgs) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	p := patchRun{env: env, now: map[string]*patchedFile{}}
+	p := patchRun{env: env, files: map[string]*patchedFile{}}
 	for _, f := range files {
 		if err := p.applyFile(f); err != nil {
 			return Result{}, fmt.Errorf("nothing was changed: %w", err)
@@ -49,7 +49,7 @@ func callPatch(_ context.Context, env Env, a patchArgs) (Result, error) {
 	if err := p.writeFiles(); err != nil {
 		return Result{}, err
 	}
-	return Result{Text: cutResult(strings.Join(p.said, "\n")+"\n", MaxResult), Changed: p.order}, nil
+	return Result{Text: cutResult(strings.Join(p.results, "\n")+"\n", MaxResult), Changed: p.order}, nil
 }
 
 // parsePatch parses a diff of 1 to maxPatched files.
@@ -83,17 +83,17 @@ func parsePatch(text string) ([]*gitdiff.File, error) {
 
 // patchedFile is the state of a file after the patch.
 type patchedFile struct {
-	was  []byte // nil: new file
+	old  []byte // nil: new file
 	text []byte // nil: deleted
 	mode fs.FileMode
 }
 
 // patchRun is a patch being applied.
 type patchRun struct {
-	env   Env
-	now   map[string]*patchedFile
-	order []string // changed paths, in order
-	said  []string
+	env     Env
+	files   map[string]*patchedFile
+	order   []string // changed paths, in order
+	results []string
 }
 
 // applyFile applies one file of the patch in memory.
@@ -152,22 +152,22 @@ func (p *patchRun) applyFile(f *gitdiff.File) error {
 		if to == "" && text != "" {
 			return fmt.Errorf("patch %s: the file has lines that the patch does not delete", quotePath(from))
 		}
-		p.keepFile(from, &patchedFile{was: old.was, mode: old.mode})
+		p.keepFile(from, &patchedFile{old: old.old, mode: old.mode})
 	}
 	switch {
 	case to == "":
-		p.said = append(p.said, "deleted "+from)
+		p.results = append(p.results, "deleted "+from)
 		return nil
 	case from == "":
-		p.said = append(p.said, "created "+to)
+		p.results = append(p.results, "created "+to)
 	case from != to:
-		p.said = append(p.said, "renamed "+from+" to "+to)
+		p.results = append(p.results, "renamed "+from+" to "+to)
 	default:
-		p.said = append(p.said, fmt.Sprintf("patched %s (hunks: %d)", to, len(f.TextFragments)))
+		p.results = append(p.results, fmt.Sprintf("patched %s (hunks: %d)", to, len(f.TextFragments)))
 	}
 	next := &patchedFile{text: []byte(text), mode: mode}
 	if from == to {
-		next.was = old.was
+		next.old = old.old
 	}
 	p.keepFile(to, next)
 	return nil
@@ -175,7 +175,7 @@ func (p *patchRun) applyFile(f *gitdiff.File) error {
 
 // readFile reads a file with the changes so far.
 func (p *patchRun) readFile(name string) (*patchedFile, error) {
-	if f, ok := p.now[name]; ok {
+	if f, ok := p.files[name]; ok {
 		if f.text == nil {
 			return nil, fmt.Errorf("patch %s: the patch deleted it before", quotePath(name))
 		}
@@ -188,12 +188,12 @@ func (p *patchRun) readFile(name string) (*patchedFile, error) {
 	if b == nil {
 		b = []byte{}
 	}
-	return &patchedFile{was: b, text: b, mode: st.Mode()}, nil
+	return &patchedFile{old: b, text: b, mode: st.Mode()}, nil
 }
 
 // checkAbsent returns an error if the path exists.
 func (p *patchRun) checkAbsent(name string) error {
-	if f, ok := p.now[name]; ok && f.text == nil {
+	if f, ok := p.files[name]; ok && f.text == nil {
 		return nil
 	}
 	if err := noLinks(p.env.Root, name); err != nil {
@@ -208,22 +208,22 @@ func (p *patchRun) checkAbsent(name string) error {
 }
 
 func (p *patchRun) keepFile(name string, f *patchedFile) {
-	if before, ok := p.now[name]; ok {
-		f.was = before.was
+	if before, ok := p.files[name]; ok {
+		f.old = before.old
 	} else {
 		p.order = append(p.order, name)
 	}
-	p.now[name] = f
+	p.files[name] = f
 }
 
 // writeFiles writes all files. On error, it restores those already written.
 func (p *patchRun) writeFiles() error {
 	for i, name := range p.order {
-		f := p.now[name]
+		f := p.files[name]
 		var err error
 		if f.text != nil {
 			err = replaceFile(p.env.Root, name, f.text, f.mode)
-		} else if f.was != nil {
+		} else if f.old != nil {
 			err = p.env.Root.Remove(name)
 		}
 		if err == nil {
@@ -231,8 +231,8 @@ func (p *patchRun) writeFiles() error {
 		}
 		err = pathError("patch", name, err)
 		for _, done := range p.order[:i] {
-			if before := p.now[done]; before.was != nil {
-				err = errors.Join(err, replaceFile(p.env.Root, done, before.was, before.mode))
+			if before := p.files[done]; before.old != nil {
+				err = errors.Join(err, replaceFile(p.env.Root, done, before.old, before.mode))
 			} else {
 				err = errors.Join(err, p.env.Root.Remove(done))
 			}

@@ -44,7 +44,7 @@ func callEdit(_ context.Context, env Env, a editArgs) (Result, error) {
 		return Result{}, err
 	}
 	text := string(b)
-	old, fresh := spelledAsFile(text, a.Old, a.New)
+	old, fresh := matchSpelling(text, a.Old, a.New)
 	n := strings.Count(text, old)
 	switch {
 	case n == 0:
@@ -70,9 +70,9 @@ func callEdit(_ context.Context, env Env, a editArgs) (Result, error) {
 	return Result{Text: fmt.Sprintf("edited %s %s\n", p, at), Changed: []string{p}}, nil
 }
 
-// spelledAsFile returns old in the spelling of the file, and new in the same spelling and the file's form: unchanged,
+// matchSpelling returns old in the spelling of the file, and new in the same spelling and the file's form: unchanged,
 // with CRLF line ends, or with the hidden characters that read showed as visible marks.
-func spelledAsFile(text, old, fresh string) (string, string) {
+func matchSpelling(text, old, fresh string) (string, string) {
 	for _, spell := range []func(string) string{
 		func(s string) string { return s },
 		crlf,
@@ -80,7 +80,7 @@ func spelledAsFile(text, old, fresh string) (string, string) {
 		func(s string) string { return crlf(restoreHidden(s)) },
 	} {
 		if o := spell(old); o != "" && strings.Contains(text, o) {
-			return o, inFormOf(text, spell(fresh))
+			return o, inFileForm(text, spell(fresh))
 		}
 	}
 	return old, fresh

@@ -60,11 +60,11 @@ func (a finishArgs) finish(test bool) (Result, error) {
 	case test && (a.Check == "" || len(a.Check) > maxProposal):
 		return Result{}, fmt.Errorf("check has to be a command of 1 to %d bytes that runs the test alone", maxProposal)
 	}
-	said := &FinishStatement{Summary: cutResult(a.Summary, MaxSummary), Check: a.Check}
-	out := Result{Text: "the attempt ends here\n", Finish: said}
+	statement := &FinishStatement{Summary: cutResult(a.Summary, MaxSummary), Check: a.Check}
+	out := Result{Text: "the attempt ends here\n", Finish: statement}
 	if len(a.Ledger) > 0 { // an invalid one does not prevent the end
 		var err error
-		if said.Ledger, err = sia.ReadLedger(a.Ledger); err != nil {
+		if statement.Ledger, err = sia.ReadLedger(a.Ledger); err != nil {
 			out.Text += cutResult(err.Error(), maxProposal) + "\n"
 		}
 	}

@@ -27,9 +27,9 @@ func showHidden(s string) (string, bool) {
 
 var hiddenMark = regexp.MustCompile(`⟦U\+([0-9A-F]{4,6})⟧`)
 
-// unhidden returns a function that restores hidden characters in a model's text for a file that contains text. If the
-// file has no hidden characters, or marks of its own, the function returns its argument unchanged.
-func unhidden(text string) func(string) string {
+// hiddenRestorer returns a function that restores hidden characters in a model's text for a file that contains text. If
+// the file has no hidden characters, or marks of its own, the function returns its argument unchanged.
+func hiddenRestorer(text string) func(string) string {
 	hides := strings.IndexFunc(strings.ReplaceAll(text, "\r\n", "\n"), visible.Hidden) >= 0
 	if !hides || hiddenMark.MatchString(text) {
 		return func(s string) string { return s }

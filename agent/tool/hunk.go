@@ -35,7 +35,7 @@ func isHead(line string) bool {
 // would silently drop the changes after it.
 func recountHunks(text string) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
-	words := nextWords(lines)
+	words := nextNonBlank(lines)
 	var b strings.Builder
 	git := false // in the header of a file in git's form
 	for i := 0; i < len(lines); i++ {
@@ -139,8 +139,8 @@ func plainNames(old, fresh string) (string, string, bool) {
 // isBlank reports whether a line consists only of its end.
 func isBlank(line string) bool { return line == "\n" || line == "\r\n" }
 
-// nextWords returns, for each line, the index of the next line that is not blank.
-func nextWords(lines []string) []int {
+// nextNonBlank returns, for each line, the index of the next line that is not blank.
+func nextNonBlank(lines []string) []int {
 	next := make([]int, len(lines)+1)
 	next[len(lines)] = len(lines)
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -183,7 +183,7 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 		end = "\r\n"
 	}
 	var out []string
-	restore := unhidden(text)
+	restore := hiddenRestorer(text)
 	at := 0 // number of processed lines
 	for n, h := range hunks {
 		var old []string
@@ -200,7 +200,7 @@ func applyHunks(text string, hunks []*gitdiff.TextFragment) (string, error) {
 		for _, l := range h.Lines {
 			switch l.Op {
 			case gitdiff.OpAdd:
-				out = append(out, endedBy(end, restore(l.Line)))
+				out = append(out, withLineEnd(end, restore(l.Line)))
 			case gitdiff.OpContext:
 				out = append(out, lines[at])
 				at++
@@ -233,8 +233,8 @@ func splitEnds(text string) []string {
 
 func isEnded(line string) bool { return strings.HasSuffix(line, "\n") }
 
-// endedBy replaces the newline of a line by end. Other line ends are unchanged.
-func endedBy(end, line string) string {
+// withLineEnd replaces the newline of a line by end. Other line ends are unchanged.
+func withLineEnd(end, line string) string {
 	if isEnded(line) && !strings.HasSuffix(line, "\r\n") {
 		return strings.TrimSuffix(line, "\n") + end
 	}

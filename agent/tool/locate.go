@@ -119,7 +119,7 @@ func (w *workTree) Files(ctx context.Context) (out []locate.File, err error) {
 		if e.mode.IsRegular() {
 			out = append(out, locate.File{Path: e.path, Size: e.size})
 		}
-		return !e.mode.IsDir() || !locate.IsForeign(path.Base(e.path)), nil
+		return !e.mode.IsDir() || !locate.IsThirdParty(path.Base(e.path)), nil
 	})
 	if w.cut = errors.Is(err, errTooMany); w.cut { // enough for a ranking
 		err = nil

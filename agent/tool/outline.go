@@ -68,7 +68,7 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 			case o.full:
 				return false, errStop
 			case !e.mode.IsRegular():
-				return !locate.IsForeign(path.Base(e.path)), nil
+				return !locate.IsThirdParty(path.Base(e.path)), nil
 			case !symbol.Knows(e.path) || e.size > MaxFile:
 				return true, nil
 			}

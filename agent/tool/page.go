@@ -10,14 +10,14 @@ import (
 type page struct {
 	skip, limit int // entries
 	out         strings.Builder
-	met, shown  int
+	seen, shown int
 	full        bool
 }
 
 // next counts an entry of at most the given size and reports whether it belongs on the page. Once the page is full, it
 // returns false.
 func (p *page) next(bytes int) bool {
-	if p.met++; p.met <= p.skip {
+	if p.seen++; p.seen <= p.skip {
 		return false
 	}
 	p.full = p.full || p.shown == p.limit || p.shown > 0 && p.out.Len()+bytes > MaxResult-400

@@ -72,7 +72,7 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	s := searchPage{re: re, around: a.Context, page: page{skip: a.Skip, limit: pageMatches}}
+	s := searchPage{re: re, contextLines: a.Context, page: page{skip: a.Skip, limit: pageMatches}}
 	s.prefix, _ = re.LiteralPrefix()
 	if !st.IsDir() {
 		if err := checkRegular(start, st); err != nil {
@@ -82,7 +82,7 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		s.partly = st.Size() > maxSearchOne
+		s.truncated = st.Size() > maxSearchOne
 		s.addFile(start, f)
 	} else {
 		err = walkTree(ctx, env.Root, start, func(e treeEntry) (bool, error) {
@@ -90,7 +90,7 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 				return true, nil
 			}
 			if e.size > maxSearchOne {
-				s.large++
+				s.skippedFiles++
 				return true, nil
 			}
 			if f, err := e.open(); err == nil { // unreadable files are skipped
@@ -111,11 +111,11 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 	if s.out.Len() == 0 {
 		s.out.WriteString("[no match]\n")
 	}
-	if s.partly {
+	if s.truncated {
 		s.out.WriteString("[only the file's first MiB was searched]\n")
 	}
-	if s.large > 0 {
-		fmt.Fprintf(&s.out, "[%d files larger than 1 MiB were passed over]\n", s.large)
+	if s.skippedFiles > 0 {
+		fmt.Fprintf(&s.out, "[%d files larger than 1 MiB were passed over]\n", s.skippedFiles)
 	}
 	return Result{Text: cutResult(s.out.String(), MaxResult)}, nil
 }
@@ -123,12 +123,12 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 // searchPage is a search in progress.
 type searchPage struct {
 	page
-	re     *regexp.Regexp
-	prefix string // literal prefix of every match
-	around int    // lines of context
-	read   int64  // bytes
-	large  int    // number of files skipped because of their size
-	partly bool   // the only searched file is too large
+	re           *regexp.Regexp
+	prefix       string // literal prefix of every match
+	contextLines int    // lines of context
+	read         int64  // bytes
+	skippedFiles int    // number of files skipped because of their size
+	truncated    bool   // the only searched file is too large
 }
 
 // addFile searches one file, and closes it.
@@ -146,11 +146,11 @@ func (s *searchPage) addFile(p string, f *os.File) {
 		if !s.re.Match(bytes.TrimSuffix(line, []byte("\r"))) {
 			continue
 		}
-		if !s.next((2*s.around + 1) * (maxShown + len(name) + 16)) {
+		if !s.next((2*s.contextLines + 1) * (maxShown + len(name) + 16)) {
 			continue
 		}
-		from := max(shown, i-s.around)
-		if s.around > 0 && s.out.Len() > 0 && (from > shown || shown == 0) {
+		from := max(shown, i-s.contextLines)
+		if s.contextLines > 0 && s.out.Len() > 0 && (from > shown || shown == 0) {
 			s.out.WriteString("--\n")
 		}
 		for n := from; n < i; n++ {
@@ -160,7 +160,7 @@ func (s *searchPage) addFile(p string, f *os.File) {
 			s.addLine(name, i, ':', line)
 		}
 		shown = max(shown, i+1)
-		for n := i + 1; n < len(all) && n <= i+s.around; n++ {
+		for n := i + 1; n < len(all) && n <= i+s.contextLines; n++ {
 			if s.re.Match(bytes.TrimSuffix(all[n], []byte("\r"))) {
 				break // a match of its own
 			}

@@ -20,10 +20,10 @@ func crlf(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 }
 
-// inFormOf returns a model's text s in the form of a file that contains text: with its line ends and hidden characters,
-// which the model does not see.
-func inFormOf(text, s string) string {
-	if s = unhidden(text)(s); allCRLF(text) {
+// inFileForm returns a model's text s in the form of a file that contains text: with its line ends and hidden
+// characters, which the model does not see.
+func inFileForm(text, s string) string {
+	if s = hiddenRestorer(text)(s); allCRLF(text) {
 		return crlf(s)
 	}
 	return s

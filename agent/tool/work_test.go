@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 )
 
-// soon calls a tool, which must return within a time that only disproportionate work exceeds.
-func soon(t *testing.T, env tool.Env, c tool.Tool, args string) (string, error) {
+// callPromptly calls a tool, which must return within a time that only disproportionate work exceeds.
+func callPromptly(t *testing.T, env tool.Env, c tool.Tool, args string) (string, error) {
 	t.Helper()
 	type answer struct {
 		r   tool.Result
@@ -52,7 +52,7 @@ func TestGlobsThatMultiply(t *testing.T) {
 		strings.Repeat("**/", 200) + "z", strings.Repeat("{a,a*}", 100) + "z",
 		strings.Repeat("{", 500) + strings.Repeat("}", 500),
 		strings.Repeat("{a,", 15) + "a" + strings.Repeat("}", 15) + "z", "{" + strings.Repeat("a*,", 300) + "}z"} {
-		if text, err := soon(t, env, tool.SearchTool(), fmt.Sprintf(`{"pattern":"x","glob":%q}`, glob)); err == nil &&
+		if text, err := callPromptly(t, env, tool.SearchTool(), fmt.Sprintf(`{"pattern":"x","glob":%q}`, glob)); err == nil &&
 			!strings.Contains(text, "no match") {
 			t.Errorf("%.40s: %s", glob, text)
 		}
@@ -128,16 +128,16 @@ func TestTreesThatMultiply(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := tool.Env{Root: root}
-	text, err := soon(t, env, tool.SearchTool(), `{"pattern":"word"}`)
+	text, err := callPromptly(t, env, tool.SearchTool(), `{"pattern":"word"}`)
 	if err != nil || !strings.Contains(text, "f:1: word") {
 		t.Errorf("%v, %.300s", err, text)
 	}
-	if _, err := soon(t, env, tool.ReadTool(), fmt.Sprintf(`{"path":%q}`, strings.Repeat("d/", 150)+"f")); err == nil ||
-		!strings.Contains(err.Error(), "100 deep") {
+	_, err = callPromptly(t, env, tool.ReadTool(), fmt.Sprintf(`{"path":%q}`, strings.Repeat("d/", 150)+"f"))
+	if err == nil || !strings.Contains(err.Error(), "100 deep") {
 		t.Errorf("read: %v", err)
 	}
 	deep := strings.Repeat("e/", 1500) + "f"
-	if _, err := soon(t, env, tool.WriteTool(), fmt.Sprintf(`{"path":%q,"content":"x"}`, deep)); err == nil ||
+	if _, err := callPromptly(t, env, tool.WriteTool(), fmt.Sprintf(`{"path":%q,"content":"x"}`, deep)); err == nil ||
 		!strings.Contains(err.Error(), "100 deep") {
 		t.Errorf("write: %v", err)
 	}
@@ -172,7 +172,7 @@ func TestPatchesThatMultiply(t *testing.T) {
 			"in 10 places or more"},
 		"many": {head + strings.Repeat("@@ -600000,1 +9,1 @@\n \n+x\n", 20_000), "in 1000 places, and this changes 20000"},
 	} {
-		text, err := soon(t, env, tool.PatchTool(), fmt.Sprintf(`{"patch":%q}`, c.patch))
+		text, err := callPromptly(t, env, tool.PatchTool(), fmt.Sprintf(`{"patch":%q}`, c.patch))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %.200s, %.200v", name, text, err)
 		}

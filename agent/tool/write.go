@@ -44,7 +44,7 @@ func callWrite(_ context.Context, env Env, a writeArgs) (Result, error) {
 		}
 		mode, did = st.Mode(), "replaced"
 		if was, _, err := readText(env.Root, p); err == nil { // other files have no form to preserve
-			content = withMark(string(was), inFormOf(string(was), content))
+			content = withByteOrderMark(string(was), inFileForm(string(was), content))
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return Result{}, pathError("write", p, err)
@@ -57,9 +57,9 @@ func callWrite(_ context.Context, env Env, a writeArgs) (Result, error) {
 	return Result{Text: fmt.Sprintf("%s %s, %d lines\n", did, p, len(splitEnds(content))), Changed: []string{p}}, nil
 }
 
-// withMark adds the byte order mark of the old content to the new content. A model that rewrites a file rarely includes
-// it; edit can remove it.
-func withMark(was, content string) string {
+// withByteOrderMark adds the byte order mark of the old content to the new content. A model that rewrites a file rarely
+// includes it; edit can remove it.
+func withByteOrderMark(was, content string) string {
 	const mark = "\ufeff"
 	if strings.HasPrefix(was, mark) && content != "" && !strings.HasPrefix(content, mark) {
 		return mark + content

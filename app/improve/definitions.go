@@ -88,8 +88,8 @@ func readDefinition(name string, content []byte) error {
 	return errors.Join(errs...)
 }
 
-// WriteDefinitions writes definitions into a folder of SIA's own, replacing those of an earlier run, and returns their names in
-// order.
+// WriteDefinitions writes definitions into a folder of SIA's own, replacing those of an earlier run, and returns their
+// names in order.
 func WriteDefinitions(root string, files map[string][]byte) (names []string, err error) {
 	for _, dir := range []string{technique.Dir, policies.Dir} {
 		if err := os.RemoveAll(filepath.Join(root, filepath.FromSlash(dir))); err != nil {

@@ -36,7 +36,7 @@ func (ls *Lessons) inForce(ctx context.Context, repo int64) (sia.LearningSetting
 
 // isDue reports whether a repository's lessons need maintenance. It compares whole hours because it is called hourly.
 func (ls *Lessons) isDue(ctx context.Context, repo int64, every time.Duration) (bool, error) {
-	last, err := ls.store.LastBeat(ctx, repo)
+	last, err := ls.store.LastHeartbeat(ctx, repo)
 	if errors.Is(err, store.ErrNotFound) {
 		return true, nil
 	}

@@ -135,7 +135,7 @@ func (ls *Lessons) saveNew(ctx context.Context, repo int64, fresh []lesson.Lesso
 
 // mergeSimilar merges a lesson with similar ones.
 func (ls *Lessons) mergeSimilar(ctx context.Context, l lesson.Lesson) error {
-	found, err := ls.store.LessonsLike(ctx, l.Repo, l.Terms(), maxSimilar)
+	found, err := ls.store.SearchAllLessons(ctx, l.Repo, l.Terms(), maxSimilar)
 	if err != nil {
 		return err
 	}

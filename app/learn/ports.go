@@ -35,15 +35,15 @@ type DeciderStore interface {
 
 // LessonStore is the part of the database that [Lessons] needs. [store.Store] implements it.
 type LessonStore interface {
-	Beat(ctx context.Context, repo int64, at time.Time) error
+	RecordHeartbeat(ctx context.Context, repo int64, at time.Time) error
 	CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error
 	Installations(ctx context.Context) ([]store.Installation, error)
-	LastBeat(ctx context.Context, repo int64) (time.Time, error)
+	LastHeartbeat(ctx context.Context, repo int64) (time.Time, error)
 	LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error)
 	Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Lesson, error)
 	LessonRepositories(ctx context.Context) ([]int64, error)
 	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
-	LessonsLike(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error)
+	SearchAllLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error)
 	MergeLessons(ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence) error
 	PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error
 	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)

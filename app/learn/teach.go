@@ -127,7 +127,7 @@ func (ls *Lessons) findNamed(ctx context.Context, repo int64, event, text string
 		}
 		return nil, err
 	}
-	found, err := ls.store.LessonsLike(ctx, repo, lesson.Words(text, queryWords), maxSimilar)
+	found, err := ls.store.SearchAllLessons(ctx, repo, lesson.Words(text, queryWords), maxSimilar)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) error {
 	if err := ls.tidyRepository(ctx, repo, set); err != nil {
 		return err
 	}
-	return ls.store.Beat(ctx, repo, ls.now())
+	return ls.store.RecordHeartbeat(ctx, repo, ls.now())
 }
 
 // tidyRepository maintains one repository's lessons.

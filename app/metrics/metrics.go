@@ -5,7 +5,7 @@
 //
 //   - [Calls] counts model calls as they end. It is created first, because the models need it.
 //   - [New] returns the handler of /metrics. All other metrics are read from the database on request,
-//     at most once per [freshFor], however many scrapers there are.
+//     at most once per [readingTTL], however many scrapers there are.
 //   - The metrics contain no name of a repository, user or task: access to the health of a server does not
 //     imply access to its work. The number of series is bounded by the number of models and installations.
 //
@@ -33,12 +33,12 @@ import (
 )
 
 const (
-	freshFor    = 15 * time.Second    // how long a reading is reused
-	targetsFor  = 5 * time.Minute     // how long the targets are reused, which take longest to read
-	readWithin  = 5 * time.Second     // timeout of a reading
-	targetsOver = 30 * 24 * time.Hour // period of the targets
-	targetTasks = 5000                // maximum number of tasks read for them, the latest
-	askers      = 4                   // maximum number of concurrent requests; others are rejected
+	readingTTL     = 15 * time.Second    // how long a reading is reused
+	targetsTTL     = 5 * time.Minute     // how long the targets are reused, which take longest to read
+	readTimeout    = 5 * time.Second     // timeout of a reading
+	targetsPeriod  = 30 * 24 * time.Hour // period of the targets
+	maxTargetTasks = 5000                // maximum number of tasks read for them, the latest
+	maxRequests    = 4                   // maximum number of concurrent requests; others are rejected
 )
 
 // Reader is the part of the database that is read. [store.Store] implements it.
@@ -47,7 +47,7 @@ type Reader interface {
 	DeliveryBacklog(ctx context.Context) (store.Backlog, error)
 	EffectBacklog(ctx context.Context) (store.Backlog, error)
 	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
-	CreditsSpentByAll(ctx context.Context, from, until time.Time) (sia.Credits, error)
+	TotalCreditsSpent(ctx context.Context, from, until time.Time) (sia.Credits, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
 	RunnerStandings(ctx context.Context) ([]store.RunnerStanding, error)
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
@@ -62,12 +62,12 @@ type server struct {
 	log    *slog.Logger
 	now    func() time.Time
 
-	mu      sync.Mutex
-	seen    reading
-	targets *memory.Figures // nil: never read
-	asked   time.Time       // last try to read the targets; zero: never
-	settled sia.Credits     // spent before until
-	until   time.Time
+	mu        sync.Mutex
+	last      reading
+	targets   *memory.Figures // nil: never read
+	targetsAt time.Time       // last try to read the targets; zero: never
+	settled   sia.Credits     // spent before until
+	until     time.Time
 }
 
 // reading has the values that were read at one time.
@@ -95,7 +95,7 @@ func New(
 			return nil, fmt.Errorf("set up the metrics: %w", err)
 		}
 	}
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: askers, Timeout: 2 * readWithin,
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxRequests, Timeout: 2 * readTimeout,
 		ErrorHandling: promhttp.ContinueOnError}), nil
 }
 
@@ -115,8 +115,8 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 		gauge(rateLimitResets, float64(l.Resets.Unix()), id, l.Resource)
 	}
 	ch <- prometheus.MustNewConstMetric(unread, prometheus.CounterValue, float64(s.unread()))
-	seen, figures := s.read()
-	if seen.err != nil {
+	last, figures := s.read()
+	if last.err != nil {
 		gauge(databaseUp, 0)
 		return
 	}
@@ -127,18 +127,18 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(databaseWrites, writes)
 	now := s.now()
-	for kind, b := range map[string]store.Backlog{"delivery": seen.deliveries, "effect": seen.effects} {
+	for kind, b := range map[string]store.Backlog{"delivery": last.deliveries, "effect": last.effects} {
 		gauge(waiting, float64(b.Waiting), kind)
 		gauge(oldest, age(b.Oldest, now), kind)
 	}
-	gauge(givenUp, float64(seen.deliveries.Failed))
+	gauge(givenUp, float64(last.deliveries.Failed))
 	for _, state := range sia.States {
-		gauge(tasks, float64(seen.tasks[state]), string(state))
+		gauge(tasks, float64(last.tasks[state]), string(state))
 	}
-	ch <- prometheus.MustNewConstMetric(spent, prometheus.CounterValue, inCredits(seen.spent))
-	gauge(halts, float64(seen.halts))
-	gauge(onRunners, float64(seen.onRunners[store.RunnerOffered]), "waiting")
-	gauge(onRunners, float64(seen.onRunners[store.RunnerRunning]+seen.onRunners[store.RunnerDone]), "running")
+	ch <- prometheus.MustNewConstMetric(spent, prometheus.CounterValue, inCredits(last.spent))
+	gauge(halts, float64(last.halts))
+	gauge(onRunners, float64(last.onRunners[store.RunnerOffered]), "waiting")
+	gauge(onRunners, float64(last.onRunners[store.RunnerRunning]+last.onRunners[store.RunnerDone]), "running")
 	if figures == nil {
 		return
 	}
@@ -175,10 +175,10 @@ func (s *server) read() (reading, *memory.Figures) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	if !s.seen.at.IsZero() && now.Sub(s.seen.at) < freshFor {
-		return s.seen, s.targets
+	if !s.last.at.IsZero() && now.Sub(s.last.at) < readingTTL {
+		return s.last, s.targets
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), readWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	r := reading{at: now}
 	var errs [6]error
@@ -197,9 +197,9 @@ func (s *server) read() (reading, *memory.Figures) {
 	}
 	if r.err = errors.Join(errs[:]...); r.err != nil {
 		s.log.ErrorContext(ctx, "metrics not read", "error", r.err)
-	} else if s.asked.IsZero() || now.Sub(s.asked) >= targetsFor {
-		s.asked = now
-		of, err := s.from.Tasks(ctx, store.Filter{Since: now.Add(-targetsOver), Limit: targetTasks})
+	} else if s.targetsAt.IsZero() || now.Sub(s.targetsAt) >= targetsTTL {
+		s.targetsAt = now
+		of, err := s.from.Tasks(ctx, store.Filter{Since: now.Add(-targetsPeriod), Limit: maxTargetTasks})
 		if err == nil {
 			figures := memory.Tally(of)
 			s.targets = &figures
@@ -207,19 +207,19 @@ func (s *server) read() (reading, *memory.Figures) {
 			s.log.ErrorContext(ctx, "targets not read", "error", err)
 		}
 	}
-	s.seen = r
+	s.last = r
 	return r, s.targets
 }
 
 // spent returns the cost of all tasks. The cost before yesterday is summed only once, because it no longer changes.
 func (s *server) spent(ctx context.Context, now time.Time) (sia.Credits, error) {
 	if day := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -1); day.After(s.until) {
-		more, err := s.from.CreditsSpentByAll(ctx, s.until, day)
+		more, err := s.from.TotalCreditsSpent(ctx, s.until, day)
 		if err != nil {
 			return 0, err
 		}
 		s.settled, s.until = s.settled+more, day
 	}
-	since, err := s.from.CreditsSpentByAll(ctx, s.until, time.Time{})
+	since, err := s.from.TotalCreditsSpent(ctx, s.until, time.Time{})
 	return s.settled + since, err
 }

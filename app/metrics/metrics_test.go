@@ -21,7 +21,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// opened is an empty database with a clock that stands where at does.
+// opened returns an empty database with a clock that is set by at.
 func opened(t *testing.T, at *time.Time) *store.Store {
 	t.Helper()
 	s := storetest.Open(t, store.Config{Now: func() time.Time { return *at }})
@@ -51,14 +51,14 @@ func shown(t *testing.T, h http.Handler) string {
 	return w.Body.String()
 }
 
-// lacking are the lines of want that are not shown.
+// lacking returns the lines of want that are missing.
 func lacking(shown string, want ...string) []string {
 	lines := strings.Split(shown, "\n")
 	return slices.DeleteFunc(want, func(l string) bool { return slices.Contains(lines, l) })
 }
 
-// What waits is told with its age, the database is asked no more often than is needed, and where it
-// does not answer that is told, too.
+// Waiting work is exported with its age, the database is not queried more often than needed, and its failure is
+// exported, too.
 func TestBacklog(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	s := opened(t, &at)
@@ -102,7 +102,7 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
-// refusing is a database that takes no writes.
+// refusing is a database that rejects writes.
 type refusing struct{ *store.Store }
 
 func (refusing) Refused() string { return "the disk is full" }
@@ -117,18 +117,18 @@ func TestRefusedWrites(t *testing.T) {
 	}
 }
 
-// ledger notes since when it is asked what was spent.
+// ledger records the start times of the queries for spent credits.
 type ledger struct {
 	*store.Store
 	since *[]time.Time
 }
 
-func (l ledger) CreditsSpentByAll(ctx context.Context, from, until time.Time) (sia.Credits, error) {
+func (l ledger) TotalCreditsSpent(ctx context.Context, from, until time.Time) (sia.Credits, error) {
 	*l.since = append(*l.since, from)
-	return l.Store.CreditsSpentByAll(ctx, from, until)
+	return l.Store.TotalCreditsSpent(ctx, from, until)
 }
 
-// What was spent since ever is told, and the ledger is summed as a whole once: then the last two days of it are.
+// The total of spent credits is exported. The whole ledger is summed once, then only the last two days of it.
 func TestSpentIsSummedOnce(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	url := storetest.SQLite(t)
@@ -167,7 +167,7 @@ func TestSpentIsSummedOnce(t *testing.T) {
 	}
 }
 
-// archive counts how often tasks are read; with err they can't be.
+// archive counts the reads of tasks; with err they fail.
 type archive struct {
 	*store.Store
 	err  error
@@ -181,8 +181,8 @@ func (a *archive) Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 	return a.Store.Tasks(ctx, f)
 }
 
-// Where the targets can't be read, all other metrics are there, and the targets are read again when that is due. Their
-// last values stay; before the first there are none.
+// If the targets can't be read, all other metrics are exported, and the targets are read again after their interval.
+// Their last values are reused; before the first there are none.
 func TestTargetsAreReadApart(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	s := &archive{Store: opened(t, &at), err: context.DeadlineExceeded}
@@ -205,7 +205,7 @@ func TestTargetsAreReadApart(t *testing.T) {
 	}
 }
 
-// Calls are told apart by how they ended; what an endpoint says of tokens can't make a count fall.
+// Calls are counted by their outcome; wrong token counts of an endpoint can't decrease a counter.
 func TestCalls(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	calls := metrics.NewCalls()
@@ -225,8 +225,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// The dashboard, the alerts and their page name metrics that there are, and each metric is on one of
-// them: what nobody looks at need not be counted.
+// The dashboard, the alerts and their page use existing metrics, and each metric is used by one of them.
 func TestEveryNameIsShown(t *testing.T) {
 	names := source(t)
 	histogram := "sia_model_call_seconds"
@@ -262,7 +261,7 @@ func TestEveryNameIsShown(t *testing.T) {
 	}
 }
 
-// source are the names of all metrics, as they are described.
+// source returns the names of all metrics in the source.
 func source(t *testing.T) (names []string) {
 	t.Helper()
 	for _, file := range []string{"names.go", "calls.go"} {

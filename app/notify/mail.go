@@ -37,8 +37,8 @@ type mailer struct {
 	now            func() time.Time
 }
 
-// mostSaid is the maximum size of all responses of a server in one session, in bytes, certificates included.
-const mostSaid = 1 << 20
+// maxRead is the maximum size of all responses of a server in one session, in bytes, certificates included.
+const maxRead = 1 << 20
 
 // Name implements Channel.
 func (*mailer) Name() string { return "mail" }
@@ -50,7 +50,7 @@ func (m *mailer) Send(ctx context.Context, key string, n render.Notice) error {
 	if err != nil {
 		return err
 	}
-	return m.talk(ctx, func(c *smtp.Client, taken int, refused *sia.Error) error {
+	return m.session(ctx, func(c *smtp.Client, taken int, refused *sia.Error) error {
 		if taken == 0 {
 			return refused
 		}
@@ -61,7 +61,7 @@ func (m *mailer) Send(ctx context.Context, key string, n render.Notice) error {
 		_, err = w.Write(message)
 		if err = errors.Join(err, w.Close()); err != nil {
 			e := m.error("it did not take the message", err)
-			e.Permanent = isFinal(err)
+			e.Permanent = isPermanent(err)
 			return e
 		}
 		if refused != nil {
@@ -74,7 +74,7 @@ func (m *mailer) Send(ctx context.Context, key string, n render.Notice) error {
 
 // Reach implements Channel: it runs a session without a message.
 func (m *mailer) Reach(ctx context.Context) error {
-	return m.talk(ctx, func(c *smtp.Client, _ int, refused *sia.Error) error {
+	return m.session(ctx, func(c *smtp.Client, _ int, refused *sia.Error) error {
 		if refused != nil {
 			return refused
 		}
@@ -86,9 +86,9 @@ func (m *mailer) Reach(ctx context.Context) error {
 	})
 }
 
-// talk opens a session up to the point where a message may follow, and calls then. taken is the number of accepted
+// session opens a session up to the point where a message may follow, and calls then. taken is the number of accepted
 // addresses, and refused lists those that the server rejects permanently; nil: none.
-func (m *mailer) talk(
+func (m *mailer) session(
 	ctx context.Context, then func(c *smtp.Client, taken int, refused *sia.Error) error,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -96,11 +96,11 @@ func (m *mailer) talk(
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(m.host, m.port))
 	if err != nil {
-		return m.error(unreachable(err), err)
+		return m.error(connectAdvice(err), err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // unblocks reads and writes
-	c, err := m.greet(ctx, &boundedConn{Conn: conn, left: mostSaid})
+	c, err := m.connect(ctx, &boundedConn{Conn: conn, left: maxRead})
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (m *mailer) talk(
 	for _, to := range m.to {
 		err := c.Rcpt(to.Address)
 		switch {
-		case isFinal(err):
+		case isPermanent(err):
 			gone, why = append(gone, to.Address), err
 		case err != nil:
 			return m.error("it sends nothing to "+to.Address+"; check --notify-to", err)
@@ -127,19 +127,19 @@ func (m *mailer) talk(
 	return then(c, len(m.to)-len(gone), refused)
 }
 
-// isFinal reports whether an error is a permanent one from the server.
-func isFinal(err error) bool {
+// isPermanent reports whether an error is a permanent one from the server.
+func isPermanent(err error) bool {
 	var said *textproto.Error
 	return errors.As(err, &said) && said.Code >= 500
 }
 
-// greet says hello, encrypts the connection and authenticates.
-func (m *mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error) {
+// connect says hello, encrypts the connection and authenticates.
+func (m *mailer) connect(ctx context.Context, conn net.Conn) (*smtp.Client, error) {
 	secured := &tls.Config{ServerName: m.host, RootCAs: m.roots, MinVersion: tls.VersionTLS12}
 	if m.tls {
 		over := tls.Client(conn, secured)
 		if err := over.HandshakeContext(ctx); err != nil {
-			return nil, m.error(unreachable(err), err)
+			return nil, m.error(connectAdvice(err), err)
 		}
 		conn = over
 	}
@@ -157,7 +157,7 @@ func (m *mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error)
 		switch {
 		case offered:
 			if err := c.StartTLS(secured); err != nil {
-				return nil, m.error(unreachable(err), err)
+				return nil, m.error(connectAdvice(err), err)
 			}
 		case !local(m.host):
 			return nil, m.error("it offers no STARTTLS, and SIA sends nothing in the clear; give a port that has it, or "+

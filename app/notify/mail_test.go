@@ -30,25 +30,25 @@ import (
 
 const password = "correct horse battery staple"
 
-// mailServer speaks SMTP on this machine, and keeps what it is told.
+// mailServer is an SMTP server on this machine that records its sessions.
 type mailServer struct {
 	net.Listener
 	address, port string
 	tls           *tls.Config
-	roots         *x509.CertPool    // who trusts it
-	implicit      bool              // TLS from the first byte on
-	plain         bool              // it offers no STARTTLS
-	auth          string            // how people may sign in, where that is not PLAIN
-	refuse        map[string]string // command, or its verb → what it answers in the place of what is usual
+	roots         *x509.CertPool    // trusts its certificate
+	implicit      bool              // implicit TLS
+	plain         bool              // without STARTTLS
+	auth          string            // authentication mechanisms; empty: PLAIN
+	refuse        map[string]string // command, or its verb → response instead of the usual one
 	onCommand     func(verb string) // nil: nothing
 	running       sync.WaitGroup
 
 	mu       sync.Mutex
 	messages []string
-	heard    []string // commands, with whether they came over TLS
+	heard    []string // commands, with whether they were sent over TLS
 }
 
-// serveMail starts a server that set has changed.
+// serveMail starts a server after set has configured it.
 func serveMail(t *testing.T, set func(*mailServer)) *mailServer {
 	t.Helper()
 	certified := httptest.NewTLSServer(http.NotFoundHandler())
@@ -81,21 +81,21 @@ func serveMail(t *testing.T, set func(*mailServer)) *mailServer {
 	return s
 }
 
-// received is the messages that it took so far.
+// received returns the messages received so far.
 func (s *mailServer) received() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.messages)
 }
 
-// commands is what was said to it so far.
+// commands returns the commands received so far.
 func (s *mailServer) commands() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.heard)
 }
 
-// config is who sends e-mail through it.
+// config returns a configuration for the server.
 func (s *mailServer) config() notify.Config {
 	scheme := "smtp"
 	if s.implicit {
@@ -186,8 +186,8 @@ func (s *mailServer) talk(conn net.Conn) {
 	}
 }
 
-// E-mail goes over TLS, signed in, to everybody, and can be read; a title can't add a header, nor a
-// text end the message.
+// E-mail is sent over TLS, authenticated, to all addresses, and can be read; a title can't add a header, nor a text end
+// the message.
 func TestMail(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*mailServer){
@@ -241,7 +241,7 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// What a server refuses says what to do; the password is told to nobody who is not the server.
+// Errors of a server include advice; the password is sent only to the verified server.
 func TestMailRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -255,7 +255,7 @@ func TestMailRefused(t *testing.T) {
 		{name: "password", change: func(c *notify.Config) { c.Password = "wrong wrong wrong" },
 			want: "check SIA_NOTIFY_SMTP_PASSWORD"},
 		{name: "untrusted", change: func(c *notify.Config) { c.Roots = x509.NewCertPool() }, want: "SSL_CERT_FILE"},
-		// 0.0.0.0 leads here as well, and is no name of this machine's
+		// 0.0.0.0 connects to this machine, but is no loopback name
 		{name: "in the clear", set: func(s *mailServer) { s.plain, s.address = true, "0.0.0.0" },
 			want: "it offers no STARTTLS"},
 		{name: "name", set: refuse("EHLO", "421 4.7.0 Try again later"),
@@ -303,12 +303,11 @@ func refuse(verb, answer string) func(*mailServer) {
 	return func(s *mailServer) { s.refuse = map[string]string{verb: answer} }
 }
 
-// An address that a server refuses for good keeps no message from the others. The log names it, and so does a look at
-// whether messages can be sent.
+// A permanently rejected address does not block the others. It is logged, and Reach reports it.
 func TestMailboxIsGone(t *testing.T) {
 	t.Parallel()
 	s := serveMail(t, refuse("RCPT TO:<anna@example.com>", "550 5.1.1 no such user"))
-	r := newRoom(t)
+	r := newFixture(t)
 	r.ask(1, "One")
 	tell := r.notifier(s.config())
 	tell()
@@ -324,7 +323,7 @@ func TestMailboxIsGone(t *testing.T) {
 	}
 }
 
-// A server that falls silent is waited for no longer than the context lasts.
+// An unresponsive server is waited for until the context ends.
 func TestMailHangs(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -344,12 +343,11 @@ func TestMailHangs(t *testing.T) {
 	}
 }
 
-// The chat being down does not keep e-mail from being sent, and what was sent by e-mail is not sent
-// again when it is up.
+// A failing chat does not block e-mail, and e-mail is not sent again when the chat works again.
 func TestChannelsAreApart(t *testing.T) {
 	t.Parallel()
 	s := serveMail(t, func(*mailServer) {})
-	r := newRoom(t)
+	r := newFixture(t)
 	r.ask(1, "One")
 	config := s.config()
 	config.URL = r.chat.URL + path

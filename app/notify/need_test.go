@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Another question, pause or head is another need, and who waits for no person, or was paused by one, has none.
+// Each question, pause or head has another key; tasks that don't wait for a user, or that a user paused, have none.
 func TestNeed(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 3, 7, 0, 0, 0, time.UTC)
@@ -27,18 +27,18 @@ func TestNeed(t *testing.T) {
 		paused(sia.PausedByPushes, now.Add(time.Hour)),
 	} {
 		task.ID = "7-1"
-		key := need(task)
+		key := needKey(task)
 		if key == "" || seen[key] {
 			t.Errorf("need %d: %q", i, key)
 		}
 		seen[key] = true
 	}
 	answered := asked(now)
-	answered.State = sia.Queued // the last question stays with the task
+	answered.State = sia.Queued // the last question remains in the task
 	for i, task := range []sia.Task{
 		green("a", false), paused(sia.PausedByPerson, now), paused(sia.PausedByHalt, now), answered, {State: sia.Passed},
 	} {
-		if key := need(task); key != "" {
+		if key := needKey(task); key != "" {
 			t.Errorf("%d is needed for %q", i, key)
 		}
 	}

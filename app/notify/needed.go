@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// anHour is the maximum number of single-task messages to a channel in an hour. Further tasks are
+	// maxPerHour is the maximum number of single-task messages to a channel in an hour. Further tasks are
 	// grouped in one message.
-	anHour = 10
+	maxPerHour = 10
 
 	maxWaiting = 1000 // maximum number of waiting tasks, those that changed last
 )
@@ -28,7 +28,7 @@ func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) 
 		return nil, err
 	}
 	for _, t := range tasks {
-		if need(t) != "" {
+		if needKey(t) != "" {
 			waiting = append(waiting, t)
 		}
 	}
@@ -36,10 +36,10 @@ func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) 
 	return waiting, nil
 }
 
-// need returns a key for what a task needs from a user: each question, pause or head has another key. It is
+// needKey returns a key for what a task needs from a user: each question, pause or head has another key. It is
 // empty when no user is needed or when users know already: nobody is notified of a task that a user paused,
 // or of each task in a scope that is halted.
-func need(t sia.Task) string {
+func needKey(t sia.Task) string {
 	switch {
 	case t.State == sia.Escalated && t.Escalation != nil:
 		return fmt.Sprintf("%s/question/%d", t.ID, t.Escalation.AskedAt.UnixMicro())
@@ -51,9 +51,9 @@ func need(t sia.Task) string {
 	return ""
 }
 
-// tellNeeded sends a channel messages about the waiting tasks that it has not received yet.
-func (n *Notifier) tellNeeded(ctx context.Context, c *watched, waiting []sia.Task) error {
-	waiting, err := n.untold(ctx, c, waiting)
+// sendNeeded sends a channel messages about the waiting tasks that it has not received yet.
+func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []sia.Task) error {
+	waiting, err := n.unsent(ctx, c, waiting)
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
@@ -61,9 +61,9 @@ func (n *Notifier) tellNeeded(ctx context.Context, c *watched, waiting []sia.Tas
 	if err != nil {
 		return err
 	}
-	room := min(max(anHour-single, 0), len(waiting))
+	room := min(max(maxPerHour-single, 0), len(waiting))
 	for _, t := range waiting[:room] {
-		if err := n.tellOne(ctx, c, need(t), render.NeedsPerson(t, n.links)); err != nil {
+		if err := n.sendOne(ctx, c, needKey(t), render.NeedsPerson(t, n.links)); err != nil {
 			return err
 		}
 	}
@@ -73,30 +73,30 @@ func (n *Notifier) tellNeeded(ctx context.Context, c *watched, waiting []sia.Tas
 	}
 	var keys []string
 	for _, t := range rest {
-		keys = append(keys, need(t))
+		keys = append(keys, needKey(t))
 	}
 	// The key is made of the tasks, because a retry may have other ones.
 	all := strings.Join(keys, " ")
 	if !n.send(ctx, c, all, render.NeedsPeople(rest, n.links)) {
 		return nil
 	}
-	return c.note(all, n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...))
+	return c.record(all, n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...))
 }
 
-// tellOne sends a message about one task, and records that.
-func (n *Notifier) tellOne(ctx context.Context, c *watched, key string, m render.Notice) error {
+// sendOne sends a message about one task, and records that.
+func (n *Notifier) sendOne(ctx context.Context, c *channelState, key string, m render.Notice) error {
 	if !n.send(ctx, c, key, m) {
 		return nil
 	}
-	return c.note(key, n.from.SaveNotices(ctx, c.Name(), n.now(), false, key))
+	return c.record(key, n.from.SaveNotices(ctx, c.Name(), n.now(), false, key))
 }
 
-// untold returns the tasks without a message to a channel. Those with rejected messages come last, so
+// unsent returns the tasks without a message to a channel. Those with rejected messages come last, so
 // that they do not block others.
-func (n *Notifier) untold(ctx context.Context, c *watched, waiting []sia.Task) (untold []sia.Task, err error) {
+func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []sia.Task) (unsent []sia.Task, err error) {
 	var keys []string
 	for _, t := range waiting {
-		keys = append(keys, need(t))
+		keys = append(keys, needKey(t))
 	}
 	told, err := n.from.Noticed(ctx, c.Name(), keys)
 	if err != nil {
@@ -104,9 +104,11 @@ func (n *Notifier) untold(ctx context.Context, c *watched, waiting []sia.Task) (
 	}
 	for i, t := range waiting {
 		if !told[keys[i]] {
-			untold = append(untold, t)
+			unsent = append(unsent, t)
 		}
 	}
-	slices.SortStableFunc(untold, func(a, b sia.Task) int { return cmp.Compare(c.refusals[need(a)], c.refusals[need(b)]) })
-	return untold, nil
+	slices.SortStableFunc(unsent, func(a, b sia.Task) int {
+		return cmp.Compare(c.rejections[needKey(a)], c.rejections[needKey(b)])
+	})
+	return unsent, nil
 }

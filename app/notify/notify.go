@@ -11,7 +11,7 @@
 //   - A channel that fails is paused, longer each time, for an hour at most. The first failure and the
 //     recovery are logged. Channels don't wait for each other, and no task waits for them.
 //
-// The package may import app/store, app/render and the packages below. Start reading at [Notifier.tell].
+// The package may import app/store, app/render and the packages below. Start reading at [Notifier.run].
 package notify
 
 import (
@@ -28,10 +28,10 @@ import (
 )
 
 const (
-	sendTimeout = 15 * time.Second // of one message
-	firstPause  = time.Minute      // after the first failure of a channel; doubled after each further one
-	lastPause   = time.Hour        // maximum pause
-	maxRefusals = 3                // rejections of a message after which it is given up
+	sendTimeout   = 15 * time.Second // of one message
+	minPause      = time.Minute      // after the first failure of a channel; doubled after each further one
+	maxPause      = time.Hour        // maximum pause
+	maxRejections = 3                // rejections of a message after which it is given up
 )
 
 // Channel delivers messages to users. It is safe for concurrent use.
@@ -68,16 +68,16 @@ type Notifier struct {
 	now     func() time.Time
 
 	mu       sync.Mutex // held for a round
-	channels []*watched
+	channels []*channelState
 }
 
-// watched is a channel with its state; it is used by one round at a time.
-type watched struct {
+// channelState is a channel with its state; it is used by one round at a time.
+type channelState struct {
 	Channel
-	failures int             // in a row
-	pause    time.Time       // end of the pause
-	refusals map[string]int  // number of rejections of messages, by key
-	unnoted  map[string]bool // keys of finished messages that are not recorded in the database
+	failures   int             // in a row
+	pause      time.Time       // end of the pause
+	rejections map[string]int  // number of rejections of messages, by key
+	unrecorded map[string]bool // keys of finished messages that are not recorded in the database
 }
 
 // New returns a notifier for channels. secrets masks the messages.
@@ -86,7 +86,8 @@ func New(from Reader, channels []Channel, summary Summary, links render.Links, s
 ) *Notifier {
 	n := &Notifier{from: from, links: links, secrets: secrets, summary: summary, log: log, now: now}
 	for _, c := range channels {
-		n.channels = append(n.channels, &watched{Channel: c, refusals: map[string]int{}, unnoted: map[string]bool{}})
+		n.channels = append(n.channels, &channelState{Channel: c, rejections: map[string]int{},
+			unrecorded: map[string]bool{}})
 	}
 	return n
 }
@@ -96,11 +97,11 @@ func (n *Notifier) Table() []store.Periodic {
 	if len(n.channels) == 0 {
 		return nil
 	}
-	return []store.Periodic{{Name: "notify", Spec: "@every 1m", Run: n.tell}}
+	return []store.Periodic{{Name: "notify", Spec: "@every 1m", Run: n.run}}
 }
 
-// tell runs a round: it sends each channel what it has not received yet. It returns only errors of the database.
-func (n *Notifier) tell(ctx context.Context) error {
+// run runs a round: it sends each channel what it has not received yet. It returns only errors of the database.
+func (n *Notifier) run(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	tasks, err := n.waiting(ctx)
@@ -114,7 +115,7 @@ func (n *Notifier) tell(ctx context.Context) error {
 			continue
 		}
 		all.Go(func() {
-			errs[i] = errors.Join(n.tellNeeded(ctx, c, tasks), n.tellSummary(ctx, c, tasks))
+			errs[i] = errors.Join(n.sendNeeded(ctx, c, tasks), n.sendSummary(ctx, c, tasks))
 		})
 	}
 	all.Wait()
@@ -122,14 +123,14 @@ func (n *Notifier) tell(ctx context.Context) error {
 }
 
 // send sends one message and reports whether it is finished: sent, or given up. If the channel fails, it is
-// paused. The caller must record finished messages, see [watched.note].
-func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.Notice) (done bool) {
-	if c.unnoted[key] {
+// paused. The caller must record finished messages, see [channelState.record].
+func (n *Notifier) send(ctx context.Context, c *channelState, key string, m render.Notice) (done bool) {
+	if c.unrecorded[key] {
 		return true
 	}
 	defer func() {
 		if done {
-			c.unnoted[key] = true
+			c.unrecorded[key] = true
 		}
 	}()
 	if n.now().Before(c.pause) {
@@ -145,7 +146,7 @@ func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.No
 			n.log.InfoContext(ctx, "messages to people arrive again", "channel", c.Name())
 		}
 		c.failures = 0
-		delete(c.refusals, key)
+		delete(c.rejections, key)
 		return true
 	case ctx.Err() != nil:
 		return false // the process stops
@@ -154,28 +155,28 @@ func (n *Notifier) send(ctx context.Context, c *watched, key string, m render.No
 		n.log.WarnContext(ctx, "a message to people was not sent; it is tried again, and tasks don't wait for it",
 			"channel", c.Name(), "error", err, "fix", "`sia doctor` says what is wrong, `sia notify test` sends a message")
 	}
-	pause := max(firstPause<<min(c.failures, 6), min(sia.RetryAfter(err), lastPause))
-	c.failures, c.pause = c.failures+1, n.now().Add(min(pause, lastPause))
+	pause := max(minPause<<min(c.failures, 6), min(sia.RetryAfter(err), maxPause))
+	c.failures, c.pause = c.failures+1, n.now().Add(min(pause, maxPause))
 	if !sia.IsPermanent(err) {
 		return false
 	}
-	if len(c.refusals) > maxWaiting { // most are of obsolete messages
-		clear(c.refusals)
+	if len(c.rejections) > maxWaiting { // most are of obsolete messages
+		clear(c.rejections)
 	}
-	if c.refusals[key]++; c.refusals[key] < maxRefusals {
+	if c.rejections[key]++; c.rejections[key] < maxRejections {
 		return false
 	}
-	delete(c.refusals, key)
+	delete(c.rejections, key)
 	n.log.ErrorContext(ctx, "a message to people is given up: it was refused again and again", "channel", c.Name(),
 		"message", m.Title, "error", err)
 	return true
 }
 
-// note handles the result of recording a finished message. Until it is recorded, this process does not send it again:
+// record handles the result of recording a finished message. Until it is recorded, this process does not send it again:
 // otherwise a read-only database would repeat it each minute.
-func (c *watched) note(key string, err error) error {
+func (c *channelState) record(key string, err error) error {
 	if err == nil {
-		delete(c.unnoted, key)
+		delete(c.unrecorded, key)
 	}
 	return err
 }

@@ -24,7 +24,7 @@ func want(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// needs are the titles of messages about tasks of issues.
+// needs returns the titles of messages about tasks of issues.
 func needs(issues ...int) (titles []string) {
 	for _, i := range issues {
 		titles = append(titles, fmt.Sprintf("SIA needs a person: octo/demo#%d", i))
@@ -32,10 +32,10 @@ func needs(issues ...int) (titles []string) {
 	return titles
 }
 
-// What waits longest is told of, however many tasks go on that changed later.
+// The task that has waited longest is reported, however many running tasks changed later.
 func TestToldBesideOthers(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	tell := r.notifier(r.chat.config())
 	r.start(1, "Green, and changed tests")
 	r.start(2, "Under way")
@@ -57,11 +57,11 @@ func TestToldBesideOthers(t *testing.T) {
 	want(t, "told", r.chat.said(), needs(1)...)
 }
 
-// Each question and each pause that a person has to lift is told once, also after a restart; what a
-// person paused is not, and neither is what goes on.
+// Each question and each pause that a user has to lift is reported once, also after a restart; pauses by users and
+// running tasks are not.
 func TestToldOnce(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	tell := r.notifier(r.chat.config())
 	r.ask(1, "Confirm <!channel> & @here")
 	r.now = r.now.Add(time.Second)
@@ -93,7 +93,7 @@ func TestToldOnce(t *testing.T) {
 	r.notifier(r.chat.config())()
 	want(t, "again", r.chat.said())
 
-	r.apply(2, sia.Resume{}, "") // and there is another pause
+	r.apply(2, sia.Resume{}, "") // another pause
 	task, err := r.Task(t.Context(), sia.NewTaskID(7, 2))
 	r.check(err)
 	for key, kind := range task.Pending {
@@ -105,10 +105,10 @@ func TestToldOnce(t *testing.T) {
 	want(t, "another pause", r.chat.said(), needs(2)...)
 }
 
-// A database that takes no writes, on a full disk, has nobody told the same each minute: what was sent is noted later.
+// A database that rejects writes, on a full disk, does not cause the same message each minute: it is recorded later.
 func TestToldOnceWithoutWrites(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	c := r.chat.config()
 	c.Summary = notify.Daily
 	rounds := r.rounds(c)
@@ -136,14 +136,14 @@ func TestToldOnceWithoutWrites(t *testing.T) {
 		r.check(err)
 	}
 	r.check(rounds())
-	r.notifier(c)() // and another process knows
+	r.notifier(c)() // recorded for other processes
 	want(t, "told again", r.chat.said())
 }
 
-// What is paused as a whole was paused by somebody who knows it.
+// Tasks in a halted scope are not reported.
 func TestHaltIsNotTold(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	r.start(1, "One")
 	n, err := r.Halt(t.Context(), store.Halt{Scope: sia.ServerHalt, Reason: "everything is paused", At: r.now})
 	if err != nil || n != 1 {
@@ -156,7 +156,7 @@ func TestHaltIsNotTold(t *testing.T) {
 // However many tasks wait at once, ten messages an hour are about one each, and one is about the others.
 func TestFlood(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	var first []int
 	for i := range 25 {
 		r.now = r.now.Add(time.Second)
@@ -178,10 +178,10 @@ func TestFlood(t *testing.T) {
 	want(t, "after it", r.chat.said(), needs(40)...)
 }
 
-// Whom nobody needs any more is never told of, though telling failed while somebody was needed.
+// A need that no longer exists is not reported, even if its message failed before.
 func TestNoLongerNeeded(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	r.ask(1, "One")
 	r.chat.answers(func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusBadGateway) })
 	tell := r.notifier(r.chat.config())
@@ -194,8 +194,8 @@ func TestNoLongerNeeded(t *testing.T) {
 	want(t, "stopped", r.chat.said())
 }
 
-// A channel that fails is left alone for longer and longer, as long as it asks for and an hour at most. It
-// is logged once, without the address, and nothing is lost.
+// A failing channel is paused, longer each time, as long as it asks for and an hour at most. The failure is logged
+// once, without the address, and no message is lost.
 func TestChannelFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -222,7 +222,7 @@ func TestChannelFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRoom(t)
+			r := newFixture(t)
 			r.ask(1, "One")
 			r.ask(2, "Two")
 			r.chat.answers(c.answer)
@@ -254,10 +254,10 @@ func TestChannelFails(t *testing.T) {
 	}
 }
 
-// A message that is refused does not stand in the way of others, and is given up after a while.
+// A rejected message does not block others, and is given up after some tries.
 func TestRefusedMessage(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	r.ask(1, "poison")
 	r.now = r.now.Add(time.Second)
 	r.ask(2, "Two")
@@ -277,15 +277,15 @@ func TestRefusedMessage(t *testing.T) {
 	}
 }
 
-// A summary comes when it is due, over the time since the last one; where nothing happened, none does, and what
-// could not be told is told in the next try.
+// A summary is sent when it is due, over the time since the last one, unless nothing happened; after a failure it is
+// retried.
 func TestSummary(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	c := r.chat.config()
 	c.Summary = notify.Daily
 	tell := r.notifier(c)
-	tell() // it begins to count, on Tuesday at 07:00
+	tell() // the period begins on Tuesday at 07:00
 	r.start(1, "One")
 	r.now = tuesday.Add(time.Hour - time.Second)
 	tell()
@@ -316,10 +316,10 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A weekly summary is of Mondays.
+// A weekly summary is sent on Mondays.
 func TestWeekly(t *testing.T) {
 	t.Parallel()
-	r := newRoom(t)
+	r := newFixture(t)
 	c := r.chat.config()
 	c.Summary = notify.Weekly
 	tell := r.notifier(c)
@@ -337,7 +337,7 @@ func TestWeekly(t *testing.T) {
 	want(t, "on Monday", r.chat.said(), "SIA from 3 Mar 07:00 to 9 Mar 08:00 UTC")
 }
 
-// Who is told nothing costs nothing: there is no periodic work.
+// Without channels there is no periodic work.
 func TestOff(t *testing.T) {
 	channels, err := notify.Config{}.Channels(slog.New(slog.DiscardHandler), time.Now)
 	if err != nil || len(channels) != 0 {

@@ -40,9 +40,9 @@ func (s Summary) due(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// tellSummary sends a channel a summary of the time since the last one, if one is due. The first call
+// sendSummary sends a channel a summary of the time since the last one, if one is due. The first call
 // only records the start of the first period. It sends nothing if nothing happened.
-func (n *Notifier) tellSummary(ctx context.Context, c *watched, waiting []sia.Task) error {
+func (n *Notifier) sendSummary(ctx context.Context, c *channelState, waiting []sia.Task) error {
 	until := n.summary.due(n.now())
 	if until.IsZero() {
 		return nil
@@ -58,20 +58,20 @@ func (n *Notifier) tellSummary(ctx context.Context, c *watched, waiting []sia.Ta
 		return nil
 	}
 	d := render.Digest{From: from, Until: until, Waiting: waiting}
-	if d.Repositories, err = n.happened(ctx, from, until); err != nil {
+	if d.Repositories, err = n.activity(ctx, from, until); err != nil {
 		return err
 	}
 	key := "summary/" + until.Format(time.RFC3339)
 	if len(d.Repositories) > 0 && !n.send(ctx, c, key, render.Summary(d, n.links)) {
 		return nil
 	}
-	return c.note(key, n.from.SaveSummary(ctx, c.Name(), until))
+	return c.record(key, n.from.SaveSummary(ctx, c.Name(), until))
 }
 
-// happened returns the activity at or after from and before until, by repository, in the order of names.
+// activity returns the activity at or after from and before until, by repository, in the order of names.
 // Ends of tasks that have been started again since are not counted.
-func (n *Notifier) happened(ctx context.Context, from, until time.Time) ([]render.RepoDigest, error) {
-	tasks, err := n.from.Tasks(ctx, store.Filter{Since: from, Limit: store.EveryTask})
+func (n *Notifier) activity(ctx context.Context, from, until time.Time) ([]render.RepoDigest, error) {
+	tasks, err := n.from.Tasks(ctx, store.Filter{Since: from, Limit: store.NoLimit})
 	if err != nil {
 		return nil, err
 	}

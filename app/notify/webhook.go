@@ -28,8 +28,8 @@ type webhook struct {
 	now    func() time.Time
 }
 
-// mostAnswer is the maximum size of a response that is read, in bytes.
-const mostAnswer = 4 << 10
+// maxResponse is the maximum size of a response that is read, in bytes.
+const maxResponse = 4 << 10
 
 func newWebhook(address string, roots *x509.CertPool, now func() time.Time) *webhook {
 	host := ""
@@ -48,13 +48,13 @@ func newWebhook(address string, roots *x509.CertPool, now func() time.Time) *web
 // Name implements Channel.
 func (*webhook) Name() string { return "webhook" }
 
-// control escapes the characters that start mentions and links in messages.
+// escaper escapes the characters that start mentions and links in messages.
 // https://docs.slack.dev/messaging/formatting-message-text#escaping
-var control = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // Send implements Channel.
 func (w *webhook) Send(ctx context.Context, _ string, n render.Notice) error {
-	body, err := json.Marshal(map[string]string{"text": control.Replace(n.Title + "\n" + n.Text)})
+	body, err := json.Marshal(map[string]string{"text": escaper.Replace(n.Title + "\n" + n.Text)})
 	if err != nil {
 		return fmt.Errorf("write a message: %w", err)
 	}
@@ -63,8 +63,8 @@ func (w *webhook) Send(ctx context.Context, _ string, n render.Notice) error {
 		return err
 	}
 	defer resp.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, mostAnswer)) // for the error message
-	return w.refusal(resp, text.Clip(text.OneLine(string(said)), 200))
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxResponse)) // for the error message
+	return w.responseError(resp, text.Clip(text.OneLine(string(said)), 200))
 }
 
 // Reach implements Channel: any response of the server counts, because only a message could test more.
@@ -91,11 +91,11 @@ func (w *webhook) ask(ctx context.Context, method string, body []byte) (*http.Re
 	if errors.As(err, &outer) {
 		err = outer.Err // the outer error includes the address
 	}
-	return nil, w.error(unreachable(err), err)
+	return nil, w.error(connectAdvice(err), err)
 }
 
-// refusal returns the error for a response; nil if the message was accepted.
-func (w *webhook) refusal(resp *http.Response, said string) error {
+// responseError returns the error for a response; nil if the message was accepted.
+func (w *webhook) responseError(resp *http.Response, said string) error {
 	status := resp.StatusCode
 	because := fmt.Errorf("HTTP %d: %s", status, said)
 	switch {
@@ -107,7 +107,7 @@ func (w *webhook) refusal(resp *http.Response, said string) error {
 	case status == http.StatusTooManyRequests || status >= 500:
 		e := w.error("it can't take messages now; SIA tries again", because)
 		wait, _ := text.RetryAfter(resp.Header.Get("Retry-After"), w.now())
-		e.RetryAfter = min(wait, lastPause)
+		e.RetryAfter = min(wait, maxPause)
 		return e
 	case status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge ||
 		status == http.StatusUnprocessableEntity:
@@ -124,8 +124,8 @@ func (w *webhook) error(message string, err error) *sia.Error {
 	return &sia.Error{Op: "send a message to the webhook at " + w.host, Message: message, Err: err}
 }
 
-// unreachable returns advice for a failed connection.
-func unreachable(err error) string {
+// connectAdvice returns advice for a failed connection.
+func connectAdvice(err error) string {
 	var untrusted *tls.CertificateVerificationError
 	if errors.As(err, &untrusted) {
 		return "its certificate is not trusted; SSL_CERT_FILE names the certificate of an authority of your own"

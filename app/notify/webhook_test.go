@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// only is the one channel of a configuration.
+// only returns the only channel of a configuration.
 func only(t *testing.T, c notify.Config) notify.Channel {
 	t.Helper()
 	channels, err := c.Channels(slog.New(slog.DiscardHandler), func() time.Time { return tuesday })
@@ -30,7 +30,7 @@ func only(t *testing.T, c notify.Config) notify.Channel {
 
 var hello = render.Notice{Title: "Hello", Text: "It is Tuesday.\n"}
 
-// What a webhook can't be told for says what to do, and never the address, which is a secret.
+// Errors of a webhook include advice, and never the address, which is a secret.
 func TestWebhookCanNotBeReached(t *testing.T) {
 	t.Parallel()
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
@@ -47,7 +47,7 @@ func TestWebhookCanNotBeReached(t *testing.T) {
 	}
 }
 
-// A webhook over TLS is told, and where any answer comes it can be reached.
+// A webhook over TLS receives messages, and Reach accepts any response.
 func TestWebhookOverTLS(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -67,19 +67,19 @@ func TestWebhookOverTLS(t *testing.T) {
 	if err := errors.Join(channel.Reach(t.Context()), channel.Send(t.Context(), "k", hello)); err != nil {
 		t.Error(err)
 	}
-	server.Close() // so that its handlers have ended
+	server.Close() // waits for its handlers
 	if asked[http.MethodPost] != 1 {
 		t.Errorf("asked %v", asked)
 	}
 }
 
-// A webhook that takes a message and never answers is waited for no longer than its context lasts, and one that
-// answers without end is not read to it.
+// A webhook that accepts a message and never answers is waited for until the context ends, and an endless response is
+// not read to the end.
 func TestWebhookHangs(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only then it is seen that the client has gone
+		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has disconnected
 		cancel()
 		<-r.Context().Done()
 	}))
@@ -103,7 +103,7 @@ func TestWebhookHangs(t *testing.T) {
 	}
 }
 
-// What can't work is refused with what to do, and without repeating a secret.
+// Invalid configurations are rejected with advice, and without repeating a secret.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	smtp := notify.Config{SMTP: "smtps://sia@mail.example.com", Password: "hunter2 hunter2", From: "sia@example.com",
@@ -115,7 +115,7 @@ func TestConfig(t *testing.T) {
 	}
 	for _, c := range []struct {
 		config notify.Config
-		want   string // of the error; "" for none
+		want   string // part of the error; "" for none
 	}{
 		{notify.Config{}, ""}, {notify.Config{Summary: notify.Off}, ""}, {smtp, ""},
 		{notify.Config{URL: "https://chat.example.com" + path, Summary: notify.Weekly}, ""},

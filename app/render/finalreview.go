@@ -209,7 +209,7 @@ func finalLine(t sia.Task, words int) string {
 	if !strings.HasSuffix(said, "…") {
 		said += "."
 	}
-	if o := t.Omission; o.Stands(t.Head) {
+	if o := t.Omission; o.StaysUnmet(t.Head) {
 		said += " " + few(sentenceCase(o.Why), 16) + "."
 	}
 	return said
@@ -231,7 +231,7 @@ func requirements(t sia.Task) string {
 		}
 		b.WriteString("\n")
 	}
-	if o := t.Omission; o.Stands(t.Head) {
+	if o := t.Omission; o.StaysUnmet(t.Head) {
 		b.WriteString("\n" + sentenceCase(Line(o.Why, 300)) + ".\n")
 	}
 	return b.String()

@@ -162,7 +162,7 @@ func checksGreen(t sia.Task) bool {
 
 func lastWithWork(t sia.Task) *sia.Attempt {
 	for i := len(t.Attempts) - 1; i >= 0; i-- {
-		takenOff := t.Omission.Stands(t.Head) && t.Omission.Attempt == i+1
+		takenOff := t.Omission.StaysUnmet(t.Head) && t.Omission.Attempt == i+1
 		if t.Attempts[i].Diff.Files > 0 && !takenOff {
 			return &t.Attempts[i]
 		}

@@ -17,16 +17,16 @@ import (
 
 const (
 	maxClaims    = 5                // maximum number of runners lost with one attempt
-	stopWithin   = 20 * time.Second // for a runner to stop a cancelled attempt
+	stopTimeout  = 20 * time.Second // for a runner to stop a cancelled attempt
 	overtime     = 20 * time.Minute // beyond the attempt's time limit, until its runner counts as lost; see [Work.Within]
-	closeWithin  = 10 * time.Second
-	takeWithin   = 2 * time.Minute // to apply a runner's change to the work tree
+	closeTimeout = 10 * time.Second
+	takeTimeout  = 2 * time.Minute // to apply a runner's change to the work tree
 	callsPerTurn = 6               // maximum number of model calls, including retries
 	extraCalls   = 30
 )
 
-// remote is an agent that runs one attempt on a runner.
-type remote struct {
+// remoteAgent is an agent that runs one attempt on a runner.
+type remoteAgent struct {
 	*Dispatcher
 	task   sia.Task
 	effect sia.Effect
@@ -41,10 +41,10 @@ type remote struct {
 }
 
 // Name implements [agent.Agent] with the name of the coder: the runner reports the models.
-func (r *remote) Name() string { return "runner/" + r.coder }
+func (r *remoteAgent) Name() string { return "runner/" + r.coder }
 
 // Run implements [agent.Agent].
-func (r *remote) Run(ctx context.Context, in agent.Input, rec agent.Recorder) (agent.Result, error) {
+func (r *remoteAgent) Run(ctx context.Context, in agent.Input, rec agent.Recorder) (agent.Result, error) {
 	r.in, r.rec, r.owner = in, rec, rand.Text()
 	work, err := r.encode(in.Saved)
 	if err != nil {
@@ -59,13 +59,13 @@ func (r *remote) Run(ctx context.Context, in agent.Input, rec agent.Recorder) (a
 	if err := r.Store.OfferAttempt(ctx, offer); err != nil {
 		return agent.Result{End: sia.EndError}, err
 	}
-	r.news.tell()
+	r.changes.notify()
 	r.Logger.InfoContext(ctx, "attempt waits for a runner", "key", r.effect.Key)
 	return r.follow(ctx)
 }
 
 // encode returns the input for a runner, with the saved turns.
-func (r *remote) encode(saved []agent.Turn) ([]byte, error) {
+func (r *remoteAgent) encode(saved []agent.Turn) ([]byte, error) {
 	w := r.work
 	w.Input = r.in
 	w.Input.Saved, w.Input.Rebuild = saved, len(saved) > 0
@@ -82,27 +82,27 @@ func (r *remote) encode(saved []agent.Turn) ([]byte, error) {
 }
 
 // follow handles the reports of runners until the attempt has ended.
-func (r *remote) follow(ctx context.Context) (agent.Result, error) {
+func (r *remoteAgent) follow(ctx context.Context) (agent.Result, error) {
 	tick := time.NewTicker(r.Poll)
 	defer tick.Stop()
 	live := context.WithoutCancel(ctx)
 	done, stopped := ctx.Done(), (<-chan time.Time)(nil)
 	for {
-		news := r.news.next()
+		changes := r.changes.changed()
 		w, err := r.Store.WatchAttempt(live, r.effect.Key, r.owner)
 		if errors.Is(err, store.ErrNotFound) {
 			return agent.Result{End: sia.EndError}, store.ErrLeaseLost // another server has the attempt
 		}
 		if err != nil {
 			r.Logger.WarnContext(ctx, "can't see how an attempt stands", "key", r.effect.Key, "error", err)
-		} else if res, over, err := r.step(live, w, stopped != nil); over || err != nil {
+		} else if res, over, err := r.handle(live, w, stopped != nil); over || err != nil {
 			return res, err
 		}
 		select {
-		case <-news:
+		case <-changes:
 		case <-tick.C:
 		case <-stopped:
-			return r.abandon(live, agent.Result{End: sia.EndCancelled,
+			return r.closeOffer(live, agent.Result{End: sia.EndCancelled,
 				Reason: "it was cancelled, and its runner did not answer"})
 		case <-done:
 			done = nil
@@ -116,15 +116,15 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 			if err := r.Store.StopAttempt(live, r.effect.Key, r.owner); err != nil {
 				return agent.Result{End: sia.EndCancelled}, err
 			}
-			timer := time.NewTimer(stopWithin)
+			timer := time.NewTimer(stopTimeout)
 			defer timer.Stop()
 			stopped = timer.C
 		}
 	}
 }
 
-// step handles the current state of an attempt. over reports whether it has ended.
-func (r *remote) step(
+// handle handles the current state of an attempt. over reports whether it has ended.
+func (r *remoteAgent) handle(
 	ctx context.Context, w store.RunnerWatch, stopping bool,
 ) (res agent.Result, over bool, err error) {
 	if w.State != store.RunnerRunning {
@@ -136,7 +136,7 @@ func (r *remote) step(
 	switch {
 	case w.Report != nil && w.State != store.RunnerOffered:
 		if err := r.record(ctx, w); err != nil {
-			_, cerr := r.abandon(ctx, agent.Result{})
+			_, cerr := r.closeOffer(ctx, agent.Result{})
 			return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, true, errors.Join(err, cerr)
 		}
 		return res, false, nil
@@ -144,23 +144,23 @@ func (r *remote) step(
 		res, err = r.finish(ctx, w)
 		return res, true, err
 	case stopping && (w.State == store.RunnerOffered || w.Lost):
-		res, err = r.abandon(ctx, agent.Result{End: sia.EndCancelled, Reason: "it was cancelled"})
+		res, err = r.closeOffer(ctx, agent.Result{End: sia.EndCancelled, Reason: "it was cancelled"})
 		return res, true, err
-	case w.State == store.RunnerRunning && (w.Lost || r.late()):
-		return r.lost(ctx, w)
+	case w.State == store.RunnerRunning && (w.Lost || r.overdue()):
+		return r.reoffer(ctx, w)
 	}
 	return res, false, nil
 }
 
-// late reports whether the runner has exceeded its time for the attempt.
-func (r *remote) late() bool { return r.Now().Sub(r.running) > Work{Input: r.in}.Within() }
+// overdue reports whether the runner has exceeded its time for the attempt.
+func (r *remoteAgent) overdue() bool { return r.Now().Sub(r.running) > Work{Input: r.in}.Within() }
 
-// lost offers the attempt to another runner, with the turns that are in the transcript.
-func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Result, over bool, err error) {
+// reoffer offers the attempt to another runner, with the turns that are in the transcript.
+func (r *remoteAgent) reoffer(ctx context.Context, w store.RunnerWatch) (res agent.Result, over bool, err error) {
 	r.Logger.WarnContext(ctx, "attempt has lost its runner, or was given back", "key", r.effect.Key, "runner", w.Runner,
 		"lost", w.Claims)
 	if w.Claims >= maxClaims {
-		res, err = r.abandon(ctx, agent.Result{End: sia.EndError, Reason: fmt.Sprintf("%d runners took the attempt and "+
+		res, err = r.closeOffer(ctx, agent.Result{End: sia.EndError, Reason: fmt.Sprintf("%d runners took the attempt and "+
 			"were lost: the last was %s; its log may say why", w.Claims, w.Runner)})
 		return res, true, err
 	}
@@ -181,13 +181,13 @@ func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Resul
 	}
 	r.running = time.Time{}
 	err = r.Store.ReofferAttempt(ctx, r.effect.Key, r.owner, work)
-	r.news.tell()
+	r.changes.notify()
 	return res, false, err
 }
 
 // record adds a turn that a runner reported to the transcript.
-func (r *remote) record(ctx context.Context, w store.RunnerWatch) error {
-	t, err := readTurn(w.Report)
+func (r *remoteAgent) record(ctx context.Context, w store.RunnerWatch) error {
+	t, err := decodeTurn(w.Report)
 	if err != nil {
 		return fmt.Errorf("runner %s: %w", w.Runner, err)
 	}
@@ -196,19 +196,19 @@ func (r *remote) record(ctx context.Context, w store.RunnerWatch) error {
 		r.turns = max(r.turns, t.Number)
 	}
 	t.Cost = min(t.Cost, max(r.in.Limits.Credits, w.Spent))
-	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	if err := r.rec.Turn(ctx, t); err != nil {
 		return err
 	}
 	err = r.Store.TakeReport(ctx, r.effect.Key, r.owner, w.Number)
-	r.news.tell()
+	r.changes.notify()
 	return err
 }
 
-// abandon deletes the offer, which makes the runner's pass invalid. The result has the cost.
-func (r *remote) abandon(ctx context.Context, res agent.Result) (agent.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+// closeOffer deletes the offer, which makes the runner's pass invalid. The result has the cost.
+func (r *remoteAgent) closeOffer(ctx context.Context, res agent.Result) (agent.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	spent, err := r.Store.CloseAttempt(ctx, r.effect.Key, r.owner)
 	res.Turns, res.Cost = r.turns, spent

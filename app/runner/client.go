@@ -18,12 +18,12 @@ import (
 
 // Limits of the client's requests.
 const (
-	askWithin    = LongPoll + 20*time.Second
-	beatWithin   = 10 * time.Second
-	reportWithin = 40 * time.Second
-	resultWithin = 4 * time.Minute
-	maxSaid      = 64 << 10 // maximum size of a response that is no attempt, in bytes
-	retryAtMost  = 30 * time.Second
+	pollTimeout      = LongPoll + 20*time.Second
+	heartbeatTimeout = 10 * time.Second
+	reportTimeout    = 40 * time.Second
+	resultTimeout    = 4 * time.Minute
+	maxResponse      = 64 << 10 // maximum size of a response that is no attempt, in bytes
+	maxRetryDelay    = 30 * time.Second
 )
 
 // ErrGone means that the pass is no longer valid.
@@ -33,25 +33,25 @@ var ErrGone = errors.New("the attempt is no longer this runner's")
 var ErrToken = errors.New("the server does not know this runner's token: it was removed, or never added; " +
 	"`sia runner add NAME` on the server makes one")
 
-// refusal is a response of the server with a status other than 2xx.
-type refusal struct {
+// statusError is a response of the server with a status other than 2xx.
+type statusError struct {
 	status int
 	said   string
 	after  time.Duration
 }
 
-func (e *refusal) Error() string {
+func (e *statusError) Error() string {
 	return fmt.Sprintf("the server answered %d: %s", e.status, e.said)
 }
 
-// isFinal reports whether an error is permanent.
-func isFinal(err error) bool {
-	var r *refusal
+// isPermanent reports whether an error is permanent.
+func isPermanent(err error) bool {
+	var r *statusError
 	return errors.Is(err, ErrGone) || errors.As(err, &r) && r.status >= 400 && r.status < 500 &&
 		r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
 }
 
-// Client is the client of a [Door]. It is safe for concurrent use.
+// Client is the client of a [Handler]. It is safe for concurrent use.
 type Client struct {
 	base *url.URL
 	http *http.Client
@@ -106,8 +106,8 @@ func (c *Client) ask(ctx context.Context, method, path, token string, body []byt
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid))
-	e := &refusal{status: resp.StatusCode, said: http.StatusText(resp.StatusCode)}
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
+	e := &statusError{status: resp.StatusCode, said: http.StatusText(resp.StatusCode)}
 	var v struct{ Error struct{ Message string } }
 	if json.Unmarshal(said, &v) == nil && v.Error.Message != "" {
 		e.said = v.Error.Message
@@ -115,7 +115,7 @@ func (c *Client) ask(ctx context.Context, method, path, token string, body []byt
 		e.said += "; is --server the address of SIA itself?"
 	}
 	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
-		e.after = min(time.Duration(n)*time.Second, retryAtMost)
+		e.after = min(time.Duration(n)*time.Second, maxRetryDelay)
 	}
 	if e.status == http.StatusGone {
 		return nil, errors.Join(ErrGone, e)
@@ -137,15 +137,15 @@ func (c *Client) read(ctx context.Context, within time.Duration, method, path, t
 	return io.ReadAll(io.LimitReader(resp.Body, most))
 }
 
-// insist calls do until it succeeds, its error is permanent, or ctx ends.
-func insist(ctx context.Context, do func() error) error {
+// retry calls do until it succeeds, its error is permanent, or ctx ends.
+func retry(ctx context.Context, do func() error) error {
 	for pause := time.Second / 4; ; pause = min(2*pause, 4*time.Second) {
 		err := do()
-		if err == nil || isFinal(err) {
+		if err == nil || isPermanent(err) {
 			return err
 		}
 		wait := pause
-		if r := (*refusal)(nil); errors.As(err, &r) {
+		if r := (*statusError)(nil); errors.As(err, &r) {
 			wait = max(wait, r.after)
 		}
 		if !Sleep(ctx, wait) {
@@ -178,7 +178,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 	}
 	for pause := time.Second; ; {
 		o, err := c.next(ctx, token, about())
-		var r *refusal
+		var r *statusError
 		known := errors.As(err, &r)
 		switch {
 		case ctx.Err() != nil:
@@ -191,7 +191,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 			if known {
 				wait = max(wait, r.after)
 			}
-			pause = min(2*pause, retryAtMost)
+			pause = min(2*pause, maxRetryDelay)
 			Sleep(ctx, wait)
 		case o != nil:
 			return o, nil
@@ -203,7 +203,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 
 // next asks for an attempt once; nil: the poll ended without one.
 func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*askWithin)
+	ctx, cancel := context.WithTimeout(ctx, 2*pollTimeout)
 	defer cancel()
 	resp, err := c.ask(ctx, http.MethodPost, NextPath, token, []byte(clipAbout(about)))
 	if err != nil {
@@ -228,7 +228,7 @@ func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) 
 func (c *Client) Work(ctx context.Context, pass string) (w Work, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Lease)
 	defer cancel()
-	err = insist(ctx, func() error {
+	err = retry(ctx, func() error {
 		b, err := c.read(ctx, Lease, http.MethodGet, WorkPath, pass, nil, MaxWork+1<<20)
 		if err != nil {
 			return err
@@ -255,11 +255,11 @@ func (c *Client) Base(ctx context.Context, pass string, ofTests bool) (io.ReadCl
 	return resp.Body, nil
 }
 
-// Beat sends one heartbeat of an attempt. stop reports whether the attempt has to stop. The error wraps [ErrGone] when
-// the pass is no longer valid.
-func (c *Client) Beat(ctx context.Context, pass string) (stop bool, err error) {
-	b, err := c.read(ctx, beatWithin, http.MethodPost, BeatPath, pass, nil, maxSaid)
-	if isFinal(err) {
+// Heartbeat sends one heartbeat of an attempt. stop reports whether the attempt has to stop. The error wraps [ErrGone]
+// when the pass is no longer valid.
+func (c *Client) Heartbeat(ctx context.Context, pass string) (stop bool, err error) {
+	b, err := c.read(ctx, heartbeatTimeout, http.MethodPost, HeartbeatPath, pass, nil, maxResponse)
+	if isPermanent(err) {
 		return false, errors.Join(ErrGone, err)
 	}
 	if err != nil {
@@ -273,16 +273,16 @@ func (c *Client) Beat(ctx context.Context, pass string) (stop bool, err error) {
 // Turn reports a turn with its number, and returns when it is in the transcript.
 func (c *Client) Turn(ctx context.Context, pass string, number int, turn []byte) error {
 	path := fmt.Sprintf("%s?%s=%d", TurnPath, TurnNumber, number)
-	return insist(ctx, func() error {
-		_, err := c.read(ctx, reportWithin, http.MethodPost, path, pass, turn, maxSaid)
+	return retry(ctx, func() error {
+		_, err := c.read(ctx, reportTimeout, http.MethodPost, path, pass, turn, maxResponse)
 		return err
 	})
 }
 
 // Result reports the result of an attempt, with retries. body is made by [JoinResult].
 func (c *Client) Result(ctx context.Context, pass string, body []byte) error {
-	return insist(ctx, func() error {
-		_, err := c.read(ctx, resultWithin, http.MethodPost, ResultPath, pass, body, maxSaid)
+	return retry(ctx, func() error {
+		_, err := c.read(ctx, resultTimeout, http.MethodPost, ResultPath, pass, body, maxResponse)
 		return err
 	})
 }
@@ -294,6 +294,6 @@ func (c *Client) Release(ctx context.Context, pass string, lost bool) error {
 	if lost {
 		path += "?" + ReleaseLost + "=1"
 	}
-	_, err := c.read(ctx, beatWithin, http.MethodPost, path, pass, nil, maxSaid)
+	_, err := c.read(ctx, heartbeatTimeout, http.MethodPost, path, pass, nil, maxResponse)
 	return err
 }

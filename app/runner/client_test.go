@@ -27,7 +27,7 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
-// A runner that is pointed at something else than SIA says so.
+// A client reports that the server is not SIA.
 func TestAnotherServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := httptest.NewServer(http.RedirectHandler("/sign-in", http.StatusTemporaryRedirect))
@@ -49,8 +49,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// However many attempts a runner has room for, it asks with one request at a time: a server refuses one that asks more
-// often.
+// A runner with capacity for several attempts sends one poll at a time: a server limits polls.
 func TestOneRequestForAllSlots(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var asked, now atomic.Int32

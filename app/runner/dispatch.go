@@ -40,7 +40,7 @@ type Agent struct {
 	Command string // that it always uses; empty: the repository's settings decide
 }
 
-// Config configures a [Dispatcher] and a [Door].
+// Config configures a [Dispatcher] and a [Handler].
 type Config struct {
 	Store  *store.Store
 	Mirror func(t sia.Task) *gitops.Repo
@@ -57,7 +57,7 @@ type Config struct {
 // Dispatcher dispatches attempts to runners. It is safe for concurrent use.
 type Dispatcher struct {
 	Config
-	news *news
+	changes *notifier
 }
 
 // NewDispatcher returns a dispatcher.
@@ -68,7 +68,7 @@ func NewDispatcher(c Config) *Dispatcher {
 	if c.Lease == 0 {
 		c.Lease = Lease
 	}
-	return &Dispatcher{Config: c, news: newNews()}
+	return &Dispatcher{Config: c, changes: newNotifier()}
 }
 
 // agentNamed returns the agent with a name, or else the first, because the configuration may have changed.
@@ -97,27 +97,27 @@ func (d *Dispatcher) Agent(t sia.Task, f sia.Effect, start, coder string, byMode
 		w.Tests = &Tests{Base: string(t.BaseSHA), Services: t.Settings.Agent.Services,
 			Within: t.Settings.Checks.Evidence.D()}
 	}
-	return &remote{Dispatcher: d, task: t, effect: f, coder: one.Name, work: w}
+	return &remoteAgent{Dispatcher: d, task: t, effect: f, coder: one.Name, work: w}
 }
 
-// news notifies goroutines of this process that wait for a change of the database. Other processes poll.
-type news struct {
-	mu    sync.Mutex
-	there chan struct{}
+// notifier notifies goroutines of this process that wait for a change of the database. Other processes poll.
+type notifier struct {
+	mu sync.Mutex
+	ch chan struct{}
 }
 
-func newNews() *news { return &news{there: make(chan struct{})} }
+func newNotifier() *notifier { return &notifier{ch: make(chan struct{})} }
 
-// next returns a channel that is closed by the next call of tell. Get it before reading the database.
-func (n *news) next() <-chan struct{} {
+// changed returns a channel that is closed by the next call of notify. Get it before reading the database.
+func (n *notifier) changed() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.there
+	return n.ch
 }
 
-func (n *news) tell() {
+func (n *notifier) notify() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	close(n.there)
-	n.there = make(chan struct{})
+	close(n.ch)
+	n.ch = make(chan struct{})
 }

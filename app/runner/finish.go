@@ -17,86 +17,86 @@ import (
 // maxTurnNumber is the maximum number of a turn: a command may print more often than a model answers.
 const maxTurnNumber = 100_000
 
-// readTurn decodes and validates a turn that a runner reported.
-func readTurn(b []byte) (t agent.Turn, err error) {
+// decodeTurn decodes and validates a turn that a runner reported.
+func decodeTurn(b []byte) (t agent.Turn, err error) {
 	if err := json.Unmarshal(b, &t); err != nil {
 		return t, fmt.Errorf("it reported what is no turn: %w", err)
 	}
 	kinds := []agent.TurnKind{agent.TurnBrief, agent.TurnModel, agent.TurnEnd}
-	if !slices.Contains(kinds, t.Kind) || t.Number < 0 || t.Number > maxTurnNumber || t.Cost < 0 || !sound(t.Usage) {
+	if !slices.Contains(kinds, t.Kind) || t.Number < 0 || t.Number > maxTurnNumber || t.Cost < 0 || !validUsage(t.Usage) {
 		return t, fmt.Errorf("it reported a turn that can't be: kind %.20q, number %d, cost %d", t.Kind, t.Number, t.Cost)
 	}
 	t.Run = 0 // set by the recorder
 	return t, nil
 }
 
-// sound reports whether usage is valid.
-func sound(u llm.Usage) bool {
+// validUsage reports whether usage is valid.
+func validUsage(u llm.Usage) bool {
 	return u.Input >= 0 && u.Output >= 0 && u.CachedInput >= 0 && u.CacheWrite >= 0 && u.USD >= 0
 }
 
-// ends lists the valid ends of an attempt.
-var ends = []sia.AttemptEnd{sia.EndFinished, sia.EndTime, sia.EndTurns, sia.EndCredits, sia.EndStuck, sia.EndAsked,
+// validEnds lists the valid ends of an attempt.
+var validEnds = []sia.AttemptEnd{sia.EndFinished, sia.EndTime, sia.EndTurns, sia.EndCredits, sia.EndStuck, sia.EndAsked,
 	sia.EndCancelled, sia.EndError}
 
-// readOutcome decodes and validates the outcome of an attempt.
-func readOutcome(b []byte) (o Outcome, err error) {
+// decodeOutcome decodes and validates the outcome of an attempt.
+func decodeOutcome(b []byte) (o Outcome, err error) {
 	if err := json.Unmarshal(b, &o); err != nil {
 		return o, fmt.Errorf("its result can't be read: %w", err)
 	}
 	r := o.Result
-	if !slices.Contains(ends, r.End) || r.Turns < 0 || r.Turns > maxTurnNumber || r.Cost < 0 || !sound(r.Usage) ||
-		r.Edits.Made < 0 || r.Edits.Failed < 0 || r.End == sia.EndAsked && r.Ask == nil {
+	if !slices.Contains(validEnds, r.End) || r.Turns < 0 || r.Turns > maxTurnNumber || r.Cost < 0 ||
+		!validUsage(r.Usage) || r.Edits.Made < 0 || r.Edits.Failed < 0 || r.End == sia.EndAsked && r.Ask == nil {
 		return o, fmt.Errorf("its result can't be: end %.20q, turns %d, cost %d", r.End, r.Turns, r.Cost)
 	}
 	return o, nil
 }
 
-// finish takes the result of an attempt: the runner's report, the cost that the door counted, and the files.
-func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Result, err error) {
+// finish takes the result of an attempt: the runner's report, the cost that the server counted, and the files.
+func (r *remoteAgent) finish(ctx context.Context, w store.RunnerWatch) (res agent.Result, err error) {
 	result, pack, err := r.Store.AttemptResult(ctx, r.effect.Key, r.owner)
 	if err != nil {
 		return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, err
 	}
-	o, err := readOutcome(result)
+	o, err := decodeOutcome(result)
 	if err != nil {
-		return r.abandon(ctx, agent.Result{End: sia.EndError, Reason: r.refusal(w, err)})
+		return r.closeOffer(ctx, agent.Result{End: sia.EndError, Reason: r.rejection(w, err)})
 	}
 	res = o.Result
 	res.Cost = max(res.Cost, w.Spent) // it can't be less than the calls that were let through
 	if w.Refused != "" && (o.Failure != nil || res.End == sia.EndError) {
 		res.End, res.Reason, o.Failure = sia.EndCredits, w.Refused, nil
 	}
-	if why, err := r.takeTree(ctx, o, pack); err != nil {
+	if why, err := r.applyChange(ctx, o, pack); err != nil {
 		return agent.Result{End: sia.EndError}, err // can be retried: the result is kept
 	} else if why != nil {
-		res.End, res.Reason = sia.EndError, r.refusal(w, why)
+		res.End, res.Reason = sia.EndError, r.rejection(w, why)
 		o.Failure = nil
 	}
 	failed := o.Failure.err(r.effect.Key)
 	if known := (*sia.Error)(nil); errors.As(failed, &known) && !known.Permanent {
 		return res, errors.Join(failed, r.Store.FailAttempt(ctx, r.effect.Key, r.owner)) // it may be offered again
 	}
-	if _, err := r.abandon(ctx, res); err != nil {
+	if _, err := r.closeOffer(ctx, res); err != nil {
 		return res, err
 	}
 	return res, failed
 }
 
-// refusal returns the reason for rejecting a runner's result.
-func (r *remote) refusal(w store.RunnerWatch, why error) string {
+// rejection returns the reason for rejecting a runner's result.
+func (r *remoteAgent) rejection(w store.RunnerWatch, why error) string {
 	return fmt.Sprintf("what the runner %s sent back was refused, and nothing of it is used: %s", w.Runner, why)
 }
 
-// takeTree applies the runner's change to the work tree. refused is the reason if the change is rejected.
-func (r *remote) takeTree(ctx context.Context, o Outcome, pack []byte) (refused, err error) {
+// applyChange applies the runner's change to the work tree. refused is the reason if the change is rejected.
+func (r *remoteAgent) applyChange(ctx context.Context, o Outcome, pack []byte) (refused, err error) {
 	if o.TooLarge {
 		return fmt.Errorf("its change has more than %d MiB and was not sent", MaxPack>>20), nil
 	}
 	if o.Commit == "" && r.in.Rebuild {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, takeWithin)
+	ctx, cancel := context.WithTimeout(ctx, takeTimeout)
 	defer cancel()
 	space, err := r.Mirror(r.task).Workspace(ctx, r.in.Dir, r.work.Start)
 	if err != nil {

@@ -16,7 +16,7 @@ const TurnNumber = "n"
 
 // receive reads a body of at most most bytes, after waiting for a free upload slot. If ok is false, it has answered the
 // request with an error.
-func (h *Door) receive(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
+func (h *Handler) receive(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
 	select {
 	case h.uploads <- struct{}{}:
 		defer func() { <-h.uploads }()
@@ -24,71 +24,71 @@ func (h *Door) receive(w http.ResponseWriter, r *http.Request, most int64) (body
 		return nil, false
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(BodyWithin))
-	_ = control.SetWriteDeadline(time.Now().Add(BodyWithin + takeWait))
+	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout))
+	_ = control.SetWriteDeadline(time.Now().Add(BodyTimeout + takeWait))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("at most %d bytes are taken", most))
+		writeError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("at most %d bytes are taken", most))
 		return nil, false
 	case err != nil:
-		refuse(w, http.StatusBadRequest, "the request did not come whole")
+		writeError(w, http.StatusBadRequest, "the request did not come whole")
 		return nil, false
 	}
 	return body, true
 }
 
 // turn takes a turn, and answers when the turn is in the transcript.
-func (h *Door) turn(w http.ResponseWriter, r *http.Request, a held) {
+func (h *Handler) turn(w http.ResponseWriter, r *http.Request, a claim) {
 	ctx := r.Context()
 	number, err := strconv.Atoi(r.URL.Query().Get(TurnNumber))
 	if err != nil || number < 1 {
-		refuse(w, http.StatusBadRequest, "the report has no number")
+		writeError(w, http.StatusBadRequest, "the report has no number")
 		return
 	}
 	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease); err != nil { // do not read the body of an invalid pass
-		h.gone(w, r, err)
+		h.refuseAttempt(w, r, err)
 		return
 	}
 	body, ok := h.receive(w, r, MaxTurn)
 	if !ok {
 		return
 	}
-	if _, err := readTurn(body); err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err.Error())
+	if _, err := decodeTurn(body); err != nil {
+		writeError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
 	if err := h.Store.ReportTurn(ctx, a.pass, number, body); err != nil {
-		h.gone(w, r, err)
+		h.refuseAttempt(w, r, err)
 		return
 	}
-	h.news.tell()
+	h.changes.notify()
 	tick, late := time.NewTicker(h.Poll), time.NewTimer(takeWait)
 	defer tick.Stop()
 	defer late.Stop()
 	for {
-		news := h.news.next()
+		changes := h.changes.changed()
 		taken, err := h.Store.TakenTurns(ctx, a.pass)
 		if err != nil {
-			h.gone(w, r, err)
+			h.refuseAttempt(w, r, err)
 			return
 		}
 		if taken >= number {
 			stop, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease)
 			if err != nil {
-				h.gone(w, r, err)
+				h.refuseAttempt(w, r, err)
 				return
 			}
-			answer(w, Heartbeat{Stop: stop})
+			writeJSON(w, Heartbeat{Stop: stop})
 			return
 		}
 		select {
-		case <-news:
+		case <-changes:
 		case <-tick.C:
 		case <-late.C:
 			w.Header().Set("Retry-After", "1")
-			refuse(w, http.StatusServiceUnavailable, "the server that has the attempt did not take the turn yet; try again")
+			writeError(w, http.StatusServiceUnavailable, "the server that has the attempt did not take the turn yet; try again")
 			return
 		case <-ctx.Done():
 			return
@@ -114,10 +114,10 @@ func splitResult(b []byte) (outcome, pack []byte, err error) {
 }
 
 // result takes the result of an attempt.
-func (h *Door) result(w http.ResponseWriter, r *http.Request, a held) {
+func (h *Handler) result(w http.ResponseWriter, r *http.Request, a claim) {
 	ctx := r.Context()
-	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease+BodyWithin); err != nil {
-		h.gone(w, r, err)
+	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease+BodyTimeout); err != nil {
+		h.refuseAttempt(w, r, err)
 		return
 	}
 	body, ok := h.receive(w, r, 4+MaxResult+MaxPack)
@@ -126,19 +126,19 @@ func (h *Door) result(w http.ResponseWriter, r *http.Request, a held) {
 	}
 	outcome, pack, err := splitResult(body)
 	if err == nil {
-		_, err = readOutcome(outcome)
+		_, err = decodeOutcome(outcome)
 	}
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		writeError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
 	if len(pack) == 0 {
 		pack = nil
 	}
 	if err := h.Store.FinishAttempt(ctx, a.pass, outcome, pack); err != nil {
-		h.gone(w, r, err)
+		h.refuseAttempt(w, r, err)
 		return
 	}
-	h.news.tell()
+	h.changes.notify()
 	w.WriteHeader(http.StatusNoContent)
 }

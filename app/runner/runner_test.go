@@ -39,7 +39,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// world is a server's side with one attempt, and a machine that makes it by hand.
+// world is a server with one attempt, and a machine that runs it step by step.
 type world struct {
 	t        *testing.T
 	db       *store.Store
@@ -47,14 +47,14 @@ type world struct {
 	repo     *gitops.Repo
 	space    *gitops.Workspace
 	base     string
-	door     *httptest.Server
+	server   *httptest.Server
 	token    string
 	dispatch *runner.Dispatcher
 	task     sia.Task
 	turns    transcript
 }
 
-// transcript is a recorder that keeps turns.
+// transcript is a recorder that stores turns.
 type transcript struct {
 	mu    sync.Mutex
 	turns []agent.Turn
@@ -70,7 +70,7 @@ func (r *transcript) Turn(ctx context.Context, t agent.Turn) error {
 	return errors.Join(err, r.db.AppendTurn(ctx, r.task, 1, 0, t.Number, b))
 }
 
-// newWorld has a repository with one commit, and a model at an address.
+// newWorld returns a world with a repository with one commit, and a model at an address.
 func newWorld(t *testing.T, model string) *world {
 	t.Helper()
 	url := storetest.SQLite(t)
@@ -95,12 +95,12 @@ func newWorld(t *testing.T, model string) *world {
 		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{URL: model, Key: "the key",
 			Model: runner.Model{Name: "coder", Model: "m", Price: llm.Price{Input: 1, Output: 2}}}}}},
 		Poll: 20 * time.Millisecond})
-	w.door = httptest.NewServer(runner.NewDoor(w.dispatch, &gateway.Room{}))
-	t.Cleanup(w.door.Close)
+	w.server = httptest.NewServer(runner.NewHandler(w.dispatch, &gateway.Room{}))
+	t.Cleanup(w.server.Close)
 	return w
 }
 
-// commit puts a commit of git's into the mirror.
+// commit adds a commit to the mirror.
 func (w *world) commit() string {
 	w.t.Helper()
 	dir := w.t.TempDir()
@@ -143,10 +143,10 @@ func (w *world) run(ctx context.Context, in agent.Input) <-chan ran {
 	return out
 }
 
-// say sends a request as the machine does, and returns the status and the answer.
+// say sends a request of the machine, and returns the status and the response.
 func (w *world) say(token, path string, body []byte) (int, []byte) {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.door.URL+runner.Prefix+path,
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.server.URL+runner.Prefix+path,
 		bytes.NewReader(body))
 	must(w.t, err)
 	req.Header.Set("Authorization", "Bearer "+token)
@@ -158,7 +158,7 @@ func (w *world) say(token, path string, body []byte) (int, []byte) {
 	return resp.StatusCode, b
 }
 
-// take takes the attempt.
+// take claims the attempt.
 func (w *world) take() runner.Offer {
 	w.t.Helper()
 	status, b := w.say(w.token, runner.NextPath, []byte("v1"))
@@ -186,7 +186,7 @@ func encoded(t *testing.T, v any) []byte {
 
 func turnPath(n int) string { return fmt.Sprintf("%s?%s=%d", runner.TurnPath, runner.TurnNumber, n) }
 
-// far makes a commit on the machine: of a work tree that change changed.
+// far creates a commit on the machine, of a work tree that change changed.
 func (w *world) far(change func(dir string)) (sha string, pack []byte) {
 	w.t.Helper()
 	space, err := w.repo.Workspace(w.t.Context(), "", w.base)
@@ -200,7 +200,7 @@ func (w *world) far(change func(dir string)) (sha string, pack []byte) {
 	return sha, pack
 }
 
-// What a runner is given, reports and sends back crosses whole.
+// The input, the reports and the result of a runner are transferred unchanged.
 func TestAttemptByARunner(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	in := agent.Input{Title: "Greet", Repo: "ada/shop", Issue: 1, Attempt: 1, Setup: []string{"true"},
@@ -217,14 +217,14 @@ func TestAttemptByARunner(t *testing.T) {
 	}
 	turn := agent.Turn{Number: 1, Kind: agent.TurnModel, Text: "words", Cost: 5, Model: "m"}
 	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, turn))
-	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, turn)) // it did not hear the answer
+	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, turn)) // the response was lost
 	w.expect(http.StatusConflict, o.Pass, turnPath(3), encoded(t, turn))
 	for _, bad := range []agent.Turn{{Kind: "other"}, {Kind: agent.TurnModel, Number: -1},
 		{Kind: agent.TurnModel, Cost: -1},
 		{Kind: agent.TurnModel, Usage: llm.Usage{Input: -1}}} {
 		w.expect(http.StatusUnprocessableEntity, o.Pass, turnPath(2), encoded(t, bad))
 	}
-	w.expect(http.StatusOK, o.Pass, runner.BeatPath, nil)
+	w.expect(http.StatusOK, o.Pass, runner.HeartbeatPath, nil)
 	sha, pack := w.far(func(dir string) {
 		must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Hello, world!\n"), 0o600))
 	})
@@ -247,10 +247,10 @@ func TestAttemptByARunner(t *testing.T) {
 	if len(w.turns.turns) != 1 || w.turns.turns[0].Text != "words" {
 		t.Errorf("in the transcript: %+v", w.turns.turns)
 	}
-	w.expect(http.StatusGone, o.Pass, runner.BeatPath, nil)
+	w.expect(http.StatusGone, o.Pass, runner.HeartbeatPath, nil)
 }
 
-// A runner is given the commit that its tests are compared with, which is not the one that the attempt begins on.
+// A runner gets the commit that its tests are compared with, which differs from the start commit.
 func TestBaseOfTests(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	w.task.BaseSHA = sia.SHA(w.base)
@@ -265,7 +265,7 @@ func TestBaseOfTests(t *testing.T) {
 		done <- err
 	}()
 	o := w.take()
-	client, err := runner.NewClient(w.door.URL, false)
+	client, err := runner.NewClient(w.server.URL, false)
 	must(t, err)
 	cache, err := gitops.OpenCache(t.TempDir(), gitops.CacheOptions{Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
@@ -283,8 +283,8 @@ func TestBaseOfTests(t *testing.T) {
 	<-done
 }
 
-// What a runner sends back that no work tree may have is refused, and the attempt says so. What was saved stays, and
-// the work tree is as it was.
+// A result that is not allowed in a work tree is rejected, and the attempt reports that. Saved turns are kept, and the
+// work tree is not changed.
 func TestHostileRunner(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(dir string)
@@ -343,7 +343,7 @@ func TestHostileRunner(t *testing.T) {
 	}
 }
 
-// Bodies that are larger than may be are refused, and not kept.
+// Bodies that are too large are rejected, and not stored.
 func TestLargeBodiesOfRunners(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -356,8 +356,7 @@ func TestLargeBodiesOfRunners(t *testing.T) {
 	<-done
 }
 
-// Wrong tokens are refused, and after many of them the address has to wait. A runner that is known is heard all the
-// same.
+// Wrong tokens are rejected, and after many of them the address has to wait. A known runner is still served.
 func TestWrongTokensOfRunners(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	w.run(t.Context(), agent.Input{})
@@ -378,7 +377,7 @@ func TestWrongTokensOfRunners(t *testing.T) {
 	}
 }
 
-// A pass that holds nothing is refused also while the database is written to: that takes no turn of a writer.
+// An invalid pass is rejected while the database is locked for writing: that needs no write.
 func TestWrongPassCostsNoWrite(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	raw, err := storetest.Raw(t, w.url).Conn(t.Context())
@@ -387,15 +386,15 @@ func TestWrongPassCostsNoWrite(t *testing.T) {
 	_, err = raw.ExecContext(t.Context(), `BEGIN IMMEDIATE`)
 	must(t, err)
 	pass := "sia-attempt-" + strings.Repeat("A", 52)
-	for _, path := range []string{runner.BeatPath, turnPath(1), runner.ResultPath, runner.ReleasePath} {
+	for _, path := range []string{runner.HeartbeatPath, turnPath(1), runner.ResultPath, runner.ReleasePath} {
 		w.expect(http.StatusGone, pass, path, nil)
 	}
 	_, err = raw.ExecContext(t.Context(), `ROLLBACK`)
 	must(t, err)
 }
 
-// A runner that is lost is followed by another, which is given the turns that are in the transcript. When five are lost
-// the attempt has failed.
+// A lost runner is replaced by another, which gets the turns in the transcript. When five are lost the attempt has
+// failed.
 func TestLostRunners(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	done := w.run(t.Context(), agent.Input{})
@@ -415,12 +414,12 @@ func TestLostRunners(t *testing.T) {
 	}
 }
 
-// A runner that gives its attempt back says nothing about that: however many do, it is made. Whoever has the pass can
-// ask for what the attempt needs, until then.
+// A released attempt does not count as lost, however often it is released. Until then the pass gives access to its
+// input.
 func TestAttemptIsHandedOn(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	done := w.run(t.Context(), agent.Input{})
-	client, err := runner.NewClient(w.door.URL, false)
+	client, err := runner.NewClient(w.server.URL, false)
 	must(t, err)
 	var o runner.Offer
 	for range 7 {
@@ -434,7 +433,7 @@ func TestAttemptIsHandedOn(t *testing.T) {
 		if _, err := client.Work(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
 			t.Errorf("its work, after it was given back: %v", err)
 		}
-		if _, err := client.Beat(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
+		if _, err := client.Heartbeat(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
 			t.Errorf("a heartbeat, after it was given back: %v", err)
 		}
 	}
@@ -446,7 +445,7 @@ func TestAttemptIsHandedOn(t *testing.T) {
 	}
 }
 
-// An attempt that no runner takes says so.
+// An attempt that no runner takes reports that.
 func TestAttemptWithoutRunner(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -456,7 +455,7 @@ func TestAttemptWithoutRunner(t *testing.T) {
 		must(t, err)
 		offered = len(all) == 1
 	}
-	cancel(fmt.Errorf("took longer: %w", context.DeadlineExceeded)) // as the engine says it
+	cancel(fmt.Errorf("took longer: %w", context.DeadlineExceeded)) // like the engine
 	got := <-done
 	if !errors.Is(got.err, context.DeadlineExceeded) || !strings.Contains(got.err.Error(), "no runner has it") ||
 		sia.IsPermanent(got.err) {
@@ -464,8 +463,8 @@ func TestAttemptWithoutRunner(t *testing.T) {
 	}
 }
 
-// The model is asked with the attempt's pass, which never reaches it, and what that costs is counted here: a runner
-// that says less is not believed, and one that would spend more is refused.
+// The model is called with the attempt's pass, which is not forwarded, and the cost is counted here: a lower cost in a
+// runner's report is ignored, and calls beyond the budget are rejected.
 func TestModelOfARunner(t *testing.T) {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer the key" {
@@ -489,7 +488,7 @@ func TestModelOfARunner(t *testing.T) {
 	_, err := raw.ExecContext(t.Context(), `CREATE TRIGGER away BEFORE UPDATE OF calls ON runner_attempts
 		BEGIN SELECT RAISE(ABORT, 'the disk is away'); END`)
 	must(t, err)
-	w.expect(http.StatusServiceUnavailable, o.Pass, path, ask) // that is no lack of credits
+	w.expect(http.StatusServiceUnavailable, o.Pass, path, ask) // not a lack of credits
 	_, err = raw.ExecContext(t.Context(), `DROP TRIGGER away`)
 	must(t, err)
 	long := []byte(`{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 400_000) + `"}]}`)
@@ -503,7 +502,7 @@ func TestModelOfARunner(t *testing.T) {
 	w.expect(http.StatusGone, o.Pass, path, ask)
 }
 
-// What a model answers to a runner's call counts as what it is.
+// The outcome of a runner's model call is recorded with its kind.
 func TestModelOfARunnerIsObserved(t *testing.T) {
 	var status atomic.Int64
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -535,7 +534,7 @@ func TestModelOfARunnerIsObserved(t *testing.T) {
 	}
 }
 
-// Requests of one attempt share their room, and leave others theirs.
+// Requests of one attempt share their memory limit, and leave memory to others.
 func TestRoomOfARunnersRequests(t *testing.T) {
 	here, answered := make(chan bool), make(chan bool)
 	var second atomic.Bool
@@ -549,7 +548,7 @@ func TestRoomOfARunnersRequests(t *testing.T) {
 	}))
 	defer model.Close()
 	w := newWorld(t, model.URL)
-	w.dispatch.Lease = time.Hour // nobody beats here, and the bodies are large
+	w.dispatch.Lease = time.Hour // no heartbeats here, and the bodies are large
 	w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 10_000 * sia.Credit}})
 	one := w.take()
 	must(t, w.db.OfferAttempt(t.Context(), store.RunnerAttempt{Key: "7-1/2/attempt", Task: w.task.ID, Owner: "o",
@@ -572,7 +571,7 @@ func TestRoomOfARunnersRequests(t *testing.T) {
 	}
 }
 
-// An attempt for which no model answered is offered again later, and what its calls cost stays counted.
+// An attempt for which no model answered is offered again later, and the cost of its calls is kept.
 func TestAttemptIsOfferedLater(t *testing.T) {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"choices":[],"usage":{"prompt_tokens":400000,"completion_tokens":50000}}`) // 50 credits
@@ -600,7 +599,8 @@ func TestAttemptIsOfferedLater(t *testing.T) {
 	}
 }
 
-// When a person stops an attempt, its runner ends it, and the result counts. When the server ends, the offer stays.
+// When a user stops an attempt, its runner stops it, and the result is applied. When the server stops, the offer is
+// kept.
 func TestStopReachesARunner(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -608,7 +608,7 @@ func TestStopReachesARunner(t *testing.T) {
 	o := w.take()
 	cancel(store.ErrCancelled)
 	for stop := false; !stop; {
-		status, b := w.say(o.Pass, runner.BeatPath, nil)
+		status, b := w.say(o.Pass, runner.HeartbeatPath, nil)
 		var v runner.Heartbeat
 		if err := json.Unmarshal(b, &v); err != nil || status != http.StatusOK {
 			t.Fatalf("%d %s %v", status, b, err)
@@ -629,10 +629,10 @@ func TestStopReachesARunner(t *testing.T) {
 	if got := <-done; !errors.Is(got.err, ended) {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
-	w.expect(http.StatusOK, o.Pass, runner.BeatPath, nil)
-	done = w.run(t.Context(), agent.Input{}) // another server goes on with it
+	w.expect(http.StatusOK, o.Pass, runner.HeartbeatPath, nil)
+	done = w.run(t.Context(), agent.Input{}) // another server continues it
 	again := w.take()
-	w.expect(http.StatusGone, o.Pass, runner.BeatPath, nil)
+	w.expect(http.StatusGone, o.Pass, runner.HeartbeatPath, nil)
 	w.expect(http.StatusNoContent, again.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
 		Result: agent.Result{End: sia.EndFinished}}), nil))
 	if got := <-done; got.err != nil || got.res.End != sia.EndFinished {

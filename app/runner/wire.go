@@ -8,11 +8,11 @@
 //   - [Dispatcher]: returns an [agent.Agent] for an attempt. It offers the attempt in the database, passes on the turns
 //     that a runner reports, and applies the runner's change to the attempt's work tree. Everything else works as for
 //     local attempts.
-//   - [Door] and [Client]: server and client of the HTTP API of runners, below [Prefix]. Any server of a database
+//   - [Handler] and [Client]: server and client of the HTTP API of runners, below [Prefix]. Any server of a database
 //     answers any runner: their shared state is in the database (app/store/runnerattempt.go).
 //   - pass: the token of one runner for one attempt. It is valid while the runner sends heartbeats, until another
 //     runner or server takes the attempt over.
-//   - The model is called through the door, with the pass, by the rules of agent/gateway, which counts the cost of
+//   - The model is called through the handler, with the pass, by the rules of agent/gateway, which counts the cost of
 //     calls. A runner can only report a higher cost.
 //
 // Input from a runner is less trusted than the server: it is limited in size, validated and masked.
@@ -39,14 +39,14 @@ const Prefix = "/runner/"
 
 // Paths below [Prefix]; ModelPath is followed by an index of [Coder.Models].
 const (
-	NextPath    = "next"
-	WorkPath    = "work"
-	BasePath    = "base"
-	BeatPath    = "beat"
-	TurnPath    = "turn"
-	ResultPath  = "result"
-	ReleasePath = "release"
-	ModelPath   = "model/"
+	NextPath      = "next"
+	WorkPath      = "work"
+	BasePath      = "base"
+	HeartbeatPath = "beat"
+	TurnPath      = "turn"
+	ResultPath    = "result"
+	ReleasePath   = "release"
+	ModelPath     = "model/"
 )
 
 // BaseOfTests is the query parameter with which [BasePath] sends the base that tests are compared with, instead of the
@@ -66,18 +66,18 @@ const (
 	MaxAbout  = 200 // of a runner's description
 )
 
-// BodyWithin is the timeout for the transfer of a body.
-const BodyWithin = 2 * time.Minute
+// BodyTimeout is the timeout for the transfer of a body.
+const BodyTimeout = 2 * time.Minute
 
-// Lease is how long a runner keeps an attempt without a heartbeat; Beat is the interval of heartbeats.
+// Lease is how long a runner keeps an attempt without a heartbeat; HeartbeatInterval is the interval of heartbeats.
 const (
-	Lease = time.Minute
-	Beat  = 5 * time.Second
+	Lease             = time.Minute
+	HeartbeatInterval = 5 * time.Second
 )
 
-// MostWait is how long an attempt may wait for and run on runners, beyond its own time limit, before that counts as a
+// MaxWait is how long an attempt may wait for and run on runners, beyond its own time limit, before that counts as a
 // failed try.
-const MostWait = 24 * time.Hour
+const MaxWait = 24 * time.Hour
 
 // LongPoll is how long the server holds a request for an attempt.
 const LongPoll = 25 * time.Second

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// A backup is of one moment, however much is written meanwhile: each delivery is in it with its job,
-// or not at all.
+// A backup is a snapshot, while others write: it has each delivery together with its job, or not at all.
 func TestBackupWhileWriting(t *testing.T) {
 	s := opened(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -69,7 +68,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	}
 }
 
-// A backup takes no file's place, and one that can't be made leaves nothing behind.
+// A backup replaces no file, and a failed one leaves nothing behind.
 func TestBackupRefused(t *testing.T) {
 	s := opened(t)
 	dir := t.TempDir()

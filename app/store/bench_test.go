@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// payload is 25 kB that look like a webhook: much structure, many numbers.
+// payload is 25 kB that resemble a webhook: much structure, many numbers.
 func payload(seed int) []byte {
 	r := rand.New(rand.NewPCG(uint64(seed), 1))
 	var b bytes.Buffer
@@ -49,8 +49,8 @@ func benchEngine(b *testing.B, h store.Handlers) *store.Store {
 	return s
 }
 
-// BenchmarkSaveDelivery: deliveries of 25 kB come at 300 a second while the
-// engine works on them; p50 and p99 are how long each waited to be safe.
+// BenchmarkSaveDelivery saves deliveries of 25 kB at 300 a second while the engine processes them; p50 and p99 are the
+// latencies of SaveDelivery.
 func BenchmarkSaveDelivery(b *testing.B) {
 	s := benchStore(b, func() {})
 	bodies := make([][]byte, 64)
@@ -82,7 +82,7 @@ func BenchmarkSaveDelivery(b *testing.B) {
 	b.ReportMetric(float64(took[b.N-1].Microseconds())/1000, "max-ms")
 }
 
-// BenchmarkBurst: as many deliveries at once as there are.
+// BenchmarkBurst saves all deliveries at once.
 func BenchmarkBurst(b *testing.B) {
 	s := benchStore(b, func() {})
 	body := payload(1)
@@ -99,7 +99,7 @@ func BenchmarkBurst(b *testing.B) {
 	})
 }
 
-// BenchmarkApply: one event of one task.
+// BenchmarkApply applies one event to one task.
 func BenchmarkApply(b *testing.B) {
 	s := storetest.Open(b, store.Config{})
 	id := sia.NewTaskID(7, 1)
@@ -113,7 +113,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkPickUp: from a delivery that is handed over, fifty a second, to its handler.
+// BenchmarkPickUp measures the time from SaveDelivery, fifty a second, to the handler.
 func BenchmarkPickUp(b *testing.B) {
 	begun := make(chan time.Time)
 	s := benchStore(b, func() { begun <- time.Now() })
@@ -135,8 +135,8 @@ func BenchmarkPickUp(b *testing.B) {
 	b.ReportMetric(float64(took[b.N*99/100].Microseconds())/1000, "p99-ms")
 }
 
-// BenchmarkTask: a task from its start until it has passed, in a world in which everything goes well at once: what
-// the store and River take for some fifteen effects, one after the other.
+// BenchmarkTask runs a task from its start until it has passed, with handlers that succeed immediately: it measures the
+// time that the store and River take for some fifteen effects, one after the other.
 func BenchmarkTask(b *testing.B) {
 	passed := make(chan sia.TaskID, 1000)
 	s := benchEngine(b, store.Handlers{

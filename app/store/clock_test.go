@@ -11,13 +11,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// worldClock is a clock that a test sets.
+// worldClock is a clock that tests set.
 type worldClock interface {
 	now() time.Time
 	set(at time.Time)
 }
 
-// goingClock goes with the machine's, ahead of it by what a test set it on.
+// goingClock is the machine's clock, moved ahead by the tests.
 type goingClock struct{ ahead atomic.Int64 }
 
 func (c *goingClock) now() time.Time   { return time.Now().Add(time.Duration(c.ahead.Load())) }
@@ -35,7 +35,7 @@ func frozen(at time.Time) *frozenClock {
 func (c *frozenClock) now() time.Time   { return *c.at.Load() }
 func (c *frozenClock) set(at time.Time) { c.at.Store(&at) }
 
-// TestInjectedClock: with a clock of its own a test decides when jobs are due.
+// TestInjectedClock: with an injected clock, a test controls when jobs are due.
 func TestInjectedClock(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// A worker hears of jobs that this process commits without looking for them, and of what another
-// process writes into River's table.
+// Workers receive notifications of jobs that this process commits without polling, and of those that another process
+// writes to River's table.
 func TestWorkersHearOfCommits(t *testing.T) {
 	s := opened(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -44,7 +44,7 @@ func TestWorkersHearOfCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	heard(controlTopic, "{}")
-	save("1") // known: no job
+	save("1") // duplicate: no job
 	save("2")
 	heard(insertTopic, `{"queue":"deliveries"}`)
 	var written int
@@ -54,12 +54,12 @@ func TestWorkersHearOfCommits(t *testing.T) {
 	}
 }
 
-// Nobody is told of a transaction that was undone.
+// A transaction that was rolled back is not announced.
 func TestNothingIsHeardOfWhatWasUndone(t *testing.T) {
 	s := opened(t)
 	ctx := context.Background()
 	after := s.commits.nextCommit()
-	body := make([]byte, 1<<20) // that can't be packed
+	body := make([]byte, 1<<20) // can't be packed
 	if _, err := rand.Read(body); err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TestKilledAtEachBoundary copies the database as it stands before and after
-// each effect — what a killed process leaves on the disk — and goes on from
-// every copy: each has the same end, and each outcome is applied once.
+// TestKilledAtEachBoundary copies the database before and after each effect — the state that a killed process leaves on
+// the disk — and continues from every copy: each has the same end, and each outcome is applied once.
 //
 //test:plain
 func TestKilledAtEachBoundary(t *testing.T) {
@@ -89,7 +88,7 @@ func finish(
 	finishDespite(t, s, clock, id, boundary, store.EngineConfig{}, nil)
 }
 
-// finishDespite is finish that goes on after errors of which trouble says so.
+// finishDespite is finish, but continues after errors for which trouble returns true.
 func finishDespite(
 	t *testing.T, s *store.Store, clock worldClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
 	c store.EngineConfig, trouble func(error) bool,
@@ -130,7 +129,7 @@ func finishDespite(
 	}
 }
 
-// goOn works until nothing is due, and moves the clock to what is due next unless the task has passed.
+// goOn runs the engine until nothing is due, and moves the clock to the next due time until the task has passed.
 func goOn(ctx context.Context, s *store.Store, e *store.Engine, clock worldClock, id sia.TaskID) (
 	passed bool, _ error,
 ) {
@@ -151,7 +150,7 @@ func goOn(ctx context.Context, s *store.Store, e *store.Engine, clock worldClock
 	return false, err
 }
 
-// allWell is a world in which the checks of the first attempt are red, and everything else goes well at once.
+// allWell returns handlers with which the checks of the first attempt fail, and everything else succeeds immediately.
 func allWell(_ context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	switch f.Kind {
 	case sia.DoBegin:

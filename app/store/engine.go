@@ -77,8 +77,8 @@ type EngineConfig struct {
 
 	// Lease is the duration of a lease; 1 minute. An effect is taken over from an engine that does not renew it.
 	Lease time.Duration
-	// Beats triggers the renewal of leases and the takeover of expired ones; nil: six times in a Lease.
-	Beats <-chan time.Time
+	// Heartbeats triggers the renewal of leases and the takeover of expired ones; nil: six times in a Lease.
+	Heartbeats <-chan time.Time
 	// Server names the folder with the mirrors that this engine's handlers use, by lower-case letters and digits. For a
 	// few seconds, long jobs of a repository are reserved for the server that ran them before. Empty, or a database
 	// that is not shared: no server is preferred.

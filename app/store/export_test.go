@@ -2,7 +2,7 @@ package store
 
 import "context"
 
-// What is asked of tables that grow, for tests of how it is answered.
+// Queries of tables that grow, for tests of their plans.
 const (
 	EndedTasksQuery = endedTasksQuery
 	FlipsQuery      = flipsQuery
@@ -11,22 +11,23 @@ const (
 	ChangedQuery    = changedQuery
 )
 
-// LooksQuery is what [TaskStore.Looks] asks for n temperatures.
+// LooksQuery is the query of [TaskStore.Looks] for n temperatures.
 var LooksQuery = looksQuery
 
-// TasksQuery is what [TaskStore.Tasks] asks.
+// TasksQuery is the query of [TaskStore.Tasks].
 var TasksQuery = tasksQuery
 
-// FindQuery is what [TaskStore.FindTasks] asks, and OpenQuery what [TaskStore.CountOpen] asks.
+// FindQuery is the query of [TaskStore.FindTasks], and OpenQuery that of [TaskStore.CountOpen].
 func (s *Store) FindQuery(v Visibility, f Find) (query string, args []any) { return s.findQuery(v, f) }
 func (s *Store) OpenQuery(v Visibility) (query string, args []any)         { return s.openQuery(v) }
 
-// AmongQuery is what [Store.Arrived] asks.
+// AmongQuery is the query of [Store.Arrived].
 func (s *Store) AmongQuery() string {
 	return `SELECT guid FROM deliveries WHERE guid ` + s.inList(texts)
 }
 
-// SaveTogether saves deliveries in one transaction, as those are that arrive at once. fresh are the new ones' GUIDs.
+// SaveTogether saves deliveries in one transaction, like concurrent calls of SaveDelivery. fresh has the GUIDs of the
+// new ones.
 func (s *Store) SaveTogether(ctx context.Context, all ...Delivery) (fresh []string, err error) {
 	var saving []*savedDelivery
 	for _, d := range all {

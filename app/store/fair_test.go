@@ -13,8 +13,8 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// crowd plays a queue of effects: a busy installation always has 1,000 waiting, and a quiet one begins one now and
-// then. It returns how long an effect of the quiet one takes on average, from when it is due, in units of its own work.
+// crowd simulates a queue of effects: a busy installation always has 1,000 waiting, and a quiet one starts one now and
+// then. It returns the average latency of the quiet one's effects, from their due time, in units of their own duration.
 func crowd(noisy int, seed int64) (took float64) {
 	const workers = 8
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
@@ -76,7 +76,7 @@ func crowd(noisy int, seed int64) (took float64) {
 	return sum / float64(len(all))
 }
 
-// An installation with much to do slows another's effects by less than a tenth. Several of them share what there is.
+// A busy installation delays another's effects by less than a tenth. Several busy ones share the workers.
 func TestNoisyInstallationSlowsNobody(t *testing.T) {
 	alone, beside, besideFive := crowd(0, 1), crowd(1, 1), crowd(5, 1)
 	t.Logf("alone %.3f, beside one %.3f, beside five %.3f", alone, beside, besideFive)
@@ -88,7 +88,7 @@ func TestNoisyInstallationSlowsNobody(t *testing.T) {
 	}
 }
 
-// Workers that are free are divided evenly among installations, and an installation's among its repositories.
+// Free workers are divided evenly among installations, and those of an installation among its repositories.
 func TestDivide(t *testing.T) {
 	sh := newShares(8)
 	of := func(installation, repo int64) lane {
@@ -110,7 +110,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestFetchThatIsRefused: River logs why no jobs could be fetched, so that says what to do.
+// TestFetchThatIsRefused: River logs the error of a failed fetch, so the error includes advice.
 func TestFetchThatIsRefused(t *testing.T) {
 	s := openedAt(t, Config{URL: filepath.Join(t.TempDir(), "sia.db")})
 	e := &Engine{s: s, shares: map[string]*shares{queueEffects: newShares(1)}}
@@ -126,7 +126,7 @@ func TestFetchThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestRiverWarnsOnceAMinute: the same message again is left out for a minute, with whatever it is about.
+// TestRiverWarnsOnceAMinute: a repeated message is dropped for a minute, with any attributes.
 func TestRiverWarnsOnceAMinute(t *testing.T) {
 	var log strings.Builder
 	h := warningsOnly(slog.New(slog.NewTextHandler(&log, nil))).Handler()

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// A write to a database that does not answer ends in an error for everybody in the group. It is not tried again for
-// each of them.
+// A write to an unresponsive database fails for the whole group. It is not retried for each item.
 func TestGroupCommitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		writes := 0
@@ -32,10 +31,10 @@ func TestGroupCommitEnds(t *testing.T) {
 	})
 }
 
-// After a group of many the next one waits for as many, for a moment. Who comes alone waits for nobody.
+// After a large group the next one waits briefly for as many items. A single caller is not delayed.
 func TestGroupWaits(t *testing.T) {
 	for _, c := range []struct {
-		last, arrive int // in the group before; one each 0.6 ms
+		last, arrive int // in the group before; one every 0.6 ms
 		want         int
 		after        time.Duration
 	}{

@@ -98,7 +98,7 @@ func (s *HaltStore) applyToScope(
 	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
 ) (told int, err error) {
 	tasks := &TaskStore{s.DB}
-	open, err := tasks.Tasks(ctx, Filter{Open: true, Limit: EveryTask})
+	open, err := tasks.Tasks(ctx, Filter{Open: true, Limit: NoLimit})
 	if err != nil {
 		return 0, err
 	}
@@ -123,8 +123,8 @@ func (s *HaltStore) applyToScope(
 	return told, errors.Join(all...)
 }
 
-// EveryTask is a limit above the number of tasks that a server ever has open.
-const EveryTask = 1_000_000
+// NoLimit is a limit above the number of tasks that a server ever has open.
+const NoLimit = 1_000_000
 
 // HaltOver returns a halt that applies to a repository; false: there is none.
 func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Halt, bool, error) {

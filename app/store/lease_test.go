@@ -15,13 +15,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// leased is an engine on which an effect's handler is under way: it returns when release is closed, or with an error
-// when its context ends.
+// leased is an engine with a running handler of an effect: it returns when release is closed, or with an error when its
+// context ends.
 type leased struct {
 	s       *Store
 	e       *Engine
 	key     string
-	ctx     context.Context // the handler's
+	ctx     context.Context // of the handler
 	beats   chan time.Time
 	release chan bool
 	calls   chan bool // a value for each call after the first
@@ -56,7 +56,7 @@ func newLeased(t *testing.T, c EngineConfig) *leased {
 			}
 		},
 	}
-	c.Beats, c.Grace, c.Backoff = l.beats, time.Millisecond, func(int) time.Duration { return 0 }
+	c.Heartbeats, c.Grace, c.Backoff = l.beats, time.Millisecond, func(int) time.Duration { return 0 }
 	var err error
 	if l.e, err = l.s.Start(t.Context(), h, c); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func newLeased(t *testing.T, c EngineConfig) *leased {
 	return l
 }
 
-// row is the lease's row.
+// row returns the lease's row.
 func (l *leased) row(t *testing.T) (token, until int64) {
 	t.Helper()
 	if err := l.s.r.QueryRow(`SELECT lease_token, lease_until FROM effects WHERE key = ?`, l.key).
@@ -87,13 +87,13 @@ func (l *leased) exec(t *testing.T, query string, args ...any) {
 	}
 }
 
-// beat has the engine beat once, and has it done when it returns.
+// beat triggers a heartbeat of the engine and waits for its end.
 func (l *leased) beat() {
 	l.beats <- time.Now()
 	l.beats <- time.Now()
 }
 
-// outcomes counts the events that the effect reported.
+// outcomes counts the outcome events of the effect.
 func (l *leased) outcomes(t *testing.T) (n int) {
 	t.Helper()
 	events, err := l.s.Events(context.Background(), "7-1")
@@ -108,7 +108,7 @@ func (l *leased) outcomes(t *testing.T) (n int) {
 	return n
 }
 
-// TestLeaseIsRenewed: each beat moves the end of a lease on, in the database and for those who ask.
+// TestLeaseIsRenewed: each heartbeat extends a lease, in the database and in the process.
 func TestLeaseIsRenewed(t *testing.T) {
 	l := newLeased(t, EngineConfig{})
 	l.e.mu.Lock()
@@ -126,7 +126,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 	if err := l.e.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.e.Stop(t.Context()); err != nil { // the effect is done a moment sooner than its run ends
+	if err := l.e.Stop(t.Context()); err != nil { // the effect is done slightly before its run ends
 		t.Fatal(err)
 	}
 	l.e.mu.Lock()
@@ -157,15 +157,15 @@ func TestRenewalFindsAnother(t *testing.T) {
 	}
 }
 
-// TestLeaseThatCannotBeRenewed: a handler ends with its lease when the database can't be written, and goes on when it
-// can.
+// TestLeaseThatCannotBeRenewed: a handler is canceled with its lease when the database can't be written, and continues
+// when it can.
 func TestLeaseThatCannotBeRenewed(t *testing.T) {
 	l := newLeased(t, EngineConfig{Lease: 50 * time.Millisecond})
-	<-l.ctx.Done() // no beat came
+	<-l.ctx.Done() // no heartbeat occurred
 	if cause := context.Cause(l.ctx); !errors.Is(cause, ErrLeaseLost) {
 		t.Errorf("the cause is %v", cause)
 	}
-	<-l.calls // it is tried again
+	<-l.calls // retried
 	if err := l.e.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestLeaseThatCannotBeRenewed(t *testing.T) {
 	}
 }
 
-// TestStopGivesLeasesBack: what was interrupted need not wait until its lease runs out.
+// TestStopGivesLeasesBack: interrupted effects need not wait until their leases expire.
 func TestStopGivesLeasesBack(t *testing.T) {
 	l := newLeased(t, EngineConfig{})
 	if err := l.e.Stop(context.Background()); err != nil {
@@ -185,7 +185,7 @@ func TestStopGivesLeasesBack(t *testing.T) {
 	}
 }
 
-// TestReviveFreesLeases: the leases of a process that died hold up nothing, though they run on.
+// TestReviveFreesLeases: the leases of a dead process block nothing, although they have not expired.
 func TestReviveFreesLeases(t *testing.T) {
 	l := newLeased(t, EngineConfig{})
 	if _, err := l.s.requeueOrphans(t.Context()); err != nil {
@@ -196,8 +196,8 @@ func TestReviveFreesLeases(t *testing.T) {
 	}
 }
 
-// TestRunThatIsEnding: a job that comes up for an effect while the run that put it off ends takes the lease, and isn't
-// put off until a lease would have run out.
+// TestRunThatIsEnding: a job that starts while the previous run of its effect ends takes the lease, and is not
+// postponed by the length of a lease.
 func TestRunThatIsEnding(t *testing.T) {
 	l := newLeased(t, EngineConfig{})
 	l.e.mu.Lock()
@@ -213,8 +213,8 @@ func TestRunThatIsEnding(t *testing.T) {
 	}
 }
 
-// TestJobGivenOutTwice: when the job of a running attempt is given out again, as River's rescue would, the attempt goes
-// on alone, and the second job finds it done.
+// TestJobGivenOutTwice: when the job of a running attempt is started again, as by River's rescuer, the attempt
+// continues alone, and the second job finds it done.
 func TestJobGivenOutTwice(t *testing.T) {
 	l := newLeased(t, EngineConfig{Lease: time.Hour})
 	l.exec(t, `UPDATE river_job SET state = 'available' WHERE id = (SELECT job_id FROM effects WHERE key = ?)`, l.key)
@@ -222,7 +222,7 @@ func TestJobGivenOutTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	var waits int
-	for waits == 0 { // until the second job was put off
+	for waits == 0 { // until the second job is postponed
 		if err := l.s.r.QueryRow(`SELECT count(*) FROM river_job WHERE json_extract(args, '$.key') = ? AND
 			state = 'available' AND scheduled_at > ?`, l.key, time.Now().UTC().Format(riverTime)).Scan(&waits); err != nil {
 			t.Fatal(err)
@@ -243,8 +243,8 @@ func TestJobGivenOutTwice(t *testing.T) {
 	}
 }
 
-// TestRiverRescuesNoEffect: an effect that was begun two hours ago is left to its worker by River's rescuer, which
-// rescues a job with a time limit at the same time.
+// TestRiverRescuesNoEffect: River's rescuer leaves an effect that began two hours ago to its worker, while it rescues a
+// job with a time limit.
 func TestRiverRescuesNoEffect(t *testing.T) {
 	s := opened(t)
 	if _, err := s.Apply(t.Context(), "7-1", sia.Event{ID: "start", At: time.Now(),
@@ -286,7 +286,7 @@ func TestRiverRescuesNoEffect(t *testing.T) {
 	}
 }
 
-// TestNewerIsSaidWhenItIs: a server says that a newer SIA has migrated the database once one has, and nothing of it
+// TestNewerIsSaidWhenItIs: a server logs that a newer SIA has migrated the database once that has happened, and not
 // while the schema's version can't be read.
 func TestNewerIsSaidWhenItIs(t *testing.T) {
 	var said bytes.Buffer

@@ -16,11 +16,10 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// manyLessons is how many lessons searches are measured on (docs/adr/0007-lesson-index.md).
+// manyLessons is the number of lessons for measuring searches (docs/adr/0007-lesson-index.md).
 const manyLessons = 100_000
 
-// prose makes texts. Their words are as unequally common as in language: Zipf's
-// law over 20,000 of them.
+// prose generates texts. The frequencies of their words follow Zipf's law, as in language, with 20,000 different words.
 type prose struct {
 	r *rand.Rand
 	z *rand.Zipf
@@ -59,7 +58,7 @@ func manyTaught(b *testing.B, s *store.Store, repo int64) {
 	}
 }
 
-// BenchmarkSearchLessons: an issue of 150 words against 100,000 lessons.
+// BenchmarkSearchLessons searches 100,000 lessons for an issue of 150 words.
 func BenchmarkSearchLessons(b *testing.B) {
 	s := storetest.Open(b, store.Config{})
 	began := time.Now()

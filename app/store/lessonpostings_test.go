@@ -11,7 +11,7 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// TestPosts: what is packed unpacks the same.
+// TestPosts: unpacking is the inverse of packing.
 func TestPosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := map[int]bool{}
@@ -29,8 +29,8 @@ func TestPosts(t *testing.T) {
 	})
 }
 
-// TestPostsDamaged: whatever bytes stand in the database, no offset leaves its
-// part, and what packPostings can't have written is an error.
+// TestPostsDamaged: for any bytes, no offset is outside of its part, and bytes that packPostings can't have written are
+// an error.
 func TestPostsDamaged(t *testing.T) {
 	for _, damaged := range [][]byte{{0}, {1, 0}, {0x80}, {0x81, 0x80, 0x04},
 		{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}} {
@@ -40,7 +40,7 @@ func TestPostsDamaged(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		last := -1
-		// An error is as good an answer.
+		// An error is correct, too.
 		_ = unpackPostings(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"), func(o int) {
 			if o <= last || o >= partSize {
 				t.Fatalf("offset %d after %d", o, last)

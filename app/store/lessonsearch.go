@@ -86,8 +86,8 @@ func (s *LessonStore) SearchLessons(
 	return s.searchLessons(ctx, repo, words, limit, liveIndex)
 }
 
-// LessonsLike is like SearchLessons and includes archived and forgotten lessons.
-func (s *LessonStore) LessonsLike(
+// SearchAllLessons is like SearchLessons and includes archived and forgotten lessons.
+func (s *LessonStore) SearchAllLessons(
 	ctx context.Context, repo int64, words []string, limit int,
 ) ([]lesson.SearchHit, error) {
 	return s.searchLessons(ctx, repo, words, limit, liveIndex, retiredIndex)

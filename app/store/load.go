@@ -36,8 +36,8 @@ func (s *DB) backlog(ctx context.Context, query string, args ...any) (b Backlog,
 	return b, err
 }
 
-// CreditsSpentByAll returns the cost of all tasks at or after from and before until; a zero time is no bound.
-func (s *CreditStore) CreditsSpentByAll(ctx context.Context, from, until time.Time) (c sia.Credits, err error) {
+// TotalCreditsSpent returns the cost of all tasks at or after from and before until; a zero time is no bound.
+func (s *CreditStore) TotalCreditsSpent(ctx context.Context, from, until time.Time) (c sia.Credits, err error) {
 	to := int64(math.MaxInt64)
 	if !until.IsZero() {
 		to = micros(until)

@@ -28,10 +28,10 @@ func TestPace(t *testing.T) {
 		if at != 0 {
 			t.Errorf("the first had its turn after %s", at)
 		}
-		if _, at := turn(); at != maxTurn { // it takes longer: it waits for GitHub
+		if _, at := turn(); at != maxTurn { // it waits for GitHub, and so takes longer
 			t.Errorf("the second had its turn after %s, want %s", at, maxTurn)
 		}
-		first() // once more than its time did
+		first() // called again, after its turn expired
 
 		time.Sleep(time.Second)
 		begun = time.Now()

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzPack: what was packed is unpacked as it was, and nothing that is
-// unpacked, however damaged, does worse than an error.
+// FuzzPack: unpacking is the inverse of packing, and unpacking damaged data at worst returns an error.
 func FuzzPack(f *testing.F) {
 	for _, seed := range []string{"", "x", strings.Repeat("{}", 4000), "\x01\x28\xb5\x2f\xfd", "\x00raw", "\x07unknown"} {
 		f.Add([]byte(seed))

@@ -20,14 +20,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// between stands between PostgreSQL and its clients.
+// between is a proxy between PostgreSQL and its clients.
 type between struct {
 	server string // its socket
-	pid    uint32 // that clients are told; 0: the server's
+	pid    uint32 // process id reported to clients; 0: the server's
 	cuts   atomic.Int32
 }
 
-// listen answers at a database's URL, which it returns.
+// listen accepts connections, and returns the URL of the database through the proxy.
 func (b *between) listen(t *testing.T, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -51,8 +51,8 @@ func (b *between) listen(t *testing.T, database string) string {
 	return u.String()
 }
 
-// serve passes on what a client and the server say. The first clients, as many as cuts says, are told nothing after the
-// connection is made.
+// serve forwards the messages of a client and the server. The first cuts clients receive nothing after the connection
+// is made.
 func (b *between) serve(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("unix", b.server)
@@ -86,7 +86,7 @@ func (b *between) serve(client net.Conn) {
 	_, _ = io.Copy(client, server)
 }
 
-// said is a log that waits for a message.
+// said is a log with which tests wait for a message.
 type said struct {
 	part string
 	ch   chan bool
@@ -109,7 +109,7 @@ func nothing() store.Handlers {
 	}
 }
 
-// listening counts the connections of a database that listen.
+// listening counts the connections of a database that use LISTEN.
 func listening(t *testing.T, db *sql.DB) int {
 	t.Helper()
 	n := 0
@@ -122,8 +122,8 @@ func listening(t *testing.T, db *sql.DB) int {
 	return n
 }
 
-// TestNobodyListensAtPooler: where a pooler stands before PostgreSQL, LISTEN would have the server notify a connection
-// of the pooler for ever. SIA says what to do, and listens at the server itself when it is named.
+// TestNobodyListensAtPooler: through a pooler, LISTEN would make the server notify a connection of the pooler forever.
+// SIA logs advice, and uses the direct address of the server if it is configured.
 func TestNobodyListensAtPooler(t *testing.T) {
 	database := storetest.Postgres(t)
 	db := storetest.Raw(t, database)
@@ -149,7 +149,7 @@ func TestNobodyListensAtPooler(t *testing.T) {
 	stop(t, e)
 }
 
-// TestListensAgain: a connection that breaks before it listens is made anew.
+// TestListensAgain: a connection that breaks before LISTEN is replaced.
 func TestListensAgain(t *testing.T) {
 	database := storetest.Postgres(t)
 	db := storetest.Raw(t, database)

@@ -14,8 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TestPostgresTrouble: what is wrong with the server or the address is said in words that tell what to do, and never
-// with the password.
+// TestPostgresTrouble: errors of the server or the address include advice, and never the password.
 func TestPostgresTrouble(t *testing.T) {
 	ctx := context.Background()
 	server := storetest.Shared(t)
@@ -46,7 +45,7 @@ func TestPostgresTrouble(t *testing.T) {
 		return u.String()
 	}
 	as := func(user *url.Userinfo) func(*url.URL) { return func(u *url.URL) { u.User = user } }
-	const secret, example = "hunter2-and-more", "postgres://user@host:5432/database" // which is not masked as a password
+	const secret, example = "hunter2-and-more", "postgres://user@host:5432/database" // not masked as a password
 	for name, c := range map[string]struct{ url, want string }{
 		"no server":      {"postgres://sia:" + secret + "@127.0.0.1:1/sia", "check that PostgreSQL runs there"},
 		"no such host":   {"postgres://sia:" + secret + "@nowhere.invalid/sia", "check that PostgreSQL runs there"},
@@ -96,7 +95,7 @@ func TestPostgresTrouble(t *testing.T) {
 	})
 }
 
-// TestRights: CheckRights fails for a user who may not make the tables, or may not write to them.
+// TestRights: CheckRights fails for a user without the right to create the tables, or to write to them.
 func TestRights(t *testing.T) {
 	server := storetest.Shared(t)
 	made, empty := server.Database(t), server.Empty(t)
@@ -124,13 +123,13 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestTrialWithoutAConnection: a trial of a move that can't open the place where it would be made says so.
+// TestTrialWithoutAConnection: the trial of a move reports that it can't open its temporary database.
 func TestTrialWithoutAConnection(t *testing.T) {
 	server := storetest.Shared(t)
 	raw := storetest.Raw(t, server.Database(t))
 	_, err := raw.Exec(`CREATE ROLE narrow LOGIN CONNECTION LIMIT 3`)
 	must(t, err)
-	t.Cleanup(func() { // when its database is gone
+	t.Cleanup(func() { // after its database was dropped
 		if _, err := raw.Exec(`DROP ROLE narrow`); err != nil {
 			t.Error(err)
 		}
@@ -144,7 +143,7 @@ func TestTrialWithoutAConnection(t *testing.T) {
 	wantWords(t, err, "no connection left")
 }
 
-// TestMoveLooksFirst: a move and its trial refuse the same places, and leave nothing there.
+// TestMoveLooksFirst: a move and its trial reject the same targets, and leave nothing there.
 func TestMoveLooksFirst(t *testing.T) {
 	server := storetest.Shared(t)
 	taken := func(table string) string {
@@ -174,7 +173,7 @@ func TestMoveLooksFirst(t *testing.T) {
 	wantWords(t, err, "there is no SIA database at "+none)
 }
 
-// TestTrialAtAPooler: a pooler does not give a connection the schema that a trial is made in, so it is made at
+// TestTrialAtAPooler: a trial fails through a pooler, which does not pass the schema of the trial on, and works with
 // PostgreSQL itself.
 func TestTrialAtAPooler(t *testing.T) {
 	to := storetest.Shared(t).Empty(t)
@@ -186,10 +185,10 @@ func TestTrialAtAPooler(t *testing.T) {
 	}
 }
 
-// TestServersShareAClock: a store goes by the database's clock where the machine's differs, so that servers on several
+// TestServersShareAClock: a store uses the database's clock if the machine's differs, so that servers on several
 // machines agree on what is due.
 func TestServersShareAClock(t *testing.T) {
-	const ahead = 5 * time.Minute // the database's clock, for a role that finds another function by its name
+	const ahead = 5 * time.Minute // of the database's clock, for a role that finds another function under its name
 	plain := storetest.Postgres(t)
 	if _, err := storetest.Raw(t, plain).Exec(`CREATE SCHEMA ahead;
 		CREATE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
@@ -219,12 +218,11 @@ func wantWords(t *testing.T, err error, part string) {
 	}
 }
 
-// TestServerVanishes: PostgreSQL is killed again and again while a task runs, each time before or after an effect is
-// carried out, and comes back. The task ends as ever, each effect reports once, and no delivery that was accepted is
-// lost.
+// TestServerVanishes kills PostgreSQL repeatedly while a task runs, before and after each effect, and restarts it. The
+// task ends as usual, each effect reports once, and no acknowledged delivery is lost.
 func TestServerVanishes(t *testing.T) {
 	server := storetest.NewServer(t)
-	clock := &goingClock{} // what is lost while the server is away is found by its age
+	clock := &goingClock{} // jobs lost during an outage are found by their age
 	s := storetest.Open(t, store.Config{URL: server.Database(t), Now: clock.now})
 	id := sia.NewTaskID(7, 42)
 	apply(t, s, id, sia.Event{ID: "start", At: clock.now(), Fact: sia.Start{Installation: 3,
@@ -254,13 +252,13 @@ func TestServerVanishes(t *testing.T) {
 	if kills < 4 {
 		t.Errorf("the server was killed %d times", kills)
 	}
-	// A delivery that River fetched without hearing of it, when the server died, is worked on when it was left for long.
+	// A delivery that River was fetching when the server died is processed after a while.
 	clock.set(clock.now().Add(time.Hour))
 	beats := make(chan time.Time)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e, err := s.Start(ctx, store.Handlers{Effect: allWell,
-		Delivery: func(context.Context, store.Delivery) error { return nil }}, store.EngineConfig{Beats: beats})
+		Delivery: func(context.Context, store.Delivery) error { return nil }}, store.EngineConfig{Heartbeats: beats})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +279,8 @@ func TestServerVanishes(t *testing.T) {
 	}
 }
 
-// A title is found by its words whatever the language of the server, which has another idea of capital letters than
-// titles are compared by.
+// A title is found by its words in any language of the server, which may have other rules for upper case than the
+// comparison.
 func TestTitlesAreFoundInAnyLanguage(t *testing.T) {
 	server := storetest.Shared(t)
 	if _, err := server.Create(`sia_french LOCALE_PROVIDER icu ICU_LOCALE 'fr-FR' TEMPLATE template0`); err != nil {
@@ -306,7 +304,7 @@ func TestTitlesAreFoundInAnyLanguage(t *testing.T) {
 	}
 }
 
-// What is one of a list is looked up, however few rows a table has, and whether or not the server has counted them yet.
+// A condition with a list uses an index, for small tables and with or without statistics of the server.
 func TestListIsLookedUp(t *testing.T) {
 	ctx := context.Background()
 	url := storetest.Shared(t).Database(t)

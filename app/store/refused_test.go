@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// answering listens at an address and answers each connection. It returns its port.
+// answering listens on an address and answers each connection. It returns the port.
 func answering(t *testing.T, network, address string, answer func(net.Conn) error) (port string) {
 	t.Helper()
 	l, err := net.Listen(network, address)
@@ -33,15 +33,15 @@ func answering(t *testing.T, network, address string, answer func(net.Conn) erro
 			}
 			go func() {
 				defer client.Close()
-				_ = answer(client) // the client leaves when it likes
+				_ = answer(client) // the client may leave at any time
 			}()
 		}
 	}()
-	_, port, _ = net.SplitHostPort(l.Addr().String()) // a socket in a folder has none
+	_, port, _ = net.SplitHostPort(l.Addr().String()) // a Unix socket has none
 	return port
 }
 
-// refusal is what a server or a pooler answers to the start of a connection, or to what comes after it.
+// refusal is the response of a server or a pooler to a startup message, or to a later message.
 type refusal struct {
 	connected  bool
 	code, text string
@@ -71,11 +71,11 @@ func (r refusal) answer(client net.Conn) error {
 	return err
 }
 
-// waits is what is said where nobody needs to do anything.
+// waits is the advice when the user need not do anything.
 const waits = "goes on when it is back"
 
-// TestPoolerRefuses: what PgBouncer says in a refusal is passed on, with what to look at. It gives all of them the code
-// of a broken connection, 08P01. The texts are those of PgBouncer 1.18 and PostgreSQL 15.
+// TestPoolerRefuses: the message of PgBouncer is included, with advice. All have the code of a broken connection,
+// 08P01. The texts are those of PgBouncer 1.18 and PostgreSQL 15.
 func TestPoolerRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		refusal
@@ -110,7 +110,7 @@ func TestPoolerRefuses(t *testing.T) {
 	}
 }
 
-// TestServerIsNotTrusted: a certificate that is not trusted has another message than a server that is away.
+// TestServerIsNotTrusted: an untrusted certificate has another message than an unreachable server.
 func TestServerIsNotTrusted(t *testing.T) {
 	web := httptest.NewTLSServer(nil) // for its certificate, of 127.0.0.1
 	defer web.Close()
@@ -119,7 +119,7 @@ func TestServerIsNotTrusted(t *testing.T) {
 		Bytes: web.Certificate().Raw}), 0o600))
 	port := answering(t, "tcp", "127.0.0.1:0", func(client net.Conn) error {
 		b := pgproto3.NewBackend(client, client)
-		if _, err := b.ReceiveStartupMessage(); err != nil { // it asks for TLS
+		if _, err := b.ReceiveStartupMessage(); err != nil { // the client requests TLS
 			return err
 		}
 		if _, err := client.Write([]byte("S")); err != nil {

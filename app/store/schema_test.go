@@ -44,7 +44,7 @@ func TestSchemasAreAlike(t *testing.T) {
 	}
 }
 
-// schemaLines is what is said of tables, columns and indexes, with SQLite's words for types.
+// schemaLines describes tables, columns and indexes, with SQLite's names of types.
 func schemaLines(t *testing.T, db *sql.DB, queries ...string) (lines []string) {
 	t.Helper()
 	types := strings.NewReplacer("bigint", "integer", "bytea", "blob", "double precision", "real")

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// The plan of an installation on 3,000 repositories keeps GitHub's limits, whatever the
-// minute or hour is that one looks at, and ends.
+// The schedule of an installation with 3,000 repositories respects GitHub's limits in every minute and hour, and ends.
 func TestPlanOfManySetups(t *testing.T) {
-	const writes = 7 // of one repository
+	const writes = 7 // for one repository
 	for _, n := range []int{1, 8, 300, 3000} {
 		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		var due []time.Time

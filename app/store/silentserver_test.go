@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// silent is the address of a database that takes connections and says nothing.
+// silent returns the address of a database that accepts connections and sends nothing.
 func silent(t *testing.T) *pgx.ConnConfig {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -25,7 +25,7 @@ func silent(t *testing.T) *pgx.ConnConfig {
 	return c
 }
 
-// A transaction for which no connection was to be had is tried again.
+// A transaction is retried if no connection could be made.
 func TestServerSaysNothing(t *testing.T) {
 	c := silent(t)
 	c.ConnectTimeout = time.Millisecond

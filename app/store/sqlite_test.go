@@ -24,8 +24,7 @@ func opened(t *testing.T) *Store {
 	return openedAt(t, Config{URL: filepath.Join(t.TempDir(), "a folder", "100%?#.db")})
 }
 
-// openedAt opens a database that is not there yet. To migrate takes longer than most of what tests do with one, so a
-// migrated one is copied.
+// openedAt opens a new database. Migrating takes longer than most tests, so it copies a migrated one.
 func openedAt(t *testing.T, c Config) *Store {
 	t.Helper()
 	b, err := migrated()
@@ -47,7 +46,7 @@ func openedAt(t *testing.T, c Config) *Store {
 	return s
 }
 
-// migrated is the file of a migrated database.
+// migrated returns the file of a migrated database.
 var migrated = sync.OnceValues(func() (_ []byte, err error) {
 	dir, err := os.MkdirTemp("", "sia-migrated-")
 	if err != nil {
@@ -66,7 +65,7 @@ var migrated = sync.OnceValues(func() (_ []byte, err error) {
 	return os.ReadFile(file)
 })
 
-// What moves a task to another state is logged at level info, everything else below it.
+// Events that change a task's state are logged at level info, all others below it.
 func TestWhatMovesATaskIsLogged(t *testing.T) {
 	var log strings.Builder
 	s := openedAt(t, Config{URL: filepath.Join(t.TempDir(), "sia.db"), Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -110,7 +109,7 @@ func TestSQLitePath(t *testing.T) {
 			t.Errorf("%q gives %q %v", url, got, err)
 		}
 	}
-	// The other form of an address of PostgreSQL is no file. It may have a password.
+	// PostgreSQL's keyword/value form of an address is no file. It may have a password.
 	for _, words := range []string{"host=127.0.0.1 port=5432 password=hunter2", "user=sia password=hunter2"} {
 		if _, err := File(words); !sia.IsPermanent(err) || !strings.Contains(err.Error(), "postgres://user@host/database") ||
 			strings.Contains(err.Error(), "hunter2") {
@@ -119,10 +118,10 @@ func TestSQLitePath(t *testing.T) {
 	}
 }
 
-// TestDeliveryNobodyWaitsFor: where the sender leaves before a delivery is saved, the error names the database.
+// TestDeliveryNobodyWaitsFor: when the sender leaves before a delivery is saved, the error names the database.
 func TestDeliveryNobodyWaitsFor(t *testing.T) {
 	s := opened(t)
-	tx, err := s.w.BeginTx(t.Context(), nil) // nobody else writes meanwhile
+	tx, err := s.w.BeginTx(t.Context(), nil) // blocks all other writers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +187,7 @@ func TestSchemaVersions(t *testing.T) {
 	if err != nil || from != 0 || to == 0 {
 		t.Errorf("migrated from %d to %d, %v", from, to, err)
 	}
-	var once bool // cancel.go relies on that River never uses the id of a job again
+	var once bool // cancel.go requires that River never reuses the id of a job
 	if err := s.r.QueryRow(`SELECT sql LIKE '%AUTOINCREMENT%' FROM sqlite_master WHERE name = 'river_job'`).Scan(
 		&once); err != nil || !once {
 		t.Errorf("ids of jobs may be used again, %v", err)
@@ -224,7 +223,7 @@ func TestSchemaVersions(t *testing.T) {
 	wantMessage(t, err, "run sia memory reindex")
 }
 
-// Where no file can be, it is said where and why.
+// If a file can't be created, the error names it and the reason.
 func TestNoPlaceForADatabase(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -239,7 +238,7 @@ func TestNoPlaceForADatabase(t *testing.T) {
 	}
 }
 
-// Nothing is written to a database of something else, nor to an empty one by who only looks.
+// Nothing is written to a database of another application, nor to an empty one that is only read.
 func TestForeignDatabase(t *testing.T) {
 	ctx := context.Background()
 	for _, table := range []string{"people", "tasks", "goose_db_version (version_id); CREATE TABLE people"} {
@@ -278,8 +277,7 @@ func TestForeignDatabase(t *testing.T) {
 	}
 }
 
-// full makes the disk look full to the application's connection; more gives
-// room again.
+// full makes the disk seem full to the application's connection; more makes it free again.
 func full(t *testing.T, s *Store) (more func()) {
 	t.Helper()
 	pragma := func(q string) {
@@ -287,7 +285,7 @@ func full(t *testing.T, s *Store) (more func()) {
 			t.Error(err)
 		}
 	}
-	pragma(`PRAGMA max_page_count = 1`) // SQLite takes the present size for the least
+	pragma(`PRAGMA max_page_count = 1`) // SQLite raises this to the current size
 	return func() { pragma(`PRAGMA max_page_count = 1073741823`) }
 }
 
@@ -316,8 +314,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestDiskFullKeepsOutcomes: what a handler did is not lost, nor done again,
-// because the disk was full when it came back.
+// TestDiskFullKeepsOutcomes: the outcome of a handler is neither lost nor produced again when the disk is full as it
+// returns.
 func TestDiskFullKeepsOutcomes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -368,8 +366,7 @@ func TestDiskFullKeepsOutcomes(t *testing.T) {
 	}
 }
 
-// TestOneBadDelivery: a delivery that can't be saved spoils no other that
-// shares its transaction.
+// TestOneBadDelivery: a delivery that can't be saved affects no other in its transaction.
 func TestOneBadDelivery(t *testing.T) {
 	s := opened(t)
 	if _, err := s.w.Exec(`CREATE TRIGGER refuse BEFORE INSERT ON deliveries WHEN new.guid = 'bad'
@@ -403,8 +400,7 @@ func TestClosedStoreRefuses(t *testing.T) {
 	}
 }
 
-// TestLostJobsAreMadeAgain: an effect without a job is carried out all the same,
-// after the next start.
+// TestLostJobsAreMadeAgain: an effect without a job is carried out after the next start.
 func TestLostJobsAreMadeAgain(t *testing.T) {
 	ctx := context.Background()
 	s := opened(t)
@@ -419,7 +415,7 @@ func TestLostJobsAreMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time there is nothing to do
+	for range 2 { // the second time changes nothing
 		if _, err := s.requeueOrphans(ctx); err != nil {
 			t.Fatal(err)
 		}

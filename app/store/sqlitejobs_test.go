@@ -10,7 +10,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Jobs that are completed together are written as River writes one. Where one of them failed, River writes all.
+// Completing jobs in a batch has the same result as River's own code, which is used if one of them failed.
 func TestJobsCompletedTogether(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 89e6, time.FixedZone("", 3600))
 	for _, c := range []struct {
@@ -30,7 +30,7 @@ func TestJobsCompletedTogether(t *testing.T) {
 			}
 		}
 		p := &riverdriver.JobSetStateIfRunningManyParams{
-			ID:              []int64{1, 2, 3, 4, 5}, // there is no fifth
+			ID:              []int64{1, 2, 3, 4, 5}, // 5 does not exist
 			Attempt:         make([]*int, 5),
 			ErrData:         make([][]byte, 5),
 			FinalizedAt:     []*time.Time{&at, &at, &at, &at, &at},

@@ -12,8 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// attempting runs a task until its attempt's handler has started; do is what
-// the handler does then.
+// attempting runs a task until the handler of its attempt has started; do is the rest of the handler.
 func attempting(
 	t *testing.T, s *fixture, do func(ctx context.Context) (sia.Fact, error),
 ) (sia.TaskID, *script, *store.Engine) {
@@ -34,8 +33,7 @@ func attempting(
 	return id, w, e
 }
 
-// stopTask says /sia stop: Step has the running attempt cancelled, by an effect
-// of its own.
+// stopTask applies /sia stop: Step cancels the running attempt with an effect.
 func stopTask(t *testing.T, s *fixture, id sia.TaskID) {
 	t.Helper()
 	_, err := s.Apply(patient(t), id, sia.Event{ID: "stop-1", At: at(1), By: anna, Fact: sia.Stop{Reason: "enough"}})
@@ -110,7 +108,7 @@ func testCancelWaiting(t *testing.T, s *fixture) {
 	<-begun
 	key := waitFor(t, s, second, sia.DoAttempt)
 	must(t, s.CancelEffect(patient(t), key))
-	for ctx := patient(t); ; { // the first attempt keeps the engine from being idle
+	for ctx := patient(t); ; { // the first attempt keeps the engine busy
 		r, err := s.Effect(ctx, key)
 		must(t, err)
 		if r.State == store.EffectDone {
@@ -138,7 +136,7 @@ func testCancelPutOff(t *testing.T, s *fixture) {
 	wantStopped(t, s, id, w, key)
 }
 
-// testCancelThenFails has an effect fail in the moment in which it is cancelled, before its context ends.
+// testCancelThenFails makes an effect fail at the moment in which it is cancelled, before its context ends.
 func testCancelThenFails(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
@@ -150,7 +148,7 @@ func testCancelThenFails(t *testing.T, s *fixture) {
 	wantStopped(t, s, id, w, record(t, s, id, sia.DoReact).Key)
 }
 
-// wantStopped wants an effect to have been tried once, and to have reported that it was stopped.
+// wantStopped checks that an effect was tried once, and reported that it was stopped.
 func wantStopped(t *testing.T, s *fixture, id sia.TaskID, w *script, key string) {
 	t.Helper()
 	r, err := s.Effect(patient(t), key)
@@ -161,7 +159,7 @@ func wantStopped(t *testing.T, s *fixture, id sia.TaskID, w *script, key string)
 	outcome(t, s, id, key)
 }
 
-// waitFor returns the key of a task's effect once it is written down.
+// waitFor returns the key of a task's effect as soon as it is stored.
 func waitFor(t *testing.T, s *fixture, id sia.TaskID, kind sia.EffectKind) string {
 	t.Helper()
 	for ctx := patient(t); ; {

@@ -39,7 +39,7 @@ func testDecisions(t *testing.T, s *fixture) {
 	}
 
 	must(t, s.SettleDecision(ctx, first.ID, "resolved", 0.62))
-	must(t, s.LogDecision(ctx, first)) // takes no outcome back
+	must(t, s.LogDecision(ctx, first)) // keeps the outcome
 	first.Outcome, first.Credit = "resolved", 0.62
 	one, err := s.Decision(ctx, first.ID)
 	must(t, err)
@@ -100,8 +100,7 @@ func testOutcomes(t *testing.T, s *fixture) {
 	}
 }
 
-// testOutcomesAtOnce reads along while others write, as a replica does: what it
-// has gathered step by step is what there is in the end.
+// testOutcomesAtOnce reads while others write, like a replica: the outcomes read step by step are all outcomes.
 func testOutcomesAtOnce(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	const writers, each = 4, 10

@@ -188,7 +188,7 @@ func testDeliveryGivenUp(t *testing.T, s *fixture) {
 	}
 }
 
-// Deliveries that were saved together have one job. Each counts for itself.
+// Deliveries that were saved together have one job, and are processed independently.
 func testDeliveriesTogether(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, saveTogether(t, s, []string{"known"}, "known"))
@@ -262,7 +262,7 @@ func saveTogether(t *testing.T, s *fixture, want []string, guids ...string) erro
 	return err
 }
 
-// Of deliveries that were saved together, an engine that stops leaves those that it has not begun to the next one.
+// When an engine stops, deliveries of a job that it has not begun are left to the next engine.
 func testDeliveriesTogetherStopped(t *testing.T, s *fixture) {
 	must(t, saveTogether(t, s, []string{"a", "b", "c"}, "a", "b", "c"))
 	seen := make(chan string, 4)
@@ -296,8 +296,8 @@ func testDeliveriesTogetherStopped(t *testing.T, s *fixture) {
 	}
 }
 
-// After a crash, deliveries that were saved together go on in jobs of their own: the one that caused it is given up,
-// and takes no other with it.
+// After a crash, deliveries that were saved together continue in jobs of their own: the one that caused it is given up,
+// and affects no other.
 func testDeliveriesTogetherCrashed(t *testing.T, s *fixture) {
 	must(t, saveTogether(t, s, []string{"a", "b", "c"}, "a", "b", "c"))
 	raw := storetest.Raw(t, s.url)
@@ -323,7 +323,7 @@ func testDeliveriesTogetherCrashed(t *testing.T, s *fixture) {
 	}
 }
 
-// The job that an earlier version made for a delivery is worked on.
+// The job of an earlier version for a delivery is processed.
 func testDeliveryOfAnEarlierVersion(t *testing.T, s *fixture) {
 	save(t, s, delivery("old", nil))
 	raw := storetest.Raw(t, s.url)
@@ -357,8 +357,8 @@ func testDeliveriesPruned(t *testing.T, s *fixture) {
 	}
 }
 
-// A day's deliveries are deleted some at a time, so that whoever writes meanwhile waits for no day: what was deleted
-// stays so when the rest can't be.
+// Deliveries are deleted in batches, so that other writers are not blocked for long: when a batch fails, the earlier
+// ones remain deleted.
 func testManyDeliveriesPruned(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	raw := storetest.Raw(t, s.url)
@@ -366,7 +366,7 @@ func testManyDeliveriesPruned(t *testing.T, s *fixture) {
 		INSERT INTO deliveries (guid, event, action, installation_id, repo, body, received_at, state)
 		SELECT 'd' || i, 'push', '', 1, 'a/b', '', i + 1, 'done' FROM n`)
 	must(t, err)
-	// The last one can't be deleted, as when the disk is full by then.
+	// The last one can't be deleted, as with a full disk.
 	_, err = raw.ExecContext(ctx, `CREATE TABLE keeps (guid text REFERENCES deliveries (guid))`)
 	must(t, err)
 	_, err = raw.ExecContext(ctx, `INSERT INTO keeps VALUES ('d1199')`)

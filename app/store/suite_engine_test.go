@@ -36,11 +36,11 @@ func testLoopToPassed(t *testing.T, s *fixture) {
 			t.Errorf("%s gives %v %v", ref, ids, err)
 		}
 	}
-	spent, err := s.CreditsSpentByAll(patient(t), task.CreatedAt, time.Time{})
+	spent, err := s.TotalCreditsSpent(patient(t), task.CreatedAt, time.Time{})
 	if err != nil || spent != 3*sia.Credit {
 		t.Errorf("spent %s, %v; want 3", spent, err)
 	}
-	later, err := s.CreditsSpentByAll(patient(t), s.clock.now().Add(time.Hour), time.Time{})
+	later, err := s.TotalCreditsSpent(patient(t), s.clock.now().Add(time.Hour), time.Time{})
 	if err != nil || later != 0 {
 		t.Errorf("spent %s in the future, %v", later, err)
 	}
@@ -115,7 +115,7 @@ func testEffectPanics(t *testing.T, s *fixture) {
 	}
 }
 
-// outcome is the fact that an effect was closed with.
+// outcome returns the fact with which an effect was closed.
 func outcome(t *testing.T, s *fixture, id sia.TaskID, key string) sia.Fact {
 	t.Helper()
 	events, err := s.Events(patient(t), id)
@@ -189,7 +189,7 @@ func testEffectTimesOut(t *testing.T, s *fixture) {
 	}
 }
 
-// timeOf carries out the effects of a task that passes, and returns the time that the handler of a kind has.
+// timeOf carries out the effects of a task that passes, and returns the timeout of the handler for a kind.
 func timeOf(t *testing.T, s *fixture, kind sia.EffectKind, c store.EngineConfig) (within time.Duration) {
 	t.Helper()
 	id := begin(t, s, 42)
@@ -203,7 +203,7 @@ func timeOf(t *testing.T, s *fixture, kind sia.EffectKind, c store.EngineConfig)
 	return within
 }
 
-// The whole repository may have to be fetched before an attempt begins, which takes longer than what is quick may take.
+// Effects that may fetch the whole repository have a longer timeout than others.
 func testBeginHasTimeToFetch(t *testing.T, s *fixture) {
 	c := quick()
 	c.EffectTimeout = time.Minute
@@ -212,7 +212,7 @@ func testBeginHasTimeToFetch(t *testing.T, s *fixture) {
 	}
 }
 
-// The final review asks a model within limits of its own, after which the pull request does without.
+// The final review has the timeout of effects that ask a model, and the pull request continues without it.
 func testQuestionHasTime(t *testing.T, s *fixture) {
 	c := quick()
 	c.EffectTimeout = time.Minute
@@ -221,7 +221,7 @@ func testQuestionHasTime(t *testing.T, s *fixture) {
 	}
 }
 
-// What an attempt may wait for whoever makes it is not taken from its own time.
+// The time that an attempt may wait for a runner is added to its own.
 func testAttemptWaits(t *testing.T, s *fixture) {
 	c := quick()
 	c.AttemptWait = 24 * time.Hour
@@ -236,7 +236,7 @@ func testRetryAfter(t *testing.T, s *fixture) {
 	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
 		return nil, &sia.Error{Op: "react", Message: "GitHub asks to wait", RetryAfter: time.Hour}
 	}
-	// Everything else waits as well, so that what is due next is the retry.
+	// Postpone everything else, so that the retry is due next.
 	w.on[sia.DoBegin], w.on[sia.DoSync] = w.on[sia.DoReact], w.on[sia.DoReact]
 	before := s.clock.now()
 	e := run(t, s, w)
@@ -258,8 +258,8 @@ func testRetryAfter(t *testing.T, s *fixture) {
 	}
 }
 
-// testCrash lets the process "die" once at each boundary of each effect, and
-// wants the same end as without: effects repeated, outcomes applied once.
+// testCrash crashes the process once at each boundary of each effect, and wants the same end as without crashes:
+// effects repeated, outcomes applied once.
 func testCrash(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
@@ -288,22 +288,21 @@ func testCrash(t *testing.T, s *fixture) {
 			t.Errorf("effect %s is %s", f.Key, f.State)
 			continue
 		}
-		// A sync that is due later is superseded by one that comes first. It is carried out all the same, and the task no
-		// longer waits for it.
+		// A sync that is due later is superseded by an earlier one. It is still carried out, but the task no longer waits
+		// for it.
 		superseded := f.Kind == sia.DoSync && slices.ContainsFunc(effects[i+1:], func(later store.EffectRecord) bool {
 			return later.Kind == sia.DoSync && later.At.Before(f.At)
 		})
 		if !superseded {
 			outcome(t, s, id, f.Key)
 		}
-		if w.count(f.Key) != 2 { // died before: not called; died after: called in vain; then called for good
+		if w.count(f.Key) != 2 { // crash before: not called; crash after: called without an outcome; then called again
 			t.Errorf("effect %s was carried out %d times, want 2", f.Key, w.count(f.Key))
 		}
 	}
 }
 
-// testCrashAgain wants an effect that always takes the process with it to be
-// given up, not tried for ever.
+// testCrashAgain checks that an effect that always crashes the process is given up.
 func testCrashAgain(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)
@@ -395,8 +394,8 @@ func testOneEngine(t *testing.T, s *fixture) {
 	}
 }
 
-// Engines of two processes share the work: each effect is carried out once, each delivery is worked on once, and
-// periodic work runs once for each time.
+// Engines of two processes share the work: each effect is carried out once, each delivery is processed once, and
+// periodic jobs run once for each scheduled time.
 func testEngines(t *testing.T, s *fixture) {
 	const tasks = 6
 	ctx := patient(t)
@@ -461,10 +460,10 @@ func testEngines(t *testing.T, s *fixture) {
 	}
 }
 
-// What a newer version of SIA wrote waits for it, where several processes work.
+// On shared databases, jobs of a newer version wait for that version.
 func testUnknownJobs(t *testing.T, s *fixture) {
 	if s.Files() != nil {
-		return // one process works, and refuses a newer schema
+		return // a single process refuses a newer schema
 	}
 	raw := storetest.Raw(t, s.url)
 	_, err := raw.ExecContext(patient(t), `INSERT INTO river_job (kind, queue, state, args, max_attempts)

@@ -25,7 +25,7 @@ func testExperiments(t *testing.T, s *fixture) {
 	x.Phase, x.Why, x.Pull, x.PullURL, x.Head, x.Comment = store.ExperimentRunning, "approved", 7, "url", "c0ffee", 9
 	x.ApprovedBy, x.StartedAt, x.PromotedAt, x.WatchedAt = "bob", moment(2), moment(3), moment(4)
 	must(t, s.SaveExperiment(ctx, x, "it runs"))
-	must(t, s.SaveExperiment(ctx, x, "")) // nothing to note
+	must(t, s.SaveExperiment(ctx, x, "")) // no event
 	other := x
 	other.ID, other.Phase, other.EndedAt, other.Installation = "recover-2-def", store.ExperimentStopped, moment(5), 4
 	must(t, s.SaveExperiment(ctx, other, "it ended"))
@@ -58,7 +58,7 @@ func testExperiments(t *testing.T, s *fixture) {
 		}
 	}
 	again := first
-	again.Candidate = false // the lot is not drawn twice
+	again.Candidate = false // the first assignment is kept
 	if stands, err := s.Enrol(ctx, x.ID, again); err != nil || !stands.Candidate {
 		t.Errorf("drawn again: %+v %v", stands, err)
 	}
@@ -99,7 +99,7 @@ func testHolds(t *testing.T, s *fixture) {
 	}
 }
 
-// The result of a version's tasks counts each once, in its installation or repository, since a time.
+// The record of a version counts each task once, in its installation or repository, since a time.
 func testPolicyRecord(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "octo"}))

@@ -16,8 +16,8 @@ func testFlips(t *testing.T, s *fixture) {
 	}
 	must(t, s.SaveFlips(ctx, demo.ID, "a", store.Flip{Check: "test"}, store.Flip{Check: "lint"}))
 	must(t, s.SaveFlips(ctx, demo.ID, "b", store.Flip{Check: "test", Flipped: true}))
-	must(t, s.SaveFlips(ctx, demo.ID, "b", store.Flip{Check: "test"}))                // once flipped, flipped for good
-	must(t, s.SaveFlips(ctx, demo.ID, "a", store.Flip{Check: "lint", Flipped: true})) // it went red later
+	must(t, s.SaveFlips(ctx, demo.ID, "b", store.Flip{Check: "test"}))                // a flip is permanent
+	must(t, s.SaveFlips(ctx, demo.ID, "a", store.Flip{Check: "lint", Flipped: true})) // failed later
 	must(t, s.SaveFlips(ctx, 8, "a", store.Flip{Check: "test", Flipped: true}))
 	must(t, s.SaveFlips(ctx, demo.ID, "c"))
 	own, all, err := s.FlipCounts(ctx, demo.ID)

@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Whatever two servers ask for, and whenever, no minute has more than 80 writes of an installation and no hour more
-// than 500. What is refused may be had at the time that is named.
+// For any requests of two servers at any times, no minute has more than 80 writes of an installation and no hour more
+// than 500. A rejected write is allowed at the returned time.
 func testWriteLimits(t *testing.T, s *fixture) {
 	var now atomic.Int64
 	now.Store(at(0).UnixMicro())
@@ -87,8 +87,8 @@ func testWriteLimits(t *testing.T, s *fixture) {
 	}
 }
 
-// Effects that GitHub's write limit holds wait without a worker and without being tried in vain, and go on when they
-// may.
+// Effects that GitHub's write limit postpones wait without a worker and without failed tries, and continue when the
+// limit allows it.
 func testWriteLimitHolds(t *testing.T, s *fixture) {
 	const tasks, each, before = 15, 2, 60
 	for range before {

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A halt stops the running attempt and pauses what has not ended, in its scope only. A
-// second store stands for the command that is run beside a server.
+// A halt stops the running attempt and pauses the tasks that have not ended, only in its scope. The second store
+// simulates a command that runs next to a server.
 func testHalt(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id, _, e := attempting(t, s, func(ctx context.Context) (sia.Fact, error) {
@@ -34,7 +34,7 @@ func testHalt(t *testing.T, s *fixture) {
 		t.Errorf("%s, %+v, attempt %q", task.State, task.Pause, task.Attempts[0].Outcome)
 	}
 
-	// A second halt over the first; lifted in the same order, the other one stays.
+	// A second halt overlaps the first; after the first is lifted, the second remains.
 	n, err = s.Halt(ctx, store.Halt{Scope: sia.RepositoryHalt(demo.ID), By: "anna", Reason: "said so", At: at(3)})
 	if must(t, err); n != 1 {
 		t.Errorf("the second halt concerns %d tasks, want 1", n)
@@ -62,7 +62,7 @@ func testHalt(t *testing.T, s *fixture) {
 	}
 }
 
-// What a person paused by itself stays paused when everything goes on.
+// A task that a user paused remains paused when a halt is lifted.
 func testHaltOfPaused(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := begin(t, s, 7)

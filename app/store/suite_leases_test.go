@@ -14,32 +14,32 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// frozenEngine is an engine that never renews a lease, nor takes one over: a process that is held up while a handler
-// runs.
+// frozenEngine returns an engine that never renews or takes over a lease, like a process that is suspended while a
+// handler runs.
 func frozenEngine(length time.Duration) store.EngineConfig {
 	c := quick()
-	c.Shared, c.Lease, c.Beats = true, length, make(chan time.Time)
+	c.Shared, c.Lease, c.Heartbeats = true, length, make(chan time.Time)
 	return c
 }
 
-// otherEngine is an engine beside another one. It looks for leases that ran out whenever a test sends a beat.
+// otherEngine starts another engine. It takes over expired leases whenever a test sends a heartbeat.
 func otherEngine() (c store.EngineConfig, beats chan time.Time) {
 	beats = make(chan time.Time)
 	c = quick()
-	c.Shared, c.Beats = true, beats
+	c.Shared, c.Heartbeats = true, beats
 	return c, beats
 }
 
-// zombie is a handler that is held up: it notices neither its lease's end nor anything else until it is woken.
+// zombie is a handler that is suspended: it does not notice the end of its lease, or anything else, until it is woken.
 type zombie struct {
 	began, wake chan bool
 	asleep      atomic.Bool
-	ctx         context.Context // of the one call that slept
+	ctx         context.Context // of the call that slept
 }
 
 func newZombie() *zombie { return &zombie{began: make(chan bool), wake: make(chan bool)} }
 
-// sleep holds the first who calls it up, and nobody else.
+// sleep blocks its first caller only.
 func (z *zombie) sleep(ctx context.Context) (slept bool) {
 	if !z.asleep.CompareAndSwap(false, true) {
 		return false
@@ -50,7 +50,7 @@ func (z *zombie) sleep(ctx context.Context) (slept bool) {
 	return true
 }
 
-// takenOver beats until another worker has begun.
+// takenOver sends heartbeats until another worker has begun.
 func takenOver(t *testing.T, beats chan time.Time, begun chan bool) {
 	t.Helper()
 	for ctx := patient(t); ; {
@@ -64,8 +64,8 @@ func takenOver(t *testing.T, beats chan time.Time, begun chan bool) {
 	}
 }
 
-// testZombie has a worker sleep past its lease until another one carries its effect out. When it wakes, while the other
-// is at it, it may write nothing, and what it reports, an outcome or a failure, does not count.
+// testZombie suspends a worker beyond its lease until another one carries its effect out. When it wakes, while the
+// other is still running, it can't write, and its outcome or failure is dropped.
 func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	z := newZombie()
 	begun, end := make(chan bool), make(chan bool)
@@ -87,7 +87,7 @@ func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	id := begin(t, s, 42)
 	first := engine(t, s, w.handlers(), frozenEngine(50*time.Millisecond))
 	<-z.began
-	before := record(t, s, id, sia.DoPush) // on a busy machine a lease may have run out before the handler was called
+	before := record(t, s, id, sia.DoPush) // on a busy machine a lease may have expired before the handler was called
 	c, beats := otherEngine()
 	second := engine(t, s, w.handlers(), c)
 	key := record(t, s, id, sia.DoPush).Key
@@ -129,7 +129,7 @@ func testZombieFailsForGood(t *testing.T, s *fixture) {
 	})
 }
 
-// testOutcomeOfLostLease: what a worker found counts when its lease ran out and nobody began anew.
+// testOutcomeOfLostLease: the outcome of a worker with an expired lease is applied if no other worker has begun.
 func testOutcomeOfLostLease(t *testing.T, s *fixture) {
 	w := newScript(t, s)
 	w.on[sia.DoPush] = func(ctx context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
@@ -143,8 +143,8 @@ func testOutcomeOfLostLease(t *testing.T, s *fixture) {
 	}
 }
 
-// testUnheardDelivery: a job that the database gave to an engine, which never heard of it because the connection broke,
-// is given out again, though the engine lives.
+// testUnheardDelivery: a job that the database assigned to an engine, which never received it because the connection
+// broke, is assigned again, although the engine is alive.
 func testUnheardDelivery(t *testing.T, s *fixture) {
 	raw := storetest.Raw(t, s.url)
 	exec := func(statement string) {
@@ -182,8 +182,8 @@ func testUnheardDelivery(t *testing.T, s *fixture) {
 	finish()
 }
 
-// testLeftDelivery: a delivery stays with an engine that is heard of, however long it takes. When that is held up, it
-// is given out again.
+// testLeftDelivery: a delivery remains with an engine that sends heartbeats, however long it takes. When the engine is
+// suspended, the delivery is assigned again.
 func testLeftDelivery(t *testing.T, s *fixture) {
 	began, begun, end := make(chan bool), make(chan bool), make(chan bool)
 	handlers := func(work func(context.Context, store.Delivery) error) store.Handlers {
@@ -194,7 +194,7 @@ func testLeftDelivery(t *testing.T, s *fixture) {
 	c, beats := otherEngine()
 	var given atomic.Bool
 	engine(t, s, handlers(func(context.Context, store.Delivery) error {
-		if !given.CompareAndSwap(false, true) { // this engine looks for jobs too
+		if !given.CompareAndSwap(false, true) { // this engine also fetches jobs
 			begun <- true
 			return nil
 		}
@@ -214,7 +214,7 @@ func testLeftDelivery(t *testing.T, s *fixture) {
 	finish := sync.OnceFunc(func() { close(end) })
 	t.Cleanup(finish)
 	s.clock.reach(s.clock.now().Add(2 * time.Minute))
-	for _, all := range []chan time.Time{beats, beats, others, others} { // the second is taken when the first has ended
+	for _, all := range []chan time.Time{beats, beats, others, others} { // the second ends the first
 		select {
 		case all <- time.Now():
 		case <-begun:

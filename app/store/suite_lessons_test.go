@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// taught is a lesson of demo's in a person's words.
+// taught returns a lesson of demo that a user taught.
 func taught(source, text string) lesson.Lesson {
 	now := at(0).Truncate(time.Microsecond)
 	return lesson.NewTaught(demo.ID, source, text, anna, sia.Task{ID: "7-1", Issue: 1}, now)
@@ -91,19 +91,19 @@ func testLessonsFound(t *testing.T, s *fixture) {
 	if got := search(t, s, demo.ID, ""); got != nil {
 		t.Errorf("no words find %v", got)
 	}
-	// What is no longer told is no longer found, except by looking for the like.
+	// A retired lesson is found only by searches that include retired ones.
 	sms.State = lesson.Archived
 	mail.State, mail.Into = lesson.Merged, tax.ID
 	must(t, s.PutLessons(ctx, demo.ID, sms, mail))
 	if got := search(t, s, demo.ID, "send mail"); got != nil {
 		t.Errorf("archived and merged lessons are found: %v", got)
 	}
-	like, err := s.LessonsLike(ctx, demo.ID, lesson.Words("send mail", 80), 10)
+	like, err := s.SearchAllLessons(ctx, demo.ID, lesson.Words("send mail", 80), 10)
 	must(t, err)
 	if diff := cmp.Diff([]lesson.ID{sms.ID}, ids(like)); diff != "" {
 		t.Error(diff)
 	}
-	// A lesson is found by what it says now.
+	// A lesson is found by its current text.
 	tax.Text = "Send invoices on Mondays."
 	tax.Words = nil
 	must(t, s.PutLessons(ctx, demo.ID, tax))
@@ -162,7 +162,7 @@ func testEvidenceOnce(t *testing.T, s *fixture) {
 	if diff := cmp.Diff([]lesson.Evidence{good, held}, all); diff != "" {
 		t.Error(diff)
 	}
-	// Enough against it archives it at once.
+	// Enough evidence against it archives it immediately.
 	for i := range 6 {
 		must(t, s.CountLessons(ctx, demo.ID,
 			lesson.Evidence{Key: fmt.Sprint("against/", i), Lesson: l.ID, Bad: 2, At: l.CountedAt}))
@@ -175,7 +175,7 @@ func testEvidenceOnce(t *testing.T, s *fixture) {
 	}
 }
 
-// Evidence under one key can stand in another's place: what that counted is taken back.
+// Evidence replaces earlier evidence with the same key, and its counts.
 func testEvidenceReplaced(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	l := taught("a", "Use the fake clock.")
@@ -200,7 +200,8 @@ func testEvidenceReplaced(t *testing.T, s *fixture) {
 		t.Error(diff)
 	}
 
-	// About what was forgotten nothing counts, and about what was merged it counts for what stands for it.
+	// Evidence about a forgotten lesson is ignored, and evidence about a merged one counts for the lesson it was merged
+	// into.
 	b := taught("b", "Use a clock that is fake.")
 	must(t, s.PutLessons(ctx, demo.ID, b))
 	l.State, l.Into = lesson.Merged, b.ID
@@ -278,8 +279,8 @@ func testLearnedSince(t *testing.T, s *fixture) {
 	}
 }
 
-// testWordsChangePlaces: words in another order, and words that change from one
-// lesson to another, leave it as it was how many lessons have each.
+// testWordsChangePlaces: reordering words, and moving words from one lesson to another, does not change the number of
+// lessons that have each.
 func testWordsChangePlaces(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	a, b := taught("a", "Fake clock."), taught("b", "Real mail.")
@@ -296,8 +297,7 @@ func testWordsChangePlaces(t *testing.T, s *fixture) {
 	}
 }
 
-// testSearchesStayTrue: whatever is written in whatever order, a search for a
-// word finds exactly the live lessons that have it.
+// testSearchesStayTrue: after any sequence of writes, a search for a word finds exactly the live lessons that have it.
 func testSearchesStayTrue(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	vocabulary := []string{"clock", "mail", "tax", "schema", "3d", "größe", "x1", "ключ"}

@@ -28,13 +28,13 @@ func owners(t *testing.T, s *fixture) {
 	}
 }
 
-// approved is a lesson of demo's as a person approved it.
+// approved returns a lesson of demo that a user approved.
 func approved(source, text string) lesson.Lesson {
 	l := taught(source, text)
 	return lesson.Agreement{}.Shared(l)
 }
 
-// take has a repository take what is shared with it.
+// take copies the shared lessons into a repository.
 func take(t *testing.T, s *fixture, repo int64) []lesson.Lesson {
 	t.Helper()
 	got, err := s.TakeSharedLessons(patient(t), repo, at(10))
@@ -62,7 +62,7 @@ func testLessonsShared(t *testing.T, s *fixture) {
 	if diff := cmp.Diff([]store.SharedLesson{first, second}, all); diff != "" {
 		t.Error(diff)
 	}
-	// Each repository takes each once, but for what it is a copy of.
+	// Each repository gets each lesson once, unless it has the original.
 	var want []lesson.Lesson
 	for _, l := range []lesson.Lesson{clock, mail} {
 		c := l.CopyTo(8, at(10))
@@ -85,7 +85,7 @@ func testLessonsShared(t *testing.T, s *fixture) {
 	if diff := cmp.Diff([]lesson.ID{clock.ID}, search(t, s, 8, "clock")); diff != "" {
 		t.Error(diff)
 	}
-	// Forgetting one holds, and none counts as learned that day.
+	// A forgotten copy remains forgotten, and copies don't count as learned that day.
 	forgotten := want[0]
 	forgotten.State = lesson.Forgotten
 	must(t, s.PutLessons(ctx, 8, forgotten))
@@ -160,7 +160,7 @@ func testSharingTakenBack(t *testing.T, s *fixture) {
 	if _, err := s.UnshareLesson(ctx, 3, l.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("taking it back twice gives %v", err)
 	}
-	// Shared again, it comes back where it was never tried.
+	// Shared again, it is copied to repositories where it was never tried.
 	must(t, s.ShareLesson(ctx, shared))
 	for _, repo := range []int64{8, 9, 10} {
 		take(t, s, repo)
@@ -172,13 +172,13 @@ func testSharingTakenBack(t *testing.T, s *fixture) {
 	}
 }
 
-// taughtIn is a lesson of another repository in a person's words.
+// taughtIn returns a lesson of another repository that a user taught.
 func taughtIn(repo int64, text string) lesson.Lesson {
 	return lesson.NewTaught(repo, text, text, anna, sia.Task{}, at(3))
 }
 
-// testSharingApart: nothing is shared with another owner, and nothing outlives the
-// installation that it was approved for.
+// testSharingApart: nothing is shared with another owner, and nothing remains after the installation that it was
+// approved for.
 func testSharingApart(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	owners(t, s)

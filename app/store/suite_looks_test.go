@@ -15,8 +15,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// All tasks are listed of which something may change on GitHub, and no other: neither one that was stopped nor one of
-// which the pull request is merged or closed. Every task that changed is listed as well, once.
+// Looks lists all tasks that may change on GitHub, and no others: neither stopped ones nor those with a merged or
+// closed pull request. Changed lists every task that changed, once.
 func testLooks(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	begin(t, s, 1)
@@ -60,7 +60,7 @@ func testLooks(t *testing.T, s *fixture) {
 	}
 }
 
-// What is asked of tables that grow is answered from an index.
+// Queries of tables that grow use an index.
 func testPlans(t *testing.T, s *fixture) {
 	inRepo, repoArgs := store.TasksQuery(store.Filter{Repo: 7, Open: true, Limit: 200})
 	inState, stateArgs := store.TasksQuery(store.Filter{State: sia.Escalated})
@@ -89,8 +89,8 @@ func testPlans(t *testing.T, s *fixture) {
 	}
 }
 
-// plan is how the database answers a query. The planner of PostgreSQL reads a table that is nearly empty as a whole
-// unless it is told not to.
+// plan returns the plan of a query. It disables sequential scans on PostgreSQL, which would use them for nearly empty
+// tables.
 func (s *fixture) plan(t *testing.T, db *sql.DB, query string, args []any) string {
 	t.Helper()
 	for _, a := range args {

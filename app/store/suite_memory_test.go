@@ -29,8 +29,7 @@ func testMemoryHeads(t *testing.T, s *fixture) {
 	look(demo.ID+1, store.MemoryHead{})
 }
 
-// What is restored is as it was, once: counts are not counted again, and what is
-// known outranks what is restored.
+// Restored lessons have their old counts, which are not counted again, and existing lessons are not replaced.
 func testLessonsRestored(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	a, b := taught("a", "Run make generate after a change of the schema."),
@@ -57,7 +56,7 @@ func testLessonsRestored(t *testing.T, s *fixture) {
 	}
 }
 
-// A restored task replays like any other, and what it cost is booked at its time.
+// A restored task replays like any other, and its cost is recorded at its time.
 func testTaskRestored(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := sia.NewTaskID(demo.ID, 5)
@@ -79,7 +78,7 @@ func testTaskRestored(t *testing.T, s *fixture) {
 		t.Errorf("found by its commit: %v, %v", found, err)
 	}
 	for minute, want := range map[int]sia.Credits{0: 900, 2: 0} {
-		if got, err := s.CreditsSpentByAll(ctx, at(minute), time.Time{}); err != nil || got != want {
+		if got, err := s.TotalCreditsSpent(ctx, at(minute), time.Time{}); err != nil || got != want {
 			t.Errorf("spent since minute %d: %v, %v; want %v", minute, got, err, want)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// An installation that moves to the other kind of database is the same there, and goes on with what it was at. A trial
-// changes nothing, and neither a database in use is moved to nor one that a server works on is moved from.
+// After a move to the other kind of database, an installation has the same data and continues its work. A trial changes
+// nothing. Move rejects a target that is in use, and a source on which a server works.
 func testMove(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	person := knowZelda(t, s)
@@ -45,7 +45,7 @@ func testMove(t *testing.T, s *fixture) {
 	before := s.dump(t)
 
 	running := killedTrial(t, to.URL)
-	if running != nil { // of SQLite one has the file's lock
+	if running != nil { // on SQLite it holds the lock file
 		if _, err := store.Move(ctx, from, to, true); !sia.IsPermanent(err) {
 			t.Errorf("tried beside a trial: %v", err)
 		}
@@ -91,7 +91,7 @@ func testMove(t *testing.T, s *fixture) {
 	}
 }
 
-// elsewhere is the URL of an empty database of the other kind, without a schema.
+// elsewhere returns the URL of an empty database of the other kind, without a schema.
 func (s *fixture) elsewhere(t *testing.T) string {
 	t.Helper()
 	if s.Files() == nil {
@@ -100,7 +100,7 @@ func (s *fixture) elsewhere(t *testing.T) string {
 	return storetest.Shared(t).Empty(t)
 }
 
-// killedTrial leaves what a trial leaves that is killed. It returns the transaction that the trial holds while it runs.
+// killedTrial creates the remains of a killed trial. It returns the transaction that a running trial holds.
 func killedTrial(t *testing.T, url string) (running *sql.Tx) {
 	t.Helper()
 	file, err := store.File(url)
@@ -121,7 +121,7 @@ func killedTrial(t *testing.T, url string) (running *sql.Tx) {
 	return running
 }
 
-// beyondEmpty is what a database holds that nobody moved to yet; empty: nothing but its version.
+// beyondEmpty lists the contents of a database other than its version; empty: an unused database.
 func beyondEmpty(t *testing.T, url string) string {
 	t.Helper()
 	file, err := store.File(url)
@@ -131,7 +131,7 @@ func beyondEmpty(t *testing.T, url string) string {
 		must(t, err)
 		var names []string
 		for _, entry := range left {
-			if name := entry.Name(); name != "sia.db" && name != "sia.db.lock" { // -wal and -shm go when it is closed
+			if name := entry.Name(); name != "sia.db" && name != "sia.db.lock" { // -wal and -shm are removed when it is closed
 				names = append(names, name)
 			}
 		}
@@ -143,7 +143,7 @@ func beyondEmpty(t *testing.T, url string) string {
 		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sia_%'`), " ")
 }
 
-// dump is everything about tasks that the store tells, as JSON.
+// dump returns all data about tasks, as JSON.
 func (s *fixture) dump(t *testing.T) (lines []string) {
 	t.Helper()
 	add := func(v any, err error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What people were told on one channel they were not told on another, and the first note stands.
+// Notices are recorded per channel, and the first record is kept.
 func testNotices(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.SaveNotices(ctx, "webhook", at(0), false, "a"))
@@ -36,7 +36,7 @@ func testNotices(t *testing.T, s *fixture) {
 			t.Errorf("%s since %s: %d, %v", c.channel, c.since, single, grouped)
 		}
 	}
-	must(t, s.SaveNotices(ctx, "webhook", at(0).AddDate(1, 0, 1), false, "z")) // what is old is forgotten
+	must(t, s.SaveNotices(ctx, "webhook", at(0).AddDate(1, 0, 1), false, "z")) // prunes old records
 	got, err := s.Noticed(ctx, "webhook", []string{"a", "z"})
 	must(t, err)
 	if d := cmp.Diff(map[string]bool{"z": true}, got); d != "" {

@@ -14,10 +14,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// other is a repository that those who see demo alone don't see.
+// other is a repository that is not visible to viewers of demo only.
 var other = sia.Repo{ID: 8, Owner: "octo", Name: "other"}
 
-// started starts a task of a repository, minutes after the first.
+// started starts a task of a repository, some minutes after the first.
 func started(t *testing.T, s *fixture, repo sia.Repo, issue, minutes int, title string) sia.TaskID {
 	t.Helper()
 	id := sia.NewTaskID(repo.ID, issue)
@@ -36,7 +36,7 @@ func stopped(t *testing.T, s *fixture, id sia.TaskID, when time.Time) {
 	}
 }
 
-// issues are the issues of tasks, in their order.
+// issues returns the issues of tasks, in their order.
 func issues(tasks []sia.Task) string {
 	var b strings.Builder
 	for _, task := range tasks {
@@ -45,8 +45,8 @@ func issues(tasks []sia.Task) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Tasks are found by what a person looks for, the one that changed last first, and none that isn't in
-// sight; pages of them neither miss one nor show one twice.
+// Tasks are found by the search criteria, the last changed first, and only visible ones; pages neither miss a task nor
+// repeat one.
 func testFound(t *testing.T, s *fixture) {
 	for i, title := range []string{"Send a Mail", "Print it", "mail_er", "100% sure"} {
 		started(t, s, demo, i+1, i, title)
@@ -120,7 +120,7 @@ func testFound(t *testing.T, s *fixture) {
 	}
 }
 
-// A week counts what ended in it, as it ended, and what was spent in it.
+// A week counts the tasks that ended in it, with their final states, and the credits spent in it.
 func testWeeks(t *testing.T, s *fixture) {
 	w := newScript(t, s)
 	w.on[sia.DoBegin] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
@@ -134,7 +134,7 @@ func testWeeks(t *testing.T, s *fixture) {
 	passed := begin(t, s, 42)
 	settle(t, s, e, passed, sia.Passed)
 	must(t, e.Idle(patient(t)))
-	stop(t, e) // it would begin with the tasks that follow
+	stop(t, e) // continues with the following tasks
 	until := s.clock.now().Add(time.Hour)
 	a, b, c := started(t, s, demo, 1, 1, "a"), started(t, s, demo, 2, 1, "b"), started(t, s, other, 3, 1, "c")
 	stopped(t, s, a, until.AddDate(0, 0, -8))
@@ -158,7 +158,7 @@ func testWeeks(t *testing.T, s *fixture) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	// Forecasts go by those that ended after an attempt, and were not rebuilt.
+	// Forecasts use the tasks that ended after an attempt, and were not rebuilt.
 	ended, err := s.EndedTasks(patient(t), 3, 10)
 	if err != nil || len(ended) != 1 || ended[0].Repo != demo.ID || ended[0].Cost != 3*sia.Credit || !ended[0].Passed ||
 		ended[0].Title == "" || ended[0].Took < 0 {
@@ -189,7 +189,7 @@ func testWeeks(t *testing.T, s *fixture) {
 	}
 }
 
-// The pulse beats when something changes that is in sight, and only then.
+// The pulse changes exactly when something visible changes.
 func testPulse(t *testing.T, s *fixture) {
 	pulse := func(v store.Visibility, id sia.TaskID) string {
 		t.Helper()
@@ -223,7 +223,7 @@ func testPulse(t *testing.T, s *fixture) {
 	}
 }
 
-// Tallies count what is in sight, of one repository or of all.
+// Tallies count the visible outcomes, of one repository or of all.
 func testTallies(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	record := func(repo sia.Repo, issue int, technique sia.TechniqueID, resolved bool, day int) {

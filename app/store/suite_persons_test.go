@@ -20,7 +20,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// zelda is known to every table that can name a person. Anna, beside her, stays.
+// zelda is in every table that can name a person. Anna is another user, who is kept.
 var zelda = sia.Actor{Login: "Zelda-Q", ID: 77001}
 
 func knowZelda(t *testing.T, s *fixture) sia.TaskID {
@@ -72,7 +72,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	return id
 }
 
-// A person who is forgotten is in no row any more, nor in the file; tasks are what their logs give, and others stay.
+// A forgotten person is in no row and not in the file; tasks match their logs, and other users are kept.
 func testForget(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := knowZelda(t, s)
@@ -97,7 +97,7 @@ func testForget(t *testing.T, s *fixture) {
 		done.Waiting != 2 || done.Words != 2 || len(done.Tasks) != 1 || done.Tasks[0].ID != id {
 		t.Errorf("%+v", done)
 	}
-	// What stays is said: a delivery and an attempt that wait, the word in prose and code, and another's login.
+	// Remaining occurrences are counted: a waiting delivery and attempt, the word in prose and code, and another's login.
 	for _, cell := range slices.Concat(named(t, s, "zelda"), named(t, s, "77001")) {
 		waits := strings.HasPrefix(cell, "deliveries.body") || strings.HasPrefix(cell, "runner_attempts.work")
 		left := strings.NewReplacer("@zelda-q2", "", "as zelda-q says", "", "func zelda-q()", "").Replace(cell)
@@ -126,7 +126,7 @@ func testForget(t *testing.T, s *fixture) {
 	}
 	if s.Files() == nil {
 		must(t, s.Compact(ctx))
-		return // its files are PostgreSQL's affair
+		return // only SQLite has files
 	}
 	reader, err := storetest.Raw(t, s.url).BeginTx(ctx, nil)
 	must(t, err)
@@ -181,7 +181,7 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 	replayed(t, s, ended)
 }
 
-// Ended tasks that memory has are deleted whole, long after they ended. What was learned from them stays.
+// Ended tasks that are in memory are deleted completely, long after they ended. What was learned from them is kept.
 func testTasksPruned(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	w := newScript(t, s)
@@ -200,7 +200,7 @@ func testTasksPruned(t *testing.T, s *fixture) {
 		settle(t, s, e, id, sia.Passed)
 	}
 	exhaust(t, s, e)
-	open := begin(t, s, 4) // no engine works on it
+	open := begin(t, s, 4) // no engine runs
 	must(t, e.Stop(ctx))
 	must(t, s.AppendTurn(ctx, gone, 1, 0, 1, []byte(`{}`)))
 	must(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: gone, Attempt: 1, Repo: demo.ID, Coder: "fast", At: at(1)}))
@@ -232,7 +232,7 @@ func testTasksPruned(t *testing.T, s *fixture) {
 	if alone, _, err := s.TaskEnds(ctx, demo.ID, "bug"); err != nil || alone != (store.TaskCount{Ended: 1, Passed: 1}) {
 		t.Errorf("ends of tasks: %v, %v", alone, err)
 	}
-	// That it was deleted is known. An event about it finds no task, and it can be asked for again.
+	// The deletion is recorded. An event for the task is ignored, and it can be started again.
 	isDeleted(t, s, gone, true)
 	isDeleted(t, s, open, false)
 	res, err := s.Apply(ctx, gone, sia.Event{ID: "late", At: s.clock.now(), By: anna, Fact: sia.Stop{Reason: "late"}})
@@ -254,7 +254,7 @@ func isDeleted(t *testing.T, s *fixture, id sia.TaskID, want bool) {
 	}
 }
 
-// Nobody is forgotten who is nobody: an empty login stands in every text, at every place.
+// An empty login is rejected, because it would match everywhere.
 func testForgetGhost(t *testing.T, s *fixture) {
 	knowZelda(t, s)
 	for _, login := range []string{"Ghost", ""} {
@@ -264,7 +264,7 @@ func testForgetGhost(t *testing.T, s *fixture) {
 	}
 }
 
-// Who did what is listed by person, repository and time, the latest first, and no more than asked for.
+// Acts are listed by login, repository and time, the latest first, and limited.
 func testActs(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	knowZelda(t, s)
@@ -299,10 +299,10 @@ func testActs(t *testing.T, s *fixture) {
 	if !slices.ContainsFunc(all, func(a store.Act) bool { return a.What == "halt" }) {
 		t.Error("that GitHub suspended an installation is not among what nobody did here")
 	}
-	// A pause that was lifted is listed, and so is the lift.
+	// A lifted pause is listed, and so is the lift.
 	_, _, err = s.Lift(ctx, sia.RepositoryHalt(99), "anna", at(10))
 	must(t, err)
-	_, _, err = s.Lift(ctx, sia.RepositoryHalt(99), "", at(11)) // is paused no more
+	_, _, err = s.Lift(ctx, sia.RepositoryHalt(99), "", at(11)) // not paused
 	must(t, err)
 	must(t, s.LogAct(ctx, store.Act{At: at(12), What: "learn", Repo: 99, Detail: "abc"}))
 	lifted, err := s.Acts(ctx, store.ActFilter{Repo: 99})
@@ -324,7 +324,7 @@ func testActs(t *testing.T, s *fixture) {
 	}
 }
 
-// What SIA wrote to GitHub is named, for people and for programs.
+// Acts name what SIA wrote to GitHub, for users and for programs.
 func testActsName(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id := begin(t, s, 1)
@@ -356,7 +356,7 @@ func testActsName(t *testing.T, s *fixture) {
 	}
 }
 
-// Whatever whoever runs the server did is found by one name.
+// All acts of the operator are found by one name.
 func testOperatorsActs(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.AddRunner(ctx, "mill", "h1"))
@@ -410,7 +410,7 @@ func everyTask(t *testing.T, s *fixture) map[sia.TaskID]sia.Task {
 	return out
 }
 
-// named are the cells of every table that hold a word, as table.column: text; packed ones unpacked.
+// named returns the cells of every table that contain a word, as table.column: text, after unpacking.
 func named(t *testing.T, s *fixture, word string) (cells []string) {
 	t.Helper()
 	db := storetest.Raw(t, s.url)

@@ -43,7 +43,7 @@ func testEnds(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	for _, e := range []store.TaskEnd{
 		{Task: "7-1", Repo: 7, Kind: "bug", Passed: true}, {Task: "7-2", Repo: 7, Kind: "bug"},
-		{Task: "7-2", Repo: 7, Kind: "bug", Passed: true, Helped: true}, // a person answered
+		{Task: "7-2", Repo: 7, Kind: "bug", Passed: true, Helped: true}, // a user answered
 		{Task: "7-3", Repo: 7, Kind: "docs", Passed: true}, {Task: "8-1", Repo: 8, Kind: "bug", Passed: true},
 		{Task: "7-4", Repo: 7, Kind: "bug", Helped: true},
 	} {
@@ -51,7 +51,7 @@ func testEnds(t *testing.T, s *fixture) {
 	}
 	alone, helped, err := s.TaskEnds(ctx, 7, "bug")
 	must(t, err)
-	// What people helped with did not pass alone, however it ended.
+	// Tasks with help did not pass alone, whatever their result.
 	if (alone != store.TaskCount{Ended: 3, Passed: 1}) || (helped != store.TaskCount{Ended: 2, Passed: 1}) {
 		t.Errorf("alone %+v, helped %+v", alone, helped)
 	}
@@ -61,7 +61,7 @@ func testEnds(t *testing.T, s *fixture) {
 	must(t, s.RecordCoderOutcome(ctx, outcome))
 	again := outcome
 	again.Resolved = true
-	must(t, s.RecordCoderOutcome(ctx, again)) // the first one stands
+	must(t, s.RecordCoderOutcome(ctx, again)) // the first one is kept
 	racer := outcome                          // of the same attempt
 	racer.Coder, racer.Agent, racer.Failed, racer.Cost = "slow", "builtin/s", []string{"fast"}, 30
 	must(t, s.RecordCoderOutcome(ctx, racer))

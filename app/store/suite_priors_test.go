@@ -105,7 +105,7 @@ func testTaskLanguages(t *testing.T, s *fixture) {
 		t.Error(diff)
 	}
 	restored := sia.NewTaskID(demo.ID, 5)
-	for _, id := range []sia.TaskID{restored, one} { // the second is known, and outranks its memory
+	for _, id := range []sia.TaskID{restored, one} { // the second exists, and is not replaced
 		task := sia.Task{ID: id, Version: 9, Installation: 3, Repo: demo, Issue: 5, State: sia.Passed, CreatedAt: at(0)}
 		_, err = s.Apply(ctx, id, sia.Event{ID: "reindex", At: at(1), Fact: sia.Restored{Task: task}})
 		must(t, err)

@@ -97,7 +97,7 @@ func testInstallations(t *testing.T, s *fixture) {
 	if all, err := s.Repositories(ctx, 0); err != nil || len(all) != 2 {
 		t.Errorf("got %v %v", all, err)
 	}
-	must(t, s.RemoveRepository(ctx, 3, 8)) // word of an installation that it was in before
+	must(t, s.RemoveRepository(ctx, 3, 8)) // a late event of its previous installation
 	if all, err := s.Repositories(ctx, 4); err != nil || len(all) != 1 {
 		t.Errorf("of installation 4 there are %v, %v", all, err)
 	}
@@ -125,7 +125,7 @@ func testSettings(t *testing.T, s *fixture) {
 	if _, err := s.Settings(ctx, demo.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("settings that were not saved give %v", err)
 	}
-	// A repository without a file is not one that was never read.
+	// A repository without a file differs from one that was never read.
 	for _, want := range []store.OwnSettings{{Settings: &set, SHA: "abc"}, {SHA: "def"}, {},
 		{Settings: &set, SHA: "abc"}} {
 		must(t, s.SaveSettings(ctx, demo.ID, want))
@@ -137,8 +137,7 @@ func testSettings(t *testing.T, s *fixture) {
 	}
 }
 
-// A name is looked for in one installation, and is that of the repository that
-// took it last.
+// A name is resolved within one installation, to the repository that had it last.
 func testRepositoryNamed(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	for i, account := range []string{"octo", "anna"} {

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// An effect that a newer version wrote is neither carried out nor given up by this one, however often it is due. The
-// version that knows it goes on with it.
+// An effect of an unknown kind is neither carried out nor given up, however often it is due. A version that supports it
+// carries it out.
 func testUnknownEffects(t *testing.T, s *fixture) {
 	w := newScript(t, s)
 	id := begin(t, s, 42)
@@ -27,7 +27,7 @@ func testUnknownEffects(t *testing.T, s *fixture) {
 	}
 	rename("begin", "newer")
 	e := engine(t, s, w.handlers(), quick())
-	for range 10 { // more often than it may fail
+	for range 10 { // more often than its maximum number of tries
 		must(t, e.Idle(patient(t)))
 		due, err := e.NextDue(patient(t))
 		must(t, err)
@@ -43,7 +43,7 @@ func testUnknownEffects(t *testing.T, s *fixture) {
 	settle(t, s, e, id, sia.Passed)
 }
 
-// A job that River can't read is never worked on, and takes nobody's place.
+// A job that River can't decode is never run, and occupies no worker.
 func testDamagedJobs(t *testing.T, s *fixture) {
 	c := quick()
 	c.Effects = 1
@@ -62,7 +62,7 @@ func testDamagedJobs(t *testing.T, s *fixture) {
 	settle(t, s, e, begin(t, s, 42), sia.Passed)
 }
 
-// Periodic work that a newer version planned waits for it.
+// Periodic jobs of a newer version wait for it.
 func testUnknownPeriodic(t *testing.T, s *fixture) {
 	planned := make(chan bool, 100)
 	h := newScript(t, s).handlers()
@@ -86,7 +86,7 @@ func testUnknownPeriodic(t *testing.T, s *fixture) {
 		got := column(t, raw, `SELECT state || ' ' || (metadata ->> 'snoozes') FROM river_job
 			WHERE kind = 'periodic' AND (state = 'completed' OR metadata ->> 'snoozes' IS NOT NULL)`)
 		if len(got) == 0 {
-			continue // River notes the end of jobs a little later
+			continue // River writes the end of jobs a little later
 		}
 		if got[0] != "available 1" && got[0] != "scheduled 1" {
 			t.Errorf("it is %s", got[0])
@@ -103,8 +103,8 @@ func testUnknownPeriodic(t *testing.T, s *fixture) {
 	}
 }
 
-// An engine that stops doesn't wait for an attempt: it ends, no failed try is counted, and another engine need not wait
-// for its lease.
+// An engine that stops doesn't wait for an attempt: the attempt is canceled, no failed try is counted, and another
+// engine need not wait for its lease.
 func testStopDrains(t *testing.T, s *fixture) {
 	began := make(chan bool)
 	w := newScript(t, s)
@@ -131,7 +131,7 @@ func testStopDrains(t *testing.T, s *fixture) {
 	}
 }
 
-// A cancellation reaches the engine that works also when no notification of it does.
+// A cancellation reaches the engine that runs the effect even if its notification is lost.
 func testCancelIsSeen(t *testing.T, s *fixture) {
 	began := make(chan string, 1)
 	w := newScript(t, s)
@@ -159,11 +159,11 @@ func testCancelIsSeen(t *testing.T, s *fixture) {
 	}
 }
 
-// What takes long in a repository is left to the server that has its mirror. When that one has no time, another takes
-// it after some seconds, and has the mirror from then on.
+// Long jobs of a repository are reserved for the server that has its mirror. When that one is busy, another takes them
+// after a few seconds, and has the mirror from then on.
 func testPreferredServer(t *testing.T, s *fixture) {
 	if s.Files() != nil {
-		return // one process works
+		return // only one process
 	}
 	must(t, s.UpsertInstallation(patient(t), store.Installation{ID: 3, Account: "octo"}))
 	must(t, s.UpsertRepository(patient(t), store.Repository{Repo: demo, Installation: 3}))
@@ -203,13 +203,13 @@ func testPreferredServer(t *testing.T, s *fixture) {
 		t.Fatalf("it is done by %s", first.server)
 	}
 	start("bb")
-	// While the server is busy, the next attempt waits for it, and other servers leave it alone.
+	// While the server is busy, the next attempt waits for it, and other servers don't take it.
 	begin(t, s, 2)
 	waits := func() bool {
 		return len(column(t, storetest.Raw(t, s.url), `SELECT queue FROM river_job WHERE queue = 'attempts_3_7-aa' AND
 			state = 'available'`)) == 1
 	}
-	for !waits() { // it becomes due on the way
+	for !waits() { // it becomes due meanwhile
 		select {
 		case r := <-begun:
 			t.Fatalf("%s does not leave it to the one that has the mirror", r.server)

@@ -26,7 +26,7 @@ func gone(t *testing.T, what string, err error) {
 	}
 }
 
-// A runner is known by its token until it is removed, and then has nothing to say about what it makes.
+// A runner is identified by its token until it is removed, and then can't report on its attempt.
 func testRunners(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.AddRunner(ctx, "mill", "h1"))
@@ -34,13 +34,13 @@ func testRunners(t *testing.T, s *fixture) {
 	if err := s.AddRunner(ctx, "mill", "h3"); !sia.IsPermanent(err) {
 		t.Errorf("added twice: %v", err)
 	}
-	r, err := s.RunnerOf(ctx, "h1")
+	r, err := s.RunnerByHash(ctx, "h1")
 	if must(t, err); r.Name != "mill" || !r.Seen.IsZero() {
 		t.Errorf("found %+v", r)
 	}
-	_, err = s.RunnerOf(ctx, "h3")
+	_, err = s.RunnerByHash(ctx, "h3")
 	gone(t, "an unknown token", err)
-	must(t, s.SawRunner(ctx, "mill", "v1"))
+	must(t, s.MarkRunnerSeen(ctx, "mill", "v1"))
 	offer(t, s, begin(t, s, 42), "k", "o")
 	if _, found, err := s.ClaimAttempt(ctx, "nobody", "p0", time.Hour); err != nil || found {
 		t.Errorf("taken by a runner that there is not: %v, %v", found, err)
@@ -55,7 +55,7 @@ func testRunners(t *testing.T, s *fixture) {
 	}
 	must(t, s.RemoveRunner(ctx, "mill"))
 	gone(t, "removed twice", s.RemoveRunner(ctx, "mill"))
-	_, err = s.RunnerOf(ctx, "h1")
+	_, err = s.RunnerByHash(ctx, "h1")
 	gone(t, "a removed token", err)
 	_, err = s.RenewAttempt(ctx, "p", time.Hour)
 	gone(t, "the attempt of a removed runner", err)
@@ -64,7 +64,7 @@ func testRunners(t *testing.T, s *fixture) {
 	}
 }
 
-// An attempt goes to one runner; its turns come one by one, and its result once.
+// An attempt is assigned to one runner; its turns are reported one by one, and its result once.
 func testRunnerAttempt(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.AddRunner(ctx, "mill", "h"))
@@ -139,7 +139,7 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 
 	must(t, s.FinishAttempt(ctx, pass, []byte("result"), []byte("pack")))
 	gone(t, "finished twice", s.FinishAttempt(ctx, pass, []byte("other"), nil))
-	offer(t, s, task, "k", "o2") // its server was lost: the result stays
+	offer(t, s, task, "k", "o2") // its server was lost: the result is kept
 	_, err = s.CloseAttempt(ctx, "k", "o")
 	gone(t, "closed by the owner before", err)
 	w, err = s.WatchAttempt(ctx, "k", "o2")
@@ -157,7 +157,7 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 	gone(t, "closed", err)
 }
 
-// A runner that hands its attempt on is not counted among those that were lost with it.
+// A runner that releases its attempt is not counted as lost.
 func testRunnerReleases(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.AddRunner(ctx, "mill", "h"))
@@ -180,8 +180,8 @@ func testRunnerReleases(t *testing.T, s *fixture) {
 	}
 }
 
-// A runner that is not heard of for as long as a lease, and one that gave its attempt back, have nothing to say any
-// more. The next one is given what the owner says, with what was spent.
+// A runner without heartbeats for the length of a lease, and one that released its attempt, can't report any more. The
+// next one gets the input from the owner, with the credits spent.
 func testRunnerLost(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.AddRunner(ctx, "mill", "h"))
@@ -226,7 +226,7 @@ func testRunnerLost(t *testing.T, s *fixture) {
 	}
 	must(t, s.ReofferAttempt(ctx, "k", "o", []byte("more work")))
 	take("p3", time.Hour, "more work")
-	offer(t, s, task, "k", "o2") // another server took the attempt up
+	offer(t, s, task, "k", "o2") // another server took the attempt over
 	late("p3")
 	gone(t, "the owner before", s.TakeReport(ctx, "k", "o", 1))
 	take("p4", time.Hour, "work of o2")
@@ -234,7 +234,7 @@ func testRunnerLost(t *testing.T, s *fixture) {
 	if must(t, err); len(all) != 1 || all[0].State != store.RunnerRunning || all[0].Task != task {
 		t.Errorf("standings: %+v", all)
 	}
-	must(t, s.PruneRunnerAttempts(ctx)) // of an effect that there is not
+	must(t, s.PruneRunnerAttempts(ctx)) // its effect does not exist
 	if all, err := s.RunnerStandings(ctx); err != nil || len(all) != 0 {
 		t.Errorf("after pruning: %+v, %v", all, err)
 	}

@@ -13,8 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// script is a world that shows whatever it is asked to. on replaces what it
-// does for a kind of effect; calls counts how often each key was carried out.
+// script has handlers that always succeed. on replaces the handler of a kind of effect; calls counts the calls by key.
 type script struct {
 	t  *testing.T
 	s  *fixture
@@ -42,7 +41,7 @@ func (w *script) effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	return w.well(ctx, t, f)
 }
 
-// well is what happens when everything goes well.
+// well returns the usual fact of a successful effect.
 func (w *script) well(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	sha := sia.SHA(fmt.Sprintf("c0ffee%d", f.Attempt))
 	switch f.Kind {
@@ -82,7 +81,7 @@ func (w *script) well(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	return nil, nil
 }
 
-// decided is the usual answer to a question.
+// decided returns the usual answer to a question.
 func decided(q sia.DecisionType) sia.Decided {
 	d := sia.Decided{Type: q, Reason: "it is usual"}
 	switch q {
@@ -104,7 +103,7 @@ func (w *script) count(key string) int {
 	return w.calls[key]
 }
 
-// handlers are the script's, with deliveries refused.
+// handlers returns the script's handlers, which reject deliveries.
 func (w *script) handlers() store.Handlers {
 	return store.Handlers{
 		Effect: w.effect,
@@ -115,12 +114,12 @@ func (w *script) handlers() store.Handlers {
 	}
 }
 
-// quick tries again at once.
+// quick retries immediately.
 func quick() store.EngineConfig {
 	return store.EngineConfig{Backoff: func(int) time.Duration { return 0 }, Tries: 4, Grace: time.Second}
 }
 
-// engine runs until the test ends.
+// engine starts an engine that runs until the test ends.
 func engine(t *testing.T, s *fixture, h store.Handlers, c store.EngineConfig) *store.Engine {
 	t.Helper()
 	e, err := s.Start(patient(t), h, c)
@@ -136,7 +135,7 @@ func stop(t *testing.T, e *store.Engine) {
 	}
 }
 
-// run works until nothing is due.
+// run runs the engine until nothing is due.
 func run(t *testing.T, s *fixture, w *script) *store.Engine {
 	t.Helper()
 	e := engine(t, s, w.handlers(), quick())
@@ -144,8 +143,8 @@ func run(t *testing.T, s *fixture, w *script) *store.Engine {
 	return e
 }
 
-// settle works until a task is in a state, moving the clock on to what is
-// scheduled for later: the gate's look, the gathered sync.
+// settle runs the engine until a task is in a state, and moves the clock to scheduled jobs: the gate's poll, the
+// debounced sync.
 func settle(t *testing.T, s *fixture, e *store.Engine, id sia.TaskID, want sia.State) sia.Task {
 	t.Helper()
 	ctx := patient(t)
@@ -165,7 +164,7 @@ func settle(t *testing.T, s *fixture, e *store.Engine, id sia.TaskID, want sia.S
 	}
 }
 
-// exhaust works until nothing is left to do, moving the clock on to what is scheduled for later.
+// exhaust runs the engine until no job is left, and moves the clock to scheduled jobs.
 func exhaust(t *testing.T, s *fixture, e *store.Engine) {
 	t.Helper()
 	ctx := patient(t)
@@ -180,7 +179,7 @@ func exhaust(t *testing.T, s *fixture, e *store.Engine) {
 	}
 }
 
-// record finds the one effect of a kind, or the last.
+// record returns the only or last effect of a kind.
 func record(t *testing.T, s *fixture, id sia.TaskID, kind sia.EffectKind) store.EffectRecord {
 	t.Helper()
 	all, err := s.Effects(patient(t), id)

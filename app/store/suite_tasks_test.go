@@ -50,7 +50,7 @@ func testApplyStarts(t *testing.T, s *fixture) {
 			t.Error(diff)
 		}
 	}
-	if spent, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{}); err != nil || spent != 0 {
+	if spent, err := s.TotalCreditsSpent(ctx, time.Time{}, time.Time{}); err != nil || spent != 0 {
 		t.Errorf("spent %s, %v; a task that starts has cost nothing", spent, err)
 	}
 }
@@ -76,7 +76,8 @@ func testApplyTwice(t *testing.T, s *fixture) {
 	}
 }
 
-// testApplyNothing: what changes nothing of a task is not in its log, is answered once, and does not count later.
+// testApplyNothing: an event that changes nothing is not in the log, is answered once, and is ignored when it is
+// repeated.
 func testApplyNothing(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	id, e := start(42, at(0))
@@ -88,7 +89,7 @@ func testApplyNothing(t *testing.T, s *fixture) {
 		e := sia.Event{ID: fmt.Sprintf("comment/%d", i), At: at(i), By: mallory, Origin: sia.Origin{OnIssue: 42,
 			Comment: int64(i)}, Fact: sia.Query{Topic: "say", Text: "you may not"}}
 		if i%2 > 0 {
-			e.Fact = sia.Stop{Reason: "said so"} // which it is when it comes again
+			e.Fact = sia.Stop{Reason: "said so"} // a repetition
 		}
 		said = append(said, e)
 		e.Fact = sia.Query{Topic: "say", Text: "you may not"}
@@ -154,7 +155,7 @@ func testApplyAtOnce(t *testing.T, s *fixture) {
 	for p := range people {
 		all.Go(func() {
 			for i := range each {
-				// Half of the events are sent by everybody: each counts once.
+				// Half of the events are sent by all: each is applied once.
 				e := sia.Event{ID: fmt.Sprintf("own-%d-%d", p, i), At: at(i), By: anna,
 					Fact: sia.Edited{Title: fmt.Sprintf("t%d", p), Body: fmt.Sprint(i)}}
 				if i%2 == 0 {
@@ -183,8 +184,8 @@ func testApplyAtOnce(t *testing.T, s *fixture) {
 	}
 }
 
-// Attempts that begin at once, on whichever server, don't take the last room of a day's budget twice: what one has set
-// aside counts. The others begin by themselves when it was given back.
+// Attempts that begin at once, on any servers, can't both use the last credits of a daily budget: reservations count.
+// The others begin automatically when credits were returned.
 func testRoomOfADay(t *testing.T, s *fixture) {
 	processes := [...]*store.Store{s.Store, s.beside(t)}
 	for i, budget := range []sia.BudgetSettings{{Task: 100, RepoPerDay: 50}, {Task: 100, InstallationPerDay: 50}} {
@@ -248,16 +249,15 @@ func testRoomOfADay(t *testing.T, s *fixture) {
 	}
 }
 
-// testRandomEvents holds invariant 5 of docs/architecture.md: whatever happens, in
-// whatever order and however often, the log gives the stored task, and what is
-// booked as spent is what its account says.
+// testRandomEvents checks invariant 5 of docs/architecture.md: for any events, in any order and number, the log gives
+// the stored task, and the recorded costs match its account.
 func testRandomEvents(t *testing.T, s *fixture) {
 	issue := 0
 	rapid.Check(t, func(r *rapid.T) {
 		issue++
 		ctx := patient(t)
 		id, e := start(issue, at(0))
-		before, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{})
+		before, err := s.TotalCreditsSpent(ctx, time.Time{}, time.Time{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func testRandomEvents(t *testing.T, s *fixture) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		after, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{})
+		after, err := s.TotalCreditsSpent(ctx, time.Time{}, time.Time{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func testRandomEvents(t *testing.T, s *fixture) {
 			r.Fatalf("%s were booked, and the task's account says %s", booked, cost)
 		}
 	})
-	// Whatever happened, the logs give the stored tasks without a person, too.
+	// After erasing a person, the logs give the stored tasks, too.
 	done, err := s.Forget(patient(t), anna.Login, false)
 	must(t, err)
 	if len(done.Tasks) != issue {
@@ -298,8 +298,8 @@ func testRandomEvents(t *testing.T, s *fixture) {
 	}
 }
 
-// randomEvent draws something that may happen: mostly an outcome of an effect,
-// well or badly, also twice; and people's wishes.
+// randomEvent returns a random event: mostly an outcome of an effect, success or failure, also repeated; and requests
+// of users.
 func randomEvent(r *rapid.T, i int, emitted []sia.Effect) sia.Event {
 	e := sia.Event{ID: fmt.Sprintf("e-%d", rapid.IntRange(0, i).Draw(r, "id")), At: at(i), By: anna}
 	wishes := []sia.Fact{
@@ -318,7 +318,7 @@ func randomEvent(r *rapid.T, i int, emitted []sia.Effect) sia.Event {
 	return e
 }
 
-// outcomes are facts that an effect may report.
+// outcomes returns the facts that an effect may report.
 func outcomes(f sia.Effect, now time.Time) []sia.Fact {
 	failed := sia.EffectFailed{Effect: f.Kind, Reason: "GitHub is down"}
 	sha := sia.SHA(fmt.Sprintf("c0ffee%d", f.Attempt))

@@ -11,8 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// runSuite holds a database to what package store promises. url returns that of one of the test's own, empty and
-// migrated.
+// runSuite runs the suite on a database. url returns the URL of an empty, migrated database for one test.
 func runSuite(t *testing.T, url func(t testing.TB) string) {
 	runTests(t, url, []storeTest{
 		{"Migrate", testMigrate},
@@ -146,7 +145,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 	})
 }
 
-// runLong is the part of the suite that does much work one step after the other.
+// runLong runs the long tests of the suite, one after the other.
 func runLong(t *testing.T, url func(t testing.TB) string) {
 	runTests(t, url, []storeTest{
 		{"Move", testMove},
@@ -172,36 +171,35 @@ func runTests(t *testing.T, url func(t testing.TB) string, tests []storeTest) {
 	}
 }
 
-// fixture is a store and the clock that it reads.
+// fixture is a store with its clock.
 type fixture struct {
 	*store.Store
 	url   string
 	clock *clock
 }
 
-// beside opens the database once more, as another process does.
+// beside opens the database again, like another process.
 func (s *fixture) beside(t *testing.T) *store.Store {
 	t.Helper()
 	return storetest.Open(t, store.Config{URL: s.url, Now: s.clock.now})
 }
 
-// clock goes with the machine's, ahead of it by what a test moved it on.
+// clock is the machine's clock, moved ahead by the tests.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// reach moves the clock on until it has reached a time.
+// reach moves the clock forward to a time.
 func (c *clock) reach(t time.Time) {
 	if d := t.Sub(c.now()); d > 0 {
 		c.ahead.Add(int64(d))
 	}
 }
 
-// waitTimeout is how long a test waits for something that happens at once: it ends
-// a test that hangs, and is no measure.
+// waitTimeout is the timeout of tests that wait for something that happens immediately: it ends a test that hangs.
 const waitTimeout = 2 * time.Minute
 
-// patient is a context that ends with waitTimeout.
+// patient returns a context with the timeout waitTimeout.
 func patient(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	t.Cleanup(cancel)
@@ -221,12 +219,12 @@ var (
 	bert = sia.Actor{Login: "bert", ID: 12}
 )
 
-// at is a time of the tests' own; minutes count from it.
+// at returns a fixed time, plus minutes.
 func at(minutes int) time.Time {
 	return time.Date(2026, 3, 1, 12, minutes, 0, 123456789, time.UTC)
 }
 
-// start is the event that makes the task of an issue.
+// start returns the event that creates the task of an issue.
 func start(issue int, now time.Time) (sia.TaskID, sia.Event) {
 	return sia.NewTaskID(demo.ID, issue), sia.Event{
 		ID: "start-1", At: now, By: anna,

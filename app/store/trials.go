@@ -9,15 +9,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Beat records when a repository's lessons were last tidied.
-func (s *TrialStore) Beat(ctx context.Context, repo int64, at time.Time) error {
+// RecordHeartbeat records when a repository's lessons were last tidied.
+func (s *TrialStore) RecordHeartbeat(ctx context.Context, repo int64, at time.Time) error {
 	return s.exec(ctx, "note that lessons were put in order", `INSERT INTO lesson_heartbeats (repo_id, at) VALUES (?, ?)
 		ON CONFLICT (repo_id) DO UPDATE SET at = excluded.at`, repo, micros(at))
 }
 
-// LastBeat returns when a repository's lessons were last tidied; the error wraps [ErrNotFound]
+// LastHeartbeat returns when a repository's lessons were last tidied; the error wraps [ErrNotFound]
 // when they never were.
-func (s *TrialStore) LastBeat(ctx context.Context, repo int64) (time.Time, error) {
+func (s *TrialStore) LastHeartbeat(ctx context.Context, repo int64) (time.Time, error) {
 	var at time.Time
 	err := s.r.QueryRowContext(ctx, `SELECT at FROM lesson_heartbeats WHERE repo_id = ?`, repo).Scan(timeColumn{&at})
 	return at, s.explain("look when lessons were put in order", orNotFound(err))

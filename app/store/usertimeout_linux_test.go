@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A connection to the database breaks when the other side does not acknowledge what was sent.
+// A connection to the database fails when the peer does not acknowledge sent data.
 func TestUnheardConnectionsBreak(t *testing.T) {
 	c := silent(t)
 	conn, err := c.DialFunc(t.Context(), "tcp", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))))

@@ -30,11 +30,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// workerEnv has the test binary be a worker instead: a process with an engine on a database that others work on, too.
-// Its value is the worker's name, the database, and the repository that it pushes to.
+// workerEnv makes the test binary a worker: a process with an engine on a shared database. Its value has the worker's
+// name, the database, and the repository that it pushes to.
 const workerEnv = "SIA_TEST_WORKER"
 
-// The worker that is stopped, and the one that goes on.
+// The worker that is suspended, and the other one.
 const (
 	sleeper = "sleeper"
 	healthy = "healthy"
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beWorker works until its input ends. Before its push it says so, and goes on when it reads a line.
+// beWorker runs a worker until its input ends. Before its push it prints a line, and continues when it reads one.
 func beWorker(name, db, remote string) (err error) {
 	ctx := context.Background()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -75,8 +75,8 @@ func beWorker(name, db, remote string) (err error) {
 	var once sync.Once
 	c := store.EngineConfig{Shared: true, Lease: time.Second, Grace: time.Second,
 		Backoff: func(int) time.Duration { return 0 }}
-	if name == healthy { // with time enough, however busy the machine is
-		c.Lease, c.Beats = time.Minute, time.Tick(20*time.Millisecond)
+	if name == healthy { // long enough on a busy machine
+		c.Lease, c.Heartbeats = time.Minute, time.Tick(20*time.Millisecond)
 	}
 	e, err := s.Start(ctx, store.Handlers{
 		Delivery: func(context.Context, store.Delivery) error { return nil },
@@ -107,7 +107,7 @@ func beWorker(name, db, remote string) (err error) {
 	return e.Stop(ctx)
 }
 
-// commit makes a commit of a worker's own on main.
+// commit creates a worker's commit on main.
 func commit(ctx context.Context, repo *gitops.Repo, name string) (string, error) {
 	base, err := repo.Fetch(ctx, "main")
 	if err != nil {
@@ -125,11 +125,11 @@ func commit(ctx context.Context, repo *gitops.Repo, name string) (string, error)
 		When: time.Now()}})
 }
 
-// gitHost serves one repository. It holds a push of the sleeper's until it is told.
+// gitHost serves one repository. It blocks a push of the sleeper.
 type gitHost struct {
 	url, bare string
-	pushing   chan bool // a push of the sleeper's has arrived
-	goOn      chan bool // closed: it may go on
+	pushing   chan bool // a push of the sleeper has arrived
+	goOn      chan bool // closed: it may continue
 	pushes    atomic.Int64
 }
 
@@ -149,7 +149,7 @@ func newGitHost(t *testing.T) *gitHost {
 		if _, who, _ := r.BasicAuth(); who == sleeper && r.Method == http.MethodPost &&
 			strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 			g.pushes.Add(1)
-			body, err := io.ReadAll(r.Body) // whole, for git spins on one that breaks off
+			body, err := io.ReadAll(r.Body) // read all, because git spins on a response before that
 			if err != nil {
 				return
 			}
@@ -181,7 +181,7 @@ func runGit(t *testing.T, dir string, args ...string) string {
 type worker struct {
 	*exec.Cmd
 	in  io.WriteCloser
-	out *bufio.Scanner // what it says
+	out *bufio.Scanner // its output
 	log *bufio.Scanner
 }
 
@@ -223,7 +223,7 @@ func (w *worker) signal(t *testing.T, s os.Signal) {
 	}
 }
 
-// stopBetweenWrites stops a worker when it does not hold the database's write lock, which would hold up all others.
+// stopBetweenWrites suspends a worker while it does not hold the database's write lock, which would block all others.
 func (w *worker) stopBetweenWrites(t *testing.T, s *store.Store, id sia.TaskID) {
 	t.Helper()
 	for {
@@ -238,13 +238,13 @@ func (w *worker) stopBetweenWrites(t *testing.T, s *store.Store, id sia.TaskID) 
 	}
 }
 
-// TestStoppedProcess stops a process with SIGSTOP before or in the middle of a push until its lease has run out and
-// another process has pushed. When it goes on, nothing of it arrives: neither at the branch nor in the log.
+// TestStoppedProcess suspends a process with SIGSTOP before or during a push until its lease has expired and another
+// process has pushed. When it continues, nothing of it arrives: neither on the branch nor in the log.
 func TestStoppedProcess(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		within bool // the push; else before it
+		within bool // during the push; otherwise before it
 	}{{"before a push", false}, {"within a push", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -266,7 +266,7 @@ func TestStoppedProcess(t *testing.T) {
 			slow.stopBetweenWrites(t, s, id)
 			fast := startWorker(ctx, t, healthy, db, host.url)
 			go func() {
-				for fast.log.Scan() { // so that it is not held up
+				for fast.log.Scan() { // so that it does not block
 				}
 			}()
 			fast.out.Scan()
@@ -288,7 +288,7 @@ func TestStoppedProcess(t *testing.T) {
 				t.Error("the process that was stopped said nothing of its outcome")
 			}
 			go func() {
-				for slow.log.Scan() { // so that it is not held up
+				for slow.log.Scan() { // so that it does not block
 				}
 			}()
 			for _, w := range []*worker{slow, fast} {
@@ -328,7 +328,7 @@ func pushDone(ctx context.Context, t *testing.T, s *store.Store, id sia.TaskID) 
 	}
 }
 
-// wantOneOutcome wants one outcome of a push in the log, the healthy worker's.
+// wantOneOutcome checks that the log has one outcome of a push, the healthy worker's.
 func wantOneOutcome(t *testing.T, s *store.Store, id sia.TaskID, key string) {
 	t.Helper()
 	events, err := s.Events(context.Background(), id)

@@ -12,7 +12,7 @@ import (
 // permission; it names the plan that it is on, so that it does not approve a newer
 // one. An unchanged list costs a conditional request.
 func (s *Sweeper) approvals(ctx context.Context) error {
-	return s.inTurn(ctx, &s.approved, func(ctx context.Context, t sia.Task) error {
+	return s.forDue(ctx, &s.approved, func(ctx context.Context, t sia.Task) error {
 		if e := t.Escalation; t.State != sia.Escalated || e.Kind != sia.AskPlan || sia.CommentNumber(e.URL) == 0 {
 			return nil
 		}
@@ -35,11 +35,11 @@ func (s *Sweeper) approval(ctx context.Context, t sia.Task) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range lastWords(found) {
+	for _, r := range latestVotes(found) {
 		if r.Content != "+1" || r.Author == self.Login {
 			continue
 		}
-		if err := s.take(ctx, t, r, sia.Origin{OnIssue: t.Issue, Comment: comment},
+		if err := s.passOn(ctx, t, r, sia.Origin{OnIssue: t.Issue, Comment: comment},
 			sia.Approve{Question: t.Escalation.Number}); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (s *Sweeper) feedback(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.serve(ctx, &s.rated, changed, func(ctx context.Context, t sia.Task) error {
+	return s.runDue(ctx, &s.rated, changed, func(ctx context.Context, t sia.Task) error {
 		if t.Gone {
 			return nil
 		}
@@ -53,13 +53,13 @@ func (s *Sweeper) reactions(ctx context.Context, t sia.Task) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range lastWords(found) {
+		for _, r := range latestVotes(found) {
 			rating := sia.Rating{By: sia.Actor{Login: r.Author, ID: r.AuthorID}, Intervention: intervention,
 				Good: r.Content == "+1"}
 			if slices.Contains(t.Ratings, rating) {
 				continue
 			}
-			if err := s.take(ctx, t, r, sia.Origin{}, sia.Rated{Intervention: intervention, Good: rating.Good}); err != nil {
+			if err := s.passOn(ctx, t, r, sia.Origin{}, sia.Rated{Intervention: intervention, Good: rating.Good}); err != nil {
 				return err
 			}
 		}
@@ -67,8 +67,8 @@ func (s *Sweeper) reactions(ctx context.Context, t sia.Task) error {
 	return nil
 }
 
-// lastWords returns the newest 👍 or 👎 of each user.
-func lastWords(all []github.Reaction) []github.Reaction {
+// latestVotes returns the newest 👍 or 👎 of each user.
+func latestVotes(all []github.Reaction) []github.Reaction {
 	var last []github.Reaction
 	for _, r := range all {
 		if r.Content != "+1" && r.Content != "-1" {
@@ -80,8 +80,8 @@ func lastWords(all []github.Reaction) []github.Reaction {
 	return last
 }
 
-// take passes the fact that a reaction to one of SIA's comments expresses to the intake.
-func (s *Sweeper) take(ctx context.Context, t sia.Task, r github.Reaction, at sia.Origin, fact sia.Fact) error {
+// passOn passes the fact that a reaction to one of SIA's comments expresses to the intake.
+func (s *Sweeper) passOn(ctx context.Context, t sia.Task, r github.Reaction, at sia.Origin, fact sia.Fact) error {
 	return s.intake.Take(ctx, sia.Intent{
 		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)}, Permission: true,
 		Bot: strings.HasSuffix(r.Author, "[bot]"),

@@ -62,15 +62,16 @@ func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
 			return issue, err
 		}
 	}
-	if t, err = l.follow(ctx, t, issue); err != nil {
+	if t, err = l.followRepo(ctx, t, issue); err != nil {
 		return issue, err
 	}
 	return l.look(ctx, t, issue, changed[t.Pull.Number])
 }
 
-// follow updates the name of a task's repository from its issue, which was read by the repository's id. The old name
-// may belong to another repository now, and its comments, code and settings must not be read instead of the task's.
-func (l *Looker) follow(ctx context.Context, t sia.Task, issue github.Issue) (sia.Task, error) {
+// followRepo updates the name of a task's repository from its issue, which was read by the repository's id. The old
+// name may belong to another repository now, and its comments, code and settings must not be read instead of the
+// task's.
+func (l *Looker) followRepo(ctx context.Context, t sia.Task, issue github.Issue) (sia.Task, error) {
 	owner, name, _ := strings.Cut(issue.Repo, "/")
 	if name == "" || strings.EqualFold(issue.Repo, t.Repo.String()) {
 		return t, nil
@@ -109,8 +110,8 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	if stop != "" && !t.State.Final() {
 		return issue, l.stop(ctx, t, sia.Stop{Reason: stop})
 	}
-	silent, err := l.silent(ctx, t, issue, pull)
-	if err != nil || silent {
+	ours, err := l.onlyOurs(ctx, t, issue, pull)
+	if err != nil || ours {
 		return issue, err
 	}
 	places := []github.Issue{issue}
@@ -121,10 +122,10 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		box, gone, err := repo.IssueOrGone(ctx, e.Issue)
 		if err == nil && !gone { // otherwise the question is answered on the task's issue
 			places = append(places, box)
-			err = l.boxes(ctx, t, sia.Origin{OnIssue: box.Number}, box.Body)
+			err = l.checkboxes(ctx, t, sia.Origin{OnIssue: box.Number}, box.Body)
 		}
 		if err == nil && !gone && box.State == "closed" && !e.Shut {
-			err = l.question(ctx, t, "shut", sia.Origin{OnIssue: box.Number}, sia.NotAnswered{Closed: true})
+			err = l.passOnQuestion(ctx, t, "shut", sia.Origin{OnIssue: box.Number}, sia.NotAnswered{Closed: true})
 		}
 		if err != nil {
 			return issue, err
@@ -138,7 +139,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		}
 		for _, c := range comments {
 			if e := t.Escalation; e != nil && !e.Answered && p.Number == t.Issue && c.ID == sia.CommentNumber(e.URL) {
-				err = errors.Join(err, l.boxes(ctx, t, sia.Origin{OnIssue: t.Issue, Comment: c.ID}, c.Body))
+				err = errors.Join(err, l.checkboxes(ctx, t, sia.Origin{OnIssue: t.Issue, Comment: c.ID}, c.Body))
 			}
 		}
 		if err = errors.Join(err, l.intake.Comments(ctx, t, p, comments)); err != nil {
@@ -148,10 +149,10 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	return issue, nil
 }
 
-// silent reports whether all comments on a task's issue and pull request are SIA's, by
+// onlyOurs reports whether all comments on a task's issue and pull request are SIA's, by
 // their number. It returns false while a question is open, because a checkbox may have
 // been ticked.
-func (l *Looker) silent(ctx context.Context, t sia.Task, issue, pull github.Issue) (bool, error) {
+func (l *Looker) onlyOurs(ctx context.Context, t sia.Task, issue, pull github.Issue) (bool, error) {
 	if t.Escalation != nil && !t.Escalation.Answered || t.Pull.Number != 0 && pull.Number == 0 {
 		return false, nil
 	}
@@ -163,11 +164,11 @@ func (l *Looker) silent(ctx context.Context, t sia.Task, issue, pull github.Issu
 	if status > 0 {
 		ours = 1
 	}
-	return issue.Comments <= ours && pull.Comments <= announced(t), nil
+	return issue.Comments <= ours && pull.Comments <= interventionComments(t), nil
 }
 
-// announced returns the number of SIA's comments on the pull request about interventions.
-func announced(t sia.Task) (n int) {
+// interventionComments returns the number of SIA's comments on the pull request about interventions.
+func interventionComments(t sia.Task) (n int) {
 	for _, i := range t.Interventions {
 		if strings.Contains(i.CommentURL, fmt.Sprintf("/pull/%d#", t.Pull.Number)) {
 			n++
@@ -176,15 +177,15 @@ func announced(t sia.Task) (n int) {
 	return n
 }
 
-// boxes passes the text of a question to the intake, in case a checkbox was ticked.
+// checkboxes passes the text of a question to the intake, in case a checkbox was ticked.
 // It is unknown who ticked it, but only users with write access can edit the app's
 // comments.
-func (l *Looker) boxes(ctx context.Context, t sia.Task, at sia.Origin, body string) error {
-	return l.question(ctx, t, "boxes", at, sia.Edited{Body: body})
+func (l *Looker) checkboxes(ctx context.Context, t sia.Task, at sia.Origin, body string) error {
+	return l.passOnQuestion(ctx, t, "boxes", at, sia.Edited{Body: body})
 }
 
-// question passes a finding about an open question to the intake; found names it in the event's id.
-func (l *Looker) question(ctx context.Context, t sia.Task, found string, at sia.Origin, fact sia.Fact) error {
+// passOnQuestion passes a finding about an open question to the intake; found names it in the event's id.
+func (l *Looker) passOnQuestion(ctx context.Context, t sia.Task, found string, at sia.Origin, fact sia.Fact) error {
 	return l.intake.Take(ctx, sia.Intent{
 		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.IssueRef(at.OnIssue)},
 		Event: sia.Event{ID: fmt.Sprintf("look/%s/%s/v%d", t.ID, found, t.Version), At: l.now(), Origin: at, Fact: fact},
@@ -199,7 +200,7 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	if err != nil || gone {
 		return err
 	}
-	if t, err = l.follow(ctx, t, issue); err != nil {
+	if t, err = l.followRepo(ctx, t, issue); err != nil {
 		return err
 	}
 	if _, err := l.look(ctx, t, issue, github.Issue{}); err != nil {

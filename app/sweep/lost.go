@@ -17,12 +17,12 @@ import (
 // server's, and the replication lag of a standby that became the primary.
 const lostMargin = 30 * time.Minute
 
-// lostEvery is the interval between two lists. A standby may become the primary while servers run, without their
+// lostInterval is the interval between two lists. A standby may become the primary while servers run, without their
 // noticing. The mark advances between lists, so this is well below lostMargin.
-const lostEvery = 10 * time.Minute
+const lostInterval = 10 * time.Minute
 
-// lost is the progress of the list of acknowledged deliveries. The zero value has not begun.
-type lost struct {
+// lostScan is the progress of the list of acknowledged deliveries. The zero value has not begun.
+type lostScan struct {
 	began  time.Time
 	done   bool
 	since  time.Time // all that were acknowledged before are in the database
@@ -34,10 +34,10 @@ func (s *Sweeper) listLost(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
 	l := &r.lost
 	if l.done {
-		if now.Before(l.began.Add(lostEvery)) {
+		if now.Before(l.began.Add(lostInterval)) {
 			return nil
 		}
-		*l = lost{}
+		*l = lostScan{}
 	}
 	if l.since.IsZero() {
 		at, err := s.store.Answered(ctx)
@@ -88,9 +88,9 @@ func (s *Sweeper) listLost(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// noteAnswered advances the mark to now if no acknowledged delivery is missing: a delivery is acknowledged after it is
-// stored.
-func (s *Sweeper) noteAnswered(ctx context.Context, now time.Time) error {
+// recordAnswered advances the mark to now if no acknowledged delivery is missing: a delivery is acknowledged after it
+// is stored.
+func (s *Sweeper) recordAnswered(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
 	if !r.lost.done {
 		return nil

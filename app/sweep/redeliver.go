@@ -25,9 +25,9 @@ const redeliverSoon = 10 * time.Minute
 // GitHub's clock.
 const redeliverMargin = 30 * time.Minute
 
-// redeliverMost is the maximum number of requests in one round: after an outage they are spread over several rounds,
+// maxRedeliveries is the maximum number of requests in one round: after an outage they are spread over several rounds,
 // the oldest first, because GitHub drops the oldest first.
-const redeliverMost = 100
+const maxRedeliveries = 100
 
 // redeliveries tracks the deliveries that failed, or were lost, and have not arrived since. With the zero value,
 // everything that GitHub keeps is listed.
@@ -36,7 +36,7 @@ type redeliveries struct {
 	since   time.Time                   // all earlier failures are in missing
 	more    bool                        // GitHub has more than one list reads: read on when nothing is due
 	missing map[string]*github.Delivery // by GUID; Tries includes rejected requests, which GitHub does not list
-	lost    lost
+	lost    lostScan
 }
 
 // redeliver makes GitHub redeliver the deliveries that failed, which it does not do automatically, and those that a
@@ -59,7 +59,7 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	round, err := s.round(ctx, now, latest.Received)
+	round, err := s.dueRedeliveries(ctx, now, latest.Received)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 			d.Tries = len(redeliverAfter) + 1
 		}
 	}
-	return errors.Join(append(all, s.noteAnswered(ctx, now))...)
+	return errors.Join(append(all, s.recordAnswered(ctx, now))...)
 }
 
 // listFailed records the deliveries that failed since the last list, and drops those that GitHub no longer keeps.
@@ -110,8 +110,8 @@ func (s *Sweeper) listFailed(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// round returns the deliveries that are due for a request and have not arrived, the oldest first.
-func (s *Sweeper) round(ctx context.Context, now, heard time.Time) ([]*github.Delivery, error) {
+// dueRedeliveries returns the deliveries that are due for a request and have not arrived, the oldest first.
+func (s *Sweeper) dueRedeliveries(ctx context.Context, now, heard time.Time) ([]*github.Delivery, error) {
 	r := &s.redeliveries
 	var due []*github.Delivery
 	for _, d := range r.missing {
@@ -139,5 +139,5 @@ func (s *Sweeper) round(ctx context.Context, now, heard time.Time) ([]*github.De
 		delete(r.missing, guid)
 	}
 	due = slices.DeleteFunc(due, func(d *github.Delivery) bool { return arrived[d.GUID] })
-	return due[:min(redeliverMost, len(due))], nil
+	return due[:min(maxRedeliveries, len(due))], nil
 }

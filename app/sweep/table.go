@@ -40,14 +40,14 @@ type Retention struct {
 	Tasks       time.Duration // of ended tasks with all of their data, since the last change
 }
 
-// flipsFor is the retention period of flips: a check that was flaky before may have been fixed since.
-const flipsFor = 90 * 24 * time.Hour
+// flipRetention is the retention period of flips: a check that was flaky before may have been fixed since.
+const flipRetention = 90 * 24 * time.Hour
 
 // DefaultRetention keeps deliveries for longer than the three or seven days in which GitHub can redeliver them.
 func DefaultRetention() Retention { return Retention{Deliveries: 8 * 24 * time.Hour} }
 
-// Shown is SIA's output for tasks on GitHub.
-type Shown interface {
+// Repairer repairs SIA's output for tasks on GitHub.
+type Repairer interface {
 	// Repair restores the parts that were changed by users or errors.
 	Repair(ctx context.Context, t sia.Task) error
 }
@@ -75,33 +75,33 @@ type Dashboards interface {
 // Sweeper does the periodic work. It is safe for concurrent use.
 type Sweeper struct {
 	*Looker
-	shown      Shown
+	repairer   Repairer
 	watcher    Watcher
 	lessons    Lessons
 	evolver    Evolver
 	dashboards Dashboards
 	log        *slog.Logger
 
-	looked   turns // of tasks that have not ended
-	repaired turns
-	watched  turns // of tasks that have passed
-	approved turns // of tasks that wait for a user, perhaps for a 👍 on a plan
-	rated    turns // of tasks with comments that users may rate
+	looked   schedule // of tasks that have not ended
+	repaired schedule
+	watched  schedule // of tasks that have passed
+	approved schedule // of tasks that wait for a user, perhaps for a 👍 on a plan
+	rated    schedule // of tasks with comments that users may rate
 
 	redeliveries redeliveries
 }
 
 // New returns a sweeper.
-func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolver, boards Dashboards,
+func New(l *Looker, repairer Repairer, watcher Watcher, lessons Lessons, evolver Evolver, boards Dashboards,
 	log *slog.Logger,
 ) *Sweeper {
 	return &Sweeper{
-		Looker: l, shown: shown, watcher: watcher, lessons: lessons, evolver: evolver, dashboards: boards, log: log,
-		looked:   turns{every: looksEvery, most: mostTurns},
-		repaired: turns{every: repairsEvery, most: mostTurns, changed: true},
-		watched:  turns{every: looksEvery, most: mostTurns, changed: true},
-		approved: turns{most: mostReactions},
-		rated:    turns{most: mostReactions},
+		Looker: l, repairer: repairer, watcher: watcher, lessons: lessons, evolver: evolver, dashboards: boards, log: log,
+		looked:   schedule{every: lookIntervals, max: maxPerRound},
+		repaired: schedule{every: repairIntervals, max: maxPerRound, fromLastChange: true},
+		watched:  schedule{every: lookIntervals, max: maxPerRound, fromLastChange: true},
+		approved: schedule{max: maxReactionTasks},
+		rated:    schedule{max: maxReactionTasks},
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Sweeper) heartbeat(ctx context.Context) error {
 func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
 	// A push may still be running when a task is stopped.
 	all := []error{s.store.PruneCommits(ctx, s.now().Add(-24*time.Hour)), s.store.PruneRunnerAttempts(ctx),
-		s.store.PruneFlips(ctx, s.now().Add(-flipsFor))}
+		s.store.PruneFlips(ctx, s.now().Add(-flipRetention))}
 	if keep.Deliveries > 0 {
 		_, err := s.store.PruneDeliveries(ctx, s.now().Add(-keep.Deliveries))
 		all = append(all, err)

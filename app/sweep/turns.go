@@ -13,30 +13,32 @@ import (
 
 // Intervals between two looks at a task, plus or minus a quarter. Webhooks report most changes immediately.
 const (
-	hotEvery  = 4 * time.Minute
-	warmEvery = 15 * time.Minute
-	coldEvery = 24 * time.Hour // nothing waits for the changes of these tasks
+	hotInterval  = 4 * time.Minute
+	warmInterval = 15 * time.Minute
+	coldInterval = 24 * time.Hour // nothing waits for the changes of these tasks
 )
 
-// mostTurns is the maximum number of tasks in one round; the others remain due. After an outage every task is due, and
-// the limit spreads the requests to GitHub over several minutes.
-const mostTurns = 100
+// maxPerRound is the maximum number of tasks in one round; the others remain due. After an outage every task is due,
+// and the limit spreads the requests to GitHub over several minutes.
+const maxPerRound = 100
 
-// looksEvery has the intervals of looks.
-var looksEvery = map[sia.Temperature]time.Duration{sia.Hot: hotEvery, sia.Warm: warmEvery, sia.Cold: coldEvery}
+// lookIntervals has the intervals of looks.
+var lookIntervals = map[sia.Temperature]time.Duration{
+	sia.Hot: hotInterval, sia.Warm: warmInterval, sia.Cold: coldInterval,
+}
 
-// repairsEvery has the intervals of repairs.
-var repairsEvery = map[sia.Temperature]time.Duration{sia.Hot: 30 * time.Minute, sia.Warm: 30 * time.Minute}
+// repairIntervals has the intervals of repairs.
+var repairIntervals = map[sia.Temperature]time.Duration{sia.Hot: 30 * time.Minute, sia.Warm: 30 * time.Minute}
 
-// mostReactions is the maximum number of tasks in a round that polls reactions, each with a conditional request.
-const mostReactions = 500
+// maxReactionTasks is the maximum number of tasks in a round that polls reactions, each with a conditional request.
+const maxReactionTasks = 500
 
-// turns schedules tasks.
-type turns struct {
+// schedule schedules tasks.
+type schedule struct {
 	every map[sia.Temperature]time.Duration // intervals; tasks of a missing temperature are due in every round
-	most  int                               // maximum number of tasks in one round
+	max   int                               // maximum number of tasks in one round
 	// whether the interval of a new task begins at its last change; otherwise a new task is due now
-	changed bool
+	fromLastChange bool
 
 	mu   sync.Mutex
 	next map[sia.TaskID]turn
@@ -48,19 +50,19 @@ type turn struct {
 	every time.Duration
 }
 
-// take returns the tasks that are due, and schedules them again. It sorts them by their delay relative to their
+// due returns the tasks that are due, and schedules them again. It sorts them by their delay relative to their
 // interval: under overload, tasks with short intervals are still handled more often than others. Tasks that are not in
 // all are removed. The next turn of a task with a shorter interval than before is moved forward.
-func (w *turns) take(all []store.Look, now time.Time) []sia.TaskID {
+func (w *schedule) due(all []store.Look, now time.Time) []sia.TaskID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next := make(map[sia.TaskID]turn, len(all))
-	var due []sia.TaskID
+	var ids []sia.TaskID
 	for _, t := range all {
 		every := cmp.Or(w.every[t.Temperature], 1)
 		is, known := w.next[t.Task]
 		switch {
-		case !known && w.changed:
+		case !known && w.fromLastChange:
 			is = turn{t.Changed.Add(jittered(t.Task, every)), every}
 		case !known:
 			is = turn{now, every}
@@ -72,22 +74,22 @@ func (w *turns) take(all []store.Look, now time.Time) []sia.TaskID {
 		is.every = every
 		next[t.Task] = is
 		if !now.Before(is.at) {
-			due = append(due, t.Task)
+			ids = append(ids, t.Task)
 		}
 	}
 	late := func(id sia.TaskID) float64 { return float64(now.Sub(next[id].at)) / float64(next[id].every) }
-	slices.SortStableFunc(due, func(a, b sia.TaskID) int { return cmp.Compare(late(b), late(a)) })
-	due = due[:min(len(due), w.most)]
-	for _, id := range due {
+	slices.SortStableFunc(ids, func(a, b sia.TaskID) int { return cmp.Compare(late(b), late(a)) })
+	ids = ids[:min(len(ids), w.max)]
+	for _, id := range ids {
 		every := next[id].every
 		next[id] = turn{now.Add(jittered(id, every)), every}
 	}
 	w.next = next
-	return due
+	return ids
 }
 
-// again sets the next turn of a task.
-func (w *turns) again(id sia.TaskID, at time.Time) {
+// reschedule sets the next turn of a task.
+func (w *schedule) reschedule(id sia.TaskID, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.next[id] = turn{at, w.next[id].every}

@@ -14,10 +14,10 @@ import (
 func TestWatchedAgain(t *testing.T) {
 	passed := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	task := store.Look{Task: "7-1", Temperature: sia.Cold, Changed: passed}
-	w := turns{every: looksEvery, most: mostTurns, changed: true}
+	w := schedule{every: lookIntervals, max: maxPerRound, fromLastChange: true}
 	looks := func(from, to time.Duration) (at []time.Duration) {
 		for d := from; d < to; d += time.Hour {
-			if len(w.take([]store.Look{task}, passed.Add(d))) > 0 {
+			if len(w.due([]store.Look{task}, passed.Add(d))) > 0 {
 				at = append(at, d)
 			}
 		}
@@ -27,13 +27,13 @@ func TestWatchedAgain(t *testing.T) {
 	if len(first) != 1 && len(first) != 2 || first[0] < 18*time.Hour || first[0] > 31*time.Hour {
 		t.Fatalf("it was looked at after %v", first)
 	}
-	w.again(task.Task, passed.Add(49*time.Hour))
+	w.reschedule(task.Task, passed.Add(49*time.Hour))
 	if again := looks(48*time.Hour, 66*time.Hour); len(again) != 1 || again[0] != 49*time.Hour {
 		t.Errorf("after a look that failed at 48h it was looked at at %v", again)
 	}
 }
 
-// mixed are so many tasks that have not ended, of which every third works.
+// mixed returns tasks that have not ended; every third of them is working.
 func mixed(n int) (all []store.Look) {
 	for i := range n {
 		look := store.Look{Task: sia.NewTaskID(7, i), Temperature: sia.Warm}
@@ -45,12 +45,12 @@ func mixed(n int) (all []store.Look) {
 	return all
 }
 
-// TestTurnsAfterAnOutage: each of 450 tasks is looked at once before any is looked at again, and never more than a
-// hundred in a round; then the ones that work more often than those that wait for people, and not all at a time.
+// TestTurnsAfterAnOutage: each of 450 tasks is looked at once before any is looked at again, at most a hundred in a
+// round; then the working ones more often than those that wait for users, spread over time.
 func TestTurnsAfterAnOutage(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	all := mixed(450)
-	w := turns{every: looksEvery, most: mostTurns}
+	w := schedule{every: lookIntervals, max: maxPerRound}
 	temperature := map[sia.TaskID]sia.Temperature{}
 	for _, l := range all {
 		temperature[l.Task] = l.Temperature
@@ -58,8 +58,8 @@ func TestTurnsAfterAnOutage(t *testing.T) {
 	looks := map[sia.Temperature]int{}
 	seen := map[sia.TaskID]bool{}
 	for minute := range 60 {
-		round := w.take(all, start.Add(time.Duration(minute)*time.Minute))
-		if len(round) > mostTurns {
+		round := w.due(all, start.Add(time.Duration(minute)*time.Minute))
+		if len(round) > maxPerRound {
 			t.Fatalf("%d looks in one minute", len(round))
 		}
 		for _, id := range round {
@@ -81,17 +81,16 @@ func TestTurnsAfterAnOutage(t *testing.T) {
 	}
 }
 
-// TestTurnsOfThousands: where there are more tasks than can be served, each has its turn, and those that work have it
-// more often.
+// TestTurnsOfThousands: under overload each task has its turn, working ones more often.
 func TestTurnsOfThousands(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	all := mixed(5000)
-	w := turns{every: looksEvery, most: mostTurns}
+	w := schedule{every: lookIntervals, max: maxPerRound}
 	looks := map[sia.TaskID]int{}
 	const hours = 8
 	for minute := range hours * 60 {
-		round := w.take(all, start.Add(time.Duration(minute)*time.Minute))
-		if len(round) > mostTurns {
+		round := w.due(all, start.Add(time.Duration(minute)*time.Minute))
+		if len(round) > maxPerRound {
 			t.Fatalf("%d looks in one minute", len(round))
 		}
 		for _, id := range round {
@@ -108,21 +107,21 @@ func TestTurnsOfThousands(t *testing.T) {
 	}
 }
 
-// TestTurnsOfWhatGoesOn: a task that goes on after a person's answer is looked at soon.
+// TestTurnsOfWhatGoesOn: a task that continues after a user's answer is looked at soon.
 func TestTurnsOfWhatGoesOn(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	task := store.Look{Task: "7-1", Temperature: sia.Warm}
-	w := turns{every: looksEvery, most: mostTurns}
-	w.take([]store.Look{task}, now)
+	w := schedule{every: lookIntervals, max: maxPerRound}
+	w.due([]store.Look{task}, now)
 	task.Temperature = sia.Hot
-	w.take([]store.Look{task}, now)
-	if len(w.take([]store.Look{task}, now.Add(hotEvery*5/4))) == 0 {
+	w.due([]store.Look{task}, now)
+	if len(w.due([]store.Look{task}, now.Add(hotInterval*5/4))) == 0 {
 		t.Error("it is left alone as if it waited for a person")
 	}
 }
 
-// TestEveryTaskHasItsTurn: of more than a thousand tasks that have not ended, each has its turn, the one that changed
-// longest ago as well, a hundred a round; so has each that has passed.
+// TestEveryTaskHasItsTurn: of more than a thousand tasks that have not ended, each has its turn, including the one that
+// changed longest ago, a hundred a round; so has each that has passed.
 func TestEveryTaskHasItsTurn(t *testing.T) {
 	const tasks = 1050
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -142,22 +141,22 @@ func TestEveryTaskHasItsTurn(t *testing.T) {
 	s := &Sweeper{Looker: &Looker{store: db, now: func() time.Time { return now }}}
 	for _, c := range []struct {
 		of sia.Temperature
-		w  *turns
+		w  *schedule
 	}{
-		{sia.Hot, &turns{every: looksEvery, most: mostTurns}},
-		{sia.Cold, &turns{every: looksEvery, most: mostTurns, changed: true}},
+		{sia.Hot, &schedule{every: lookIntervals, max: maxPerRound}},
+		{sia.Cold, &schedule{every: lookIntervals, max: maxPerRound, fromLastChange: true}},
 	} {
-		now = now.Add(2 * coldEvery)
+		now = now.Add(2 * coldInterval)
 		seen := map[sia.TaskID]bool{}
-		for range tasks/2/mostTurns + 1 {
+		for range tasks/2/maxPerRound + 1 {
 			before := len(seen)
-			if err := s.inTurn(t.Context(), c.w, func(_ context.Context, task sia.Task) error {
+			if err := s.forDue(t.Context(), c.w, func(_ context.Context, task sia.Task) error {
 				seen[task.ID] = true
 				return nil
 			}, c.of); err != nil {
 				t.Fatal(err)
 			}
-			if n := len(seen) - before; n > mostTurns {
+			if n := len(seen) - before; n > maxPerRound {
 				t.Errorf("%d in one round", n)
 			}
 		}

@@ -24,10 +24,10 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 		return nil
 	case sia.Cold:
 		now, err := s.watcher.Standing(ctx, t)
-		if err != nil || t.Stands(now) {
+		if err != nil || t.HasSeen(now) {
 			return err
 		}
-		return s.seen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)
+		return s.applyCheckSeen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)
 	}
 	if err := s.Task(ctx, t); err != nil || !t.AsksAboutChecks() {
 		return err
@@ -39,12 +39,12 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 	if err != nil || !speak {
 		return err
 	}
-	return s.seen(ctx, t, fmt.Sprintf("look/%s/checks/v%d", t.ID, t.Version), false)
+	return s.applyCheckSeen(ctx, t, fmt.Sprintf("look/%s/checks/v%d", t.ID, t.Version), false)
 }
 
-// seen applies the event that the checks of a task's head have changed, as after a webhook. The checks are read again
-// before a verdict.
-func (s *Sweeper) seen(ctx context.Context, t sia.Task, event string, bad bool) error {
+// applyCheckSeen applies the event that the checks of a task's head have changed, as after a webhook. The checks are
+// read again before a verdict.
+func (s *Sweeper) applyCheckSeen(ctx context.Context, t sia.Task, event string, bad bool) error {
 	_, err := s.store.Apply(ctx, t.ID, sia.Event{ID: event, At: s.now(), Fact: sia.CheckSeen{SHA: t.Head, Bad: bad}})
 	return err
 }

@@ -20,9 +20,9 @@ import (
 
 // Limits of an export.
 const (
-	exportTries  = 3
-	exportWithin = 10 * time.Second // timeout of a try
-	exportPause  = time.Second      // between two tries, unless the receiver asks for more
+	exportTries   = 3
+	exportTimeout = 10 * time.Second // timeout of a try
+	exportPause   = time.Second      // between two tries, unless the receiver asks for more
 )
 
 // exporter sends spans as OTLP in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). OpenTelemetry's own
@@ -40,7 +40,7 @@ func newExporter(endpoint string, headers map[string]string) (*exporter, error) 
 		return nil, errors.New("--traces (SIA_TRACES, OTEL_EXPORTER_OTLP_ENDPOINT): the address of a receiver must begin " +
 			"with http:// or https://, such as http://localhost:4318")
 	}
-	client := &http.Client{Timeout: exportWithin, // no redirects: the headers are for this receiver only
+	client := &http.Client{Timeout: exportTimeout, // no redirects: the headers are for this receiver only
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &exporter{u.JoinPath("v1", "traces"), headers, client, exportPause}, nil
 }
@@ -65,20 +65,20 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 		return fmt.Errorf("encode %d spans: %w", len(spans), err)
 	}
 	for try := 1; ; try++ {
-		again, err := e.post(ctx, body)
-		if err == nil || again == 0 || try == exportTries {
+		retryAfter, err := e.post(ctx, body)
+		if err == nil || retryAfter == 0 || try == exportTries {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return errors.Join(err, ctx.Err())
-		case <-time.After(again):
+		case <-time.After(retryAfter):
 		}
 	}
 }
 
-// post sends spans once. again is the delay before a retry; 0: the error is permanent.
-func (e *exporter) post(ctx context.Context, body []byte) (again time.Duration, err error) {
+// post sends spans once. retryAfter is the delay before a retry; 0: the error is permanent.
+func (e *exporter) post(ctx context.Context, body []byte) (retryAfter time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.String(), bytes.NewReader(body))
 	if err != nil {
 		return 0, fmt.Errorf("export traces: %w", err)
@@ -98,12 +98,12 @@ func (e *exporter) post(ctx context.Context, body []byte) (again time.Duration, 
 	}
 	switch resp.StatusCode { // https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		again = e.pause
+		retryAfter = e.pause
 		if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
-			again = min(time.Duration(s)*time.Second, exportWithin)
+			retryAfter = min(time.Duration(s)*time.Second, exportTimeout)
 		}
 	}
-	return again, fmt.Errorf("export traces: %s answered %s: %q; check the address and headers of --traces",
+	return retryAfter, fmt.Errorf("export traces: %s answered %s: %q; check the address and headers of --traces",
 		e.to.Redacted(), resp.Status, said)
 }
 

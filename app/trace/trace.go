@@ -39,11 +39,11 @@ type Config struct {
 	Mask     sia.Mask          // required: removes secrets from error messages
 	Logger   *slog.Logger      // required: logs failed exports
 	Now      func() time.Time  // required
-	Kept     Kept              // required
+	Store    Store             // required
 }
 
-// Kept stores which end of a task was exported, perhaps by another process. [store.Store] implements it.
-type Kept interface {
+// Store stores which end of a task was exported, perhaps by another process. [store.Store] implements it.
+type Store interface {
 	Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error)
 	SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error
 }
@@ -52,7 +52,7 @@ type Kept interface {
 type Tracer struct {
 	mask     sia.Mask
 	now      func() time.Time
-	kept     Kept
+	store    Store
 	provider *sdk.TracerProvider
 	spans    trace.Tracer
 }
@@ -72,7 +72,7 @@ func New(c Config) (*Tracer, error) {
 	}))
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(to), sdk.WithIDGenerator(ids{}), sdk.WithResource(
 		resource.NewSchemaless(attribute.String("service.name", "sia"), attribute.String("service.version", c.Version))))
-	return &Tracer{c.Mask, c.Now, c.Kept, provider, provider.Tracer("github.com/sia-bot/sia")}, nil
+	return &Tracer{c.Mask, c.Now, c.Store, provider, provider.Tracer("github.com/sia-bot/sia")}, nil
 }
 
 // Close exports the remaining spans, until ctx ends.
@@ -96,14 +96,14 @@ func (t *Tracer) Effect(next Handler) Handler {
 		of := []attribute.KeyValue{attribute.String("sia.task", string(task.ID)),
 			attribute.String("vcs.repository.name", task.Repo.String()), attribute.Int("sia.issue", task.Issue)}
 		if task.State.Final() && f.Kind == sia.DoSync { // the effect that reports the end to users
-			if err := t.rootOnce(ctx, task, id, of); err != nil {
+			if err := t.exportEnded(ctx, task, id, of); err != nil {
 				otel.Handle(err)
 			}
 		}
 		ctx, span := t.spans.Start(trace.ContextWithRemoteSpanContext(ctx, id), string(f.Kind),
 			trace.WithTimestamp(t.now()), trace.WithAttributes(of...),
 			trace.WithAttributes(attribute.String("sia.effect", f.Key), attribute.Int("sia.attempt", f.Attempt)))
-		defer func() { t.end(span, err) }()
+		defer func() { t.endSpan(span, err) }()
 		if f.Kind == sia.DoAttempt {
 			span.SetAttributes(attribute.String("gen_ai.operation.name", "invoke_agent"))
 		}
@@ -117,22 +117,22 @@ func (t *Tracer) Effect(next Handler) Handler {
 	}
 }
 
-// rootOnce exports the root span of a task, unless it was exported since the task ended.
-func (t *Tracer) rootOnce(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) error {
+// exportEnded exports the root span of an ended task, unless it was exported since the task ended.
+func (t *Tracer) exportEnded(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) error {
 	ended := task.Since.UTC().Format(time.RFC3339Nano)
-	_, last, err := t.kept.Surface(ctx, task.ID, store.SurfaceTrace)
+	_, last, err := t.store.Surface(ctx, task.ID, store.SurfaceTrace)
 	if err != nil || last == ended {
 		return err
 	}
-	if err := t.kept.SaveSurface(ctx, task.ID, store.SurfaceTrace, 0, ended); err != nil {
+	if err := t.store.SaveSurface(ctx, task.ID, store.SurfaceTrace, 0, ended); err != nil {
 		return err
 	}
-	t.root(ctx, task, id, of)
+	t.exportRoot(ctx, task, id, of)
 	return nil
 }
 
-// root exports the root span of a task.
-func (t *Tracer) root(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) {
+// exportRoot exports the root span of a task.
+func (t *Tracer) exportRoot(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) {
 	ctx = context.WithValue(ctx, rootKey{}, id)
 	_, span := t.spans.Start(ctx, "task", trace.WithNewRoot(), trace.WithTimestamp(task.CreatedAt),
 		trace.WithAttributes(of...), trace.WithAttributes(attribute.String("sia.state", string(task.State)),
@@ -164,8 +164,8 @@ func (t *Tracer) Call(ctx context.Context, c llm.Call) {
 	span.End(trace.WithTimestamp(now))
 }
 
-// end ends the span of an effect.
-func (t *Tracer) end(span trace.Span, err error) {
+// endSpan ends the span of an effect.
+func (t *Tracer) endSpan(span trace.Span, err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		span.SetAttributes(attribute.String("error.type", "cancelled"))

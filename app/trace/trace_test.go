@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// request is what a receiver reads of an export.
+// request is the part of an export that the receiver decodes.
 type request struct {
 	ResourceSpans []struct {
 		Resource   attributes
@@ -55,7 +55,7 @@ func (a attributes) of(key string) string {
 	return ""
 }
 
-// receiver keeps the spans that reach it, and refuses as many exports at first as it is told to.
+// receiver stores the received spans, and rejects a number of exports first.
 type receiver struct {
 	mu     sync.Mutex
 	spans  []span
@@ -91,21 +91,21 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 var at = time.Date(2031, 2, 3, 12, 0, 0, 0, time.UTC)
 
-func start(t *testing.T, r http.Handler, kept trace.Kept) *trace.Tracer {
+func start(t *testing.T, r http.Handler, kept trace.Store) *trace.Tracer {
 	t.Helper()
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	tracer, err := trace.New(trace.Config{Endpoint: server.URL + "/", Headers: map[string]string{"X-Key": "k"},
 		Version: "1",
 		Mask:    func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
-		Logger:  slog.New(slog.DiscardHandler), Now: func() time.Time { return at }, Kept: kept})
+		Logger:  slog.New(slog.DiscardHandler), Now: func() time.Time { return at }, Store: kept})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tracer
 }
 
-// kept is a database that knows a task.
+// kept returns a database with a task.
 func kept(t *testing.T, of sia.Task) *store.Store {
 	t.Helper()
 	s := storetest.Open(t, store.Config{})
@@ -118,8 +118,8 @@ func kept(t *testing.T, of sia.Task) *store.Store {
 
 func done(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.Done{}, nil }
 
-// A task is one trace, whichever process adds to it: its effects stand below its root, and calls of models below the
-// effects that make them.
+// A task is one trace across processes: its effects are children of its root, and model calls are children of the
+// effects.
 func TestATaskIsOneTrace(t *testing.T) {
 	to := &receiver{refuse: 1}
 	task := sia.Task{ID: "7-1", Repo: sia.Repo{ID: 7, Owner: "ada", Name: "shop"}, Issue: 1, CreatedAt: at.Add(-time.Hour)}
@@ -174,14 +174,14 @@ func TestATaskIsOneTrace(t *testing.T) {
 	}
 }
 
-// Each end of a task exports its root once, whatever people are shown after it.
+// Each end of a task exports its root once, however often its status is synced.
 func TestARootForEachEnd(t *testing.T) {
 	to := &receiver{}
 	task := sia.Task{ID: "7-1", Repo: sia.Repo{ID: 7, Owner: "ada", Name: "shop"}, Issue: 1, CreatedAt: at.Add(-time.Hour)}
 	tracer := start(t, to, kept(t, task))
 	for end, state := range []sia.State{sia.Stopped, sia.Passed} {
 		task.State, task.Since = state, at.Add(time.Duration(end)*time.Hour)
-		for range 3 { // it is shown again, after a command
+		for range 3 { // synced again, after a command
 			if _, err := tracer.Effect(done)(t.Context(), task, sia.Effect{Kind: sia.DoSync}); err != nil {
 				t.Fatal(err)
 			}
@@ -201,13 +201,13 @@ func TestARootForEachEnd(t *testing.T) {
 	}
 }
 
-// Nothing waits for a receiver that is away, and nothing is exported where none is named.
+// Nothing waits for an unavailable receiver, and nothing is exported without an endpoint.
 func TestNobodyReceives(t *testing.T) {
 	tracer := start(t, http.NotFoundHandler(), nil)
 	if _, err := tracer.Effect(done)(t.Context(), sia.Task{ID: "7-1"}, sia.Effect{Kind: sia.DoGate}); err != nil {
 		t.Error(err)
 	}
-	if err := tracer.Close(t.Context()); err != nil { // the export's own error is logged
+	if err := tracer.Close(t.Context()); err != nil { // export errors are logged
 		t.Logf("closing: %v", err)
 	}
 	there := &receiver{}

@@ -71,7 +71,7 @@ func (a *ModelAuthor) Propose(
 	return changes, nil
 }
 
-// parseChanges parses the model's answer. An error tells the model what to correct.
+// parseChanges parses the model's answer. The error is for the model and describes what to correct.
 func parseChanges(raw []byte, check func(policies.Mutation) error) ([]policies.Mutation, error) {
 	var answer struct {
 		Changes []policies.Mutation `json:"changes"`

@@ -51,7 +51,7 @@ type fixture struct {
 	now   time.Time
 }
 
-func newHouse(t *testing.T, author trial.Author, names ...string) *fixture {
+func newFixture(t *testing.T, author trial.Author, names ...string) *fixture {
 	t.Helper()
 	h := &fixture{now: time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return h.now }
@@ -99,7 +99,7 @@ func check(t *testing.T, err error) {
 // If the owner has no repository for policies, a change is proposed to a repository, for its own tasks.
 func TestProposesWhereTasksEnded(t *testing.T) {
 	author, _ := model(t, changes(policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}))
-	h := newHouse(t, author, "app", "unused")
+	h := newFixture(t, author, "app", "unused")
 	h.end(t, h.repos[0], 60, escalate(t))
 	if err := h.Evolve(t.Context()); err == nil || !strings.Contains(err.Error(), "there is no key") {
 		t.Errorf("it got to GitHub without a key: %v", err)
@@ -114,7 +114,7 @@ func TestProposesWhereTasksEnded(t *testing.T) {
 // If the model proposes no change, other policies are next on the following days.
 func TestPoliciesTakeTurns(t *testing.T) {
 	author, srv := model(t, changes())
-	h := newHouse(t, author, "app")
+	h := newFixture(t, author, "app")
 	set := policies.ShippedSet()
 	h.end(t, h.repos[0], 50, set.All()...)
 	for range 4 {
@@ -133,7 +133,7 @@ func TestPoliciesTakeTurns(t *testing.T) {
 // A change without a pull request, because GitHub was unavailable, can be stopped.
 func TestDraftIsStopped(t *testing.T) {
 	author, _ := model(t, changes())
-	h := newHouse(t, author, "app")
+	h := newFixture(t, author, "app")
 	_, err := h.Propose(t.Context(), 3, h.repos[0], "escalate",
 		policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}, "@ann")
 	if err == nil || !strings.Contains(err.Error(), "there is no key") {
@@ -162,7 +162,7 @@ func TestReplayedTasksCount(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			change := policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}
 			author, _ := model(t, changes(change))
-			h := newHouse(t, author, "app", "unused")
+			h := newFixture(t, author, "app", "unused")
 			was := escalate(t)
 			now, err := policies.Mutate(was, change)
 			check(t, err)

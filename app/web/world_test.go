@@ -71,7 +71,7 @@ func world(t testing.TB) *store.Store {
 	for _, name := range []string{"barn", "mill"} {
 		ok(t, s.AddRunner(t.Context(), name, name))
 	}
-	ok(t, s.SawRunner(t.Context(), "mill", "sia v1.0.0, with a sandbox"))
+	ok(t, s.MarkRunnerSeen(t.Context(), "mill", "sia v1.0.0, with a sandbox"))
 	for _, id := range []sia.TaskID{sia.NewTaskID(bookings.ID, 6), sia.NewTaskID(vault.ID, 6)} {
 		ok(t, s.OfferAttempt(t.Context(), store.RunnerAttempt{Key: string(id) + "/1/attempt", Task: id, Owner: "o",
 			Work: []byte("{}")}))

@@ -110,7 +110,7 @@ func (in *Intake) forget(ctx context.Context, installation, repo int64, reason s
 
 // stopTasks stops the running tasks of a filter, and marks the others as gone: GitHub can't be asked about them.
 func (in *Intake) stopTasks(ctx context.Context, f store.Filter, reason string) error {
-	f.Limit = store.EveryTask
+	f.Limit = store.NoLimit
 	tasks, err := in.Store.Tasks(ctx, f)
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func fromEdit(says []sia.Intent, body, slug string, was *gh.EditBody, author str
 		if author != says[i].Event.By.Login {
 			return nil
 		}
-		says[i].Anew = fmt.Sprintf("%s/%x", says[i].Event.ID, sum[:4])
+		says[i].EditID = fmt.Sprintf("%s/%x", says[i].Event.ID, sum[:4])
 	}
 	return says
 }

@@ -74,7 +74,7 @@ func (in *Intake) locate(
 
 // moveTasks updates the place of the repository in all of its tasks.
 func (in *Intake) moveTasks(ctx context.Context, installation int64, repo sia.Repo) error {
-	tasks, err := in.Store.Tasks(ctx, store.Filter{Repo: repo.ID, Limit: store.EveryTask})
+	tasks, err := in.Store.Tasks(ctx, store.Filter{Repo: repo.ID, Limit: store.NoLimit})
 	if err != nil {
 		return err
 	}

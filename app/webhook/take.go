@@ -115,7 +115,7 @@ func (t *intentRun) register(ctx context.Context) (ended bool, err error) {
 // once, by whichever way it arrives.
 func (t *intentRun) dedupe(ctx context.Context) (ended bool, err error) {
 	repeated := t.intent.Event.Origin.Command && len(t.targets) > 0
-	if t.intent.Anew == "" && !repeated {
+	if t.intent.EditID == "" && !repeated {
 		return false, nil
 	}
 	_, err = t.Store.Heard(ctx, t.intent.Repo.ID, t.intent.Event.ID)
@@ -123,7 +123,7 @@ func (t *intentRun) dedupe(ctx context.Context) (ended bool, err error) {
 	switch {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return false, err
-	case t.intent.Anew == "":
+	case t.intent.EditID == "":
 		return seen, nil
 	}
 	for _, to := range t.targets {
@@ -134,9 +134,9 @@ func (t *intentRun) dedupe(ctx context.Context) (ended bool, err error) {
 		seen = seen || before
 	}
 	if seen {
-		t.intent.Event.ID = t.intent.Anew
+		t.intent.Event.ID = t.intent.EditID
 		for i := range t.targets {
-			t.targets[i].event.ID = t.intent.Anew
+			t.targets[i].event.ID = t.intent.EditID
 		}
 	}
 	return false, nil

@@ -20,7 +20,7 @@ func (w *startWorker) findObstacle(
 	if issue.Title != t.Title || issue.Body != t.Body {
 		t.Edited = &sia.Edit{} // the delivery of the edit is delayed or lost
 	}
-	if !t.LooksForDone() {
+	if !t.ChecksIfResolved() {
 		return nil, nil
 	}
 	if first, err := w.openDependencies(ctx, t, issue); err != nil || first != nil {

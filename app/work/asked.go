@@ -118,7 +118,9 @@ func threadsOf(
 // accessChecker returns a function that reports whether a user has the required permission. It asks GitHub once per
 // user: for all who requested something, and for the first maxOtherUsers others. Since strangers can be many, it
 // returns false for the rest.
-func (w *startWorker) accessChecker(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
+func (w *startWorker) accessChecker(
+	t sia.Task, set sia.Settings,
+) func(ctx context.Context, login string) (bool, error) {
 	known, wishes, others := map[string]bool{}, map[string]bool{}, 0
 	for _, wish := range t.Wishes {
 		wishes[wish.By.Login] = true

@@ -170,14 +170,14 @@ func (w *attemptWorker) runTests(
 	switch {
 	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&
 		!a.Asked && t.Merging == nil:
-		fact.So, err = w.checkClaim(ctx, t, r.effect, *fact)
+		fact.Claim, err = w.checkClaim(ctx, t, r.effect, *fact)
 	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.runsAffectedTests(t):
 		err = w.rateRacer(ctx, t, r, fact)
 	default:
 		return false, nil
 	}
 	if errors.Is(context.Cause(ctx), store.ErrCancelled) {
-		fact.End, fact.So, err = sia.EndCancelled, nil, nil
+		fact.End, fact.Claim, err = sia.EndCancelled, nil, nil
 	}
 	return true, err
 }
@@ -285,7 +285,7 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
 			before := agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
-				Ledger: p.Ledger, Reason: p.Reason, Idea: t.IdeaBehind(p.Number), Changed: p.Diff.Paths, Kept: p.Head != ""}
+				Ledger: p.Ledger, Reason: p.Reason, Idea: t.HypothesisOf(p.Number), Changed: p.Diff.Paths, Kept: p.Head != ""}
 			if p.Coder == a.Coder {
 				before.Edits = p.Edits
 			}

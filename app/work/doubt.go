@@ -10,7 +10,7 @@ import (
 )
 
 // saveFlips saves which checks went green on the head, and which of them also went red on it. Saving is idempotent.
-func (w *checkWorker) saveFlips(ctx context.Context, t sia.Task, went []gate.Went) error {
+func (w *checkWorker) saveFlips(ctx context.Context, t sia.Task, went []gate.GreenCheck) error {
 	if len(went) == 0 {
 		return nil
 	}

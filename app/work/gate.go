@@ -36,7 +36,7 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	if err != nil {
 		return nil, err
 	}
-	if e.hasOtherHead() {
+	if e.isStale() {
 		return e.pendingVerdict(t), nil
 	}
 	e.headBase = base
@@ -45,7 +45,7 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 		if err := w.refreshForPass(ctx, t, e); err != nil {
 			return nil, err
 		}
-		if e.hasOtherHead() {
+		if e.isStale() {
 			return e.pendingVerdict(t), nil
 		}
 		if err := w.fetchAllNeeds(ctx, t, e, gate.Input.Needs); err != nil { // the new rules may need more
@@ -115,7 +115,7 @@ func (w *checkWorker) refreshForPass(ctx context.Context, t sia.Task, e *headEvi
 }
 
 // earlierHeads returns the task's previous heads, including those others pushed, followed by the heads of its previous
-// attempts, each newest first. A check that reported there and does not report now is missing.
+// attempts, each newest first. A check that reported there and does not report now is missed.
 func earlierHeads(t sia.Task) []string {
 	var out []string
 	add := func(head sia.SHA) {
@@ -163,10 +163,11 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 	return nil
 }
 
-// hasOtherHead reports whether the pull request's head differs from the task's, so that there is nothing to judge.
-func (e *headEvidence) hasOtherHead() bool { return e.found != nil || e.lags }
+// isStale reports whether the pull request differs from the task, or does not show its head yet. Then there is nothing
+// to judge.
+func (e *headEvidence) isStale() bool { return e.found != nil || e.lags }
 
-// pendingVerdict returns a pending verdict that reports the other head.
+// pendingVerdict returns a pending verdict that reports the difference.
 func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 	out := sia.Judged{SHA: t.Head, Looked: e.in.Now, Verdict: sia.VerdictPending, Found: e.found,
 		Explain: []string{"The pull request has changed; that is taken up first."}}
@@ -180,7 +181,7 @@ func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 func (w *checkWorker) reportVerdict(
 	ctx context.Context, t sia.Task, f sia.Effect, e *headEvidence, v gate.Result,
 ) (sia.Fact, error) {
-	if err := w.saveFlips(ctx, t, e.in.Went()); err != nil {
+	if err := w.saveFlips(ctx, t, e.in.GreenChecks()); err != nil {
 		return nil, err
 	}
 	out := sia.Judged{

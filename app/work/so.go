@@ -16,14 +16,14 @@ import (
 // code was changed.
 func (w *attemptWorker) checkClaim(
 	ctx context.Context, t sia.Task, f sia.Effect, fact sia.AttemptEnded,
-) (*sia.So, error) {
+) (*sia.ClaimCheck, error) {
 	c, claims := sia.ClaimOf(fact.Summary)
 	d := fact.Diff
 	noTest := func(p string) bool { return !tamper.IsTest(p) }
 	if !claims || fact.Commit != "" && (d.Files > len(d.Paths) || slices.ContainsFunc(d.Paths, noTest)) {
 		return nil, nil //nolint:nilnil // nothing is claimed
 	}
-	o := &sia.So{Claim: c, Base: t.BaseSHA, URL: w.Links.Commit(t.Repo, t.BaseSHA)}
+	o := &sia.ClaimCheck{Claim: c, Base: t.BaseSHA, URL: w.Links.Commit(t.Repo, t.BaseSHA)}
 	if c.Command == "" && c.Commit == "" {
 		o.Wrong = "it names neither a test nor a commit"
 		return o, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// textStudy stores what a user's fix of a task has studyResult.
+// textStudy stores what a user's fix of a task has taught.
 const textStudy = "study"
 
 // studyResult is the result of studying a user's fix.

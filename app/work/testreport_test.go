@@ -208,7 +208,7 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-// What can't be had or read of an artifact leaves what the log says.
+// If an artifact can't be fetched or read, the result from the log stays.
 //
 //test:plain
 func TestTestReportIsBeyondReading(t *testing.T) {

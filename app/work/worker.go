@@ -70,7 +70,7 @@ type Chooser interface {
 
 // Lessons are texts learned in all repositories.
 type Lessons interface {
-	// FromTask stores what a task has studyResult so far. said returns the comments of users on it.
+	// FromTask stores what a task has taught so far. said returns the comments of users on it.
 	FromTask(ctx context.Context, t sia.Task, tools []string, said func(context.Context) ([]string, error)) error
 	// ForAttempt chooses the lessons for the next attempt, and those withheld from it.
 	ForAttempt(ctx context.Context, t sia.Task, set sia.Settings) (told, withheld []lesson.Lesson, err error)

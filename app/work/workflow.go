@@ -84,7 +84,7 @@ func (w *branchWorker) readWorkflows(ctx context.Context, t sia.Task, paths []st
 			}
 		}
 	}
-	return gate.Follow(files), nil
+	return gate.ExpandCalls(files), nil
 }
 
 // forbiddenWorkflows returns the workflow files for which GitHub would reject the attempt's commit: those that differ

@@ -67,8 +67,10 @@ type localJob struct {
 	baseName    string // base branch in the simulated repository
 	branch      string // of the result
 	title, body string
-	why         string // source of the test command
-	check       string // what the check runs, in words
+	why         string            // source of the test command
+	check       string            // what the check runs, in words
+	isDetected  bool              // whether the test command is from the repository's files, not from the user
+	others      []project.Command // test commands of the repository's other languages
 	// judge replaces the test command for a replay task; nil otherwise. It judges the files that lay writes into a
 	// folder.
 	judge       func(ctx context.Context, lay func(dir string) error) (replay.Judgement, error)
@@ -302,9 +304,9 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	if err != nil {
 		return err
 	}
-	names, submodules := treeNames(tree)
+	names, modules, submodules := treeNames(tree)
 	j.submodules = submodules
-	found := project.Look(names, func(path string) ([]byte, bool) {
+	found := project.Look(append(names, modules...), func(path string) ([]byte, bool) {
 		text, err := j.git.run(ctx, "show", j.base+":"+path)
 		return text, err == nil && len(text) <= project.MaxFile
 	})
@@ -314,7 +316,12 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	case set.Agent.Test != "":
 		j.why = config.Path
 	default:
-		set.Agent.Test, j.why = found.Test.Line, found.Test.Why
+		set.Agent.Test, j.why, j.isDetected = found.Test.Line, found.Test.Why, true
+		for _, other := range found.Others {
+			if !strings.HasPrefix(other.Line, "make ") { // it may run the same tests again
+				j.others = append(j.others, other)
+			}
+		}
 	}
 	switch {
 	case c.Setup != nil:
@@ -337,8 +344,8 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 }
 
 // treeNames returns, from the output of git ls-tree -r -t -z, the names at the top of a tree, with a slash after
-// folders, and the paths of all submodules.
-func treeNames(tree []byte) (top, submodules []string) {
+// folders, and the paths of all Go modules and submodules.
+func treeNames(tree []byte) (top, modules, submodules []string) {
 	for entry := range strings.SplitSeq(string(tree), "\x00") {
 		about, name, ok := strings.Cut(entry, "\t")
 		if !ok {
@@ -349,6 +356,8 @@ func treeNames(tree []byte) (top, submodules []string) {
 			submodules = append(submodules, name)
 		}
 		switch {
+		case strings.HasSuffix(name, "/go.mod"):
+			modules = append(modules, name)
 		case strings.Contains(name, "/"):
 		case kind == "tree":
 			top = append(top, name+"/")
@@ -356,7 +365,7 @@ func treeNames(tree []byte) (top, submodules []string) {
 			top = append(top, name)
 		}
 	}
-	return top, submodules
+	return top, modules, submodules
 }
 
 // budget describes the budget of the run.

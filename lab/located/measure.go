@@ -70,14 +70,14 @@ func Rankers() []Ranker {
 	for _, s := range locate.Sources() {
 		plain.Of[s] = 1
 	}
-	still := locate.Shipped()
+	still := locate.DefaultWeights()
 	still.Of[locate.FromRuns] = 0
 	out := []Ranker{
-		{"ours, without the message", joined(locate.Shipped(), blind)},
+		{"ours, without the message", joined(locate.DefaultWeights(), blind)},
 		{"ours, without message and coverage", joined(still, blind)},
-		{"ours, with the message", joined(locate.Shipped(), withMessage)},
+		{"ours, with the message", joined(locate.DefaultWeights(), withMessage)},
 		{"ours, with the message, without coverage", joined(still, withMessage)},
-		{"ours, with the message alone", joined(locate.Shipped(), messageAlone)},
+		{"ours, with the message alone", joined(locate.DefaultWeights(), messageAlone)},
 		{"all sources alike, k = 60", joined(plain, blind)},
 	}
 	for _, s := range locate.Sources() {
@@ -238,7 +238,7 @@ func blindGrid() (out []locate.Weights) {
 func messageGrid() (out []locate.Weights) {
 	for _, names := range []float64{0, 0.25, 0.5, 1} {
 		for _, words := range []float64{0.25, 0.5, 1, 1.5, 2} {
-			w := locate.Shipped()
+			w := locate.DefaultWeights()
 			w.Of[locate.FromNames], w.Of[locate.FromWords] = names, words
 			out = append(out, w)
 		}
@@ -248,7 +248,7 @@ func messageGrid() (out []locate.Weights) {
 
 // Misses describes the cases of which no changed file is among the first five without the message.
 func Misses(cases []Case) (out []string) {
-	rank := joined(locate.Shipped(), blind)
+	rank := joined(locate.DefaultWeights(), blind)
 	for _, c := range cases {
 		ranked := rank(c)
 		if hits, _ := hitsOf(ranked, c.Want); hits[2] == 0 {

@@ -1,9 +1,8 @@
-// Package command reads what people write to SIA: "/sia stop", or the app's
-// name followed by words. It is pure and imports only sia and sia/text.
+// Package command parses comments to SIA: "/sia stop", or the app's name followed
+// by text. It is pure and imports only sia and sia/text.
 //
-// A command stands on the first line of a comment that its author wrote; see [text.Reply]. Everything is decided by
-// [Parse]; the table below is the list of commands, in the order in which help
-// shows them.
+// A command is on the first line of a comment that its author wrote; see [text.Reply]. Start reading at [Parse];
+// [Commands] is the table of commands, in the order in which help shows them.
 package command
 
 import (
@@ -19,17 +18,17 @@ import (
 // Command is one command that people can write.
 type Command struct {
 	Name string
-	Args string                              // how its arguments are written, empty without any
+	Args string                              // syntax of its arguments; empty: none
 	Does string                              // one line for the help
-	Open bool                                // anybody who can comment may use it: it changes nothing
-	more bool                                // what stands on the comment's further lines belongs to its argument
-	fact func(arg string) (sia.Fact, string) // what it does to the task, or what is wrong, for people
-	word func(arg string) bool               // of one that takes no text: whether it takes this word
+	Open bool                                // anybody who can comment may use it, because it changes nothing
+	more bool                                // the comment's further lines belong to its argument
+	fact func(arg string) (sia.Fact, string) // returns its effect on the task, or a problem for people
+	word func(arg string) bool               // for a command without text: reports whether it accepts this word
 
-	teach func(arg string) (sia.Teach, string) // instead of fact, where it concerns the repository and no task
+	teach func(arg string) (sia.Teach, string) // instead of fact, if it concerns the repository and no task
 }
 
-// Commands lists every command in the order of the help.
+// Commands returns every command, in the order of the help.
 func Commands() []Command {
 	return []Command{
 		{Name: "start", Args: "[anyway] [text]", Does: "start on this issue; the text is taken as a further constraint; " +
@@ -64,7 +63,7 @@ func Commands() []Command {
 				return sia.AnswerGiven{Text: a}, ""
 			}},
 		{Name: "go", Does: "start the plan that waits", more: true, fact: func(a string) (sia.Fact, string) {
-			if a != "" { // more than a plain yes: what it means is for the reader of answers to say
+			if a != "" { // more than a plain yes: it is parsed as an answer
 				return sia.AnswerGiven{Text: "go " + a}, ""
 			}
 			return sia.Approve{}, ""
@@ -104,9 +103,9 @@ func fixedFact(f sia.Fact) func(string) (sia.Fact, string) {
 	return func(string) (sia.Fact, string) { return f, "" }
 }
 
-// Here is the scope of "/sia pause all" and "/sia resume all": the repository in which it
-// was written, which whoever reads the comment knows. Nobody's say in one repository
-// reaches another.
+// Here is the scope of "/sia pause all" and "/sia resume all": the repository of the
+// comment, which the caller knows. A permission in one repository has no effect in
+// another.
 const Here sia.HaltScope = "repository"
 
 func isAll(a string) bool {
@@ -114,8 +113,8 @@ func isAll(a string) bool {
 	return isWord(first, "all")
 }
 
-// takes reports whether what follows a command's name is what the command takes, so that the name is no word of a
-// sentence: any text, where it takes text or changes nothing; else nothing or its one word.
+// takes reports whether arg is a valid argument, so that the command's name is not just a word of a sentence: any text,
+// if the command takes text or changes nothing; else nothing or its one word.
 func (c Command) takes(arg string) bool {
 	if c.more || c.Open || arg == "" {
 		return true
@@ -123,12 +122,12 @@ func (c Command) takes(arg string) bool {
 	return c.word != nil && !strings.Contains(arg, " ") && c.word(arg)
 }
 
-// isWord compares the first of a command's words, whatever mark follows it.
+// isWord reports whether first equals word, ignoring case and trailing punctuation.
 func isWord(first, word string) bool {
 	return strings.EqualFold(strings.TrimRight(first, ".,!:;"), word)
 }
 
-// startFact reads what stands after "/sia start".
+// startFact parses the argument of "/sia start".
 func startFact(a string) (sia.Fact, string) {
 	first := a
 	if i := strings.IndexAny(a, " \t\n"); i >= 0 {
@@ -154,20 +153,20 @@ func resumeFact(a string) (sia.Fact, string) {
 	return sia.Resume{Credits: c}, ""
 }
 
-// Parsed is what was read.
+// Parsed is a parsed comment. Exactly one of Fact, Teach and Problem is set.
 type Parsed struct {
-	Fact    sia.Fact  // what it does to the task
-	Teach   sia.Teach // or what it has remembered or forgotten; exactly one of Fact, Teach and Problem is set
-	Problem string    // or what is wrong, for people
-	Open    bool      // nobody's permission is needed
-	Words   string    // of a Fact that is words and no command: the command that may have been meant, or "none"
+	Fact    sia.Fact  // the effect on the task
+	Teach   sia.Teach // the lesson to learn or forget
+	Problem string    // what is wrong, for people
+	Open    bool      // no permission is needed
+	Words   string    // if Fact is text and no command: the command that may have been meant, or NoneMeant
 }
 
-// NoneMeant is Parsed.Words where the words are like no command.
+// NoneMeant is the value of Parsed.Words if the text resembles no command.
 const NoneMeant = "none"
 
-// Line is the line of a comment's body that addresses SIA, without white space that means
-// nothing; false when none does.
+// Line returns the line of a comment's body that addresses SIA, with normalised white space, and
+// whether there is one.
 func Line(body, slug string) (string, bool) {
 	if _, ok := Parse(body, slug); !ok {
 		return "", false
@@ -176,15 +175,15 @@ func Line(body, slug string) (string, bool) {
 	return strings.Join(strings.Fields(line), " "), true
 }
 
-// Parse reads a comment's body. ok is false when it does not address SIA. slug
-// is the app's name, for "@slug words"; words that are no command are an answer.
+// Parse parses a comment's body. ok is false if it does not address SIA. slug is
+// the app's name, for "@slug text"; text that is not a command is an answer.
 func Parse(body, slug string) (p Parsed, ok bool) {
 	line, rest := firstLine(body)
 	args, mention, ok := address(line, slug)
 	if !ok {
 		return Parsed{}, false
 	}
-	name, arg, _ := strings.Cut(polite(args), " ")
+	name, arg, _ := strings.Cut(withoutPolite(args), " ")
 	arg = strings.TrimSpace(arg)
 	name = strings.ToLower(strings.TrimRight(name, ".,!?:;"))
 	for _, c := range Commands() {
@@ -193,7 +192,7 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		}
 		switch {
 		case !c.more:
-			arg = brief(arg)
+			arg = withoutTail(arg)
 		case strings.TrimSpace(rest) != "":
 			arg = strings.TrimSpace(arg + "\n" + strings.TrimSpace(rest))
 		}
@@ -217,8 +216,8 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 	return Parsed{Problem: noCommand(name)}, true
 }
 
-// firstLine is the first line that a person wrote, with each white space in it as a blank, and what follows. It is
-// empty where it is code.
+// firstLine returns the first line that a person wrote, with each white space character replaced by a space, and the
+// following lines. The line is empty if it is code.
 func firstLine(body string) (line, rest string) {
 	line, rest, _ = strings.Cut(text.Reply(body), "\n")
 	if text.IsIndentedCode(line) {
@@ -232,10 +231,10 @@ func firstLine(body string) (line, rest string) {
 	}, line)), rest
 }
 
-// address reads to whom a line is said: SIA by its command or by its name, or somebody else. args are the words that
-// follow.
+// address reports whether a line addresses SIA, by its command or by a mention, and returns the remaining text of the
+// line.
 func address(line, slug string) (args string, mention, ok bool) {
-	if n := len(line); n > 2 && line[0] == '`' && line[n-1] == '`' { // copied with the marks of code around it
+	if n := len(line); n > 2 && line[0] == '`' && line[n-1] == '`' { // copied with the backquotes around it
 		line = line[1 : n-1]
 	}
 	first, args, _ := strings.Cut(line, " ")
@@ -254,16 +253,15 @@ func address(line, slug string) (args string, mention, ok bool) {
 	return "", false, false
 }
 
-// meansCommand reports whether a word that stands right behind "/sia" is a command, or one that was mistyped: not
-// "/siamese".
+// meansCommand reports whether a word directly after "/sia" is a command, or a mistyped one: not "/siamese".
 func meansCommand(joined string) bool {
 	joined = strings.ToLower(joined)
 	near := text.Nearest(joined, names())
 	return slices.Contains(names(), joined) || len(joined) > 3 && near != "" && near[0] == joined[0]
 }
 
-// polite is words without the ones that make a command polite.
-func polite(args string) string {
+// withoutPolite returns args without leading polite words.
+func withoutPolite(args string) string {
 	words := strings.Fields(args)
 	for _, p := range [][]string{{"could", "you"}, {"can", "you"}, {"would", "you"}, {"please"}} {
 		if len(words) > len(p) && slices.EqualFunc(words[:len(p)], p, isWord) {
@@ -276,8 +274,8 @@ func polite(args string) string {
 	return strings.Join(words, " ")
 }
 
-// brief is what follows a command that takes no text, without the words that make it polite and urgent.
-func brief(arg string) string {
+// withoutTail returns the argument of a command that takes no text, without trailing words such as "please" or "now".
+func withoutTail(arg string) string {
 	words := strings.Fields(arg)
 	for n := len(words); n > 0; n = len(words) {
 		words[n-1] = strings.TrimRight(words[n-1], ".,!?:;")
@@ -289,7 +287,7 @@ func brief(arg string) string {
 	return strings.Join(words, " ")
 }
 
-// cutFold is [strings.CutPrefix] whatever the case. The prefix is ASCII.
+// cutFold is [strings.CutPrefix] without regard to case. The prefix is ASCII.
 func cutFold(s, prefix string) (string, bool) {
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return s, false
@@ -305,7 +303,7 @@ func names() []string {
 	return all
 }
 
-// noCommand says that there is no command of a name, and which may have been meant, or which there are.
+// noCommand returns the problem that there is no command of a name, with the nearest command or the list of commands.
 func noCommand(name string) string {
 	problem := "there is no command `" + strings.ReplaceAll(text.Clip(text.OneLine(name), 60), "`", "") + "`; "
 	if near := text.Nearest(name, names()); near != "" {

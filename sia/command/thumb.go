@@ -2,11 +2,11 @@ package command
 
 import "strings"
 
-// thumbs are the ways to write a thumb that points down: as GitHub keeps it, and as people type it.
+// thumbs are the spellings of 👎: as GitHub stores it, and as people type it.
 var thumbs = [...]string{"👎", ":-1:", ":thumbsdown:"}
 
-// Thumb reads a comment that begins with 👎, of any skin tone, and says in words why. ok is false
-// when it begins otherwise, or has no words.
+// Thumb returns the text after the 👎, of any skin tone, with which a comment begins. ok is false
+// if the comment does not begin with 👎, or has no text after it.
 func Thumb(body string) (words string, ok bool) {
 	body = strings.TrimLeft(body, " \t\r\n")
 	for _, thumb := range thumbs {

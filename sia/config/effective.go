@@ -8,22 +8,22 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// File is a settings file as it was found somewhere.
+// File is the name and content of a settings file.
 type File struct {
-	Name    string // where it is, for people: "acme/shop@main:.sia/config.yml"
+	Name    string // its location, for people: "acme/shop@main:.sia/config.yml"
 	Content []byte
 }
 
-// Effective are the settings in force, with the origin of each.
+// Effective contains the settings in force, with the source of each.
 type Effective struct {
 	Settings sia.Settings
-	File     string         // the name of the file that was read; "" when there is none
+	File     string         // the name of the file that was read; "": none
 	Lines    map[string]int // path of a setting → 1-based line in File; absent: the default
 }
 
-// Resolve reads the first of the files, which come in the order of precedence: the repository's own
+// Resolve parses the first existing file. The files are in order of precedence: the repository's own
 // on its base branch, then the one of the owner's .github repository. A nil entry is a file that
-// does not exist. What the file leaves out has its default; files are not mixed. An error is an
+// does not exist. A setting that the file omits has its default; files are not merged. An error is an
 // *invalid.File.
 func Resolve(files ...*File) (Effective, error) {
 	for _, f := range files {
@@ -39,7 +39,7 @@ func Resolve(files ...*File) (Effective, error) {
 	return Effective{Settings: sia.DefaultSettings()}, nil
 }
 
-// Source says where a setting's value comes from: "default" or the file's name
+// Source returns the source of a setting's value: "default" or the file's name
 // and line.
 func (e Effective) Source(path string) string {
 	if line, ok := e.Lines[path]; ok {
@@ -48,8 +48,8 @@ func (e Effective) Source(path string) string {
 	return "default"
 }
 
-// Explain says to people which file is in force. A table has each setting with its value and where
-// it came from.
+// Explain returns a text for people with the name of the file in force, and a table of each setting
+// with its value and source.
 func (e Effective) Explain() string {
 	var b strings.Builder
 	if e.File == "" {
@@ -58,7 +58,7 @@ func (e Effective) Explain() string {
 		fmt.Fprintf(&b, "In force is %s; what it leaves out has its default.\n\n", e.File)
 	}
 	w := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "SETTING\tVALUE\tFROM") // a strings.Builder takes everything
+	_, _ = fmt.Fprintln(w, "SETTING\tVALUE\tFROM") // a strings.Builder returns no error
 	for _, f := range Fields() {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", f.Path, Format(f.Value(e.Settings)), e.Source(f.Path))
 	}

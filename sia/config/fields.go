@@ -7,10 +7,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Path is where the settings live in a repository.
+// Path is the path of the settings file in a repository.
 const Path = ".sia/config.yml"
 
-// Form is what the value of a setting looks like.
+// Form is the type of a setting's value.
 type Form string
 
 // The forms.
@@ -27,13 +27,13 @@ const (
 // Field is one setting.
 type Field struct {
 	Path     string   // with dots, such as "checks.settle"
-	Form     Form     // what its value looks like
-	Min, Max float64  // of numbers, of durations in seconds, of the length of texts in characters; inclusive
-	Words    []string // what a Word can be
-	Doc      string   // what it is for
+	Form     Form     // type of the value
+	Min, Max float64  // bounds of numbers, of durations in seconds, of texts in characters; inclusive
+	Words    []string // possible values of a Word
+	Doc      string   // description
 }
 
-// in is the field's place in s: each key of the path is the yaml tag of a field. A test holds that there is one.
+// in returns the field of s for the setting: each key of the path is a yaml tag. A test checks that it exists.
 func (f Field) in(s *sia.Settings) reflect.Value {
 	v := reflect.ValueOf(s).Elem()
 	for key := range strings.SplitSeq(f.Path, ".") {
@@ -47,7 +47,7 @@ func (f Field) in(s *sia.Settings) reflect.Value {
 	return v
 }
 
-// Value is what the field has in s: a bool, int, float64, string, []string or
+// Value returns the setting's value in s: a bool, int, float64, string, []string or
 // sia.Duration.
 func (f Field) Value(s sia.Settings) any { return f.in(&s).Interface() }
 
@@ -57,7 +57,7 @@ const (
 	hourSeconds = 3600.0
 )
 
-// Fields lists every setting, in the order of the file.
+// Fields returns every setting, in the order of the file.
 func Fields() []Field {
 	return []Field{
 		{Path: "label", Form: Text, Min: 1, Max: 50, Doc: "The label that asks SIA to resolve an issue."},
@@ -180,7 +180,7 @@ func Fields() []Field {
 	}
 }
 
-// sectionDocs are the sections' names in order, each with its purpose.
+// sectionDocs returns the sections' names in order, each with its description.
 func sectionDocs() [][2]string {
 	return [][2]string{
 		{"sia", "When SIA steps in and how often."},

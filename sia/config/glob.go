@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/glob"
 )
 
-// wrongGlob says what is wrong with a pattern of files, "" when nothing is.
+// wrongGlob returns what is wrong with a file pattern; "" if it is valid.
 func wrongGlob(s string) string {
 	if strings.HasPrefix(s, "/") {
 		return fmt.Sprintf("%q begins with a slash; patterns are relative to the repository's root", s)

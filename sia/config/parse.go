@@ -9,15 +9,15 @@ import (
 	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
-// Parse reads a settings file: sia.DefaultSettings with what the file says on
-// top. Name is used in messages. An error is always an *invalid.File with every
-// problem found; the settings are then the defaults.
+// Parse parses a settings file. It returns sia.DefaultSettings overridden by the
+// file's settings. name is used in messages. An error is always an *invalid.File
+// with every problem found; the settings are then the defaults.
 func Parse(name string, b []byte) (sia.Settings, error) {
 	settings, _, err := parseFile(name, b)
 	return settings, err
 }
 
-// parseFile also returns the lines of the settings that the file has, by path.
+// parseFile is Parse, and also returns the lines of the settings in the file, by path.
 func parseFile(name string, b []byte) (sia.Settings, map[string]int, error) {
 	settings, lines, wants := sia.DefaultSettings(), map[string]int{}, map[string]yamlfile.Want{}
 	for _, f := range Fields() {
@@ -39,7 +39,7 @@ func parseFile(name string, b []byte) (sia.Settings, map[string]int, error) {
 	return settings, lines, nil
 }
 
-// want is what the value of a setting has to be.
+// want returns the constraints on the value of a setting.
 func (f Field) want() yamlfile.Want {
 	w := yamlfile.Want{Min: f.Min, Max: f.Max, Words: f.Words}
 	switch f.Path {
@@ -66,5 +66,5 @@ func wrongBranch(s string) string {
 	return ""
 }
 
-// Format prints a value of a setting as the file would have it.
+// Format formats a setting's value as in a settings file.
 func Format(value any) string { return yamlfile.Format(value) }

@@ -11,27 +11,27 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Proposal is what a repository's first settings are proposed from.
+// Proposal contains the inputs for proposing a repository's first settings.
 type Proposal struct {
 	Project project.Project
 	// names of the checks that the rules of the base branch require
 	Required []string
-	// whether setup commands may fetch from a host; what may not be fetched is proposed as a comment
+	// reports whether setup commands may fetch from a host; other commands are proposed as comments
 	Allowed func(host string) bool
 }
 
-// maxProposed bounds the names of checks that are proposed, so that the file stays one that is read.
+// maxProposed is the maximum number of check names in a proposal, so that the file stays readable.
 const maxProposed = 50
 
-// proposalHead is how a proposed file begins. It promises what Proposal holds to.
+// proposalHead is the beginning of a proposed file. Its statement must hold for all proposals.
 const proposalHead = `# How SIA works on this repository. Only what differs from the defaults is here.
 # All settings: https://github.com/sia-bot/sia/blob/main/docs/configuration.md
 # Check this file with: sia config check .sia/config.yml
 `
 
-// File is a settings file that says what was found, and only what differs from the defaults, each with the
-// reason in a comment. It is always good, in the sense of [Parse]. differs is false when it has no setting, but
-// comments alone. Reasons may have names of files, which are strangers' and can hold anything: each stays on its line.
+// File returns a settings file with the detected settings that differ from the defaults, each with the reason in a
+// comment. [Parse] accepts it. differs is false if it has comments but no setting. Reasons may contain names of files,
+// which are untrusted and can contain any characters: each reason is put on one line.
 func (p Proposal) File() (file []byte, differs bool) {
 	var b strings.Builder
 	b.WriteString(proposalHead)
@@ -71,7 +71,7 @@ func (p Proposal) File() (file []byte, differs bool) {
 	return []byte(b.String()), differs
 }
 
-// setup are the commands that the server lets fetch, and the others.
+// setup returns the commands that may fetch from all of their hosts, and the others.
 func (p Proposal) setup() (on, off []project.Command) {
 	for _, c := range p.Project.Setup {
 		if slices.ContainsFunc(c.Hosts, func(h string) bool { return !p.Allowed(h) }) {
@@ -83,7 +83,7 @@ func (p Proposal) setup() (on, off []project.Command) {
 	return on, off
 }
 
-// required are the names of checks that settings can hold, each once.
+// required returns the distinct names of checks that a settings file can contain.
 func (p Proposal) required() (names []string) {
 	for _, n := range p.Required {
 		if n != "" && utf8.RuneCountInString(n) <= maxText && utf8.ValidString(n) && !slices.Contains(names, n) &&
@@ -94,7 +94,7 @@ func (p Proposal) required() (names []string) {
 	return names
 }
 
-// good reports whether a settings file can say the name of a check.
+// good reports whether a settings file can contain the name of a check.
 func good(name string) bool {
 	s, err := Parse(Path, []byte("checks:\n  required:\n    - "+strconv.Quote(name)+"\n"))
 	return err == nil && slices.Equal(s.Checks.Required, []string{name})

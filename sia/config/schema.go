@@ -8,15 +8,15 @@ import (
 	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
-// schemaID names the schema; editors find it by the file's first line.
+// schemaID identifies the schema; editors find it by the file's first line.
 const schemaID = "https://github.com/sia-bot/sia/config.schema.json"
 
-// durationPattern is what time.ParseDuration takes, without a sign.
+// durationPattern matches the input of time.ParseDuration, without a sign.
 const durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$|^0$`
 
-// Schema is the JSON Schema (draft 2020-12) of a settings file. It takes every
-// file that [Parse] takes; ranges of durations and the syntax of patterns and
-// branch names are Parse's alone to check.
+// Schema returns the JSON Schema (draft 2020-12) of a settings file. It accepts every
+// file that [Parse] accepts; only Parse checks ranges of durations and the syntax of
+// patterns and branch names.
 func Schema() []byte {
 	top := objectSchema("Settings of SIA for a repository: " + Path + " on the base branch.")
 	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -9,14 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
-// envName is what a variable of an environment can be called.
+// envName matches the name of an environment variable.
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// workBranches are where people work, whatever the repository is; memory has a branch of
-// its own.
+// workBranches are common names of branches that people work on; memory must not use them.
 var workBranches = []string{"main", "master", "trunk", "develop", "dev", "gh-pages", "HEAD"}
 
-// checkCombinations checks what no setting shows by itself.
+// checkCombinations checks constraints that involve several settings.
 func checkCombinations(settings sia.Settings, file *yamlfile.File) {
 	at := func(path, format string, args ...any) { file.Note(path, "", format, args...) }
 	a := settings.Agent

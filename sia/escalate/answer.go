@@ -13,11 +13,11 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// maxAnswer is how much of a person's words is kept, in characters.
+// maxAnswer is the maximum length of an answer's text, in characters.
 const maxAnswer = 4000
 
-// Box is an option as a tick box, as [ParseBoxes] reads it: one line of a
-// Markdown task list.
+// Box formats an option as one line of a Markdown task list, which [ParseBoxes]
+// parses.
 func Box(o sia.Option, ticked bool) string {
 	mark := " "
 	if ticked {
@@ -26,16 +26,15 @@ func Box(o sia.Option, ticked bool) string {
 	return fmt.Sprintf("- [%s] **%s** — %s", mark, o.Letter, text.OneLine(o.Text))
 }
 
-// boxLine is a tick box with a letter, however a person's editor left it: other
-// bullets, no bold, another dash, a letter in lower case. The box is as GitHub writes it, and stands in no quote: such
-// a one is foreign text's, which can't draw another.
+// boxLine matches a tick box with a letter, with the variations that a user's editor may make: other bullets, no bold,
+// another dash, a letter in lower case. The box itself must be as GitHub writes it, and not be in a quote: untrusted
+// text is quoted and can't contain another kind of box.
 var boxLine = lazyregexp.New(`^ {0,3}(?:[-*+]|\d{1,2}[.)])\s+\[([ xX])\]\s*(?:\*\*|` +
 	`__)?\s*([A-Da-d])\s*(?:\*\*|__)?(?:\s*[—–:.)-]|\s*$)`)
 
-// ParseBoxes returns the letters, in upper case and in the order of the body, of
-// the boxes that are ticked. Boxes within code fences, indented code and HTML
-// comments don't count. A letter that stands in several boxes counts when one of
-// them is ticked.
+// ParseBoxes returns the letters of the ticked boxes, in upper case and in the
+// order of the body. It ignores boxes in code fences, indented code and HTML
+// comments. A letter with several boxes is returned if one of them is ticked.
 func ParseBoxes(body string) []string {
 	var ticked []string
 	seen := map[string]bool{}
@@ -90,18 +89,18 @@ var (
 		`take|pick|choose)|i(?:'d|\s+would)?\s+(?:choose|pick|take|go\s+with|go\s+for|` +
 		`prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Za-z])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|` +
 		`thank you))?[.!]*$`)
-	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …". Other words may go on with a
-	// sentence of which the letter is the first word: "C and C++ …", "A for loop …".
+	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …". Before other words the letter
+	// may be the first word of a sentence: "C and C++ …", "A for loop …".
 	letterThen = lazyregexp.New(`^(?i:(?:(?:the\s+)?(?:option|answer|` +
 		`choice)\s*:?\s+))?[(*_]*([A-Da-d])[*_]*\s*([),.:;—–-]+[*_]*\s|\s+(?i:but|because|except)\b)`)
-	// "B …" with the option's own first word. With A it would be an article.
+	// "B …" with the option's own first word. "A …" may be an article.
 	capitalThen = lazyregexp.New(`^([B-D])\s+[^\s]`)
-	// "Option B is …" and the like speak of the option, and don't choose it.
+	// "Option B is …" and similar phrases discuss the option, and don't choose it.
 	ofOption = lazyregexp.New(`^(?i:option|answer|choice)\s+[(*_]*[A-Da-d][)*_]*\s+(?i:is|isn|was|has|does|doesn|can|` +
 		`could|will|won|would|wouldn|may|might|should|shouldn|looks|seems|sounds|or|vs)\b`)
-	// marked is a letter as of a list: "b) …", "(b) …".
+	// marked matches a letter of a list: "b) …", "(b) …".
 	marked = lazyregexp.New(`(?:^|[\s(])([A-Da-d])\)`)
-	// "Option B …" needs no punctuation: nobody means an article by it.
+	// "Option B …" needs no punctuation: the letter can't be an article.
 	optionThen = lazyregexp.New(`^(?i:option|answer|choice)\s+[(*_]*([A-Da-d])[)*_]*\s`)
 	// More than one letter: "A or B", "a and c", "A/B", "A, B and C".
 	twoLetters = lazyregexp.New(`^[A-D]\s*,\s*[A-D]\b|` +
@@ -112,10 +111,10 @@ var (
 		`(?:(?:\s*(?:[,/&+]|\b(?i:or|and)\b))+\s*(?i:option\s+)?[(*_]*[A-Da-d][)*_]*)+\s*[.!?]*$`)
 )
 
-// ParseAnswer understands what a person said to a question. A letter gives Letter, and
-// Text holds the words beyond it. An option's exact words give its letter alone. Other words are Text, also where they
-// speak of several letters or begin with one that no option has. An answer without both is to be asked for again:
-// nobody can tell what several letters alone mean, or one that no option has. It reports false when nothing was said.
+// ParseAnswer parses a person's answer to a question. A letter is returned as Letter, with the remaining text as Text.
+// The exact text of an option gives only its letter. Any other text is returned as Text, also if it discusses several
+// letters or begins with one that no option has. If both are empty the answer is unclear and must be asked for again:
+// it is only several letters, or one that no option has. It reports false if the answer is empty.
 func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	options := asked.Options
 	said = seenWords(said)
@@ -151,7 +150,7 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	if twoLetters.MatchString(said) || severalMarked(said) || ofOption.MatchString(said) {
 		return free, true
 	}
-	if l, rest := plainly(said, asked); l != "" {
+	if l, rest := plainChoice(said, asked); l != "" {
 		return sia.AnswerGiven{Letter: l, Text: text.Clip(rest, maxAnswer)}, true
 	}
 	for _, re := range []*lazyregexp.Regexp{letterThen, optionThen, capitalThen} {
@@ -168,7 +167,7 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 		other := firstWord(rest) != "" && firstWord(rest) != firstWord(o.Text)
 		switch {
 		case re == capitalThen && other && stops(asked) != nil:
-			return sia.AnswerGiven{}, true // words would have the issue worked on
+			return sia.AnswerGiven{}, true // free text would count as a request to work on the issue
 		case re == capitalThen && other:
 			return free, true
 		case sameWords(rest, o.Text):
@@ -179,11 +178,11 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	return free, true
 }
 
-// beginsWithName is a comment to somebody: "@ana …", "Hi @ana, …".
+// beginsWithName matches a comment to another user: "@ana …", "Hi @ana, …".
 var beginsWithName = lazyregexp.New(`^(?i:(?:hi|hey|hello)\s+)?@[A-Za-z0-9]`)
 
-// IsTalk reports whether words that choose no option are for other people rather than the answer: they begin with
-// somebody's name or with code, or their first paragraph ends in a question.
+// IsTalk reports whether a text that chooses no option is meant for other people and not as an answer: it begins with a
+// user's name or with code, or its first paragraph ends in a question.
 func IsTalk(said string) bool {
 	first, _, _ := strings.Cut(text.Reply(said), "\n")
 	if text.IsIndentedCode(first) || text.OpensFence(first) != "" {
@@ -192,15 +191,15 @@ func IsTalk(said string) bool {
 	said = seenWords(said)
 	paragraph, _, _ := strings.Cut(said, "\n\n")
 	end, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(paragraph, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(asking, r) // marks, emoji
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(questionMarks, r) // marks, emoji
 	}))
-	return strings.ContainsRune(asking, end) || beginsWithName.MatchString(said)
+	return strings.ContainsRune(questionMarks, end) || beginsWithName.MatchString(said)
 }
 
-// asking are the marks that end a question in several scripts.
-const asking = "?？؟"
+// questionMarks are the question marks of several scripts.
+const questionMarks = "?？؟"
 
-// severalMarked reports whether words speak of several letters of a list.
+// severalMarked reports whether a text contains several letters of a list.
 func severalMarked(said string) bool {
 	all := marked.FindAllStringSubmatch(said, -1)
 	return slices.ContainsFunc(all, func(m []string) bool { return !strings.EqualFold(m[1], all[0][1]) })
@@ -212,22 +211,23 @@ var (
 	noNo     = lazyregexp.New(`^(?i:no)\s+(?i:problem|worries|objection)`)
 )
 
-// stops is the plain answer that stands for the second of two options, which ends the task; nil where a question is
-// none of SIA's own whether to work on the issue.
+// stops returns the pattern of plain answers that choose the second of two options, which ends the task; nil unless the
+// question is SIA's own whether to work on the issue.
 func stops(asked sia.Escalation) *lazyregexp.Regexp {
 	switch {
 	case len(asked.Options) != 2:
 		return nil
 	case asked.Kind == sia.AskAlready && asked.Already != nil && asked.Already.Claimed:
-		return plainYes // it is asked whether the issue is resolved
+		return plainYes // the question is whether the issue is resolved
 	case asked.Kind == sia.AskAlready, asked.Kind == sia.AskEdited:
 		return plainNo
 	}
 	return nil
 }
 
-// plainly is the letter that a plain yes or no stands for where one of two options is to stop, and the words beyond it.
-func plainly(said string, asked sia.Escalation) (letter, rest string) {
+// plainChoice returns the letter that a plain yes or no chooses if one of two options is to stop, and the remaining
+// text.
+func plainChoice(said string, asked sia.Escalation) (letter, rest string) {
 	stop := stops(asked)
 	if stop == nil || noNo.MatchString(said) {
 		return "", ""
@@ -244,7 +244,7 @@ func plainly(said string, asked sia.Escalation) (letter, rest string) {
 	return "", ""
 }
 
-// seenWords is what a person sees of a comment, without the lines that quote an earlier one and a mail's tail.
+// seenWords returns the visible text of a comment, without quoted lines and the signature of a mail.
 func seenWords(comment string) string {
 	var kept []string
 	for l := range strings.Lines(visible.Markdown(text.Reply(comment))) {
@@ -255,7 +255,7 @@ func seenWords(comment string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// sameWords compares words without case, punctuation and markup.
+// sameWords reports whether two texts have the same words, ignoring case, punctuation and markup.
 func sameWords(a, b string) bool {
 	a, b = letterWords(a), letterWords(b)
 	return a != "" && a == b

@@ -1,14 +1,14 @@
-// Package escalate is how SIA asks people, and how it understands what they
-// answer.
+// Package escalate makes the questions that SIA asks people, and parses their
+// answers.
 //
 // Concepts:
 //
-//   - [FromDiagnosis] and [FromAsk] make the [sia.Escalation] that is put to a person. What they
-//     return is always valid: lettered options, one of them the fastest, whatever a model wrote.
-//     Turning it into Markdown is app/render's work.
-//   - [CleanPlan] makes an agent's plan one that can be shown to a person.
-//   - [Box], [ParseBoxes] and [ParseAnswer]: options as tick boxes, which boxes a person ticked,
-//     and which option a person's words mean.
+//   - [FromDiagnosis] and [FromAsk] return the [sia.Escalation] for a person. It is valid for any
+//     output of a model: it has lettered options, one of them marked as the fastest.
+//     Package app/render formats it as Markdown.
+//   - [CleanPlan] prepares an agent's plan for display.
+//   - [Box], [ParseBoxes] and [ParseAnswer] format options as tick boxes, and parse ticked boxes
+//     and answers in text.
 //
 // Everything is pure and deterministic. The package imports only sia, sia/text and sia/visible.
 // Start reading at escalation.go, then answer.go.

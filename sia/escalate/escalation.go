@@ -11,18 +11,18 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Letters of the options, in order.
+// optionLetters are the letters of the options, in order.
 const optionLetters = "ABCD"
 
-// FromDiagnosis makes the question of a diagnosis that says that a person is needed. It supplies
-// what the model left out or spoiled: the blocker from the failing check, the question and the
-// options from the pattern of failure. The task may be the zero Task.
+// FromDiagnosis returns the question of a diagnosis that needs a person. It replaces missing or
+// invalid parts: the blocker by the failing check, the question and the options by those of the
+// pattern of failure. The task may be the zero Task.
 func FromDiagnosis(d sia.Diagnosis, t sia.Task) sia.Escalation {
 	e := sia.Escalation{Kind: sia.AskIssue, Blocker: d.Blocker, Question: d.Question, Options: d.Options}
 	return makeValid(e, d.Pattern, t)
 }
 
-// FromAsk makes the question of an agent that asks before it works.
+// FromAsk returns the question of an agent that asks before it works.
 func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
 	e := sia.Escalation{Kind: sia.AskQuestion, Blocker: a.Why, Question: a.Question}
 	for _, o := range a.Options {
@@ -34,8 +34,8 @@ func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
 	return makeValid(e, sia.UnclearSpecification, t)
 }
 
-// CleanPlan makes the plan of an agent one that can be shown: bounded, and without
-// steps that say nothing.
+// CleanPlan returns an agent's plan in a form that can be shown: bounded, and without
+// empty steps.
 func CleanPlan(p sia.Plan) sia.Plan {
 	clean := sia.Plan{Summary: text.Clip(strings.TrimSpace(strings.ToValidUTF8(p.Summary, "\ufffd")), maxSummary)}
 	for _, s := range p.Steps {
@@ -47,7 +47,7 @@ func CleanPlan(p sia.Plan) sia.Plan {
 	return clean
 }
 
-// makeValid makes an escalation one that can be asked. What it lacks is that of a pattern of failure.
+// makeValid returns e with valid fields. It fills in missing ones from the pattern of failure.
 func makeValid(e sia.Escalation, p sia.Pattern, t sia.Task) sia.Escalation {
 	question, options := PatternQuestion(p, "")
 	e.Blocker = text.Clip(strings.TrimSpace(e.Blocker), maxBlocker)
@@ -61,9 +61,9 @@ func makeValid(e sia.Escalation, p sia.Pattern, t sia.Task) sia.Escalation {
 	return e
 }
 
-// cleanOptions keeps at most four options that say something and differ, gives
-// them their letters, and marks exactly one as the fastest: the first marked,
-// else the first. Options that are lettered A, B, C… already keep their letters.
+// cleanOptions returns at most four distinct, non-empty options, assigns their
+// letters, and marks exactly one as the fastest: the first marked one, else the
+// first. Options that are already lettered A, B, C… keep their letters.
 func cleanOptions(os []sia.Option) []sia.Option {
 	var kept []sia.Option
 	seen := map[string]bool{}
@@ -87,10 +87,10 @@ func cleanOptions(os []sia.Option) []sia.Option {
 	return kept
 }
 
-// A letter that a model wrote in front of an option's words.
+// ownLetter matches a letter that a model wrote before an option's text.
 var ownLetter = lazyregexp.New(`^(?:\*\*)?(?:[Oo]ption\s+)?[A-Da-d](?:\*\*)?\s*[).:](?:\*\*)?\s+`)
 
-// lastFailure quotes what failed last.
+// lastFailure describes the last failure.
 func lastFailure(t sia.Task) string {
 	for i := len(t.Attempts) - 1; i >= 0; i-- {
 		a := t.Attempts[i]
@@ -106,8 +106,8 @@ func lastFailure(t sia.Task) string {
 	return "SIA could not find a way to make the checks pass."
 }
 
-// PatternQuestion is what to ask a person about a pattern of failure where nothing else tells. subject is what stands
-// in the way, as Markdown; empty: nobody knows.
+// PatternQuestion returns the default question about a pattern of failure. subject is the obstacle, as Markdown; empty:
+// unknown.
 func PatternQuestion(p sia.Pattern, subject string) (question string, options []sia.Option) {
 	needed := cmp.Or(subject, "What is needed")
 	switch p {
@@ -151,7 +151,7 @@ func PatternQuestion(p sia.Pattern, subject string) (question string, options []
 	}
 }
 
-// Limits of what is put before a person, in characters.
+// Limits of texts that are shown to a person, in characters.
 const (
 	maxBlocker = 1500
 	maxOption  = 300

@@ -30,22 +30,22 @@ func (f File) Calls() (paths []string) {
 // externalCall replaces the path of another repository's reusable workflow.
 const externalCall = "elsewhere"
 
-// Follow adds to each file the jobs of the repository's own reusable workflows that its jobs call, named as GitHub
+// ExpandCalls adds to each file the jobs of the repository's own reusable workflows that its jobs call, named as GitHub
 // names them. A job that needs a caller also needs the called jobs, and these need what the caller needs. A caller has
 // a check run only if it was skipped: then the called jobs have none, even if they are required.
 // https://docs.github.com/en/actions/how-tos/reuse-automations/reuse-workflows
 // https://github.com/OpenCTI-Platform/opencti/pull/16178
-func Follow(files []File) []File {
+func ExpandCalls(files []File) []File {
 	out := slices.Clone(files)
 	for i := range out {
 		left := maxJobs
-		out[i].Jobs = expandCalls(files, out[i].Jobs, 0, &left)
+		out[i].Jobs = expandJobs(files, out[i].Jobs, 0, &left)
 	}
 	return out
 }
 
-// expandCalls returns jobs with those that they call; left is the remaining number of called jobs.
-func expandCalls(files []File, jobs []Job, depth int, left *int) (out []Job) {
+// expandJobs returns jobs with those that they call; left is the remaining number of called jobs.
+func expandJobs(files []File, jobs []Job, depth int, left *int) (out []Job) {
 	for _, caller := range jobs {
 		called, known := fileAt(files, caller.Calls)
 		if !known || called.Gone || called.Unread || depth == maxCalls || *left < len(called.Jobs) {
@@ -55,7 +55,7 @@ func expandCalls(files []File, jobs []Job, depth int, left *int) (out []Job) {
 		*left -= len(called.Jobs)
 		own := caller.Needs
 		caller.Calls, caller.Needs, caller.Code = "", slices.Clone(own), false
-		for _, j := range expandCalls(files, called.Jobs, depth+1, left) {
+		for _, j := range expandJobs(files, called.Jobs, depth+1, left) {
 			j.Name = caller.Name + jobSeparator + j.Name
 			needs := slices.Clone(own)
 			for _, n := range j.Needs {

@@ -77,21 +77,21 @@ type Result struct {
 // nothing.
 func Judge(in Input) Result { return judge(in).result }
 
-// Went is a check that was green on the commit. Flipped means that it was red on it, too,
+// GreenCheck is a check that was green on the commit. Flipped means that it was red on it, too,
 // and not by a transient failure.
-type Went struct {
+type GreenCheck struct {
 	Check   string
 	Flipped bool
 }
 
-// Went returns the checks that were green on the commit, sorted by name, as input of
+// GreenChecks returns the checks that were green on the commit, sorted by name, as input of
 // [Prior.FlakeRate]; none before the verdict of the checks is green or red.
-func (in Input) Went() []Went {
+func (in Input) GreenChecks() []GreenCheck {
 	j := in.byChecks()
 	if !j.settled() {
 		return nil
 	}
-	var out []Went
+	var out []GreenCheck
 	for _, c := range j.checks {
 		if c.run.ID == 0 || c.outcome != green && !c.flaky || j.sumsUp(c) {
 			continue
@@ -100,7 +100,7 @@ func (in Input) Went() []Went {
 			out[n-1].Flipped = out[n-1].Flipped || c.flaky
 			continue
 		}
-		out = append(out, Went{c.name, c.flaky})
+		out = append(out, GreenCheck{c.name, c.flaky})
 	}
 	return out
 }

@@ -1,43 +1,42 @@
-// Package gitignore tells what .gitignore files name, as git does
-// (https://git-scm.com/docs/gitignore#_pattern_format). Strangers write the files, so what they cost is bounded. It
-// imports nothing of ours.
+// Package gitignore matches paths with .gitignore files, as git does
+// (https://git-scm.com/docs/gitignore#_pattern_format). The files are untrusted, so their cost is bounded.
 package gitignore
 
 import "strings"
 
-// MaxFile bounds a .gitignore that is obeyed, in bytes.
+// MaxFile is the maximum size of a .gitignore that is used, in bytes.
 const MaxFile = 1 << 20
 
-// maxRules bounds the rules that hold in one folder. Those beyond it are not obeyed.
+// maxRules is the maximum number of rules for one folder. Further rules are ignored.
 const maxRules = 10_000
 
-// maxPattern bounds a pattern that is obeyed, in bytes.
+// maxPattern is the maximum length of a pattern that is used, in bytes.
 const maxPattern = 4096
 
-// byteOrderMark is at the start of files that some editors of Windows write. git passes over it since 2.4.1.
+// byteOrderMark begins files that some Windows editors write. git ignores it since 2.4.1.
 const byteOrderMark = "\ufeff"
 
-// Rules are those of the .gitignore files that hold in one folder, outermost first. nil is none.
+// Rules are the rules of the .gitignore files for one folder, outermost first; nil: none.
 type Rules []file
 
-// file is the rules of one .gitignore.
+// file contains the rules of one .gitignore.
 type file struct {
 	dir   string // its folder, "" for the root
 	rules []rule
-	above int // rules of the files before it
+	above int // number of rules of the files before it
 }
 
 // rule is one line of a .gitignore.
 type rule struct {
-	prefix  string   // the path, relative to the file's folder, begins with it
-	glob    []string // what must follow, by folder; nil is nothing
+	prefix  string   // literal prefix of the path relative to the file's folder
+	glob    []string // pattern after the prefix, split at slashes; nil: none
 	negated bool
 	dirOnly bool
-	byName  bool // no slash in the pattern but behind a leading "**": any depth, by the last name
+	byName  bool // the pattern has no slash except after a leading "**": it matches the last name at any depth
 }
 
-// With returns the rules of a folder, "" for the root, which has a .gitignore; r are those of its parents, and stay as
-// they are.
+// With returns the rules of a folder, "" for the root, with the given .gitignore content; r are the rules of its
+// parent, and are not modified.
 func (r Rules) With(dir string, content []byte) Rules {
 	f := file{dir: dir}
 	if len(r) > 0 {
@@ -70,8 +69,8 @@ func parse(line string) (rule, bool) {
 	}
 	line = strings.TrimPrefix(line, "/")
 	if !r.byName {
-		// git compares what comes before the first special byte separately, so
-		// that "**" right after it is at the start of a pattern.
+		// git compares the part before the first special byte separately, so
+		// that "**" directly after it is at the start of a pattern.
 		n := strings.IndexAny(line, `*?[\`)
 		if n < 0 {
 			n = len(line)
@@ -85,7 +84,7 @@ func parse(line string) (rule, bool) {
 }
 
 // Ignore reports whether the path of an untracked file or folder is ignored. The last rule
-// that matches decides. That a folder above may be ignored is the caller's business.
+// that matches decides. The caller must check whether a parent folder is ignored.
 func (r Rules) Ignore(path string, isDir bool) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for i := len(r) - 1; i >= 0; i-- {

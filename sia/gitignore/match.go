@@ -3,10 +3,10 @@ package gitignore
 import "strings"
 
 // The patterns come from the repository, so no pattern may make matching take
-// exponential time. Paths are matched by a table of folders. Names are matched by
-// going back to the last star only.
+// exponential time. Paths are matched with a table of folders. Names are matched
+// with backtracking to the last star only.
 
-// splitGlob splits a pattern at its slashes. A slash in a class does not count.
+// splitGlob splits a pattern at its slashes, except those in a class.
 func splitGlob(p string) []string {
 	var parts []string
 	start := 0
@@ -16,7 +16,7 @@ func splitGlob(p string) []string {
 		case '\\':
 			if n = 2; strings.HasPrefix(p[i:], `\/`) {
 				if part := p[start:i]; len(part) > 1 && strings.Trim(part, "*") == "" {
-					parts = append(parts, "*") // git has "**" before an escaped slash stand for one folder at least
+					parts = append(parts, "*") // in git "**" before an escaped slash matches at least one folder
 				}
 				parts = append(parts, p[start:i])
 				start = i + 2
@@ -34,16 +34,16 @@ func splitGlob(p string) []string {
 	parts = append(parts, p[start:])
 	for i, part := range parts {
 		if len(part) > 2 && strings.Trim(part, "*") == "" {
-			parts[i] = "**" // more stars are no more
+			parts[i] = "**" // more stars mean the same
 		}
 	}
 	return parts
 }
 
 // matchPath reports whether a pattern matches a path, both split at slashes. A
-// part "**" stands for any number of folders, at the end for at least one part.
+// part "**" matches any number of folders, and at the end at least one part.
 func matchPath(pattern, path []string) bool {
-	// can[j] says whether the pattern so far matches the first j parts of path.
+	// can[j] reports whether the pattern so far matches the first j parts of path.
 	can, next := make([]bool, len(path)+1), make([]bool, len(path)+1)
 	can[0] = true
 	for i, part := range pattern {
@@ -66,10 +66,10 @@ func matchPath(pattern, path []string) bool {
 }
 
 // matchName matches one name byte by byte, as git's wildmatch does: * ? [a-z]
-// [!a-z] [[:alpha:]] and a backslash that takes the next byte literally. A
-// pattern that is malformed matches nothing.
+// [!a-z] [[:alpha:]] and a backslash that escapes the next byte. A malformed
+// pattern matches nothing.
 func matchName(p, s string) bool {
-	star, mark := -1, 0 // the last star, and where in s its match ends
+	star, mark := -1, 0 // the last star, and the end of its match in s
 	i, j := 0, 0
 	for j < len(s) {
 		if i < len(p) && p[i] == '*' {
@@ -95,7 +95,7 @@ func matchName(p, s string) bool {
 }
 
 // matchByte matches the first element of a pattern, of n bytes; n is negative
-// when it is malformed.
+// if it is malformed.
 func matchByte(p string, c byte) (n int, ok bool) {
 	if p == "" {
 		return 0, false
@@ -149,7 +149,7 @@ func matchClass(p string, c byte) (n int, ok bool) {
 	}
 }
 
-// classByte reads one byte of a class and returns where the next begins.
+// classByte returns one byte of a class and the index of the next.
 func classByte(p string, i int) (byte, int) {
 	if p[i] == '\\' && i+1 < len(p) {
 		i++
@@ -157,7 +157,7 @@ func classByte(p string, i int) (byte, int) {
 	return p[i], i + 1
 }
 
-// byteClass is the named classes of POSIX, for ASCII.
+// byteClass contains the named classes of POSIX, for ASCII.
 var byteClass = map[string]func(byte) bool{
 	"alnum":  func(c byte) bool { return isLetter(c) || isDigit(c) },
 	"alpha":  isLetter,

@@ -1,7 +1,6 @@
-// Package glob matches paths with globs that strangers write. A glob means what doublestar
-// (https://github.com/bmatcuk/doublestar) takes it for, and is refused where that would take
-// long: it tries each combination of alternatives, in time linear in the glob and the path.
-// It imports nothing of ours.
+// Package glob matches paths with untrusted globs. The syntax is that of doublestar
+// (https://github.com/bmatcuk/doublestar). Globs that would take long to match are rejected:
+// doublestar tries each combination of alternatives, in time linear in the glob and the path.
 package glob
 
 import (
@@ -11,18 +10,18 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// What bounds a glob.
+// Bounds of a glob.
 const (
 	maxBytes        = 1000
-	maxAlternatives = 100 // combinations of those within braces
+	maxAlternatives = 100 // combinations of alternatives in braces
 )
 
-// A Glob tells which paths it means. The zero value means none. Safe for concurrent use.
+// A Glob is a compiled glob. The zero value matches no path. It is safe for concurrent use.
 type Glob struct{ pattern string }
 
-// Compile reads a glob: * ? [a-z] [!a-z] {a,b} and ** for any number of folders; a
-// backslash takes the next character as it is. It is path.ErrBadPattern when it is no
-// glob, and an error when it is too large.
+// Compile parses a glob: * ? [a-z] [!a-z] {a,b} and ** for any number of folders; a
+// backslash escapes the next character. The error is path.ErrBadPattern if the syntax
+// is invalid, and another one if the glob is too large.
 func Compile(glob string) (Glob, error) {
 	switch {
 	case len(glob) > maxBytes || alternatives(glob) > maxAlternatives:
@@ -38,10 +37,11 @@ func (g Glob) Match(p string) bool {
 	return g.pattern != "" && doublestar.MatchUnvalidated(g.pattern, p)
 }
 
-// alternatives is at least how many globs without braces a glob stands for, where these are not too many.
+// alternatives returns an upper bound of the number of globs without braces to which a glob expands, unless it exceeds
+// maxAlternatives.
 func alternatives(glob string) int {
 	all, class := 1, false
-	var open []int // alternatives within each of the braces that are open
+	var open []int // number of alternatives in each open brace
 	for i := 0; i < len(glob) && all <= maxAlternatives; i++ {
 		switch c := glob[i]; {
 		case c == '\\':

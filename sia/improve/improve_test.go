@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// files are a copy in memory.
+// files is an in-memory copy.
 type files map[string]string
 
 func (f files) Read(name string) (improve.File, error) {
@@ -27,7 +27,7 @@ func (f files) Write(name string, file improve.File) error {
 	return nil
 }
 
-// parser knows one language, in which a file is broken that has an angle bracket.
+// parser parses one language, in which a file with an angle bracket is broken.
 type parser struct{ files }
 
 func (p parser) Check(_ context.Context, name string) (improve.Parse, error) {
@@ -40,10 +40,10 @@ func (p parser) Check(_ context.Context, name string) (improve.Parse, error) {
 	return improve.Parse{Verdict: improve.Parses, Language: "JavaScript"}, nil
 }
 
-// masked takes one word out.
+// masked masks one word.
 func masked(s string) string { return strings.ReplaceAll(s, "hunter2hunter2", "[secret: password]") }
 
-// engine is one with a scripted model of a small window over the real wire.
+// engine returns an engine with a scripted model over HTTP.
 func engine(t *testing.T, f files, window int, rules ...scripted.Rule) (*improve.Engine, *scripted.Server) {
 	t.Helper()
 	s, err := scripted.Start(scripted.Script{Rules: rules}, scripted.Options{})
@@ -102,7 +102,7 @@ func one(name string) improve.Order {
 	return improve.Order{Files: []string{name}, Cycles: 1, Threshold: .6}
 }
 
-// What a model does not see stays byte for byte, and what it is told of that is true.
+// The part of a file that a model does not see is unchanged, and the note about it is correct.
 func TestTruncated(t *testing.T) {
 	head, rest := "first line\n"+strings.Repeat("a line like others\n", 800), strings.Repeat("the end\r\n", 3000)+
 		"the very end\n"
@@ -132,7 +132,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// A secret reaches no model, and comes through a change as it was.
+// A secret reaches no model and is preserved by a change.
 func TestSecretsStay(t *testing.T) {
 	f := files{"app.ini": "password = hunter2hunter2\nport = 1\n"}
 	e, s := engine(t, f, 32000, plan("app.ini"), rule(edited, edits("password = [secret: password]", "x"),
@@ -167,7 +167,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// What can't be meant is asked for again, with the reason.
+// An implausible answer is requested again, with the reason.
 func TestAskedAgain(t *testing.T) {
 	for says, answer := range map[string]any{
 		"it changes nothing":              whole("a\n"),
@@ -222,7 +222,7 @@ func TestParses(t *testing.T) {
 	}
 }
 
-// The critic sees the goal, and the file before and after: nothing of how the change came about.
+// The critic sees only the goal and the file before and after, not the analysis.
 func TestCriticIsIndependent(t *testing.T) {
 	e, s := engine(t, files{"x.txt": "a\n"}, 32000, plan("x.txt"), rule(writes, whole("b\n")), good())
 	o := one("x.txt")

@@ -1,6 +1,5 @@
-// Package invalid says what is wrong with a file that people write: where, what was
-// expected, and what was probably meant. It lies on the ground: it knows nothing of what
-// the files are about.
+// Package invalid describes problems in files that people write: the position, what was
+// expected, and what was probably meant. It does not depend on the kind of file.
 package invalid
 
 import (
@@ -10,14 +9,14 @@ import (
 
 // Problem is one thing wrong with a file.
 type Problem struct {
-	Line    int    // 1-based; 0 when the problem is with the file as a whole
+	Line    int    // 1-based; 0: the problem is with the file as a whole
 	Column  int    // 1-based, in characters; 0 with Line 0
 	Path    string // the key, such as "checks.settle"; "" for the file as a whole
 	Message string // what is wrong and what was expected
-	Nearest string // what was probably meant; "" when nothing is near
+	Nearest string // what was probably meant; "": no suggestion
 }
 
-// String is "3:9: checks.settel: there is no such setting (did you mean settle?)".
+// String returns a line such as "3:9: checks.settel: there is no such setting (did you mean settle?)".
 func (p Problem) String() string {
 	var b strings.Builder
 	if p.Line > 0 {
@@ -33,13 +32,13 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// File is a file with problems, in the order of the file. It is an error.
+// File is the error about a file with problems, in the order of the file.
 type File struct {
 	Name     string // of the file
 	Problems []Problem
 }
 
-// Error has one line for each problem, each beginning with the file's name.
+// Error returns one line for each problem, each beginning with the file's name.
 func (e *File) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {

@@ -1,21 +1,19 @@
-// Package keyword finds many keywords in a text in one pass: what the reader of logs
-// and the scanner for secrets look for first, before they look closer.
-//
-// The package imports nothing of ours.
+// Package keyword finds many keywords in a text in one pass. The log reader and the
+// secret scanner use it as a fast first filter.
 package keyword
 
 // Automaton finds many keywords in one pass (Aho and Corasick,
-// "Efficient string matching", CACM 1975, with every transition computed
-// beforehand). It is read-only and safe for concurrent use.
+// "Efficient string matching", CACM 1975, with every transition precomputed).
+// It is read-only and safe for concurrent use.
 type Automaton struct {
-	class   [256]uint16 // byte → column; 0 for every byte that no keyword holds
+	class   [256]uint16 // byte → column; 0 for every byte that is in no keyword
 	columns int
 	next    []int32   // state × column → state × columns; negative where keywords end
 	ends    [][]int32 // state → keywords that end there
 }
 
-// New builds the automaton for keywords, none of them empty. With fold, they are in
-// lower case and found whatever the case of ASCII letters.
+// New returns the automaton for keywords, none of them empty. With fold, they must be in
+// lower case and are found without regard to the case of ASCII letters.
 func New(keys []string, fold bool) *Automaton {
 	a := &Automaton{columns: 1}
 	for _, k := range keys {
@@ -82,8 +80,8 @@ func (a *Automaton) link() {
 	}
 }
 
-// Scan calls hit for each keyword in text, by its index among those that [New] was
-// given, with the index in text after its last byte; in the order of the ends.
+// Scan calls hit for each keyword in text, with its index in the argument of [New] and
+// the index in text after its last byte, in the order of the ends.
 func Scan[T string | []byte](a *Automaton, text T, hit func(key int32, end int)) {
 	s := int32(0)
 	for i := range len(text) {

@@ -1,6 +1,6 @@
-// Package lazyregexp compiles regular expressions when they are first used. Some commands need none of our
-// several hundred, and compiling them all took longer than the rest of a start; a server compiles each once, as
-// before. It is what Go's own internal/lazyregexp is, for the methods that we use, and imports nothing of ours.
+// Package lazyregexp compiles regular expressions at their first use. Some commands need none of SIA's several
+// hundred, and compiling them all took longer than the rest of a start; a server compiles each once, as before.
+// It is like Go's internal/lazyregexp, with the methods that SIA uses.
 package lazyregexp
 
 import (
@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression that may not be compiled yet. It is safe for concurrent use. Its methods are
-// those of [regexp.Regexp].
+// Regexp is a regular expression that is compiled at its first use. It is safe for concurrent use. Its methods
+// are those of [regexp.Regexp].
 type Regexp struct{ get func() *regexp.Regexp }
 
-// New is a regular expression for a variable of a package. One that can't be compiled panics at its first use;
-// [Compile] finds it before.
+// New returns a regular expression for a package variable. An invalid one panics at its first use; [Compile]
+// detects it earlier.
 func New(expr string) *Regexp {
 	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 	mu.Lock()
@@ -27,8 +27,8 @@ var (
 	made []*Regexp
 )
 
-// Compile compiles every expression that was made in this program, for a test that each of them can be. It
-// returns how many there are, and panics as New says.
+// Compile compiles every expression of this program, for a test that they are valid. It returns their number,
+// and panics if one is invalid.
 func Compile() int {
 	mu.Lock()
 	defer mu.Unlock()

@@ -74,7 +74,7 @@ func (x *lessonExtractor) addAnswer() {
 		return
 	}
 	a := t.Answers[len(t.Answers)-1]
-	if a.By.Login == "" || a.Letter != "" || a.Kind.AboutSomething() || len(Words(a.Text, minAnswer)) < minAnswer {
+	if a.By.Login == "" || a.Letter != "" || a.Kind.NeedsContext() || len(Words(a.Text, minAnswer)) < minAnswer {
 		return
 	}
 	p, failed := x.lastFailure()

@@ -53,7 +53,7 @@ func Learnings(t sia.Task) []Learning {
 			Confidence:      answerConfidence})
 	case len(t.Answers) > 0 && len(out) == 0 && t.Escalation != nil:
 		a := t.Answers[len(t.Answers)-1]
-		if a.Kind.AboutSomething() || a.Escalation != t.Escalation.Number {
+		if a.Kind.NeedsContext() || a.Escalation != t.Escalation.Number {
 			break // such an answer is not understandable without its subject or question
 		}
 		add(Learning{Pattern: lastPattern(t), EffectiveTechnique: LearnedAnswer,

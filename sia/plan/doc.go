@@ -1,13 +1,13 @@
-// Package plan takes a task apart: its parts, what each of them rests on, and in which order
-// they can be done and put together again.
+// Package plan describes the parts of a task, their dependencies, and the order in which they
+// can be done and merged.
 //
 // Concepts:
 //
-//   - A [Part] says what to do, how one can tell that it is done, and which earlier parts it
-//     needs. Parts are known by their number, which is their place in the list, from 1.
-//   - A [Structure] says how the parts hang together.
-//   - Needs name earlier parts alone, so no order can be circular.
+//   - A [Part] contains what to do, how to check that it is done, and which earlier parts it
+//     needs. Parts are identified by their 1-based position in the list.
+//   - A [Structure] is the kind of dependency between the parts.
+//   - Needs contain only earlier parts, so there are no cycles.
 //
-// It is arithmetic on numbers, without I/O: who does a part, where, and its outcome is for
-// others. It imports nothing of ours but the ground floor. Start reading at part.go.
+// The package does no I/O and does not know who does a part or its outcome. Start reading at
+// part.go.
 package plan

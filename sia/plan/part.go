@@ -6,41 +6,41 @@ import (
 	"strings"
 )
 
-// Structure says how the work on a task hangs together.
+// Structure is the structure of the work on a task.
 type Structure string
 
 // The structures.
 const (
-	Whole        Structure = "whole"        // one run does all of it
-	Reproduce    Structure = "reproduce"    // first a test that shows the fault, then what makes it pass
-	Linear       Structure = "linear"       // parts, one after the other
-	Parallel     Structure = "parallel"     // parts, as many at a time as may be
-	Hierarchical Structure = "hierarchical" // parts that rest on others
-	Race         Structure = "race"         // the whole of it by several coders; the best change counts
+	Whole        Structure = "whole"        // one run does the whole task
+	Reproduce    Structure = "reproduce"    // first a test that shows the fault, then the change that makes it pass
+	Linear       Structure = "linear"       // sequential parts
+	Parallel     Structure = "parallel"     // concurrent parts
+	Hierarchical Structure = "hierarchical" // parts that depend on others
+	Race         Structure = "race"         // several coders do the whole task; the best change counts
 )
 
-// Structures lists those that a task can be taken apart by.
+// Structures returns the structures that a policy can choose for a task.
 func Structures() []Structure { return []Structure{Whole, Reproduce, Linear, Parallel, Hierarchical} }
 
 // Part is one part of a task.
 type Part struct {
 	Do       string `json:"do"`
-	DoneWhen string `json:"done_when"` // how one can tell, in words
-	// the shell command that ends with 0 when it is done, and with something else before; empty:
-	// the repository's tests tell
+	DoneWhen string `json:"done_when"` // condition for being done, as text
+	// shell command that exits with 0 if and only if the part is done; empty: the repository's
+	// tests decide
 	Check string   `json:"check,omitempty"`
-	Paths []string `json:"paths,omitempty"` // that it is expected to change
-	Needs []int    `json:"needs,omitempty"` // numbers of the earlier parts that it rests on
+	Paths []string `json:"paths,omitempty"` // paths that it is expected to change
+	Needs []int    `json:"needs,omitempty"` // numbers of the earlier parts that it depends on
 }
 
 // Bounds of a plan.
 const (
 	MaxParts = 12
-	maxText  = 500 // bytes of what to do, of its done-when and of its check
+	maxText  = 500 // bytes of Do, of DoneWhen and of Check
 )
 
-// Problems says in words what is wrong with a plan of at most most parts that others wrote;
-// nothing, when it can be worked by. Commands tells whether each part has to have one.
+// Problems describes what is wrong with a plan of at most most parts; empty if it can be used.
+// commands means that each part must have a Check.
 func Problems(parts []Part, most int, commands bool) (out []string) {
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if most = min(most, MaxParts); len(parts) < 2 || len(parts) > most {
@@ -62,7 +62,7 @@ func Problems(parts []Part, most int, commands bool) (out []string) {
 	return out
 }
 
-// Chain makes each part rest on the one before it.
+// Chain returns a copy of parts in which each part needs the one before it.
 func Chain(parts []Part) []Part {
 	out := slices.Clone(parts)
 	for i := range out {
@@ -74,8 +74,8 @@ func Chain(parts []Part) []Part {
 	return out
 }
 
-// Below lists the parts that some parts rest on, directly or not, and those themselves, in
-// their order. needs[i] are those of part i+1.
+// Below returns the given parts and those that they need, directly or indirectly, in order.
+// needs[i] contains the needs of part i+1.
 func Below(needs [][]int, of ...int) (all []int) {
 	seen := make([]bool, len(needs)+1)
 	for len(of) > 0 {
@@ -95,8 +95,8 @@ func Below(needs [][]int, of ...int) (all []int) {
 	return all
 }
 
-// Tops are those of some parts that no other of them rests on: what has to be put together to
-// have all of them.
+// Tops returns those of the given parts that no other of them needs: merging these gives the
+// result of all.
 func Tops(needs [][]int, of []int) (tops []int) {
 	for _, n := range of {
 		if !slices.ContainsFunc(of, func(o int) bool { return o != n && slices.Contains(Below(needs, o), n) }) {

@@ -9,16 +9,17 @@ import (
 
 var (
 	goRequires = regexp.MustCompile(`(?m)^\s*require\b`)
-	goReplaces = regexp.MustCompile(`(?m)=>\s*"?\./`) // a module by a folder below
+	goReplaces = regexp.MustCompile(`(?m)=>\s*"?\./`) // replaces a module by a subfolder
 )
 
-// goEach runs a shell's command in the folder of each module: the go command goes into none below the one where it is.
+// goEach returns a command that runs a shell command in the folder of each module, because the go command does not
+// descend into nested modules.
 func goEach(command string) string {
 	return "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' " +
 		"-execdir sh -c '" + command + "' {} +"
 }
 
-// golang reads go.work, or the go.mod of a repository that joins no modules.
+// golang inspects go.work, or the go.mod of a repository without a workspace.
 func golang(t top) finding {
 	f := finding{language: Language{"Go", "go modules", t.first("go.mod", "go.work")}}
 	hosts := []string{"proxy.golang.org", "sum.golang.org"}
@@ -43,14 +44,20 @@ func golang(t top) finding {
 	return f
 }
 
-// mostFolders bounds how many are looked into: each may be a request to GitHub.
-const mostFolders = 40
+// maxFolders is the maximum number of folders that are inspected: each may cost a request to GitHub.
+const maxFolders = 40
 
-// hasModuleBelow reports whether one of the first folders at the top is a Go module of its own, other than those that a
-// go command that begins at the top has no use for.
+// ignoredByGo matches paths of modules that the go command ignores, as goEach does.
+var ignoredByGo = regexp.MustCompile(`(^|/)([._][^/]*|vendor|testdata)/`)
+
+// hasModuleBelow reports whether there is a separate Go module: a deeper go.mod file of names, or one in the first
+// folders at the top. It skips folders that the go command ignores.
 func (t top) hasModuleBelow() bool {
-	left := mostFolders
+	left := maxFolders
 	for _, name := range slices.Sorted(maps.Keys(t.names)) {
+		if strings.HasSuffix(name, "/go.mod") && !ignoredByGo.MatchString(name) {
+			return true
+		}
 		if !strings.HasSuffix(name, "/") || strings.ContainsAny(name[:1], "._") || name == "vendor/" || name == "testdata/" {
 			continue
 		}
@@ -70,8 +77,8 @@ var (
 	cargoDefaults  = regexp.MustCompile(`(?m)^\s*default-members\s*=`)
 )
 
-// rust reads Cargo.toml. Tests run offline, since attempts test without a network. Where a package lies at the top of a
-// workspace, cargo tests it alone unless it is told otherwise.
+// rust inspects Cargo.toml. Tests run offline, because attempts run tests without a network. If a package is at the
+// root of a workspace, cargo tests only that package without --workspace.
 func rust(t top) finding {
 	text, ok := t.file("Cargo.toml")
 	if !ok {
@@ -86,7 +93,7 @@ func rust(t top) finding {
 		setup: []Command{{"cargo fetch", "Cargo.toml is there", []string{"index.crates.io", "static.crates.io"}}}}
 }
 
-// maven reads pom.xml; a wrapper that the repository brings is used.
+// maven inspects pom.xml, and uses the repository's wrapper if there is one.
 func maven(t top) finding {
 	if _, ok := t.file("pom.xml"); !ok {
 		return finding{}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// noTest is what npm init writes where there are no tests.
+// noTest matches the test script that npm init writes if there are no tests.
 var noTest = regexp.MustCompile(`no test specified`)
 
-// packageFile is what of package.json matters here.
+// packageFile contains the fields of package.json that are used.
 type packageFile struct {
 	Scripts         map[string]string          `json:"scripts"`
 	PackageManager  string                     `json:"packageManager"`
@@ -18,7 +18,7 @@ type packageFile struct {
 	DevDependencies map[string]json.RawMessage `json:"devDependencies"`
 }
 
-// node reads package.json and the lock file beside it.
+// node inspects package.json and the lock files.
 func node(t top) finding {
 	text, ok := t.file("package.json")
 	if !ok {
@@ -53,7 +53,7 @@ func node(t top) finding {
 	return f
 }
 
-// nodeInstall says what manages the packages, and how they are installed without changing a file of the
+// nodeInstall returns the package manager, and the command that installs the packages without changing a file of the
 // repository.
 func nodeInstall(t top, p packageFile) (manager string, install Command) {
 	npm := []string{"registry.npmjs.org"}
@@ -78,7 +78,7 @@ func nodeInstall(t top, p packageFile) (manager string, install Command) {
 	return "npm", Command{}
 }
 
-// because says what speaks for a package manager: its lock file, or that package.json names it.
+// because returns the reason for a package manager: its lock file, or that package.json names it.
 func because(t top, lock, named string) string {
 	if t.has(lock) {
 		return lock + " is there"

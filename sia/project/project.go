@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// MaxFile is the most bytes of a file that say anything about a project; a larger one is passed over.
+// MaxFile is the maximum size of an inspected file, in bytes; a larger one is ignored.
 const MaxFile = 1 << 20
 
-// Project is what was found. The zero Project is of a folder about which nothing is known.
+// Project is a detected project. The zero Project means that nothing was detected.
 type Project struct {
 	Languages []Language
-	Setup     []Command // that prepare a fresh checkout, in order; most fetch packages
-	Test      Command   // empty: none was found
-	Others    []Command // that run further tests of it, in the order of Languages
+	Setup     []Command // commands that prepare a fresh checkout, in order; most fetch packages
+	Test      Command   // command that runs the tests; empty: none detected
+	Others    []Command // commands that run further tests, in the order of Languages
 }
 
 // Language is one language of a project.
 type Language struct {
 	Name    string // such as "Go"
-	Manager string // of its packages, such as "pnpm"; empty: none that is known
-	Why     string // the file that says so
+	Manager string // package manager, such as "pnpm"; empty: not known
+	Why     string // the file from which it was detected
 }
 
 // Command is a command line for a shell.
 type Command struct {
 	Line  string
-	Why   string   // in words for people, without a period
-	Hosts []string // that it fetches from by HTTPS, by name; none: it needs no network
+	Why   string   // reason for people, without a period
+	Hosts []string // names of the hosts that it fetches from by HTTPS; empty: it needs no network
 }
 
-// Hosts are all hosts that a setup fetches from, each once, in the order of the commands.
+// Hosts returns the distinct hosts that the setup fetches from, in the order of the commands.
 func (p Project) Hosts() (all []string) {
 	for _, c := range p.Setup {
 		for _, h := range c.Hosts {
@@ -43,9 +43,9 @@ func (p Project) Hosts() (all []string) {
 	return all
 }
 
-// Look says what a folder holds. The names are those at its top; a folder's ends with a slash. read gives a
-// file, by its path with slashes, and false when there is none that can be read; it is asked for few files, and
-// only for those that names speak of.
+// Look detects the project in a folder. names are its top-level names; a folder's name ends with a slash. They may
+// include the paths of deeper go.mod files, which it does not search for. read returns the content of a file by its path
+// with slashes, and false if there is none that can be read; it is called for few files, chosen by names.
 func Look(names []string, read func(path string) ([]byte, bool)) Project {
 	at := top{names: make(map[string]bool, len(names)), read: read}
 	for _, n := range names {
@@ -53,7 +53,7 @@ func Look(names []string, read func(path string) ([]byte, bool)) Project {
 	}
 	var p Project
 	var tests, untested []Command
-	var tested bool // some language
+	var tested bool // a language with tests was found
 	for _, look := range []func(top) finding{golang, node, python, rust, maven, makefile, guessed} {
 		f := look(at)
 		if f.language.Name != "" {
@@ -66,7 +66,7 @@ func Look(names []string, read func(path string) ([]byte, bool)) Project {
 		tested = tested || f.language.Name != ""
 		tests, p.Setup = append(tests, f.test), append(p.Setup, f.setup...)
 	}
-	if !tested { // else what belongs to no tests may be for linters, or for documents
+	if !tested { // else setup without tests may only serve linters or documents
 		p.Setup = append(p.Setup, untested...)
 	}
 	if len(tests) > 0 {
@@ -75,23 +75,23 @@ func Look(names []string, read func(path string) ([]byte, bool)) Project {
 	return p
 }
 
-// finding is what one look found; parts of it may be empty.
+// finding is the result of one detector; any field may be empty.
 type finding struct {
 	language Language
 	setup    []Command
 	test     Command
 }
 
-// top is the top of a folder.
+// top is the top level of a folder.
 type top struct {
 	names map[string]bool
 	read  func(string) ([]byte, bool)
 }
 
-// has reports whether something has that name; a folder's ends with a slash.
+// has reports whether there is a file or folder of that name; a folder's name ends with a slash.
 func (t top) has(name string) bool { return t.names[name] }
 
-// first is the first of some names that there is; empty: none.
+// first returns the first of some names that exists; empty: none.
 func (t top) first(names ...string) string {
 	if i := slices.IndexFunc(names, t.has); i >= 0 {
 		return names[i]
@@ -99,8 +99,8 @@ func (t top) first(names ...string) string {
 	return ""
 }
 
-// file is the text of a file at the top, without the byte-order mark that some editors put first; false when there is
-// none that can be read.
+// file returns the text of a top-level file, without the byte-order mark that some editors write, and whether it could
+// be read.
 func (t top) file(name string) (string, bool) {
 	if !t.has(name) {
 		return "", false
@@ -114,7 +114,7 @@ func (t top) file(name string) (string, bool) {
 
 var makeTest = regexp.MustCompile(`(?m)^(test|check)\s*:([^=]|$)`)
 
-// makefile finds a target that tests, whatever it is written in.
+// makefile detects a make target that runs tests.
 func makefile(t top) finding {
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} { // as make looks for them
 		text, ok := t.file(name)

@@ -11,16 +11,16 @@ import (
 
 var unittestMark = regexp.MustCompile(`(?m)^\s*(import|from) unittest\b`)
 
-// pytestNamed is pytest, or a plugin of it, among what a project needs.
+// pytestNamed matches pytest, or a plugin of it, among a project's dependencies.
 var pytestNamed = regexp.MustCompile(`\bpytest\b`)
 
-// requirements are the files that list what a project needs, one a line.
+// requirements are the names of files that list a project's dependencies, one a line.
 var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt",
 	"dev-requirements.txt", "test-requirements.txt"}
 
 var pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
 
-// python reads what Python projects keep at their top.
+// python inspects the top-level files of Python projects.
 func python(t top) finding {
 	why := t.first("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini", "conftest.py")
 	f := finding{test: pytest(t)}
@@ -46,8 +46,8 @@ func python(t top) finding {
 	return f
 }
 
-// locked says how what a lock file names is installed in an environment of its own, and what a command begins with that
-// runs there. An empty manager: there is none.
+// locked returns the package manager of a lock file, the commands that install its packages in a separate environment,
+// and the prefix of a command that runs there. manager is empty if there is no lock file.
 func locked(t top) (manager string, setup []Command, run string) {
 	text, _ := t.file("pyproject.toml")
 	p := described(text)
@@ -58,10 +58,10 @@ func locked(t top) (manager string, setup []Command, run string) {
 		if p.extra != "" {
 			line += " --extra " + p.extra
 		}
-		if p.group != "" && p.group != "dev" { // which it installs unasked
+		if p.group != "" && p.group != "dev" { // uv installs dev by default
 			line += " --group " + p.group
 		}
-		line += " --offline || " + line // without a network it would ask for what builds the package
+		line += " --offline || " + line // without --offline it would try to fetch the build backend
 	case t.has("poetry.lock"):
 		manager, run, line = "poetry", "poetry run ", "poetry install --no-interaction"
 		if p.extra != "" {
@@ -79,7 +79,7 @@ func pypi() []string { return []string{"pypi.org", "files.pythonhosted.org"} }
 
 const pytestLine = "python3 -m pytest -q"
 
-// pytest says whether the tests are pytest's.
+// pytest returns the pytest command if the project configures pytest; else an empty one.
 func pytest(t top) Command {
 	const line = pytestLine
 	if _, ok := t.file("pytest.ini"); ok {
@@ -101,7 +101,7 @@ func pytest(t top) Command {
 	return Command{}
 }
 
-// unconfigured says how tests run that no file configures, by what a test file at the top imports.
+// unconfigured returns the command for tests without configuration, chosen by the imports of a top-level test file.
 func unconfigured(t top) Command {
 	for _, name := range slices.Sorted(maps.Keys(t.names)) {
 		if strings.HasPrefix(name, "test") && strings.HasSuffix(name, ".py") {
@@ -112,15 +112,15 @@ func unconfigured(t top) Command {
 		}
 	}
 	if t.has("tests/") {
-		if _, ok := t.read("tests/__init__.py"); ok { // else it finds none of what lies there
+		if _, ok := t.read("tests/__init__.py"); ok { // else unittest finds no tests there
 			return discover(t, "tests/__init__.py is there", "")
 		}
 	}
 	return Command{}
 }
 
-// discover finds tests with pytest where a file names it, and else with unittest: that finds its own tests alone, and
-// before Python 3.12 it passes without any.
+// discover returns the command that discovers tests: pytest if a file names it, else unittest, which finds only its own
+// tests, and before Python 3.12 passes without any.
 func discover(t top, why, in string) Command {
 	for _, name := range append([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini"}, requirements...) {
 		if text, ok := t.file(name); ok && pytestNamed.MatchString(text) {
@@ -130,7 +130,7 @@ func discover(t top, why, in string) Command {
 	return Command{Line: "python3 -m unittest discover" + in, Why: why}
 }
 
-// pip says how the project and what it needs are installed.
+// pip returns the commands that install the project and its dependencies.
 func pip(t top) (all []Command) {
 	var lists []string
 	for _, name := range requirements {
@@ -170,10 +170,10 @@ func pip(t top) (all []Command) {
 	return all
 }
 
-// pyproject is what a pyproject.toml says of what is to be installed.
+// pyproject describes what to install according to a pyproject.toml.
 type pyproject struct {
 	isPackage    bool
-	extra, group string // that are for tests; empty: there is none
+	extra, group string // those for tests; empty: none
 }
 
 func described(text string) pyproject {
@@ -194,7 +194,7 @@ func described(text string) pyproject {
 	return out
 }
 
-// forTests is the name of what is for tests; empty: none of them is called so.
+// forTests returns the name of the entry for tests; empty: none.
 func forTests(named map[string]any) string {
 	for _, name := range []string{"test", "tests", "testing", "dev"} {
 		if _, has := named[name]; has {
@@ -204,7 +204,7 @@ func forTests(named map[string]any) string {
 	return ""
 }
 
-// guessed is how Python tests run where nothing else says how: the last resort.
+// guessed returns a default command for Python tests if nothing else was detected.
 func guessed(t top) finding {
 	if why := t.first("setup.py", "pyproject.toml", "requirements.txt"); why != "" && t.has("tests/") &&
 		python(t).test.Line == "" {

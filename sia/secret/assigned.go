@@ -2,9 +2,9 @@ package secret
 
 import "strings"
 
-// assignedValue finds the value that is assigned to a name. text[start:end] is a word in that name,
-// such as "token" in API_TOKEN="…", token: … or "secret" => "…". It is gitleaks' generic expression
-// without its search, which costs more than all other rules together.
+// assignedValue finds the value assigned to a name. text[start:end] is a word in that name, such as "token" in
+// API_TOKEN="…", token: … or "secret" => "…". It implements gitleaks' generic expression without a regexp search, which
+// would cost more than all other rules together.
 func assignedValue(text string, start, end int) (value, match byteSpan, ok bool) {
 	for start > 0 && isNameByte(text[start-1]) && end-start < 60 {
 		start--
@@ -24,7 +24,7 @@ func assignedValue(text string, start, end int) (value, match byteSpan, ok bool)
 	return byteSpan{i, e}, byteSpan{start, e}, true
 }
 
-// followsChecksum reports whether a checksum comes next, as go.sum, docker and ssh write them.
+// followsChecksum reports whether before ends with the prefix of a checksum, as go.sum, docker and ssh write them.
 func followsChecksum(before string) bool {
 	for _, p := range []string{"h1:", "sha256:", "sha512:"} {
 		if n := len(before) - len(p); n >= 0 && strings.EqualFold(before[n:], p) {
@@ -34,14 +34,13 @@ func followsChecksum(before string) bool {
 	return false
 }
 
-// Lengths of values that [assignedValue] takes for random, as gitleaks does.
+// Minimum and maximum length of values in [assignedValue], the same as in gitleaks.
 const (
 	minAssigned = 10
 	maxAssigned = 150
 )
 
-// userPassword finds the password in an address such as https://user:password@host. text[start:end]
-// is the address's "://".
+// userPassword finds the password in a URL such as https://user:password@host. text[start:end] is the URL's "://".
 func userPassword(text string, start, end int) (value, match byteSpan, ok bool) {
 	if start == 0 || !isWordByte(text[start-1]) {
 		return value, match, false
@@ -52,22 +51,22 @@ func userPassword(text string, start, end int) (value, match byteSpan, ok bool) 
 		return value, match, false
 	}
 	at := skipBytes(text, colon+1, maxPassword, part)
-	for more := at; more < len(text) && text[more] == '@'; { // the last one ends it: programs take others for a part of it
+	for more := at; more < len(text) && text[more] == '@'; { // the last @ ends the password
 		at = more
 		more = skipBytes(text, at+1, maxPassword-(at-colon), func(c byte) bool {
 			return part(c) && strings.IndexByte("?#,;&", c) < 0
 		})
 	}
 	if at == len(text) || text[at] != '@' || at-colon < 3 || strings.IndexByte("${(%*", text[colon+1]) >= 0 {
-		return value, match, false // none, or a variable in its place
+		return value, match, false // no password, or a variable
 	}
 	return byteSpan{colon + 1, at}, byteSpan{end, at}, true
 }
 
-// maxPassword bounds a password in an address, in bytes.
+// maxPassword is the maximum length of a password in a URL, in bytes.
 const maxPassword = 250
 
-// skipBytes gives the index after at most most bytes from i that are in a set.
+// skipBytes returns the index after at most most bytes from i that satisfy in.
 func skipBytes(text string, i, most int, in func(byte) bool) int {
 	for ; i < len(text) && most > 0 && in(text[i]); most-- {
 		i++

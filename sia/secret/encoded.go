@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Bounds of text that is read as encoded.
+// Limits on reading encoded text.
 const (
-	minWide   = MinKnown // characters of a run in UTF-16 or UTF-32: no credential is shorter
-	minBase64 = 24       // characters of a run in base64: shorter ones are no credential for sure
-	readFirst = 6        // groups of four by which a run is recognised as text
+	minWide   = MinKnown // minimum characters of a run in UTF-16 or UTF-32: no credential is shorter
+	minBase64 = 24       // minimum characters of a run in base64: no sure credential is shorter
+	readFirst = 6        // groups of four characters by which a run is recognised as text
 )
 
-// eachDecoded calls f for what stands in a text in another encoding, with where in the text each byte of it begins.
-// Only one encoding is taken off, or a wide one and base64 in either order: what is encoded further is hidden on
-// purpose, and there is no end to that.
+// eachDecoded calls f for the encoded parts of a text, decoded, with a function that maps each decoded byte to its
+// offset in the text. It decodes one encoding, or a wide one and base64 in either order. Deeper encoding is deliberate
+// hiding and not decoded.
 func eachDecoded(text string, f func(decoded string, at func(i int) int)) {
 	eachWide(text, func(narrow string, at func(int) int) {
 		f(narrow, at)
@@ -30,8 +30,8 @@ func eachDecoded(text string, f func(decoded string, at func(i int) int)) {
 	})
 }
 
-// eachWide calls f for runs of characters of two or four bytes that have no other byte than their last one, or first
-// one: Latin in UTF-16 or UTF-32, with or without a byte order mark, at any place.
+// eachWide calls f for runs of characters of two or four bytes in which only the first or only the last byte is not
+// zero: Latin text in UTF-16 or UTF-32, with or without a byte order mark, at any offset.
 func eachWide(text string, f func(narrow string, at func(i int) int)) {
 	for at := 0; ; {
 		zero := strings.IndexByte(text[at:], 0)
@@ -40,9 +40,9 @@ func eachWide(text string, f func(narrow string, at func(i int) int)) {
 		}
 		from := at + zero
 		if zero > 0 {
-			from-- // the character before its zeros
+			from-- // the character before the zeros
 		} else if from += len(text[from:]) - len(strings.TrimLeft(text[from:], "\x00")); from == len(text) {
-			return // the character behind its zeros
+			return // no character after the zeros
 		}
 		size, n := 4, wideRun(text, from, 4)
 		if n < minWide {
@@ -59,13 +59,13 @@ func eachWide(text string, f func(narrow string, at func(i int) int)) {
 		where := func(k int) int { return min(len(text), from+k*size) }
 		f(string(narrow), where)
 		if at < len(text) && text[at] != 0 {
-			// Where zeros stand before characters, those behind the last one are missing: it is another's.
+			// In big-endian text, zeros precede characters, so the last character has none after it.
 			f(string(append(narrow, text[at])), where)
 		}
 	}
 }
 
-// wideRun counts the characters from a place that have zeros behind them, as far as the text goes.
+// wideRun returns the number of consecutive characters with zeros after them, starting at from.
 func wideRun(text string, from, size int) (n int) {
 	for at := from; at < len(text) && text[at] != 0; at += size {
 		for _, c := range []byte(text[at+1 : min(len(text), at+size)]) {
@@ -78,7 +78,7 @@ func wideRun(text string, from, size int) (n int) {
 	return n
 }
 
-// inBase64 are the characters of base64, for addresses too.
+// inBase64 is the set of base64 characters, including the URL-safe ones.
 var inBase64 = func() (is [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
 		is[c] = true
@@ -86,7 +86,7 @@ var inBase64 = func() (is [256]bool) {
 	return is
 }()
 
-// eachBase64 calls f for runs of base64 that hold text.
+// eachBase64 calls f for runs of base64 that decode to text.
 func eachBase64(text string, f func(plain string, at func(i int) int)) {
 	for i := 0; i < len(text); i++ {
 		from := i
@@ -103,7 +103,7 @@ func eachBase64(text string, f func(plain string, at func(i int) int)) {
 		}
 		phases := 1
 		if from == 0 {
-			phases = 4 // the text may be a piece of a longer one
+			phases = 4 // the text may be part of a longer one
 		}
 		for skip := range phases {
 			groups := run[skip:]
@@ -122,7 +122,7 @@ func eachBase64(text string, f func(plain string, at func(i int) int)) {
 	}
 }
 
-// isText reports whether bytes are mostly text in Latin, of one byte for each character or of more.
+// isText reports whether bytes are mostly Latin text, with one or more bytes per character.
 func isText(b []byte) bool {
 	n := 0
 	for _, c := range b {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodings are ways to write a text in which none of its tokens stands as it is.
+// encodings are ways to encode a text in which none of its tokens occurs verbatim.
 var encodings = map[string]func(text string) string{
 	"UTF-16LE":           func(s string) string { return wideText(s, binary.LittleEndian, 2) },
 	"UTF-16BE":           func(s string) string { return wideText(s, binary.BigEndian, 2) },
@@ -38,7 +38,7 @@ var encodings = map[string]func(text string) string{
 	},
 }
 
-// wideText is a text in two or four bytes for each character.
+// wideText returns a text with two or four bytes per character.
 func wideText(s string, order binary.AppendByteOrder, bytes int) string {
 	var b []byte
 	if bytes == 4 {
@@ -53,7 +53,7 @@ func wideText(s string, order binary.AppendByteOrder, bytes int) string {
 	return string(b)
 }
 
-// A token is found however the text around it is encoded, where it is at its place, and it is masked.
+// A token is found and masked in every encoding of the text around it, at the right offset.
 func TestEncodedSecretsAreFound(t *testing.T) {
 	tokens := map[string]string{
 		"github-pat":       "ghp_" + strings.Repeat("aB3d", 9),
@@ -85,7 +85,7 @@ func TestEncodedSecretsAreFound(t *testing.T) {
 	}
 }
 
-// What is encoded and holds no credential stays as it is, and what is there besides is found as before.
+// Encoded text without a credential is unchanged, and other findings are unaffected.
 func TestEncodedTextIsNoSecret(t *testing.T) {
 	plain := strings.Repeat("An ordinary line, with key = \"refresh\" and API_TOKEN=xK9vQ2mZ7pL4wR8t in it.\r\n", 20)
 	for name, encode := range encodings {
@@ -131,7 +131,7 @@ func TestEncodedTextIsNoSecret(t *testing.T) {
 	})
 }
 
-// Encoded text is no more work than its length.
+// The time for encoded text is linear in its length.
 //
 //test:plain
 func TestManyBeginningsOfEncodedText(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 var token = "ghp_" + strings.Repeat("aB3d", 9)
 
-// What is masked in JSON are the strings that are values; all else stays byte for byte.
+// In JSON, only string values are masked; everything else is unchanged.
 func TestMaskJSON(t *testing.T) {
 	m := &secret.Masker{}
 	m.Know("model-key", `a "quoted" key`)
@@ -42,7 +42,7 @@ func TestMaskJSON(t *testing.T) {
 	}
 }
 
-// Masked JSON has the form that it had, and is what masking each of its strings makes.
+// Masked JSON has the same structure and equals the document with each string masked.
 func FuzzMaskJSON(f *testing.F) {
 	f.Add(`{"a": ["` + token + `", {"b\"": "\u0022\\"}], "c": 1e3}`)
 	f.Add(`"\ud800` + token + `"`)
@@ -61,7 +61,7 @@ func FuzzMaskJSON(f *testing.F) {
 	})
 }
 
-// walked masks the strings of a decoded document.
+// walked returns a decoded document with its strings masked.
 func walked(v any) any {
 	switch v := v.(type) {
 	case string:

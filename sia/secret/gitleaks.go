@@ -9,14 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// gitleaksTable is the default rules of gitleaks v8.30.1
-// (https://github.com/gitleaks/gitleaks/blob/v8.30.1/config/gitleaks.toml) as
-// table_test.go writes them.
+// gitleaksTable has the default rules of gitleaks v8.30.1
+// (https://github.com/gitleaks/gitleaks/blob/v8.30.1/config/gitleaks.toml) as table_test.go writes them.
 //
 //go:embed gitleaks.json
 var gitleaksTable []byte
 
-// gitleaksFile is the form of gitleaks.json: gitleaks' rules, in their order.
+// gitleaksFile is the structure of gitleaks.json: gitleaks' rules in their order.
 type gitleaksFile struct {
 	Rules []tableRule `json:"rules"`
 	Allow []allowRule `json:"allow"` // for every rule
@@ -31,32 +30,31 @@ type tableRule struct {
 	Allow    []allowRule `json:"allow,omitempty"`
 }
 
-// genericRule is gitleaks' guess: a random-looking value that is assigned to what
-// is called a key, a token or a password.
+// genericRule is gitleaks' heuristic rule for a random-looking value assigned to a key, a token or a password.
 const genericRule = "generic-api-key"
 
-// replacedRules are rules of gitleaks that our own rules stand for, and why.
+// replacedRules are rules of gitleaks that our own rules replace, and why.
 var replacedRules = []string{
-	"private-key",                                           // ours finds one that was cut off, too
+	"private-key",                                           // ours also finds truncated keys
 	"vault-service-token",                                   // one of its keywords, "s.", is in most lines of code
 	"jwt",                                                   // its keyword, "ey", is in every other line
-	"github-pat", "github-fine-grained-pat", "github-oauth", // ours take any length, so that
-	"github-app-token", "github-refresh-token", // a cut or a new one is found
+	"github-pat", "github-fine-grained-pat", "github-oauth", // ours accept any length, so that
+	"github-app-token", "github-refresh-token", // truncated and new tokens are found
 	"aws-access-token", "gcp-api-key", // likewise
 	"slack-bot-token", "slack-legacy-bot-token", "slack-legacy-token", // likewise
 	"slack-user-token", "slack-app-token", "slack-webhook-url", // likewise
 }
 
-// hintRules go by a name nearby and take any value of some length, so they hit ordinary code. They
-// mask, and refuse nothing.
+// hintRules match any value of some length near a name, so they match ordinary code. They only mask and are no reason
+// to reject a commit.
 var hintRules = []string{genericRule, "kubernetes-secret-yaml", "curl-auth-header", "curl-auth-user",
 	"hashicorp-tf-password"}
 
-// gitleaksRules reads the embedded file.
+// gitleaksRules parses the embedded file.
 func gitleaksRules() []*shapeRule {
 	var t gitleaksFile
 	if err := json.Unmarshal(gitleaksTable, &t); err != nil {
-		panic("secret: gitleaks.json: " + err.Error()) // it is part of the program, and a test reads it
+		panic("secret: gitleaks.json: " + err.Error()) // impossible: a test parses the embedded file
 	}
 	for i := range t.Allow {
 		t.Allow[i].compile()
@@ -69,7 +67,7 @@ func gitleaksRules() []*shapeRule {
 		x := &shapeRule{
 			id: r.ID, keywords: r.Keywords, expr: lazyregexp.New(r.Expr), group: r.Group, entropy: r.Entropy,
 			sure:   !slices.Contains(hintRules, r.ID),
-			before: usualBefore, after: usualAfter, refuse: isDigest,
+			before: defaultBefore, after: defaultAfter, refuse: isDigest,
 		}
 		for i := range r.Allow {
 			r.Allow[i].compile()
@@ -79,7 +77,7 @@ func gitleaksRules() []*shapeRule {
 		case genericRule:
 			x.at, x.refuse = assignedValue, isHarmless
 		case "kubernetes-secret-yaml":
-			x.before = 512 // the document's kind may stand after its values
+			x.before = 512 // the document's kind may follow its values
 		}
 		out = append(out, x)
 	}
@@ -94,21 +92,18 @@ func (a *allowRule) compile() {
 
 var (
 	hexDigest = lazyregexp.New(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$`)
-	// integrityHash is how package managers write checksums: go.sum, npm, Subresource
-	// Integrity.
+	// integrityHash matches checksums in the format of package managers: go.sum, npm, Subresource Integrity.
 	integrityHash = lazyregexp.New(`^(?:h1:|sha(?:1|256|384|512)[-:=])`)
 	hexOnly       = lazyregexp.New(`^(?i)(?:0x)?[0-9a-f]+$`)
 )
 
-// isDigest reports whether a value is a Git object id or a checksum. Logs and diffs are full of
-// them.
+// isDigest reports whether a value is a Git object id or a checksum, which are common in logs and diffs.
 func isDigest(value string) bool {
 	return hexDigest.MatchString(value) || integrityHash.MatchString(value)
 }
 
-// isHarmless reports whether the generic rule must leave a value alone, such as a name in code, a
-// path or a cache's key. A value is harmless unless ten or more of its characters in a row mix
-// letters and digits and are not hexadecimal.
+// isHarmless reports whether the generic rule must ignore a value, such as a name in code, a path or a cache key. A
+// value is harmless unless ten or more of its characters in a row mix letters and digits and are not hexadecimal.
 func isHarmless(value string) bool {
 	for _, run := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./+=:", r) }) {
 		if len(run) >= 10 && !hasNoDigit(run) && !hexOnly.MatchString(run) {
@@ -118,5 +113,5 @@ func isHarmless(value string) bool {
 	return true
 }
 
-// hasNoDigit reports whether a value has no digit, as most names in code.
+// hasNoDigit reports whether a value has no digit, like most names in code.
 func hasNoDigit(value string) bool { return !strings.ContainsAny(value, "0123456789") }

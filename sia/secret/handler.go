@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// Handler is a log handler that masks secrets in messages and attributes before
-// next sees them. Keys stay; they are constants.
+// Handler returns a log handler that masks secrets in messages and attributes before passing them to next. Keys are
+// constants and not masked.
 func (m *Masker) Handler(next slog.Handler) slog.Handler { return maskingHandler{next, m} }
 
 type maskingHandler struct {
@@ -40,8 +40,7 @@ func (h maskingHandler) WithGroup(name string) slog.Handler {
 	return maskingHandler{h.next.WithGroup(name), h.m}
 }
 
-// attr is a with secrets masked. A value of another type that would print a secret becomes the
-// masked text.
+// attr returns a with secrets masked. A value of another type that would print a secret becomes the masked text.
 func (h maskingHandler) attr(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// MaskJSON is [Masker.MaskJSON] for who knows no values.
+// MaskJSON is [Masker.MaskJSON] without known values.
 func MaskJSON(doc []byte) []byte { return (*Masker)(nil).MaskJSON(doc) }
 
-// MaskJSON masks the strings of a JSON document, so that it stays one; all else stays
-// byte for byte, and so do the keys of objects. What is no JSON is masked as text.
+// MaskJSON masks the string values of a JSON document, so that it remains valid. Everything else, including keys, is
+// unchanged. Invalid JSON is masked as text.
 func (m *Masker) MaskJSON(doc []byte) []byte {
 	if !json.Valid(doc) {
 		return []byte(m.Mask(string(doc)))
@@ -32,8 +32,7 @@ func (m *Masker) MaskJSON(doc []byte) []byte {
 	}
 }
 
-// literalLen is how long the string literal is that valid JSON begins with, its
-// quotes included.
+// literalLen returns the length of the string literal at the beginning of valid JSON, quotes included.
 func literalLen(doc []byte) int {
 	n := 1
 	for doc[n] != '"' {
@@ -45,8 +44,7 @@ func literalLen(doc []byte) int {
 	return n + 1
 }
 
-// maskLiteral masks the text of a string literal; without a secret it stays as it was
-// written.
+// maskLiteral masks the text of a string literal; a literal without a secret is unchanged.
 func (m *Masker) maskLiteral(literal []byte) []byte {
 	var text string
 	err := json.Unmarshal(literal, &text)
@@ -55,7 +53,7 @@ func (m *Masker) maskLiteral(literal []byte) []byte {
 		return literal
 	}
 	out, encodeErr := json.Marshal(masked)
-	if err != nil || encodeErr != nil { // it is a valid literal, so this does not happen
+	if err != nil || encodeErr != nil { // impossible: it is a valid literal
 		return []byte(m.Mask(string(literal)))
 	}
 	return out

@@ -6,23 +6,22 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Mask writes "[secret: rule]" in the place of what has a secret's shape. It keeps a secret's line
-// breaks, so that lines keep their numbers, and is idempotent. Mask a text before you cut it: half
-// a token may have no shape.
+// Mask replaces text in the shape of a secret by "[secret: rule]". It keeps a secret's line breaks, so that line
+// numbers do not change, and is idempotent. Mask a text before truncating it, because part of a token may not be
+// recognised.
 func Mask(text string) string { return (*Masker)(nil).Mask(text) }
 
-// markBegins is how a mark begins that Mask leaves behind.
+// markBegins is the beginning of a mark.
 const markBegins = "[secret: "
 
-// maskMark is what Mask leaves behind.
+// maskMark matches a mark.
 var maskMark = lazyregexp.New(`\[secret: [a-z0-9-]{1,60}\]`)
 
-// maxDepth is how often the text between marks is read again, because cutting a secret out can
-// reveal another beside it. A text where this goes on longer was made for that, and is masked as a
-// whole.
+// maxDepth is the number of times the text between marks is scanned again, because removing a secret can reveal another
+// next to it. A text that needs more was crafted for that and is masked as a whole.
 const maxDepth = 6
 
-// Mask is [Mask] with what the masker knows.
+// Mask is [Mask] that also masks the values known to m.
 func (m *Masker) Mask(text string) string {
 	var b strings.Builder
 	changed := false
@@ -41,9 +40,8 @@ func (m *Masker) Mask(text string) string {
 	return b.String()
 }
 
-// mask writes a part that holds no marks, masked, and reports whether that changed it. Nothing is
-// found in what is left between the new marks. So Mask is idempotent: read again, the text falls
-// into the same parts.
+// mask writes a part without marks, masked, and reports whether that changed it. The text between the new marks has no
+// findings, and is split into the same parts when masked again, so Mask is idempotent.
 func (m *Masker) mask(b *strings.Builder, part string, depth int) bool {
 	found := m.find(part)
 	if len(found) == 0 {
@@ -63,8 +61,7 @@ func (m *Masker) mask(b *strings.Builder, part string, depth int) bool {
 	return true
 }
 
-// eachPart calls f for a text's marks and what stands between them, with the
-// offset of each.
+// eachPart calls f for a text's marks and the parts between them, with the offset of each.
 func eachPart(text string, f func(part string, at int, isMark bool)) {
 	at := 0
 	if strings.Contains(text, markBegins) {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Masker masks the values that it knows, and everything that has a secret's shape. The zero
-// value and a nil Masker know no values. It is safe for concurrent use.
+// Masker masks known values and everything in the shape of a secret. The zero value and a nil Masker have no known
+// values. It is safe for concurrent use.
 type Masker struct {
 	mu    sync.RWMutex
 	known *knownValues
@@ -18,21 +18,20 @@ type Masker struct {
 // namedSecret is a secret by value.
 type namedSecret struct {
 	rule, value string
-	forms       []string // of value
+	forms       []string // encodings of value
 }
 
 const (
-	// MinKnown is the fewest bytes of a value that can be known. Shorter values stand in ordinary
-	// text by chance.
+	// MinKnown is the minimum length of a known value, in bytes. Shorter values occur in ordinary text by chance.
 	MinKnown = 8
-	// maxPassing is how many passing values are known at once. Installation tokens
-	// live an hour, and a server makes a few a minute.
+	// maxPassing is the maximum number of passing values. Installation tokens are valid for an hour, and a server creates
+	// a few per minute.
 	maxPassing = 256
 )
 
-// Know tells the masker a secret of the server's own. From then on it finds the secret in every
-// form. rule is the secret's name in marks: lower-case letters, digits and hyphens. Values of less
-// than [MinKnown] bytes can't be distinguished from ordinary text and are ignored.
+// Know adds a secret of the server, which is then found in every encoding. rule is its name in marks: lower-case
+// letters, digits and hyphens. Values of less than [MinKnown] bytes can't be distinguished from ordinary text and are
+// ignored.
 func (m *Masker) Know(rule, value string) {
 	if len(strings.TrimSpace(value)) < MinKnown {
 		return
@@ -44,8 +43,8 @@ func (m *Masker) Know(rule, value string) {
 	m.known = newKnownValues(slices.Concat(m.fixed, m.tail))
 }
 
-// Passing is Know for a secret that expires soon, such as a token that lives an hour. The
-// masker forgets it after 256 newer ones.
+// Passing is Know for a secret that expires soon, such as a token that is valid for an hour. It is dropped after 256
+// newer ones.
 func (m *Masker) Passing(rule, value string) {
 	if len(strings.TrimSpace(value)) < MinKnown {
 		return
@@ -60,9 +59,9 @@ func (m *Masker) Passing(rule, value string) {
 	m.known = newKnownValues(slices.Concat(m.fixed, m.tail))
 }
 
-// Find finds what the masker knows and what has the shape of a secret, in the order of the text and
-// without overlap. What [Mask] left behind is not a secret. The time it takes grows with the text's
-// length, and with how often the text names keys and tokens.
+// Find returns the known values and the text in the shape of a secret, in the order of the text and without overlap.
+// Marks of [Mask] are not secrets. The time is proportional to the text's length and to the number of names of keys and
+// tokens in it.
 func (m *Masker) Find(text string) []Finding {
 	var out []Finding
 	eachPart(text, func(part string, at int, isMark bool) {
@@ -77,7 +76,7 @@ func (m *Masker) Find(text string) []Finding {
 	return out
 }
 
-// find gives the findings in a text without marks.
+// find returns the findings in a text without marks.
 func (m *Masker) find(text string) []Finding {
 	var known *knownValues
 	if m != nil {
@@ -88,7 +87,7 @@ func (m *Masker) find(text string) []Finding {
 	out := append(known.find(text), allShapes().find(text)...)
 	eachDecoded(text, func(decoded string, at func(int) int) {
 		for _, f := range append(known.find(decoded), allShapes().find(decoded)...) {
-			if f.Sure { // a guess at what can't be read helps nobody
+			if f.Sure { // a guess in encoded text is useless
 				f.Start, f.End = at(f.Start), at(f.End)
 				out = append(out, f)
 			}

@@ -8,37 +8,35 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// shapeRule is one shape of secret.
+// shapeRule recognises one shape of secrets.
 type shapeRule struct {
 	id       string
-	keywords []string // lower case; every match holds one
+	keywords []string // lower case; every match contains one
 	expr     *lazyregexp.Regexp
-	group    int     // the group of expr that is the secret; 0: the first that matched, else the match
-	entropy  float64 // bits per byte that the secret must exceed; 0: any
+	group    int     // group of expr with the secret; 0: the first that matched, else the whole match
+	entropy  float64 // minimum entropy of the secret, exclusive, in bits per byte; 0: any
 	sure     bool
-	before   int // bytes before a keyword that a match may begin at
-	after    int // bytes after it that a match usually ends within; a longer one is followed
+	before   int // maximum distance from the start of a match to its keyword, in bytes
+	after    int // usual distance from the keyword to the end of a match, in bytes; a longer match is followed
 	allow    []allowRule
-	refuse   func(value string) bool // reports values that look like a secret and are none; may be nil
-	// extend is the real end of a secret that the match only begins; ≤ start: there is no secret; may
-	// be nil.
+	refuse   func(value string) bool // reports values that look like a secret but are not; may be nil
+	// extend returns the end of a secret of which the match is only the beginning; ≤ start: no secret; may be nil.
 	extend func(text string, start, end int) (e int)
 
-	// at matches around the keyword text[start:end], in place of expr.
+	// at matches around the keyword text[start:end], instead of expr.
 	at func(text string, start, end int) (value, match byteSpan, ok bool)
 }
 
-// The reach of rules that name none of their own. It is enough for the longest bounded rule of
-// gitleaks.
+// The default window of rules around a keyword, in bytes. It is enough for the longest bounded rule of gitleaks.
 const (
-	usualBefore = 160
-	usualAfter  = 512
-	// maxFollowed bounds how far a match is followed beyond its window.
+	defaultBefore = 160
+	defaultAfter  = 512
+	// maxFollowed is the maximum length of a match followed beyond its window, in bytes.
 	maxFollowed = 64 << 10
 )
 
-// find appends what the rule finds in a window of text. After each secret it goes on as if the text
-// began there, because it will when the secret is masked.
+// find appends the rule's findings in a window of text. After each secret it continues as if the text began there,
+// because it does once the secret is masked.
 func (r *shapeRule) find(out []Finding, text string, w byteSpan) []Finding {
 	for w.start > 0 && isWordByte(text[w.start-1]) && isWordByte(text[w.start]) && w.end-w.start < maxFollowed {
 		w.start--
@@ -49,12 +47,12 @@ func (r *shapeRule) find(out []Finding, text string, w byteSpan) []Finding {
 			return out
 		}
 		if end := at + m[1]; end == w.end && w.end < len(text) && w.end-at < maxFollowed {
-			w.end = min(len(text), w.end+max(usualAfter, w.end-at)) // it may go on
+			w.end = min(len(text), w.end+max(defaultAfter, w.end-at)) // the match may be longer
 			continue
 		}
 		v := r.secret(m)
 		start, end := at+v.start, at+v.end
-		ok := r.counts(text[start:end], text[at+m[0]:at+m[1]])
+		ok := r.isSecret(text[start:end], text[at+m[0]:at+m[1]])
 		if ok && r.extend != nil {
 			end = r.extend(text, start, end)
 			ok = end > start
@@ -69,16 +67,16 @@ func (r *shapeRule) find(out []Finding, text string, w byteSpan) []Finding {
 	return out
 }
 
-// around appends what a rule that has no expression finds around a keyword.
+// around appends the finding around a keyword of a rule with at.
 func (r *shapeRule) around(out []Finding, text string, start, end int) []Finding {
 	v, m, ok := r.at(text, start, end)
-	if !ok || !r.counts(text[v.start:v.end], text[m.start:m.end]) {
+	if !ok || !r.isSecret(text[v.start:v.end], text[m.start:m.end]) {
 		return out
 	}
 	return append(out, Finding{Rule: r.id, Start: v.start, End: v.end, Sure: r.sure})
 }
 
-// secret is the group of a match that is the secret.
+// secret returns the span of the secret in a match.
 func (r *shapeRule) secret(m []int) byteSpan {
 	if r.group > 0 {
 		return byteSpan{m[2*r.group], m[2*r.group+1]}
@@ -91,8 +89,8 @@ func (r *shapeRule) secret(m []int) byteSpan {
 	return byteSpan{m[0], m[1]}
 }
 
-// counts reports whether a value that a rule matched is a secret.
-func (r *shapeRule) counts(value, match string) bool {
+// isSecret reports whether a matched value is a secret.
+func (r *shapeRule) isSecret(value, match string) bool {
 	if value == "" || isPlaceholder(value) || r.refuse != nil && r.refuse(value) {
 		return false
 	}
@@ -102,7 +100,7 @@ func (r *shapeRule) counts(value, match string) bool {
 	return !slices.ContainsFunc(r.allow, func(a allowRule) bool { return a.holds(value, match) })
 }
 
-// allowRule describes matches of a rule that are no secrets.
+// allowRule describes matches of a rule that are not secrets.
 type allowRule struct {
 	All       bool     `json:"all,omitempty"`   // both expressions and words must hold
 	Match     bool     `json:"match,omitempty"` // expressions see the whole match instead of the value
@@ -126,7 +124,7 @@ func (a allowRule) holds(value, match string) bool {
 	return expr || word
 }
 
-// shannonEntropy is Shannon's, in bits per byte.
+// shannonEntropy returns the Shannon entropy of s, in bits per byte.
 func shannonEntropy(s string) float64 {
 	var counts [256]int
 	for i := range len(s) {
@@ -142,8 +140,8 @@ func shannonEntropy(s string) float64 {
 	return e
 }
 
-// isPlaceholder reports whether a value stands for a secret in documentation: behind the issuer's
-// prefix it repeats one character.
+// isPlaceholder reports whether a value is a placeholder in documentation: one repeated character after the issuer's
+// prefix.
 func isPlaceholder(value string) bool {
 	tail := value[strings.LastIndexAny(value[:max(0, len(value)-1)], "_-")+1:]
 	if len(tail) < 8 {

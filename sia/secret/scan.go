@@ -12,19 +12,19 @@ import (
 type Finding struct {
 	Rule       string // lower-case letters, digits and hyphens, such as "github-pat"
 	Start, End int    // bytes of the text: [Start, End)
-	Sure       bool   // its form alone makes it a credential: a commit with it is refused
+	Sure       bool   // its shape alone makes it a credential: a commit with it is rejected
 }
 
-// ruleScanner is every rule with the keywords that lead to it.
+// ruleScanner holds all rules and an automaton for their keywords.
 type ruleScanner struct {
 	rules    []*shapeRule
 	keywords *keyword.Automaton
 	of       [][]int32 // keyword → rules
-	length   []int     // keyword → its bytes
+	length   []int     // keyword → its length in bytes
 }
 
-// allShapes is the scanner of all rules, built on first use: about two
-// milliseconds, since expressions are compiled when they are needed.
+// allShapes returns the scanner of all rules, built on first use in about two milliseconds, since expressions are
+// compiled on demand.
 var allShapes = sync.OnceValue(func() *ruleScanner { return newRuleScanner(append(ownRules(), gitleaksRules()...)) })
 
 func newRuleScanner(rules []*shapeRule) *ruleScanner {
@@ -48,10 +48,10 @@ func newRuleScanner(rules []*shapeRule) *ruleScanner {
 	return s
 }
 
-// byteSpan is bytes of a text.
+// byteSpan is a range of bytes [start, end) of a text.
 type byteSpan struct{ start, end int }
 
-// find gives what the rules find in a text, overlaps included.
+// find returns the rules' findings in a text, overlaps included.
 func (s *ruleScanner) find(text string) []Finding {
 	var out []Finding
 	var windows [][]byteSpan // by rule
@@ -82,8 +82,8 @@ func (s *ruleScanner) find(text string) []Finding {
 	return out
 }
 
-// mergeFindings puts findings in the text's order. It joins findings that overlap, and findings of
-// one rule that touch. The joined finding has the rule of a sure one, else of the first.
+// mergeFindings sorts findings by position. It joins overlapping findings and adjacent findings of the same rule. A
+// joined finding has the rule of a sure one, else of the first.
 func mergeFindings(all []Finding) []Finding {
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))

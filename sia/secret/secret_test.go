@@ -18,8 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// allShapes generate secrets; they are put together here so that the file itself
-// holds none.
+// allShapes generate secrets; they are concatenated here so that the file itself contains none.
 var allShapes = map[string]string{
 	"github-pat":   `ghp_[A-Za-z0-9]{36}`,
 	"github-oauth": `gho_[A-Za-z0-9]{36}`,
@@ -42,7 +41,7 @@ var allShapes = map[string]string{
 		`)PRIVATE KEY-----\n[A-Za-z0-9]{64}\n[A-Za-z0-9]{20}\n-----END (RSA |EC |OPENSSH |)PRIVATE KEY-----`,
 }
 
-// around are places in which a secret stands.
+// around are contexts of a secret.
 var around = []string{"%", "key=% and more", "\"%\"", "a line\n%\nanother", "(%)", "`%`", "x: %,",
 	"+\tconst token = \"%\"\n"}
 
@@ -99,7 +98,7 @@ func TestMaskKeepsWhatIsAround(t *testing.T) {
 	}
 }
 
-// A token of a sign-in service says whose it is and what for, in thousands of characters.
+// A token of a sign-in service has thousands of characters of claims.
 func TestLongJSONWebTokens(t *testing.T) {
 	for _, claims := range []int{100, 600, 5000} {
 		token := "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJ" + strings.Repeat("c3ViIjoi", claims/8) + "." +
@@ -144,8 +143,7 @@ func TestWhatIsNotSureRefusesNothing(t *testing.T) {
 	}
 }
 
-// A value that the masker knows is found in every form, whatever stands around
-// it and whatever it was encoded with.
+// A known value is found in every encoding, in any context.
 func TestMaskerFindsKnownValuesInEveryForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringMatching(`[a-z0-9!$&+/=?"\\ ]{12,200}`).
@@ -218,8 +216,7 @@ func TestMaskerForgetsOldPassingValues(t *testing.T) {
 	}
 }
 
-// A text made so that each secret cut out reveals the next is masked in bounded
-// time and leaves nothing behind.
+// A text in which each removed secret reveals the next is masked completely in bounded time.
 func TestMaskOfATextMadeAgainstIt(t *testing.T) {
 	one, two := "ghp_"+strings.Repeat("aB3d", 9), "AKIA"+strings.Repeat("Q7ZL", 4)
 	got := secret.Mask(strings.Repeat(one+"."+two, 2000) + strings.Repeat(two, 2000))

@@ -6,12 +6,12 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// ownRules are shapes from their issuers' documents, looser than gitleaks' so that a token that was
-// cut or has a new length is found: GitHub
-// (https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/),
-// GitLab, AWS (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html),
-// Google, Slack, OpenAI and those who took its form, Stripe, JWT (RFC 7519), PEM (RFC 7468),
-// credentials in addresses (RFC 3986, 3.2.1) and headers (RFC 9110, 11.6.2).
+// ownRules returns rules from the issuers' documentation, looser than gitleaks' so that truncated tokens and new
+// lengths are found: GitHub
+// (https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/), GitLab, AWS
+// (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html), Google, Slack, OpenAI and issuers with
+// the same format, Stripe, JWT (RFC 7519), PEM (RFC 7468), credentials in URLs (RFC 3986, 3.2.1) and headers (RFC 9110,
+// 11.6.2).
 func ownRules() []*shapeRule {
 	rules := []*shapeRule{
 		{id: "private-key", keywords: []string{"private key"}, extend: keyEnd,
@@ -19,7 +19,7 @@ func ownRules() []*shapeRule {
 		{id: "github-pat", keywords: []string{"ghp_"}, expr: lazyregexp.New(`\bghp_` + githubTail)},
 		{id: "github-oauth", keywords: []string{"gho_"}, expr: lazyregexp.New(`\bgho_` + githubTail)},
 		{id: "github-app-token", keywords: []string{"ghu_", "ghs_"}, expr: lazyregexp.New(`\bgh[us]_` + githubTail),
-			before: usualBefore, after: appTokenAfter},
+			before: defaultBefore, after: appTokenAfter},
 		{id: "github-refresh-token", keywords: []string{"ghr_"}, expr: lazyregexp.New(`\bghr_` + githubTail)},
 		{id: "github-fine-grained-pat", keywords: []string{"github_pat_"},
 			expr: lazyregexp.New(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
@@ -48,13 +48,13 @@ func ownRules() []*shapeRule {
 		{id: "vault-service-token", keywords: []string{"hvs."}, expr: lazyregexp.New(`\bhvs\.[A-Za-z0-9_\-]{20,}`)},
 		{id: "vault-service-token", keywords: []string{"s."}, expr: lazyregexp.New(`\bs\.([A-Za-z0-9]{24})\b`),
 			refuse: hasNoDigit, entropy: 4, before: 1, after: 26},
-		{id: "jwt", keywords: []string{"eyj"}, before: usualBefore, after: jwtAfter,
+		{id: "jwt", keywords: []string{"eyj"}, before: defaultBefore, after: jwtAfter,
 			expr: lazyregexp.New(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
 	}
 	for _, r := range rules {
 		r.sure = true
 	}
-	// These are not sure: tests and development set-ups are full of them.
+	// These are not sure, because they are common in tests and development setups.
 	rules = append(rules,
 		&shapeRule{id: "password", keywords: []string{"://"}, at: userPassword},
 		&shapeRule{id: "authorization", keywords: []string{"authorization"},
@@ -65,26 +65,26 @@ func ownRules() []*shapeRule {
 		if r.before > 0 {
 			continue
 		}
-		r.before, r.after = usualBefore, usualAfter
+		r.before, r.after = defaultBefore, defaultAfter
 	}
 	return rules
 }
 
-// appTokenAfter is how far an installation's token reaches, which is a JSON web token of about 520
-// characters since 2026. A window that ends at a dot or a hyphen of it would not be followed.
+// appTokenAfter is the window for an installation token, which is a JSON web token of about 520 characters since 2026.
+// A match that ends at a dot or a hyphen at the end of a window would not be followed.
 // https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/
 const appTokenAfter = 4096
 
-// jwtAfter is how far a part of a JSON web token reaches. Those of services that name a person's groups have some
-// kilobytes of claims; servers take headers of 16 KiB at most.
+// jwtAfter is the window for a part of a JSON web token. Tokens of services that list a user's groups have some
+// kilobytes of claims; servers accept headers of at most 16 KiB.
 const jwtAfter = 16 << 10
 
-// githubTail follows the prefix of GitHub's tokens. It has the dots and hyphens of JSON web tokens,
+// githubTail matches the part of GitHub's tokens after the prefix, including the dots and hyphens of JSON web tokens,
 // but no full stop at the end.
 const githubTail = `[A-Za-z0-9_]{16,}(?:[A-Za-z0-9_.\-]*[A-Za-z0-9_])?`
 
-// isWordy reports whether a value is words joined by hyphens, such as the name of a CSS class. It
-// has no run of sixteen letters and digits with a digit or with both cases.
+// isWordy reports whether a value consists of words joined by hyphens, such as the name of a CSS class: it has no run
+// of sixteen letters and digits with a digit or with both cases.
 func isWordy(value string) bool {
 	for _, run := range strings.FieldsFunc(value, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
 		digits := strings.ContainsAny(run, "0123456789")

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write gitleaks.json from the module's rules")
 
-// TestTableIsGitleaks holds the table that is compiled in to the module's rules.
+// TestTableIsGitleaks compares the embedded table with the module's rules.
 func TestTableIsGitleaks(t *testing.T) {
 	v := viper.New()
 	v.SetConfigType("toml")
@@ -59,7 +59,7 @@ func TestTableIsGitleaks(t *testing.T) {
 	}
 }
 
-// allows are gitleaks' allowlists without those of paths and commits.
+// allows returns gitleaks' allowlists without those of paths and commits.
 func allows(lists []*config.Allowlist) []allowRule {
 	var out []allowRule
 	for _, l := range lists {

@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// knownValues are secrets known by value, in every form that they may be written in. It is
-// read-only.
+// knownValues holds secrets known by value, in every encoding. It is read-only.
 type knownValues struct {
-	begins [1 << 10]uint64        // a bit for each hash of a form's first bytes
-	forms  map[string][]valueForm // first bytes → forms that begin so
+	begins [1 << 10]uint64        // set of hashes of the forms' first bytes
+	forms  map[string][]valueForm // first bytes → forms that begin with them
 }
 
-// valueForm is one way to write one piece of a secret.
+// valueForm is one encoding of one piece of a secret.
 type valueForm struct{ rule, text string }
 
 func newNamedSecret(rule, value string) namedSecret {
@@ -27,11 +26,11 @@ func newNamedSecret(rule, value string) namedSecret {
 	return n
 }
 
-// leadBytes is how many bytes of a form it is looked up by.
+// leadBytes is the length of the prefix by which a form is looked up.
 const leadBytes = MinKnown
 
-// pieceLength is the length of the pieces that a long value is cut into, in bytes. Whoever quotes a
-// part of a key, or breaks its lines elsewhere, still quotes some whole pieces.
+// pieceLength is the length of the pieces into which a long value is split, in bytes. A quoted part of a key, or a key
+// with other line breaks, still contains some whole pieces.
 const pieceLength = 32
 
 func newKnownValues(all []namedSecret) *knownValues {
@@ -59,7 +58,7 @@ func shortHash(s string) uint16 {
 	return uint16(h >> 16)
 }
 
-// find finds the values in a text. Where several begin at one place it takes the longest.
+// find returns the values in a text; of several with the same start, the longest.
 func (v *knownValues) find(text string) []Finding {
 	if v == nil {
 		return nil
@@ -84,8 +83,8 @@ func (v *knownValues) find(text string) []Finding {
 	return out
 }
 
-// valuePieces are the parts of a value that are looked for: its lines, and long lines
-// cut up. The header and footer of a key in PEM are no secret.
+// valuePieces returns the parts of a value to search for: its lines, with long lines split. The header and footer of a
+// PEM key are not secret.
 func valuePieces(value string) []string {
 	var out []string
 	for line := range strings.Lines(value) {
@@ -106,8 +105,8 @@ func valuePieces(value string) []string {
 	return out
 }
 
-// writtenForms are the ways to write a value: as it is, escaped for an address and for JSON, in
-// hexadecimal, and in base64 at any place within a longer encoded text.
+// writtenForms returns the encodings of a value: verbatim, escaped for a URL and for JSON, in hexadecimal, and in
+// base64 at any offset within a longer encoded text.
 func writtenForms(value string) []string {
 	lower := hex.EncodeToString([]byte(value))
 	out := []string{value, url.QueryEscape(value), url.PathEscape(value), lower, strings.ToUpper(lower)}
@@ -115,8 +114,8 @@ func writtenForms(value string) []string {
 		out = append(out, strings.Trim(string(b), `"`))
 	}
 	for skip := range 3 {
-		// The first characters depend on the skip bytes before the value, the last
-		// on what follows it: both are left out.
+		// The first characters depend on the skip bytes before the value, the last ones on the bytes after it: both are
+		// left out.
 		b := append(make([]byte, skip), value...)
 		first := (skip*8 + 5) / 6
 		last := len(b) * 8 / 6

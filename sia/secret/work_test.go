@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// soon runs f, which must end within a time that only work beyond proportion exceeds.
+// soon runs f, which must end within a time that only superlinear work exceeds.
 func soon(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -19,8 +19,7 @@ func soon(t *testing.T, what string, f func()) {
 	}
 }
 
-// What begins like a private key again and again is read once. A quarter of a megabyte of
-// the first took a minute.
+// Repeated beginnings of a private key are scanned once. A quarter of a megabyte of the first took a minute.
 //
 //test:plain
 func TestManyBeginningsOfKeys(t *testing.T) {
@@ -37,7 +36,7 @@ func TestManyBeginningsOfKeys(t *testing.T) {
 	}
 }
 
-// No rule's beginning, repeated, is more work than its length.
+// The time for a repeated beginning of any rule is linear in its length.
 //
 //test:plain
 func TestManyBeginningsOfEveryRule(t *testing.T) {
@@ -54,7 +53,7 @@ func TestManyBeginningsOfEveryRule(t *testing.T) {
 	}
 }
 
-// A header alone does not hide the key behind the next one, nor one that no key follows.
+// A header without a key does not hide the key after the next header.
 func TestKeyBehindHeaders(t *testing.T) {
 	header, footer := "-----BEGIN PRIVATE KEY-----\n", "\n-----END PRIVATE KEY-----"
 	body := strings.TrimSpace(strings.Repeat(strings.Repeat("aB3dE6g9", 8)+"\n", 6))

@@ -1,19 +1,18 @@
-// Package stuck tells when a task does not get anywhere: after an attempt, by
-// four computed signals ([Signals]); and inside one, by what the agent keeps
-// doing, so that it is interrupted before its budget is gone.
+// Package stuck detects that a task makes no progress: after an attempt, by four
+// computed signals ([Signals]); and during one, by the agent's repeated actions,
+// so that the attempt is interrupted before its budget is used up.
 //
-// Inside an attempt there are two ways to see it:
+// During an attempt there are two detectors:
 //
-//   - Rules ([Predict]): the same call with the same result again and again, the same error, two
-//     calls taking turns. They hold whatever it costs.
-//   - A hazard ([Hazard]): a small logistic model of a few signs ([Look]), learned on line from the
-//     attempts that ended ([Learn]). It interrupts where going on costs more than stopping. It
-//     spares a share of the attempts that it would interrupt ([Spared]), to learn how they
-//     end.
+//   - Rules ([Predict]): repetitions of a call with the same result, of an error, or of two
+//     alternating calls. They apply regardless of cost.
+//   - A hazard ([Hazard]): a small logistic model of a few features ([Look]), learned online from
+//     the attempts that ended ([Learn]). It interrupts an attempt if continuing costs more than
+//     stopping. It spares a share of those attempts ([Spared]), to learn how they end.
 //
-// No signal is a language model's opinion, and each carries its evidence for
+// No signal is a language model's opinion, and each contains its evidence for
 // people. The rules are docs/rules.md#signals and docs/rules.md#going-nowhere. The
-// package is pure and safe for concurrent use; it imports sia and sia/text alone.
+// package is pure and safe for concurrent use; it imports only sia and sia/text.
 //
 // Start reading at signals.go, then predict.go and hazard.go.
 package stuck

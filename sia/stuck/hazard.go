@@ -11,64 +11,64 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Hazard is a logistic model of the chance that an attempt gets nowhere: that it
-// runs into one of its limits, or ends without a change. The zero Hazard
-// predicts nothing. It is comparable, and safe for concurrent use.
+// Hazard is a logistic model of the probability that an attempt gets nowhere: that
+// it reaches one of its limits, or ends without a change. The zero Hazard predicts
+// nothing. It is comparable, and safe for concurrent use.
 type Hazard struct {
 	Bias, Streak, Same, Idle, Spent float64 // weights of [sia.Risk]'s fields
 
-	// Cost is what a wrong interruption costs beside the work that is lost, in
+	// Cost is the cost of a wrong interruption in addition to the lost work, in
 	// budgets of an attempt; at least 0.
 	Cost float64
 }
 
-// Chance is the chance that an attempt gets nowhere, between 0 and 1.
+// Chance returns the probability that an attempt gets nowhere, between 0 and 1.
 func (h Hazard) Chance(r sia.Risk) float64 {
 	return 1 / (1 + math.Exp(-(h.Bias + h.Streak*r.Streak + h.Same*r.Same + h.Idle*r.Idle + h.Spent*r.Spent)))
 }
 
-// Limit is the chance above which going on costs more than stopping:
+// Limit returns the probability above which continuing costs more than stopping:
 // C_interrupt/(C_interrupt + C_waste) (docs/rules.md#going-nowhere). A wrong interruption
-// costs what was spent, and Cost; going on in vain costs the rest of the budget.
+// costs the spent budget and Cost; continuing without success costs the rest of the budget.
 func (h Hazard) Limit(spent float64) float64 {
 	return (spent + h.Cost) / (1 + h.Cost)
 }
 
-// Judge fills in what the model makes of a reading.
+// Judge returns r with Chance and Limit set.
 func (h Hazard) Judge(r sia.Risk) sia.Risk {
 	r.Chance, r.Limit = h.Chance(r), h.Limit(r.Spent)
 	return r
 }
 
-// How the weights are learned, and what counts as a sign.
+// Parameters of learning and of the features.
 const (
-	mostWeight  = 20 // how many cases one case stands for at most
-	errorWindow = 12 // last calls in which the same error is looked for
-	fullStreak  = 3  // calls alike in a row, beside the first, that count as 1
+	maxWeight   = 20 // maximum weight of a case
+	errorWindow = 12 // number of last calls among which equal errors are counted
+	fullStreak  = 3  // consecutive similar calls, after the first, that count as 1
 )
 
-// Case is how risky an attempt looked at its worst, and how it ended.
+// Case is the highest risk seen in an attempt, and how the attempt ended.
 type Case struct {
 	Risk    sia.Risk
-	Nowhere bool // it ran into a limit, or ended without a change
+	Nowhere bool // it reached a limit, or ended without a change
 }
 
-// Pace is how fast weights are learned.
+// Pace contains the learning rate and the regularisation.
 type Pace struct {
-	Rate float64 // the step, 0–1
-	Pull float64 // how strongly weights are held to where they began, 0–1
+	Rate float64 // learning rate, 0–1
+	Pull float64 // strength of the pull towards the initial weights, 0–1
 }
 
-// Learn replays cases, oldest first, and gives the weights that they lead to from those before anything
-// was learned. Each case is one step of stochastic gradient descent on the logistic loss. How an interrupted
-// attempt would have ended is not known. So a spared case stands for the interrupted ones too and
-// weighs 1/share, where share is the share that is spared. The same cases give the same weights.
+// Learn returns the weights learned from cases, oldest first, starting at the initial weights. Each case is one
+// step of stochastic gradient descent on the logistic loss. The end of an interrupted attempt is unknown, so a
+// spared case represents the interrupted ones too and has the weight 1/share, where share is the share of spared
+// attempts. The same cases give the same weights.
 func Learn(from Hazard, pace Pace, share float64, cases []Case) Hazard {
 	h := from
 	for _, c := range cases {
 		weight := 1.0
 		if c.Risk.Spared {
-			weight = min(mostWeight, 1/max(share, 1./mostWeight))
+			weight = min(maxWeight, 1/max(share, 1./maxWeight))
 		}
 		y := 0.0
 		if c.Nowhere {
@@ -85,8 +85,8 @@ func Learn(from Hazard, pace Pace, share float64, cases []Case) Hazard {
 	return h
 }
 
-// CaseOf is what an attempt that has ended teaches. ok is false when it teaches nothing: because it
-// was interrupted, or because a person or something outside ended it.
+// CaseOf returns the case of an attempt that has ended. ok is false if nothing can be learned from it, because it
+// was interrupted, or because a person or an external cause ended it.
 func CaseOf(a sia.Attempt) (c Case, ok bool) {
 	if a.Risk == nil || a.Risk.Interrupted {
 		return Case{}, false
@@ -105,8 +105,8 @@ func CaseOf(a sia.Attempt) (c Case, ok bool) {
 	return Case{}, false
 }
 
-// Spared reports whether an attempt may go on although it should be interrupted. A share of them
-// may, so that SIA learns how such attempts end. The same attempt is always treated alike.
+// Spared reports whether an attempt may continue although it should be interrupted. A share of them
+// may, so that SIA learns how such attempts end. The result for an attempt is always the same.
 func Spared(task sia.TaskID, attempt int, share float64) bool {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d/interrupt", task, attempt)
@@ -117,7 +117,7 @@ func Spared(task sia.TaskID, attempt int, share float64) bool {
 	return float64(x>>11)/(1<<53) < share
 }
 
-// Look reads the part of a risk that shows in the last calls.
+// Look returns the features of a risk that depend on the last calls.
 func Look(actions []Action) sia.Risk {
 	var r sia.Risk
 	seed := maphash.MakeSeed()
@@ -142,7 +142,7 @@ func Look(actions []Action) sia.Risk {
 	return r
 }
 
-// errorSignature is an error without what is particular to one call.
+// errorSignature returns the first line of an error without the parts that are specific to one call.
 func errorSignature(result string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(result), "\n")
 	return particularText.ReplaceAllString(line[:min(len(line), 500)], "#")
@@ -150,7 +150,7 @@ func errorSignature(result string) string {
 
 var particularText = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`]*`|[0-9]+")
 
-// Evidence says in words why an attempt is interrupted. turns is the number of turns without a new
+// Evidence describes for people why an attempt is interrupted. turns is the number of turns without a new
 // change.
 func Evidence(r sia.Risk, turns int) string {
 	var seen []string

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Similarity is how alike two diffs are, from their hunk hashes: the share of
-// hunks that both have among all (the Jaccard index of multisets), 0–1. Two
-// empty diffs are alike. Either order of hashes will do.
+// Similarity returns the similarity of two diffs by their hunk hashes: the share
+// of common hunks among all (the Jaccard index of multisets), 0–1. Two empty diffs
+// have the similarity 1. The order of the hashes does not matter.
 func Similarity(a, b []uint64) float64 {
 	if len(a) == 0 && len(b) == 0 {
 		return 1
@@ -27,11 +27,11 @@ func Similarity(a, b []uint64) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// Hunks hashes the changes of a unified diff, given line by line, and returns
-// the hashes sorted. One change is a run of added and deleted lines of one file
-// without a line of context between them. White space, blank lines and the
-// position in the file don't count, so that a re-indented or moved change is the
-// same change. Lines outside hunks and "\ No newline" notes are skipped.
+// Hunks returns the sorted hashes of the changes of a unified diff, given line by
+// line. One change is a run of added and deleted lines of one file without a line
+// of context between them. White space, blank lines and the position in the file
+// are ignored, so that a re-indented or moved change is the same change. Lines
+// outside hunks and "\ No newline" notes are skipped.
 func Hunks(diff []string) []uint64 {
 	p := hunkParser{}
 	for _, l := range diff {
@@ -42,11 +42,11 @@ func Hunks(diff []string) []uint64 {
 	return p.hashes
 }
 
-// hunkParser follows a unified diff. Inside a hunk the header's line counts tell
-// a deleted line that begins with "-- " from a file header.
+// hunkParser parses a unified diff. Inside a hunk the header's line counts
+// distinguish a deleted line that begins with "-- " from a file header.
 type hunkParser struct {
 	path     string
-	old, new int // lines that the hunk still has to come
+	old, new int // remaining lines of the hunk
 	added    []string
 	deleted  []string
 	hashes   []uint64
@@ -90,7 +90,7 @@ func (p *hunkParser) outside(l string) {
 	}
 }
 
-// flush ends the change that was being collected.
+// flush ends the current change.
 func (p *hunkParser) flush() {
 	if len(p.added) == 0 && len(p.deleted) == 0 {
 		return
@@ -114,7 +114,7 @@ func appendWords(lines []string, l string) []string {
 	return lines
 }
 
-// filePath is the path in a file header: without a tab and time, and without
+// filePath returns the path in a file header, without a tab and time, and without
 // git's a/ and b/.
 func filePath(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
@@ -124,7 +124,7 @@ func filePath(s string) string {
 	return s
 }
 
-// hunkHeader reads the line counts of "@@ -1,4 +1,6 @@".
+// hunkHeader parses the line counts of "@@ -1,4 +1,6 @@".
 func hunkHeader(l string) (old, new int) {
 	f := strings.Fields(l)
 	if len(f) < 3 {
@@ -133,7 +133,7 @@ func hunkHeader(l string) (old, new int) {
 	return hunkLen(f[1], '-'), hunkLen(f[2], '+')
 }
 
-// hunkLen reads the n of "-line,n"; it is 1 when left out, and bounded.
+// hunkLen parses the n of "-line,n"; it is 1 if omitted, and bounded.
 func hunkLen(s string, sign byte) int {
 	if s == "" || s[0] != sign {
 		return 0

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// pollWords are names of tools, commands, and commands of programs, that wait for something that runs.
+// pollWords are names of tools, commands and subcommands that wait for something that runs.
 var pollWords = wordsOf("sleep wait watch poll status ps pgrep jobs healthcheck wait_for logs")
 
-// pollers are the programs of which a command such as status says that the agent waits.
+// pollers are the programs for which a subcommand in pollWords, such as status, counts as waiting.
 var pollers = wordsOf("kubectl oc helm docker docker-compose podman systemctl service supervisorctl pm2 gh aws " +
 	"gcloud az")
 
-// beforeCommands stand before a command's own name, as do options, numbers and variables.
+// beforeCommands are words that may precede a command's name, as options, numbers and variables may.
 var beforeCommands = wordsOf("do then else while until if ! { time timeout sudo exec command nohup bash sh")
 
 func wordsOf(s string) map[string]bool {
@@ -24,12 +24,12 @@ func wordsOf(s string) map[string]bool {
 	return m
 }
 
-// maxPoll is the length in bytes from which on arguments are more than a wait.
+// maxPoll is the maximum length of the arguments of a poll, in bytes.
 const maxPoll = 4096
 
-// isPoll reports whether an action waits for something that runs. An error is
-// never patience. Nor is what only shows a part of what a command prints, behind
-// a pipe, or words such as status in what a command or another tool is about.
+// isPoll reports whether an action waits for something that runs. An error never
+// counts as waiting, and neither do commands behind a pipe, which only filter
+// output, or words such as status in the arguments of other commands and tools.
 func isPoll(a Action) bool {
 	if a.Error || len(a.Args) > maxPoll {
 		return false
@@ -42,7 +42,7 @@ func isPoll(a Action) bool {
 		var args struct {
 			Command string `json:"command"`
 		}
-		_ = json.Unmarshal([]byte(line), &args) // what is no object has no command
+		_ = json.Unmarshal([]byte(line), &args) // only an object has a command
 		line = args.Command
 	}
 	line = strings.ReplaceAll(line, "||", ";")
@@ -55,7 +55,7 @@ func isPoll(a Action) bool {
 	return false
 }
 
-// waits reports whether a command, by its words, waits for something that runs.
+// waits reports whether a command, given as words, waits for something that runs.
 func waits(words []string) bool {
 	for i, w := range words {
 		w = strings.Trim(w, `"'()`)

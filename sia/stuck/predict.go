@@ -18,23 +18,23 @@ type Action struct {
 	DiffSize int // lines of the attempt's diff after the call
 }
 
-// How often something has to repeat before an attempt counts as about to get
-// stuck. The first three are what agents that loop were found to do by the
-// OpenHands project's stuck detector; the others bound what it does not see.
+// The number of repetitions from which an attempt counts as about to get stuck.
+// The first three are those of the OpenHands project's stuck detector; the others
+// cover cases that it does not detect.
 const (
-	samePairs   = 4  // the same call with the same result, in a row
-	sameErrors  = 3  // the same call ending in an error, in a row
-	takingTurns = 6  // two calls taking turns, each with the same result
-	pollLimit   = 30 // the same poll with the same result, in a row
-	idleTurns   = 24 // calls in a row that leave the diff as it was …
-	idleRepeats = 18 // … when so many of them repeat an earlier call and its result
+	samePairs   = 4  // consecutive calls with the same result
+	sameErrors  = 3  // consecutive equal calls that end in an error
+	takingTurns = 6  // two alternating calls, each with the same result
+	pollLimit   = 30 // consecutive polls with the same result
+	idleTurns   = 24 // consecutive calls that leave the diff unchanged …
+	idleRepeats = 18 // … if at least this many repeat an earlier call and its result
 )
 
-// Predict says whether an attempt is about to get stuck, from the calls so far,
-// and what shows it. It sees results: the same command with another outcome is
-// progress. Waiting for something that runs (sleep, wait, status) is patience
-// and exempt until it gets out of hand. The cost does not grow with the length
-// of the transcript: the last calls alone decide.
+// Predict reports whether an attempt is about to get stuck, judged by the calls so
+// far, and the evidence. It compares results: the same command with another result
+// is progress. Waiting for something that runs (sleep, wait, status) is exempt up
+// to a limit. The cost does not grow with the length of the transcript, because
+// only the last calls are used.
 func Predict(actions []Action) (stuck bool, evidence string) {
 	tail := actions[max(0, len(actions)-max(idleTurns, pollLimit)*2):]
 	calls := make([]comparedCall, len(tail))
@@ -50,11 +50,11 @@ func Predict(actions []Action) (stuck bool, evidence string) {
 	return false, ""
 }
 
-// comparedCall is an action reduced to what rules compare.
+// comparedCall is an action with the hashes that the rules compare.
 type comparedCall struct {
 	Action
-	act  uint64 // tool and arguments
-	pair uint64 // and the result, without what varies from run to run
+	act  uint64 // hash of tool and arguments
+	pair uint64 // hash of tool, arguments and the result without its varying parts
 	poll bool
 }
 
@@ -66,7 +66,7 @@ func newCall(seed maphash.Seed, a Action) comparedCall {
 	return c
 }
 
-// errorsRepeat: the same call ends in an error again and again.
+// errorsRepeat detects that the same call ends in an error repeatedly.
 func errorsRepeat(cs []comparedCall) string {
 	n := alikeInARow(cs, func(a, b comparedCall) bool { return a.act == b.act && a.Error && b.Error })
 	if n < sameErrors {
@@ -76,7 +76,7 @@ func errorsRepeat(cs []comparedCall) string {
 	return fmt.Sprintf("%s ended in an error %d times in a row: %s", last.name(), n, firstLine(last.Result))
 }
 
-// pairsRepeat: the same call gives the same result again and again.
+// pairsRepeat detects that the same call gives the same result repeatedly.
 func pairsRepeat(cs []comparedCall) string {
 	n := alikeInARow(cs, func(a, b comparedCall) bool { return a.pair == b.pair && a.DiffSize == b.DiffSize })
 	if n < samePairs {
@@ -89,7 +89,7 @@ func pairsRepeat(cs []comparedCall) string {
 	return fmt.Sprintf("%s gave the same result %d times in a row", last.name(), n)
 }
 
-// turnsAlternate: two calls take turns and neither brings anything new.
+// turnsAlternate detects two alternating calls without a new result.
 func turnsAlternate(cs []comparedCall) string {
 	if len(cs) < takingTurns {
 		return ""
@@ -107,7 +107,7 @@ func turnsAlternate(cs []comparedCall) string {
 		takingTurns/2)
 }
 
-// idleRepeat: many turns without a new change, most of them seen before.
+// idleRepeat detects many turns without a new change that mostly repeat earlier calls.
 func idleRepeat(cs []comparedCall) string {
 	if len(cs) < idleTurns {
 		return ""
@@ -134,7 +134,7 @@ func idleRepeat(cs []comparedCall) string {
 		repeats)
 }
 
-// alikeInARow is how many of the last calls are pairwise alike, at least 1 where there
+// alikeInARow returns how many of the last calls are pairwise alike, at least 1 if there
 // is any.
 func alikeInARow(cs []comparedCall, alike func(a, b comparedCall) bool) int {
 	if len(cs) == 0 {
@@ -151,20 +151,20 @@ func (c comparedCall) name() string {
 	return strings.TrimSpace(c.Tool + " " + text.Clip(text.OneLine(c.Args), 80))
 }
 
-// firstLine is the first line of a text, at most 80 characters.
+// firstLine returns the first line of a text, cut to 80 characters.
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return text.Clip(s, 80)
 }
 
-// varyingText is text that changes from run to run of the same command: durations,
+// varyingText matches text that differs between runs of the same command: durations,
 // times of day, addresses, and numbers as long as a process id.
 var varyingText = regexp.MustCompile(`\b\d[\d.,]*\s?(ns|µs|us|ms|s|secs?|seconds?|min|minutes?)\b|` +
 	`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|\b0x[0-9a-fA-F]+\b|\b\d{5,}\b`)
 
-// steadyResult is a result without what changes from run to run. Counts stay: two
-// failed tests instead of three are progress. Of a long result its first and
-// last KiB count.
+// steadyResult returns a result without the parts that differ between runs. Counts
+// stay: two failed tests instead of three are progress. A long result is cut to its
+// first and last KiB.
 func steadyResult(s string) string {
 	const keep = 1 << 10
 	if len(s) > 2*keep {

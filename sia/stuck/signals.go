@@ -9,24 +9,24 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Unchanged is the similarity to an earlier diff from which on an attempt's
+// Unchanged is the minimum similarity to an earlier diff with which an attempt's
 // output counts as unchanged.
 const Unchanged = 0.95
 
-// Judged is what is known about an attempt that did not pass.
+// Judged contains the result of an attempt that did not pass.
 type Judged struct {
-	Failures []sia.CheckFailure // of its red checks; their signatures count
-	Criteria []string           // names of the checks that were judged; none: no check ran
-	Passing  []string           // those of them that are green
+	Failures []sia.CheckFailure // of its red checks; their signatures are compared
+	Criteria []string           // names of the judged checks; empty: no check ran
+	Passing  []string           // names of the judged checks that are green
 	Before   []string           // names of the checks that were green on the base commit
-	Hunks    []uint64           // of its diff against the base, as Hunks makes them
+	Hunks    []uint64           // hashes of its diff against the base, from Hunks
 	Empty    bool               // its diff is empty
 }
 
-// Signals lists the signals that fire for the attempt under judgement: the
-// task's last one, as long as it has no outcome. They come in the order of
-// docs/rules.md#signals. Two of them can fire on the first failure: what it is
-// measured against is the base commit.
+// Signals returns the signals that fire for the attempt under judgement, which is
+// the task's last one and has no outcome yet, in the order of docs/rules.md#signals.
+// Two of them can fire on the first failure, because it is compared with the base
+// commit.
 func Signals(t sia.Task, now Judged) []sia.Signal {
 	past := earlierFailures(t.Attempts)
 	number := len(t.Attempts)
@@ -43,9 +43,9 @@ func Signals(t sia.Task, now Judged) []sia.Signal {
 	return signals
 }
 
-// earlierFailures selects the attempts that were the agent's to pass and did not. One
-// that a person cancelled, that asked a question or that something outside kept
-// from being judged says nothing about the agent.
+// earlierFailures returns the attempts in which the agent failed. Attempts that a person
+// cancelled, that asked a question or that were not judged for an external reason are no
+// evidence about the agent.
 func earlierFailures(all []sia.Attempt) []sia.Attempt {
 	var past []sia.Attempt
 	for _, a := range all {
@@ -89,8 +89,8 @@ func sameError(past []sia.Attempt, now []sia.CheckFailure) string {
 	return strings.Join(said, "; ")
 }
 
-// noProgress compares with the best judged attempt before, or with the base commit when there is
-// none.
+// noProgress compares the attempt with the best judged attempt before, or with the base commit if
+// there is none.
 func noProgress(past []sia.Attempt, now Judged) string {
 	if len(now.Criteria) == 0 {
 		return "no check ran on what it did, so none is green that was not green before"
@@ -110,8 +110,8 @@ func noProgress(past []sia.Attempt, now Judged) string {
 	return fmt.Sprintf("%s; after attempt %d: %d", greenChecks(len(now.Passing)), best.Number, len(best.Passing))
 }
 
-// notMet says that every criterion that is met was met on the base commit already, and which
-// criteria are not met any more. It is "" when a new criterion is met.
+// notMet describes which criteria are not met that were not met on the base commit either, and
+// which are not met any more. It returns "" if a new criterion is met.
 func notMet(now Judged) string {
 	var open, lost []string
 	for _, name := range now.Criteria {
@@ -160,7 +160,7 @@ func outputUnchanged(past []sia.Attempt, now Judged) string {
 	return fmt.Sprintf("the diff is %d %% that of attempt %d", int(most*100), at.Number)
 }
 
-// namedAttempts names attempts: "attempt 1", "attempts 1, 2 and 4".
+// namedAttempts returns the names of attempts: "attempt 1", "attempts 1, 2 and 4".
 func namedAttempts(as []sia.Attempt) string {
 	numbers := make([]int, len(as))
 	for i, a := range as {

@@ -14,8 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden results anew")
 
-// TestCases plays the archives of testdata. One archive has many
-// cases; the sections of one are
+// TestCases runs the archives of testdata. One archive has many cases; the sections of one are
 //
 //	<case>/old/<path>   a file on the base
 //	<case>/new/<path>   a file on the head
@@ -90,7 +89,7 @@ func playArchive(t *testing.T, file string) {
 	}
 }
 
-// everywhere are two of the globs that hold in each repository.
+// everywhere are two of the globs that are protected in every repository.
 var everywhere = []string{".github/**", "**/.pre-commit-config.yaml"}
 
 type testCase struct {
@@ -134,7 +133,7 @@ func readCases(a *txtar.Archive) []*testCase {
 	return all
 }
 
-// changes makes the changes of a case, as a diff with three lines of context.
+// changes returns the changes of a case, as diffs with three lines of context.
 func (c *testCase) changes(whole bool) []Change {
 	var out []Change
 	renamed := map[string]bool{}

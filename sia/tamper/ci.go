@@ -8,16 +8,16 @@ import (
 )
 
 var (
-	// guarded is a key that has something run only where a condition holds, filtered one
-	// below a trigger that has it fire less often, event a trigger and what narrows it.
+	// guarded matches a key that makes something run only under a condition or a trigger fire less often, event a trigger
+	// and its filters.
 	guarded = lazyregexp.New(`^\s*(?:-\s+)?(?:if|when|only|except|rules|condition|unless|skip|filters|exclude|` +
 		`stages)\s*:|^\s*(?:paths|branches|types|tags)(?:-ignore)?\s*:`)
 	event = lazyregexp.New(`^\s*(?:-\s*)?(?:["']?on["']?\s*:.*\b)?(push|pull_request|merge_group|` +
 		`branches)\b\s*(?:[:,\]]|$)`)
-	// rights gives a run more than it had, or another place or program.
+	// rights matches a line that gives a run more permissions, or another machine or program.
 	rights = lazyregexp.New(`\bwrite-all\b|^\s*[a-z-]+\s*:\s*write\b|\bpull_request_target\b|\bworkflow_run\b|` +
 		`\bself-hosted\b|^\s*shell\s*:.*[/{]|^\s*(?:-\s+)?entry\s*:`)
-	// turnsOff is a variable or input with such a name.
+	// turnsOff matches a variable or input with a name for disabling something.
 	turnsOff = lazyregexp.New(`(?i)^\s*[\w-]*(?:skip|no_?test|ignore|disable)[\w-]*\s*:\s*['"]?\w`)
 	uses     = lazyregexp.New(`^\s*(?:-\s+)?uses\s*:\s*['"]?([^@\s'"]+)|^\s*-\s+id\s*:\s*(\S+)`)
 	prepares = lazyregexp.New(`(?i)checkout|set-?up|cache|artifact|install|toolchain|login|release|publish|deploy|label|` +
@@ -28,10 +28,10 @@ var (
 	digits = lazyregexp.New(`\d+`)
 )
 
-// ciGone reports a removed line with which a check goes away.
+// ciGone reports a removed line that removes a check.
 func (d *setting) ciGone(_ int, r *row) {
 	came := func(has func(n *row) bool) bool {
-		return slices.ContainsFunc(d.new, func(n row) bool { return !n.fixed && has(&n) })
+		return slices.ContainsFunc(d.new, func(n row) bool { return !n.unchanged && has(&n) })
 	}
 	k := ciKey.FindStringSubmatch(r.code)
 	was, e, u := command(r.raw), firstGroup(event, r.code), firstGroup(uses, r.code)
@@ -41,7 +41,7 @@ func (d *setting) ciGone(_ int, r *row) {
 			d.report(ChangedWorkflow, r, "checks run less often")
 		}
 	case u != "":
-		// Another action may have come in its place.
+		// Another action may have replaced it.
 		if !slices.Contains(d.pool.uses, u) && !prepares.MatchString(u) && !came(func(n *row) bool {
 			other := firstGroup(uses, n.code)
 			return other != "" && !prepares.MatchString(other)
@@ -54,32 +54,32 @@ func (d *setting) ciGone(_ int, r *row) {
 	}
 }
 
-// ciAdded reports an added line with which a check or its failing can go away.
+// ciAdded reports an added line that may disable a check or hide its failure.
 func (d *setting) ciAdded(i int, r *row) {
 	switch {
 	case d.Status == "added":
 	case rights.MatchString(r.code):
 		d.report(ChangedWorkflow, r, "a workflow gets rights, or runs elsewhere")
 	case d.isNew(i):
-	case letsPass.MatchString(r.code):
+	case ignoresFailure.MatchString(r.code):
 		d.report(ChangedWorkflow, r, "failures of checks are ignored")
 	case guarded.MatchString(r.code), turnsOff.MatchString(r.code):
 		d.report(ChangedWorkflow, r, "checks run only under a condition")
 	}
 }
 
-// isNew reports whether a line is part of a step or job that is new as a whole.
+// isNew reports whether a line is part of an entirely new step or job.
 func (d *setting) isNew(i int) bool {
 	indent, above := d.new[i].indent, i
-	for above >= 0 && !d.new[above].fixed {
+	for above >= 0 && !d.new[above].unchanged {
 		above--
 	}
-	if above >= 0 && d.new[above].twin+1 < len(d.old) && !d.old[d.new[above].twin+1].fixed {
-		return false // it is in the place of something
+	if above >= 0 && d.new[above].twin+1 < len(d.old) && !d.old[d.new[above].twin+1].unchanged {
+		return false // it replaces something
 	}
 	for j := i - 1; j >= 0 && indent > 0; j-- {
 		if r := &d.new[j]; r.code != "" && r.indent < indent {
-			if indent = r.indent; !r.fixed && !d.pool.went[d.key(r)] {
+			if indent = r.indent; !r.unchanged && !d.pool.removed[d.key(r)] {
 				return true
 			}
 		}

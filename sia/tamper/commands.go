@@ -8,21 +8,21 @@ import (
 )
 
 var (
-	// letsPass lets a failing command pass for a green one.
-	letsPass = lazyregexp.New(`\|\|\s*(?:true|:|exit 0|echo|/bin/true|\()|;\s*(?:true|exit 0)\b|&&\s*exit 0|` +
+	// ignoresFailure matches text that hides the failure of a command.
+	ignoresFailure = lazyregexp.New(`\|\|\s*(?:true|:|exit 0|echo|/bin/true|\()|;\s*(?:true|exit 0)\b|&&\s*exit 0|` +
 		`^\s*exit 0\b|\bset \+e\b|continue-on-error['"]?\s*:\s*(?:true|\$)|allow[_-]failures?\b|--pass-?[wW]ith-?[nN]o-?[tT` +
 		`]ests|--no-fail\b|--forceExit|passWithNoTests['"]?\s*[:=]\s*true|ignoreFailures|testFailureIgnore|test\.failure\.i` +
 		`gnore>true|failOn\w+>\s*false|continueOnError:\s*true|catchError|soft_fail|--exit-zero|fail_ci_if_error:\s*false|` +
 		`^\t@?-\s?\w`)
-	// checks is a command that tests, checks or builds.
+	// checks matches a command that tests, checks or builds.
 	checks = lazyregexp.New(`(?i)\b(?:\w*tests?|\w*spec|checks?|lint\w*|verify|tox|nox|jest|mocha|vitest|karma|cypress|` +
 		`playwright|clippy|vet|rake|mypy|pyright|ruff|flake8|eslint|tsc|rubocop|phpstan|psalm|phpunit|pest|staticcheck|` +
 		`golangci-lint|gradlew?|mvnw?|ctest|bazel|ava|tap|audit|coverage|fmt|make|miri|detekt|ktlint|pre-commit)\b`)
-	// launchers run the program that follows, which is the same with another one.
+	// launchers match words that only start the program that follows.
 	launchers = lazyregexp.New(`^(?:npm|pnpm|yarn|bun|npx|bunx|run|uv|uvx|poetry|pdm|pipenv|hatch|python[\d.]*|py|-m|` +
 		`bundle|exec|sudo|time|env|xvfb-run|-a|--|\w+=\S*|@\w*|[\d.]+|&&|-v+|--verbose|-q|--quiet|--color\S*|--frozen|&)$`)
 	keyed = lazyregexp.New(`^\s*(?:-\s+)?(?:["']?[\w.:-]+["']?\s*:\s+|@?-?)[>|'"]*`)
-	// narrows is an option by which less runs, or other code before the tests, widens one without which less does.
+	// narrows matches an option that makes less run, or other code run before the tests; widens one that makes more run.
 	narrows = lazyregexp.New(`^(?:-(?:run|skip|short|list|exec|toolexec|overlay|k|m|t|x|n|r|p)(?:=.*)?|--(?:ignore\S*|` +
 		`deselect|skip\S*|exclude\S*|no-\S+|test\w*Pattern\S*|grep|fgrep|invert|co|collect-only|dry-run|lib|filter\S*|` +
 		`only\S*|tests?-\S+|help|version|list\S*|tag\S*|pattern|max-?fail\S*|shard\S*|changed\S*|related\S*|` +
@@ -32,7 +32,7 @@ var (
 		`runInBand)|-[DW]\S*|-count\S*)$`)
 )
 
-// uncommented is a line without the comment behind it.
+// uncommented returns a line without its comment.
 func uncommented(raw string) string {
 	line, _, _ := strings.Cut(raw, " # ")
 	if strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -41,8 +41,8 @@ func uncommented(raw string) string {
 	return line
 }
 
-// command is the words of a line that runs something, without what it is the value of,
-// launchers, and what says nothing about how much runs; nil where nothing is checked.
+// command returns the words of a command line that checks something, without its key, launchers and irrelevant options;
+// nil for any other line.
 func command(line string) []string {
 	line = keyed.ReplaceAllString(uncommented(line), "")
 	if !checks.MatchString(line) {
@@ -57,7 +57,7 @@ func command(line string) []string {
 	return out
 }
 
-// runsLess reports whether a command may run less than the one in place of which it came.
+// runsLess reports whether a command may run less than the one that it replaced.
 func runsLess(was, is []string) bool {
 	named := 0
 	for _, w := range was {
@@ -69,13 +69,13 @@ func runsLess(was, is []string) bool {
 		}
 	}
 	return slices.ContainsFunc(is, func(w string) bool {
-		// Behind a command that named nothing, a path says that the rest is left out.
+		// A path added to a command without one limits it to that path.
 		return !slices.Contains(was, w) && (narrows.MatchString(w) ||
 			named <= 1 && w[0] != '-' && strings.ContainsAny(w, "/.:"))
 	})
 }
 
-// replaced reports whether what a command checks is still checked, by one of those that came.
+// replaced reports whether one of the added commands checks at least as much as a removed one.
 func replaced(was []string, came [][]string) bool {
 	return slices.ContainsFunc(came, func(is []string) bool { return !runsLess(was, is) })
 }

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// chooses is a setting that chooses tests, or lets their failing pass.
+	// chooses matches a setting that selects tests, or hides their failures.
 	chooses = lazyregexp.New(`\b(?:norecursedirs|testpaths|python_(?:files|functions|classes)|collect_ignore\w*|` +
 		`ignore_glob|xfail_strict|addopts|(?:test|module)PathIgnorePatterns|testMatch|testRegex|testIgnore|grepInvert|` +
 		`testNamePattern|\w*[sS]pecPattern|dangerouslyIgnoreUnhandledErrors|retryTimes|forbidOnly|allowOnly|setupFiles\w*|` +
@@ -19,28 +19,29 @@ var (
 		`<exclude>|<group>|<phase>\s*none|<packaging>\s*pom|\bDISABLED\s+(?:TRUE|ON|1)|^\s*(?:test|bench)\s*=\s*false|` +
 		`\bonlyIf\b|<skip>\s*(?:[^\sf]|f[^a])|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|` +
 		`IT\b|Spec)|\benabled\s*=\s*false|^--(?:tag|exclude-pattern|pattern|dry-run|default-path|require)\b`)
-	// chosen is the same in a file that says nothing else.
+	// chosen matches the same in a file that configures only a runner.
 	chosen = lazyregexp.New(`^\s*["']?(?:exclude|ignore|spec|grep|invert|roots|testDir|file|require|import|env|retries|` +
 		`runner)["']?\s*[:=]`)
-	// within is one of a runner's settings in a file that says other things too.
+	// within matches a runner's settings in a file with other content.
 	within = lazyregexp.New(`\b(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{(?:[^{}]|\{[^{}]*\})*?\b(?:include|files?|` +
 		`require|import|exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
-	// leavesOut is a setting without which more runs, includes one without which less does.
+	// leavesOut matches a setting that makes less run, includes one that makes more run.
 	leavesOut = lazyregexp.New(`(?i)ignore|exclude|invert|norecurse|skip|retries|false|disabled`)
 	includes  = lazyregexp.New(`useJUnitPlatform|surefire|failsafe|jacocoTestCoverageVerification|<class name=|` +
 		`<package name=|includeTags|<includes?>|^\s*\[\[test\]\]|add_test\(|gtest_discover_tests|_test\(|<directory|` +
 		`<testsuite\b|xfail_strict\s*=\s*true|--strict|^\s*<groupId>(?:junit|org\.(?:junit[\w.]*|testng))</groupId>\s*$`)
-	// covers is a setting of what tests must cover, or linters see, among others.
+	// covers matches settings of coverage and linters, among others.
 	covers = lazyregexp.New(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|informational|` +
 		`skip_covered|per-file-ignores|extend[-_]ignore|disable_error_code|ignore_errors|ignore_missing_imports|` +
 		`follow_imports|skipLibCheck|eslintIgnore|eslintConfig|(?:cov-)?fail[_-]under|minimum_coverage\w*|check-coverage|` +
 		`(?:coverage)?[tT]hresholds?|check_untyped_defs|disallow_\w+|warn_\w+|NoWarn|TreatWarningsAsErrors)\b|=\s*"allow"|` +
 		`<suppress|^\s*(?:ignore|disable|select|exclude|extend-exclude|strict)\s*=`)
-	// standIn is a line, behind its file's name, with which another program runs the tests, or
-	// other code is in the place of theirs; shadow a new file that does so, or is loaded unasked.
-	standIn = lazyregexp.New(`(?i)^(?:\.npmrc:\s*(?:script-?shell|shell|node-options)\s*=|go\.(?:mod|work):.*=>|` +
-		`\.yarnrc.*:\s*(?:yarn-?path|plugins|script-shell)\b|config(?:\.toml)?:(?:.*\.)?\s*(?:runner|` +
-		`rustc-(?:workspace-)?wrapper|linker|test)\s*=|(?:pyproject\.toml|setup\.(?:cfg|py)):.*\bpytest11\b|` +
+	// replacesRunner matches a line, prefixed with its file's name, that replaces the program that runs the tests or
+	// their dependencies; shadow matches the path of a new file that does so, or that is loaded automatically.
+	replacesRunner = lazyregexp.New(`(?i)^(?:\.npmrc:\s*(?:script-?shell|shell|node-options)\s*=|` +
+		`go\.(?:mod|work):.*=>|\.yarnrc.*:\s*(?:yarn-?path|plugins|script-shell)\b|` +
+		`config(?:\.toml)?:(?:.*\.)?\s*(?:runner|rustc-(?:workspace-)?wrapper|linker|test)\s*=|` +
+		`(?:pyproject\.toml|setup\.(?:cfg|py)):.*\bpytest11\b|` +
 		`bunfig\.toml:\s*preload|(?:maven\.config|jvm\.config|gradle\.properties):.*(?:skip|-Dtest=|ignore|fail-never|` +
 		`-fn\b|-javaagent)|package\.json:\s*"(?:(?:pre|post)test\w*"\s*:|(?:jest|mocha|vitest|ava)"\s*:\s*"(?:file|link|` +
 		`portal|git|http))|pom\.xml:.*<(?:scope>\s*system|systemPath)|.*(?:customize\.py|\.pth):|org\.(?:junit|testng)\.)`)
@@ -55,17 +56,17 @@ var (
 		`e2e)(?:[A-Z\d_:.-][\w:.-]*)?"\s*:`)
 	commandFile = lazyregexp.New(`^(?:tox\.ini|noxfile\.py|.*\.sh|taskfile.*|rakefile|.*\.rake|magefile\.go)$`)
 	makefile    = lazyregexp.New(`^(?:(?:gnu)?makefile|.*justfile|.*\.mk)$`)
-	// shown is what stands below a folder of examples, which are projects of their own.
-	shown = lazyregexp.New(`(?i)(?:^|/)_?(?:examples?|samples?|demos?|website|docs?|benchmarks?|fixtures)/`)
-	note  = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
+	// exampleFolder matches paths in a folder of examples, which are projects of their own.
+	exampleFolder = lazyregexp.New(`(?i)(?:^|/)_?(?:examples?|samples?|demos?|website|docs?|benchmarks?|fixtures)/`)
+	note          = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
 )
 
-// choice reports whether a line chooses tests.
+// choice reports whether a line selects tests.
 func (d *setting) choice(line string) bool {
 	return chooses.MatchString(line) || d.runner && d.name != "tox.ini" && chosen.MatchString(line)
 }
 
-// chosenWithin reports whether a line below these headers chooses tests among a runner's own settings.
+// chosenWithin reports whether a line below these headers selects tests in a runner's settings.
 func chosenWithin(line string, above []string) bool {
 	for _, header := range above {
 		line = header + " " + line
@@ -75,11 +76,12 @@ func chosenWithin(line string, above []string) bool {
 
 func (d *setting) configAdded(i int, r *row) {
 	above, in := headers(d.new, i), section(d.new, i)
-	stands := func(line string) bool { return standIn.MatchString(d.name + ":" + line) }
+	stands := func(line string) bool { return replacesRunner.MatchString(d.name + ":" + line) }
 	switch {
 	case stands(r.raw), stands(in), slices.ContainsFunc(above, stands):
 		d.report(DisabledCheck, r, "tests are run by another program, or with other code")
-	case d.Status != "added" && letsPass.MatchString(r.raw) && (!makefile.MatchString(d.name) || d.checks(d.new, i)):
+	case d.Status != "added" && ignoresFailure.MatchString(r.raw) &&
+		(!makefile.MatchString(d.name) || d.checks(d.new, i)):
 		d.report(DisabledCheck, r, "failures of checks are ignored")
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
@@ -87,7 +89,7 @@ func (d *setting) configAdded(i int, r *row) {
 	case d.choice(r.code), slices.ContainsFunc(above, d.choice), chosenWithin(r.code, above):
 		d.report(DisabledCheck, r, "tests are left out, or selected in another way")
 	case d.runner, covers.MatchString(r.code), slices.ContainsFunc(above, covers.MatchString),
-		strings.HasPrefix(in, "[profile.test"), strings.HasPrefix(in, "[profile.dev"): // the one inherits the other
+		strings.HasPrefix(in, "[profile.test"), strings.HasPrefix(in, "[profile.dev"): // one inherits the other
 		d.report(ChangedUpkeep, r, "the configuration of checks was changed")
 	}
 }
@@ -108,8 +110,8 @@ func (d *setting) configGone(i int, r *row) {
 	}
 }
 
-// checks reports whether a row is a command that runs checks: a recipe of such a target, a
-// script of such a name, or any in a file of commands.
+// checks reports whether a row is a command that runs checks: a recipe of a check target, a script with such a name, or
+// any command in a command file.
 func (d *setting) checks(rows []row, i int) bool {
 	switch {
 	case d.name == "package.json":

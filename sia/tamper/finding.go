@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// FindingKind says in what way an attempt touched what validates it.
+// FindingKind is the way in which an attempt weakens its validation.
 type FindingKind string
 
 // The kinds of finding.
@@ -21,39 +21,39 @@ const (
 	ChangedWorkflow   FindingKind = "workflow"
 	DisabledCheck     FindingKind = "disabled-check-config"
 	TouchedProtected  FindingKind = "protected-path"
-	// ChangedExpectation is an assertion that says as much as before, but something
-	// else: its expected value, or data or output that a test compares with.
+	// ChangedExpectation is an assertion that is as strict as before but different: its expected value, or data or output
+	// that a test compares with.
 	ChangedExpectation FindingKind = "changed-expectation"
-	// ChangedUpkeep is a change of a workflow, or of what configures tests and linters,
-	// with which no check goes away as far as its lines tell.
+	// ChangedUpkeep is a change of a workflow or of the configuration of tests and linters that does not seem to disable
+	// a check.
 	ChangedUpkeep FindingKind = "upkeep"
 )
 
 const (
-	maxFindings        = 200 // of one change set
+	maxFindings        = 200 // per change set
 	maxFindingsPerFile = 20
 	maxFindingText     = 160 // runes of a quoted line
 )
 
-// Asked is who is asked first whether a finding is as it should be.
+// Asked is who is asked first whether a finding is acceptable.
 type Asked string
 
-// The ones who are asked.
+// The values of Asked.
 const (
-	Person   Asked = "person"   // somebody with write access
-	Reviewer Asked = "reviewer" // whether the issue asks for it; a person where it does not
+	Person   Asked = "person"   // a user with write access
+	Reviewer Asked = "reviewer" // the reviewer, whether the issue asks for it; a person if it does not
 )
 
-// Finding is one change that lessens what the checks say.
+// Finding is one change that weakens the checks.
 type Finding struct {
 	Kind FindingKind
 	Path string
-	Line int    // 1-based, in the new file; in the old one where the line is gone; 0: the file as a whole
-	Text string // the line, trimmed and cut to 160 characters
-	Why  string // what was done, for people
+	Line int    // 1-based, in the new file, or in the old one for a removed line; 0: the whole file
+	Text string // the line, trimmed and truncated to 160 characters
+	Why  string // description of the change, for display
 }
 
-// Asks says who is asked: a reviewer can tell whether an expectation or upkeep is what the issue asks for.
+// Asks returns who is asked. The reviewer can decide whether the issue asks for a changed expectation or for upkeep.
 func (f Finding) Asks() Asked {
 	if f.Kind == ChangedExpectation || f.Kind == ChangedUpkeep {
 		return Reviewer
@@ -61,13 +61,13 @@ func (f Finding) Asks() Asked {
 	return Person
 }
 
-// OfTests reports whether a finding is about what a test says, which running it shows better, and not about a path that
-// is protected or about what configures checks.
+// OfTests reports whether a finding is about the content of a test, which running it shows better, and not about a
+// protected path or the configuration of checks.
 func (f Finding) OfTests() bool {
 	return slices.Contains([]FindingKind{DeletedTest, SkippedTest, LoosenedAssertion, ChangedExpectation}, f.Kind)
 }
 
-// String is "path:line: why: `text`".
+// String returns "path:line: why: `text`".
 func (f Finding) String() string {
 	s := f.Path
 	if f.Line > 0 {
@@ -82,8 +82,7 @@ func (f Finding) String() string {
 
 var located = lazyregexp.New(`^(.+?):([1-9][0-9]{0,6}): (.+)$`)
 
-// Located reads a finding's [Finding.String] back: the line of a file that it is
-// about, and what was done there. It is not ok when the finding is about no line.
+// Located parses the result of [Finding.String]. ok is false when the finding is not about a line.
 func Located(finding string) (path string, line int, what string, ok bool) {
 	m := located.FindStringSubmatch(finding)
 	if m == nil {
@@ -93,8 +92,8 @@ func Located(finding string) (path string, line int, what string, ok bool) {
 	return m[1], line, m[3], err == nil
 }
 
-// bounded sorts the findings, keeps one for each line and cuts what is too much. What
-// asks a person is kept before what asks the reviewer.
+// bounded sorts the findings, keeps one per line and limits their number. Findings for a person are kept in preference
+// to those for the reviewer.
 func bounded(all []Finding) []Finding {
 	byLine := func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) }
 	byAsked := func(a, b Finding) int { return cmp.Compare(a.Asks(), b.Asks()) }
@@ -120,7 +119,7 @@ func bounded(all []Finding) []Finding {
 	return out
 }
 
-// quoted is a line as a finding shows it.
+// quoted returns a line for a finding, truncated to maxFindingText runes.
 func quoted(line string) string {
 	line = strings.Join(strings.Fields(strings.ToValidUTF8(line, "\uFFFD")), " ")
 	if r := []rune(line); len(r) > maxFindingText {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// However much is found, what asks a person is not lost among what asks the reviewer.
+// Among many findings, those for a person are kept in preference to those for the reviewer.
 func TestBoundedKeepsWhatAsksAPerson(t *testing.T) {
 	expects := func(path string, line int) Finding {
 		return Finding{Kind: ChangedExpectation, Path: path, Line: line, Text: "x", Why: "changed"}

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// fuzzPaths are of every language and role.
+// fuzzPaths are paths of every language and role.
 var fuzzPaths = []string{
 	"a_test.go", "tests/test_a.py", "a.test.ts", "src/test/java/ATest.java", "spec/a_spec.rb", "src/a.rs", "tests/a.rs",
 	"tests/a.php",
@@ -19,8 +19,7 @@ var fuzzPaths = []string{
 	"src/a.c", "jest.config.js",
 }
 
-// FuzzFind feeds two versions of a file, and the newer one as the lines of a
-// hunk that fits nothing.
+// FuzzFind compares two versions of a file, and the newer one as the lines of a hunk that does not match the file.
 func FuzzFind(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.txtar")
 	for _, file := range files {
@@ -68,8 +67,7 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// TestAddingIsFree holds that new files of tests are nobody's business, whatever
-// is in them, but for what reaches into other files.
+// TestAddingIsFree checks that new test files have no findings for any content, unless they affect other files.
 func TestAddingIsFree(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {
@@ -99,7 +97,7 @@ func TestAddingIsFree(t *testing.T) {
 	}
 }
 
-// TestDeletingIsNot holds that a deleted file of tests is always reported.
+// TestDeletingIsNot checks that a deleted test file is always reported.
 func TestDeletingIsNot(t *testing.T) {
 	for _, name := range []string{"a_test.go", "test_a.py", "a.test.ts", "src/test/java/ATest.java", "spec/a_spec.rb",
 		"tests/a_test.rs"} {
@@ -112,7 +110,7 @@ func TestDeletingIsNot(t *testing.T) {
 	}
 }
 
-// TestManyFindingsAreCounted holds the bounds.
+// TestManyFindingsAreCounted checks the limits.
 func TestManyFindingsAreCounted(t *testing.T) {
 	var changes []Change
 	for i := range 40 {
@@ -143,7 +141,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// TestLocatedReadsBack holds that a finding that was written can be pointed at again.
+// TestLocatedReadsBack checks that Located parses the text of a finding.
 func TestLocatedReadsBack(t *testing.T) {
 	f := Finding{Kind: SkippedTest, Path: "a dir/b: c_test.go", Line: 12, Text: "t.Skip(\"a:1: b\")",
 		Why: "a test is skipped"}

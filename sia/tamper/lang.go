@@ -6,28 +6,28 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// lang is how tests look in one language. The expressions are matched against one line without its comment.
+// lang describes tests in one language. The expressions are matched against one line without its comment.
 type lang struct {
-	exts   string             // of its files
-	names  *lazyregexp.Regexp // of files by which the usual runner finds tests
-	line   string             // what begins a comment that ends with the line
-	block  bool               // there are comments between /* and */
-	quotes string             // strings that may go on over lines: `, " or ', or t for tripled ones
+	exts   string             // file extensions
+	names  *lazyregexp.Regexp // file names by which the usual runner finds tests
+	line   string             // tokens that begin a line comment
+	block  bool               // has comments between /* and */
+	quotes string             // quotes of strings that may span lines: `, " or ', or t for tripled ones
 
-	test *lazyregexp.Regexp // a test's declaration; the first group that matched is its name
+	test *lazyregexp.Regexp // declaration of a test; the first group that matched is its name
 }
 
 var (
-	// mark is an annotation that makes a test of the function below.
+	// mark matches an annotation that makes the function below it a test.
 	mark = lazyregexp.New(`@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property|Theory|` +
 		`ArchTest)\b|#\[(?:\w+(?:::|\\))*(?:[tT]est|rstest|test_case|case|proptest|quickcheck|wasm_bindgen_test|test_log|` +
 		`sqlx_test|traced_test)\b|^\s*\[(?:\w+\.)*(?:\w*Fact|\w*Theory|Test|TestMethod|DataTestMethod|TestCase\w*)\b`)
-	// function is a function's declaration; the first group that matched is its name.
+	// function matches the declaration of a function; the first group that matched is its name.
 	function = lazyregexp.New("^\\s*(?:(?:@[\\w.]+(?:\\([^)]*\\))?|#\\[[^\\]]*\\]|" + modifiers + ")\\s+)*" +
 		"(?:func|function|def|fn|fun|sub)\\s+(?:\\([^)]*\\)\\s*|<[^>]*>\\s*)?&?(?:`([^`]*)`|([\\w.]+[?!]?))|" +
 		"^\\s*(?:export\\s+)?(?:(?:const|let|var)\\s+)?(\\w+)\\s*:?=\\s*(?:async\\s*)?(?:func\\s*\\(|function\\b|" +
 		"\\([^()]*\\)\\s*(?::[^=]+)?=>)")
-	// method is one in a language that writes the type before the name.
+	// method matches one in a language that writes the type before the name.
 	method = lazyregexp.New(`^\s*(?:@[\w.]+(?:\([^)]*\))?\s+|\[[^\]]*\]\s*)*(?:` + modifiers + `\s+)*(?:<[^>]*>\s*)?` +
 		`(?:void|int|long|auto|bool\w*|[A-Z][\w<>\[\]?.,]*|` + modifiers + `\s+\S+)\s+(\w+)\s*(?:<[^>]*>)?\s*\([^;]*$`)
 )
@@ -58,10 +58,10 @@ var script = lang{
 		"^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
 }
 
-// byDefault are the files that Jest and Vitest run unless they are told otherwise.
+// byDefault matches the files that Jest and Vitest run by default.
 var byDefault = lazyregexp.New(`\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/.*\.[cm]?[jt]sx?$`)
 
-// java is Java, Kotlin and what else runs on the same runners.
+// java is Java, Kotlin and other languages with the same runners.
 var java = lang{
 	exts:  ".java .kt .kts .groovy .scala",
 	names: lazyregexp.New(`(Tests?|TestCase|IT|ITCase|Spec|Suite)\.[a-z]+$|^Test[A-Z].*\.[a-z]+$`),
@@ -107,7 +107,7 @@ var native = lang{
 		`func)\s+(test\w*)\s*\(`),
 }
 
-// other is any language that is not read by itself.
+// other is any language without rules of its own.
 var other = lang{
 	exts:  ".dart .ex .exs .sh .bats .lua .hs .clj .erl .r .jl .pl .t .ml .feature",
 	names: lazyregexp.New(`(?i)(^test[_.\-]|(^|[_.\-])(tests?|spec)\.[a-z]+$|\.(bats|feature|t)$)|(Tests?|Spec)\.[a-z]+$`),
@@ -116,7 +116,7 @@ var other = lang{
 		`^\s*@test\s+"([^"]*)"|^\s*(?:it|test|testWidgets|group)\s*\(?\s*['"]([^'"]*)|^\s*Scenario(?: Outline)?:\s*(.*)`),
 }
 
-// languages by file extension.
+// languages maps file extensions to languages.
 var languages = func() map[string]*lang {
 	out := map[string]*lang{}
 	for _, l := range []*lang{&golang, &python, &script, &java, &ruby, &rust, &csharp, &php, &native, &other} {

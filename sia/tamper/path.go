@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sia/glob"
 )
 
-// expectedOutput reports changes of what tests compare with: golden files and
-// snapshots that were there before, and data of tests that was changed or taken out.
+// expectedOutput reports changes of expected output: existing golden files and snapshots, and changed or removed test
+// data.
 func (c *Change) expectedOutput() []Finding {
 	r := roleOf(c.before())
 	if !r.golden && !r.fixture || c.Status == "added" {
@@ -17,8 +17,8 @@ func (c *Change) expectedOutput() []Finding {
 	what := map[bool]string{true: "an expected output was changed", false: "data that tests read was changed"}[r.golden]
 	some := *c
 	some.Hunks = slices.DeleteFunc(slices.Clone(c.Hunks), func(h Hunk) bool {
-		// What is added is data of new tests, but in expected output, where Jest and Vitest
-		// begin a snapshot of a new test with a line of its own.
+		// Additions are data of new tests, except in golden files. There, Jest and Vitest begin a snapshot of a new test
+		// with a line of its own.
 		has := func(begin string) bool {
 			return slices.ContainsFunc(h.Lines, func(l string) bool { return strings.HasPrefix(l, begin) })
 		}
@@ -30,7 +30,7 @@ func (c *Change) expectedOutput() []Finding {
 	return some.places(ChangedExpectation, what)
 }
 
-// guard are globs of protected paths.
+// guard is a list of matchers of protected paths.
 type guard []func(string) bool
 
 func newGuard(globs []string) guard {
@@ -40,7 +40,7 @@ func newGuard(globs []string) guard {
 		if strings.HasSuffix(g, "/") {
 			g += "**" // a folder
 		}
-		match := func(p string) bool { return p == g } // what is no glob can be a path
+		match := func(p string) bool { return p == g } // an invalid glob can be a path
 		if c, err := glob.Compile(g); err == nil {
 			match = c.Match
 		}
@@ -49,7 +49,7 @@ func newGuard(globs []string) guard {
 	return out
 }
 
-// covers reports whether a change is of a path that a glob covers.
+// covers reports whether a glob matches the path of a change.
 func (g guard) covers(c *Change) bool {
 	return slices.ContainsFunc(g, func(match func(string) bool) bool { return match(c.Path) || match(c.before()) })
 }

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// runnerMark is what only a runner of tests sets, defines or loads.
+	// runnerMark matches names that only a test runner sets, defines or loads.
 	runnerMark = lazyregexp.New(`\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|os\.Args.*test\b|["'](?:_?pytest|` +
 		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.(?:modules|argv)|sys\.(?:modules|argv).*(?:pytest|unittest)|` +
 		`pytest.*sys\.argv|\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:je` +
@@ -25,43 +25,43 @@ var (
 		`["'](?:xunit|nunit|mstest)[\w.]*["']|\bXCTestConfigurationFilePath\b|NSClassFromString\(\s*@?"XCTest|\b(?:GTEST|` +
 		`BATS|RUST_TEST|NEXTEST|GO_TEST)_\w+|endsWith\(\s*["'][._]?[tT]est|\b(?:is|in|running)_?(?:under_?)?(?i:(?:running_` +
 		`?|unit_?)?tests?|testing|ci)(?:_?[mM]ode|_?[eE]nv\w*)?\s*\(\s*\)`)
-	// testVariable is a variable of the environment that says that tests or CI run.
+	// testVariable matches an environment variable that indicates tests or CI.
 	testVariable = lazyregexp.New(`(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:TESTS?|TESTING|CI|SPEC|UNITTEST|GITHUB_ACTIONS|` +
 		`TRAVIS|CIRCLECI|BUILDKITE|JENKINS_URL|TEAMCITY_VERSION|TF_BUILD|APPVEYOR|NEXTEST)(?:_[A-Z0-9]+)*(?:[^A-Za-z0-9]|` +
 		`$)|["'](?:ci|is_?test|tests?|testing)["']|\b[A-Z]+_ENV\b.*['"]:?test|java\.class\.path|sun\.java\.command`)
-	// profile is what tells, mostly, a program that is built for tests from one that is built for use.
+	// profile matches conditions that mostly distinguish test builds from release builds.
 	profile = lazyregexp.New(`\bcfg\w*!?\(.*\bdebug_assertions\b|\bvar(?:_os)?\(\s*"PROFILE"|\b__(?:vitest|jest)_\w+`)
-	// stack is where code asks what called it, and testWord a text that it would find there, unless it is hidden.
+	// stack matches code that inspects its callers, testWord a string that it would look for there.
 	stack = lazyregexp.New(`\bruntime\.Callers?\(|\bdebug\.Stack\(|\binspect\.(?:stack|currentframe)\(|` +
 		`\bsys\._getframe\(|\b(?:extract|format|walk)_stack\(|\bError\(\)\.stack\b|\bcaptureStackTrace\(|\bBacktrace::|` +
 		`\bgetStackTrace\(|\bcaller(?:_locations)?\b|\bdebug_backtrace\(`)
 	testWord = lazyregexp.New(`["'\x60/][^"'\x60]*(?i:test|spec)`)
-	// reaches is code that loads a runner, or puts something in the place of a runner's or of its assertions.
+	// reaches matches code that loads a runner, or replaces parts of it or of its assertions.
 	reaches = lazyregexp.New(`^\s*(?:import|from)\s+(?:_?pytest|unittest|pluggy)\b|\bfrom\s+['"](?:node:test|vitest|` +
 		`mocha|@jest/\w+)['"]|\brequire\(\s*['"](?:node:test|vitest|mocha|@jest/\w+)['"]|\b(?:unittest|_?pytest|assert|` +
 		`expect|chai)(?:\.\w+)+\s*=[^=>]|\bsetattr\(\s*(?:unittest|_?pytest)\b|\brequire\(\s*['"](?:node:)?assert\S*['"]\)` +
 		`\.\w+\s*=[^=]|\b(?:global|globalThis)\.(?:test|it|describe|expect|assert)\s*=[^=]`)
-	// equals begins what says whether two values are the same, and is a body that says so of all.
+	// equals matches the declaration of an equality method. same matches a body that always returns true.
 	equals = lazyregexp.New(`\bdef\s+(?:__(?:eq|contains)__|==)|\bboolean\s+equals\(|\bbool\s+Equals\(|\bfn\s+eq\(`)
-	// coerced is what JavaScript asks an object for where it compares it with another value.
+	// coerced matches the methods that JavaScript calls to compare an object with another value.
 	coerced = lazyregexp.New(`(?:^|[{,.\s])(?:valueOf|toString)(?:\s*[:=]|\s*\(\)\s*(?::\s*\w+\s*)?\{)|` +
 		`\bSymbol\.toPrimitive\b`)
-	same = lazyregexp.New(`^\s*(?:return\s+)?(?:[tT]rue)\b;?\s*\}?\s*$|\{\s*(?:return\s+)?true;?\s*\}\s*$`)
-	// hard ends a process at once.
-	hard = lazyregexp.New(`\b(?:syscall|unix)\.Exit\(|\bos\._exit\(|\bprocess\.reallyExit\(|\.halt\(\s*0|\b_exit\(\s*0|` +
-		`\bexit!|\bexitCode\s*=\s*0`)
-	// loaded begins what Go runs before main.
-	loaded = lazyregexp.New(`^func\s+init\(\)|^var\s+\w+.*=\s*func\(`)
-	// writes is a call that changes files, literal a path in quotes.
+	returnsTrue = lazyregexp.New(`^\s*(?:return\s+)?(?:[tT]rue)\b;?\s*\}?\s*$|\{\s*(?:return\s+)?true;?\s*\}\s*$`)
+	// exitsNow matches code that ends the process immediately.
+	exitsNow = lazyregexp.New(`\b(?:syscall|unix)\.Exit\(|\bos\._exit\(|\bprocess\.reallyExit\(|\.halt\(\s*0|` +
+		`\b_exit\(\s*0|\bexit!|\bexitCode\s*=\s*0`)
+	// runsBeforeMain matches the start of code that Go runs before main.
+	runsBeforeMain = lazyregexp.New(`^func\s+init\(\)|^var\s+\w+.*=\s*func\(`)
+	// writes matches a call that changes files, literal a path in quotes.
 	writes = lazyregexp.New(`(?i)(?:write|remove|unlink|rename|delete|rmtree|truncate|create|copy|move)\w*(?:\s*\(|` +
 		`\s+['"])|\bopen\([^)]*,\s*(?:mode=)?["'][wax]|<(?:delete|copy|move|replace)\b`)
 	literal = lazyregexp.New(`["'\x60]([\w./*{}$@\-]+)["'\x60]`)
-	// programs are folders with programs of their own, which tests don't load.
+	// programs matches folders of separate programs, which tests don't load.
 	programs = lazyregexp.New(`(?i)(?:^|/)(?:bin|scripts?|tools?|examples?|docs?|bench(?:es|marks?)?|build|ci|hack|` +
 		`\.github)/`)
 )
 
-// removed are the lines of code that are tested which are gone, by their spelling: they may be elsewhere now.
+// removed returns the removed lines of code under test, by their spelling: they may have moved.
 func removed(changes []Change) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range changes {
@@ -76,7 +76,7 @@ func removed(changes []Change) map[string]bool {
 	return out
 }
 
-// product reports what code that is tested does when tested: it asks for that, or ends the process.
+// product reports code under test that detects tests or ends the process.
 func (c *Change) product(moved map[string]bool) []Finding {
 	r := roleOf(c.Path)
 	if r.lang == nil || r.validates() || c.Status == "deleted" || programs.MatchString(c.Path) {
@@ -86,13 +86,13 @@ func (c *Change) product(moved map[string]bool) []Finding {
 	_, rows := c.sides()
 	s := newSide(r.lang, rows, nil)
 	var out []Finding
-	asksStack := slices.ContainsFunc(s.rows, func(r row) bool { return !r.fixed && stack.MatchString(r.code) })
+	asksStack := slices.ContainsFunc(s.rows, func(r row) bool { return !r.unchanged && stack.MatchString(r.code) })
 	for i, early := 0, false; i < len(s.rows); i++ {
 		row := &s.rows[i]
 		if row.indent == 0 && strings.TrimSpace(row.bare) != "}" && !row.empty() {
-			early = loaded.MatchString(row.code)
+			early = runsBeforeMain.MatchString(row.code)
 		}
-		if row.fixed || row.empty() || row.scope != nil && r.maybe || had[spelling(row.raw)] {
+		if row.unchanged || row.empty() || row.scope != nil && r.maybe || had[spelling(row.raw)] {
 			continue
 		}
 		top := early || row.indent == 0 && r.lang != &golang && !condition.MatchString(row.code)
@@ -104,14 +104,15 @@ func (c *Change) product(moved map[string]bool) []Finding {
 			why = "the code asks whether a test calls it"
 		case !r.maybe && reaches.MatchString(row.code):
 			why = "the code reaches into what runs the tests"
-		case same.MatchString(row.code) && (equals.MatchString(row.code) || i > 0 && equals.MatchString(s.rows[i-1].code)):
+		case returnsTrue.MatchString(row.code) &&
+			(equals.MatchString(row.code) || i > 0 && equals.MatchString(s.rows[i-1].code)):
 			why = "all values are the same to an assertion"
 		case equals.MatchString(row.code), r.lang == &script && coerced.MatchString(row.code):
 			kind, why = ChangedExpectation, "the code says which values are the same to an assertion"
-		case hard.MatchString(row.code), (top || atEnd.MatchString(row.code)) && exits.MatchString(row.code):
+		case exitsNow.MatchString(row.code), (top || atEnd.MatchString(row.code)) && exits.MatchString(row.code):
 			why = "the process ends as if all was well"
 		case profile.MatchString(row.code), slices.ContainsFunc(stack.FindAllString(row.code, -1),
-			func(m string) bool { return m != "caller" || r.lang == &ruby }): // elsewhere, a caller is anything
+			func(m string) bool { return m != "caller" || r.lang == &ruby }): // else an ordinary word
 			kind, why = ChangedExpectation, "the code asks what calls it, or how it was built"
 		}
 		if why != "" && !(strings.HasPrefix(why, "the code asks") && moved[spelling(row.raw)]) {
@@ -121,10 +122,11 @@ func (c *Change) product(moved map[string]bool) []Finding {
 	return out
 }
 
-// writesTests reports code that changes files of tests: it may run before them, as build scripts and conftest.py do.
+// writesTests reports code that changes test files. Such code may run before the tests, like build scripts and
+// conftest.py.
 func (c *Change) writesTests(moved map[string]bool) []Finding {
 	r := roleOf(c.Path)
-	if r.lang == nil && !r.config || r.test && path.Base(c.Path) != "conftest.py" || shown.MatchString(c.Path) {
+	if r.lang == nil && !r.config || r.test && path.Base(c.Path) != "conftest.py" || exampleFolder.MatchString(c.Path) {
 		return nil
 	}
 	var at *row
@@ -132,7 +134,7 @@ func (c *Change) writesTests(moved map[string]bool) []Finding {
 	_, rows := c.sides()
 	for i := range rows {
 		n := &rows[i]
-		if n.fixed || note.MatchString(n.raw) || moved[spelling(n.raw)] {
+		if n.unchanged || note.MatchString(n.raw) || moved[spelling(n.raw)] {
 			continue
 		}
 		changes := writes.MatchString(n.raw)
@@ -140,7 +142,7 @@ func (c *Change) writesTests(moved map[string]bool) []Finding {
 			at = n
 		}
 		for _, m := range literal.FindAllStringSubmatch(n.raw, -1) {
-			// A folder is one where it stands beside the call alone, for many things have such names.
+			// A folder name counts only on the line of the call, because many things have such names.
 			folder := changes && path.Ext(m[1]) == "" && roleOf(path.Join(m[1], "x.py")).test
 			named = named || folder || roleOf(m[1]).test
 		}

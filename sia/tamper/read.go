@@ -12,59 +12,60 @@ import (
 // row is one line of one side of a change.
 type row struct {
 	line
-	raw   string
-	n     int    // 1-based
-	fixed bool   // stands on the other side too
-	twin  int    // as which row, where it does
-	scope *scope // the innermost test or group that holds it; nil: none
-	says  *claim // the assertion that it belongs to, or nil
+	raw       string
+	n         int    // 1-based
+	unchanged bool   // also on the other side
+	twin      int    // index on the other side, if unchanged
+	scope     *scope // innermost test or group that contains it; nil: none
+	claim     *claim // the assertion that it belongs to, or nil
 }
 
-// line is what one line says by itself.
+// line is the analysis of a single line.
 type line struct {
-	code, bare string // without its comment; and without what is in strings
+	code, bare string // without its comment; and also without the contents of strings
 	indent     int    // a tab counts 4
-	amid       bool   // it begins, or ends, in a string or comment
-	inside     bool   // it begins in one
-	test       string // the name of the test that it declares
-	function   string // the name of the function that it declares
-	marks      bool   // an annotation on it makes a test of what is below
+	amid       bool   // it begins or ends in a string or comment
+	inside     bool   // it begins in a string or comment
+	test       string // name of the test that it declares
+	function   string // name of the function that it declares
+	marks      bool   // an annotation on it makes the next function a test
 	kind       int
 }
 
-// What a line is to a test: nothing, what it holds, or a row of a table of cases or what is expected.
+// Kinds of lines in a test: nothing relevant, an assertion, or data such as a row of a test table or an expected value.
 const nothing, assertion, datum = 0, 1, 2
 
-// claim is a statement of a test by which it can fail.
+// claim is a statement by which a test can fail.
 type claim struct {
 	kind        int
 	side        *side
 	first, last int    // rows
-	scope       *scope // the innermost one
-	text        string // without what formatters change
-	back        bool   // it is on the other side, too
+	scope       *scope // innermost test or group
+	text        string // spelling of the statement
+	matched     bool   // also on the other side
 }
 
 // scope is a test, or a group of tests.
 type scope struct {
-	side  *side
-	name  string
-	group bool
-	above *scope
-	decl  int // row of its declaration
-	end   int // row after its last
-	back  bool
-	stops int8 // 1: something keeps it from running, -1: nothing does, 0: not looked at yet
+	side    *side
+	name    string
+	group   bool
+	above   *scope
+	decl    int // row of the declaration
+	end     int // row after the last
+	matched bool
+	stops   int8 // cache of maySkip: 1: true, -1: false, 0: unknown
 }
 
-// halted reports whether something keeps a test or what holds it from running, at times or ever.
-func (s *scope) halted() bool {
+// maySkip reports whether a test or a group around it is skipped, always or under a condition.
+func (s *scope) maySkip() bool {
 	for ; s != nil; s = s.above {
 		if s.stops == 0 {
 			s.stops = -1
 			for i := max(0, s.decl-20); i < s.end; i++ { // with its annotations
 				r := &s.side.rows[i]
-				if r.scope == s && (skips.MatchString(r.code) || sometimes.MatchString(r.raw) || leaves.MatchString(r.bare)) {
+				if r.scope == s && (skips.MatchString(r.code) || sometimes.MatchString(r.raw) ||
+					returnsEarly.MatchString(r.bare)) {
 					s.stops = 1
 				}
 			}
@@ -76,31 +77,32 @@ func (s *scope) halted() bool {
 	return false
 }
 
-// side is a file as it was before a change, or as it is after it, as far as the change shows it.
+// side is a file before or after a change, as far as the change shows it.
 type side struct {
 	*lang
 	rows   []row
 	scopes []*scope // in the order of their declarations
 	claims []*claim
-	tagged bool // it is built only sometimes
+	tagged bool // has a build constraint
 }
 
-// sides are the lines of a change: of the whole file when its old text is known and the
-// hunks fit it; else as many as the hunks show.
+// sides returns the rows of both sides of a change: of the whole file when its old text is known and the hunks match
+// it, else only of the hunks.
 func (c *Change) sides() (old, new []row) {
 	if c.Old != "" && len(c.Hunks) > 0 {
-		if old, new, ok := c.among(strings.Split(strings.TrimSuffix(c.Old, "\n"), "\n")); ok {
+		if old, new, ok := c.rowsOf(strings.Split(strings.TrimSuffix(c.Old, "\n"), "\n")); ok {
 			return old, new
 		}
 	}
-	old, new, _ = c.among(nil)
+	old, new, _ = c.rowsOf(nil)
 	return old, new
 }
 
-// among are both sides of a change of a text with these lines, if they are known.
-func (c *Change) among(lines []string) (old, new []row, ok bool) {
+// rowsOf returns the rows of both sides, given the lines of the old text or nil. ok is false if the hunks do not match
+// the lines.
+func (c *Change) rowsOf(lines []string) (old, new []row, ok bool) {
 	take := func(sign byte, text string, oldN, newN int) {
-		r := row{raw: text, fixed: sign == ' '}
+		r := row{raw: text, unchanged: sign == ' '}
 		if sign != '+' {
 			r.n, r.twin = max(1, oldN), len(new)
 			old = append(old, r)
@@ -143,14 +145,14 @@ func (c *Change) among(lines []string) (old, new []row, ok bool) {
 	return old, new, true
 }
 
-// newSide reads one side, without its claims. The other one was read before, or is nil.
+// newSide analyses one side, without its claims. read is the other side if it was analysed before, else nil.
 func newSide(l *lang, rows []row, read *side) *side {
 	s := &side{lang: l, rows: rows}
 	strip, text := stripper{lang: l}, false
 	for i := range rows {
 		r := &rows[i]
 		amid := strip.open()
-		if r.fixed && !amid && read != nil && !read.rows[r.twin].amid {
+		if r.unchanged && !amid && read != nil && !read.rows[r.twin].amid {
 			r.line = read.rows[r.twin].line
 			s.tagged = s.tagged || tag.MatchString(r.raw)
 			continue
@@ -159,7 +161,7 @@ func newSide(l *lang, rows []row, read *side) *side {
 		s.tagged = s.tagged || !amid && tag.MatchString(r.raw)
 		r.amid = amid || strip.open()
 		if l == &golang && i > 0 && rows[i-1].kind == datum && rows[i-1].code == "" && strings.HasPrefix(r.raw, "\t// ") {
-			r.kind = datum // goes on with an example's output
+			r.kind = datum // continues an example's output
 		}
 		if !amid && r.amid { // not a docstring
 			text = strings.Trim(r.bare, " rbuf\"'") != ""
@@ -182,7 +184,7 @@ func (l *lang) read(s *stripper, raw string) line {
 	r := line{inside: s.open(), indent: indentOf(raw)}
 	r.code, r.bare = s.strip(raw)
 	if len(strings.TrimSpace(r.code)) < 3 && !r.inside && !output.MatchString(raw) {
-		return r // most lines of some files
+		return r // a fast path for most lines of some files
 	}
 	if l.test != nil && !r.inside {
 		r.test = firstGroup(l.test, r.code)
@@ -206,7 +208,7 @@ func indentOf(raw string) int {
 	return len(strings.ReplaceAll(raw[:len(raw)-len(strings.TrimLeft(raw, " \t"))], "\t", "    "))
 }
 
-// firstGroup is the first group of an expression that matched, or what matched as a whole.
+// firstGroup returns the first group that matched, or the whole match.
 func firstGroup(re *lazyregexp.Regexp, s string) string {
 	m := re.FindStringSubmatch(s)
 	for _, g := range m[min(1, len(m)):] {
@@ -220,10 +222,10 @@ func firstGroup(re *lazyregexp.Regexp, s string) string {
 // empty reports whether no code begins on the row.
 func (r *row) empty() bool { return r.inside || strings.TrimSpace(r.code) == "" }
 
-// findScopes finds tests and groups by their declarations, and where each ends by indentation.
+// findScopes finds tests and groups by their declarations, and their ends by indentation.
 func (s *side) findScopes() {
 	var top *scope
-	first, marked, depth := -1, false, 0 // of the annotations above
+	first, marked, depth := -1, false, 0 // state of the annotations above
 	for i := range s.rows {
 		r := &s.rows[i]
 		if r.scope = top; r.empty() || strings.HasPrefix(r.bare, "#") && !annotation.MatchString(r.bare) {
@@ -259,7 +261,7 @@ func (s *side) findScopes() {
 	}
 }
 
-// brackets is how many more of a line's brackets open than close.
+// brackets returns the number of opening minus closing brackets of a line.
 func brackets(bare, open, closed string) (n int) {
 	for i := range len(bare) {
 		n += strings.Count(open, bare[i:i+1]) - strings.Count(closed, bare[i:i+1])
@@ -267,22 +269,22 @@ func brackets(bare, open, closed string) (n int) {
 	return n
 }
 
-// chained begins a line that goes on with the statement before it.
+// chained matches the start of a line that continues the previous statement.
 var chained = lazyregexp.New(`^\s*(?:\.\w|\?\.|->|\)|\}\s*\))`)
 
-// findClaims joins lines into statements that assert. What fails a test is one with the
-// condition that it stands under.
+// findClaims joins lines into assertions. A statement that fails the test forms one assertion with the condition around
+// it.
 func (s *side) findClaims() {
 	for i := range s.rows {
 		r := &s.rows[i]
 		kind, first := r.kind, i
 		if fails.MatchString(r.bare) {
 			kind = assertion
-			if j := max(0, i-1); condition.MatchString(s.rows[j].bare) && s.rows[j].says == nil {
+			if j := max(0, i-1); condition.MatchString(s.rows[j].bare) && s.rows[j].claim == nil {
 				first = j
 			}
 		}
-		if in := r.says; kind == nothing || r.inside && kind != datum ||
+		if in := r.claim; kind == nothing || r.inside && kind != datum ||
 			in != nil && (kind == datum || in.kind == datum || chained.MatchString(r.bare)) {
 			continue
 		}
@@ -304,8 +306,8 @@ func (s *side) findClaims() {
 		var b strings.Builder
 		for j := first; j <= c.last; j++ {
 			b.WriteString(cmp.Or(s.rows[j].code, s.rows[j].raw))
-			if s.rows[j].says == nil || s.rows[j].says.kind == datum {
-				s.rows[j].says = c
+			if s.rows[j].claim == nil || s.rows[j].claim.kind == datum {
+				s.rows[j].claim = c
 			}
 		}
 		c.text = spelling(b.String())
@@ -315,7 +317,7 @@ func (s *side) findClaims() {
 
 var trailing = regexp.MustCompile(`[,;]+([)\]}]|$)`)
 
-// spelling is code without what formatters change.
+// spelling returns code without differences that formatters make.
 func spelling(code string) string {
 	var b strings.Builder
 	quote := rune(0)
@@ -333,27 +335,27 @@ func spelling(code string) string {
 	return trailing.ReplaceAllString(b.String(), "$1")
 }
 
-// changed reports whether a claim is not word for word at its place on the other side.
+// changed reports whether a claim differs from the one at its place on the other side.
 func (c *claim) changed(other *side) bool {
-	if !c.line().fixed {
+	if !c.line().unchanged {
 		return true
 	}
 	twin := other.rows[c.side.rows[c.first].twin]
 	moved := c.scope != nil && (twin.scope == nil || twin.scope.name != c.scope.name)
-	return twin.says == nil || twin.says.kind != c.kind || c.runs(moved) && !twin.says.runs(moved)
+	return twin.claim == nil || twin.claim.kind != c.kind || c.runs(moved) && !twin.claim.runs(moved)
 }
 
-// runs reports whether a claim is in a test, and surely if nothing keeps that from running.
+// runs reports whether a claim is in a test. If surely is set, the test must not be skipped under any condition.
 func (c *claim) runs(surely bool) bool {
 	s := c.scope
 	for s != nil && s.group {
 		s = s.above
 	}
-	return s != nil && (!surely || !s.halted() && !c.side.tagged)
+	return s != nil && (!surely || !s.maySkip() && !c.side.tagged)
 }
 
-// line is the row that is shown of a claim: the first that changed.
+// line returns the row of a claim to show: the first changed one.
 func (c *claim) line() *row {
 	rows := c.side.rows[c.first : c.last+1]
-	return &rows[max(0, slices.IndexFunc(rows, func(r row) bool { return !r.fixed }))]
+	return &rows[max(0, slices.IndexFunc(rows, func(r row) bool { return !r.unchanged }))]
 }

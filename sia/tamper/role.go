@@ -8,22 +8,22 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// role is what a file is to validation; the zero role is nothing.
+// role is the part that a file has in validation; the zero role is none.
 type role struct {
-	lang    *lang // nil: in no language that is read
+	lang    *lang // nil: an unknown language
 	test    bool  // test code
-	named   bool  // a test by the file's own name, not only by its folder
-	maybe   bool  // may hold tests among other code, as sources of Rust do
-	system  bool  // a test that is built on one system alone
+	named   bool  // test code by the file's own name, not only by its folder
+	maybe   bool  // may contain tests among other code, like Rust sources
+	system  bool  // a test that is built only on one system
 	ci      bool  // configuration of a CI system
-	runner  bool  // says which tests run and how, and nothing else
-	linter  bool  // says what linters and compilers look at
-	config  bool  // configuration of tests, coverage or linters: one of those, or other things too
-	golden  bool  // expected output: any change of one changes an expectation
-	fixture bool  // data of tests
+	runner  bool  // configuration of a test runner only
+	linter  bool  // configuration of linters and compilers
+	config  bool  // configuration of tests, coverage or linters, possibly among other things
+	golden  bool  // expected output: any change is a changed expectation
+	fixture bool  // test data
 }
 
-// testFolders hold tests, and what supports them. Of Go's, those hold support that are called more than test.
+// testFolders match folders of tests and their support code. In Go, only names longer than "tests" are support code.
 var testFolders = lazyregexp.New(`^(?:tests?|__tests__|specs?|e2e|cypress|playwright|integration_?tests?|androidtest|` +
 	`test[-_]?(?:utils?|helpers?)|testsupport|testlib)$`)
 
@@ -55,33 +55,32 @@ var (
 	goldenDirs = lazyregexp.New(`^(?:__(?:image_|file_)?snapshots__|snapshots|golden(?:s|files)?|expected|__golden__|` +
 		`approvals)$`)
 	fixtureDirs = lazyregexp.New(`^(?:testdata|fixtures|__fixtures__|test[_-]data|(?:vcr_)?cassettes)$`)
-	// goSystem is a system or processor at the end of a Go file's name, which
-	// keeps the file from being built elsewhere (go help buildconstraint).
+	// goSystem matches a Go test file name with a system or processor, which excludes the file from other builds (go help
+	// buildconstraint).
 	goSystem = lazyregexp.New(`_(?:android|darwin|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|` +
 		`windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$`)
 	prose = lazyregexp.New(`(?i)\.(?:md|rst|adoc|gitignore|gitkeep|gitattributes)$|^(?:LICENSE|README)(?:\.|$)`)
 )
 
-// IsTest reports whether a file is part of tests, as far as its path tells: test code, what
-// tests read, or expected output.
+// IsTest reports whether a file is part of tests according to its path: test code, test data, or expected output.
 func IsTest(p string) bool {
 	r := roleOf(p)
 	return r.test || r.maybe || r.golden || r.fixture
 }
 
-// validates reports whether a file is part of what says whether code is right.
+// validates reports whether a file takes part in validation.
 func (r role) validates() bool { return r.test || r.ci || r.config || r.golden || r.fixture }
 
 // runs reports whether a runner finds tests in a file with this role.
 func (r role) runs() bool { return r.test && !r.system || r.maybe }
 
-// roleOf says what the file at a path is to validation.
+// roleOf returns the role of the file at a path.
 func roleOf(p string) role {
 	p = path.Clean(strings.ReplaceAll(p, `\`, "/"))
 	name := path.Base(p)
 	dirs := strings.Split(path.Dir(strings.ToLower(p)), "/")
 	above := dirs
-	if at := mainSet.FindStringIndex(p); at != nil { // below is production code, even a package of support for tests
+	if at := mainSet.FindStringIndex(p); at != nil { // below is production code, even a test support package
 		above = strings.Split(strings.ToLower(p[:at[0]]), "/")
 	}
 	l := languages[strings.ToLower(path.Ext(name))]
@@ -95,7 +94,7 @@ func roleOf(p string) role {
 		r.named = l.names.MatchString(name)
 		r.test = (r.named || folder) && !inData
 		if l == &golang {
-			// The go command leaves these folders out.
+			// The go command ignores these folders.
 			r.named = r.named && !slices.ContainsFunc(dirs, func(d string) bool {
 				return d == "testdata" || d == "vendor" || len(d) > 1 && (d[0] == '_' || d[0] == '.')
 			})

@@ -8,24 +8,24 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// setting is a change of a file that says what checks run and how. It is read by lines alone.
+// setting is a change of a file that configures checks. It is read line by line.
 type setting struct {
 	*Change
 	role
-	name     string // of the file, in lower case
-	old, new []row  // code is a line without its comment
+	name     string // file name in lower case
+	old, new []row  // row.code is the line without its comment
 	pool     *pool
 	findings []Finding
 }
 
-// pool is what came and went in all such files of a change set: it may have moved.
+// pool holds the added and removed lines of all settings of a change set, because lines may have moved.
 type pool struct {
-	came, went map[string]bool
-	commands   [][]string // that came
-	uses       []string   // actions that came
+	added, removed map[string]bool
+	commands       [][]string // added commands
+	uses           []string   // added actions
 }
 
-// key is a line as it is looked for in the pool: of CI, versions don't count.
+// key returns the key of a line in the pool. For CI files, numbers are ignored, so that versions don't count.
 func (d *setting) key(r *row) string {
 	if d.ci {
 		return digits.ReplaceAllString(spelling(r.code), "0")
@@ -33,30 +33,31 @@ func (d *setting) key(r *row) string {
 	return spelling(r.code)
 }
 
-// settings reports changes of lines by which tests are chosen, linters configured and checks
-// run: a person is asked where a check or its failing can go away, of all else the reviewer.
+// settings reports changes of lines that select tests, configure linters and run checks. A person is asked where a
+// check or its failure may disappear, the reviewer about all other changes.
 func settings(changes []Change) []Finding {
 	all, out := []*setting{}, []Finding{}
-	p := &pool{came: map[string]bool{}, went: map[string]bool{}}
+	p := &pool{added: map[string]bool{}, removed: map[string]bool{}}
 	for i := range changes {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
-		if c.Status == "added" && shadow.MatchString(c.Path) && !shown.MatchString(c.Path) {
+		if c.Status == "added" && shadow.MatchString(c.Path) && !exampleFolder.MatchString(c.Path) {
 			out = append(out, c.places(DisabledCheck, "a new file is in a runner's place, or configures it")[:1]...)
 		}
-		if was.ci = was.ci || is.ci; !was.ci && (!was.config && !is.config || is.test || shown.MatchString(c.before())) {
+		was.ci = was.ci || is.ci
+		if !was.ci && (!was.config && !is.config || is.test || exampleFolder.MatchString(c.before())) {
 			continue
 		}
 		d := &setting{Change: c, role: was, name: strings.ToLower(path.Base(c.before())), pool: p}
 		d.old, d.new = c.sides()
 		for i := range d.old {
-			if r := d.old[i].plain(); !r.fixed {
-				p.went[d.key(r)] = true
+			if r := d.old[i].plain(); !r.unchanged {
+				p.removed[d.key(r)] = true
 			}
 		}
 		for i := range d.new {
-			if r := d.new[i].plain(); !r.fixed {
-				p.came[d.key(r)] = true
+			if r := d.new[i].plain(); !r.unchanged {
+				p.added[d.key(r)] = true
 				p.commands = append(p.commands, command(r.raw))
 				p.uses = append(p.uses, firstGroup(uses, r.raw))
 			}
@@ -69,12 +70,12 @@ func settings(changes []Change) []Finding {
 			added, gone = d.ciAdded, d.ciGone
 		}
 		for i := range d.new {
-			if r := &d.new[i]; !r.fixed && r.code != "" && !p.went[d.key(r)] {
+			if r := &d.new[i]; !r.unchanged && r.code != "" && !p.removed[d.key(r)] {
 				added(i, r)
 			}
 		}
 		for i := range d.old {
-			if r := &d.old[i]; !r.fixed && r.code != "" && !p.came[d.key(r)] {
+			if r := &d.old[i]; !r.unchanged && r.code != "" && !p.added[d.key(r)] {
 				gone(i, r)
 			}
 		}
@@ -84,7 +85,7 @@ func settings(changes []Change) []Finding {
 	return out
 }
 
-// whole reports what was done to the file as a whole, and changes of workflows that no line's finding reports.
+// whole reports changes of the whole file, and changes of workflows without a finding.
 func (d *setting) whole() {
 	gone := d.Status == "deleted" || d.Status == "renamed" && d.runner && !roleOf(d.Path).runner
 	switch {
@@ -110,7 +111,7 @@ func (d *setting) report(kind FindingKind, r *row, why string) {
 	d.findings = append(d.findings, Finding{kind, d.Path, r.n, quoted(r.raw), why})
 }
 
-// plain reads the row of a setting.
+// plain analyses the row of a setting.
 func (r *row) plain() *row {
 	if r.indent = indentOf(r.raw); !note.MatchString(r.raw) {
 		r.code = strings.TrimRight(uncommented(r.raw), " \t\r")
@@ -118,7 +119,7 @@ func (r *row) plain() *row {
 	return r
 }
 
-// headers are the next lines above row i that stand further to the left, up to three of them, from the inside.
+// headers returns up to three lines above row i with successively less indentation, innermost first.
 func headers(rows []row, i int) []string {
 	var out []string
 	indent := rows[i].indent
@@ -130,7 +131,7 @@ func headers(rows []row, i int) []string {
 	return out
 }
 
-// section is the heading in brackets that row i of a file like TOML stands below, or is.
+// section returns the heading in brackets at or above row i of a TOML-like file.
 func section(rows []row, i int) string {
 	for ; i >= 0; i-- {
 		if strings.HasPrefix(rows[i].code, "[") {
@@ -141,16 +142,16 @@ func section(rows []row, i int) string {
 }
 
 var (
-	// dependency is a file of code that others wrote and a repository keeps, manifest one that lists what of that it
-	// needs. The first group is the folder of both, the second matches where they are Go's.
+	// dependency matches a vendored file of third-party code, manifest a file that lists dependencies. The first group is
+	// the folder, the second matches for Go.
 	dependency = lazyregexp.New(`^((?:.*?/)?)(?:(vendor/.+\.go)|node_modules/.+)$`)
 	manifest   = lazyregexp.New(`^((?:.*?/)?)(?:(go\.(?:mod|sum|work)|vendor/modules\.txt)|package\.json|` +
 		`[\w.\-]*lock[\w.\-]*)$`)
 )
 
-// unlisted reports dependencies that a repository keeps and that changed while what lists them did not: tests would run
-// with other code than it says. A list of what is kept that is new says nothing.
-func unlisted(changes []Change) []Finding {
+// unlistedDependencies reports vendored dependencies that changed while their manifest did not: tests would run with
+// other code than listed. A new modules.txt does not count.
+func unlistedDependencies(changes []Change) []Finding {
 	type place struct {
 		root   string
 		golang bool
@@ -169,7 +170,7 @@ func unlisted(changes []Change) []Finding {
 		if m == nil || roleOf(c.Path).fixture || listed[place{m[1], m[2] != ""}] {
 			continue
 		}
-		listed[place{m[1], m[2] != ""}] = true // one finding says it
+		listed[place{m[1], m[2] != ""}] = true // one finding is enough
 		out = append(out, c.places(DisabledCheck, "a dependency was changed, and what lists it was not")[:1]...)
 	}
 	return out

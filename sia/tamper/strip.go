@@ -7,11 +7,11 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// stripper takes comments and the contents of strings out of the lines of one file, read
-// in order. It knows no grammar: what it takes wrongly, it mostly takes so on both sides.
+// stripper removes comments and the contents of strings from the lines of one file, read in order. It has no grammar:
+// its errors mostly occur equally on both sides.
 type stripper struct {
 	*lang
-	until   string // what ends the comment or string that is open; empty: none is
+	until   string // end of the open comment or string; empty: none
 	comment bool   // it is a comment
 	escaped bool   // a backslash escapes in it
 }
@@ -21,7 +21,7 @@ func (s *stripper) open() bool { return s.until != "" }
 
 var rawString = lazyregexp.New(`^r#+"`)
 
-// strip is the line without comments, and without what is in strings too.
+// strip returns the line without comments (code), and also without the contents of strings (bare).
 func (s *stripper) strip(line string) (code, bare string) {
 	var c, b strings.Builder
 	for i := 0; i < len(line); {
@@ -50,8 +50,8 @@ func (s *stripper) strip(line string) (code, bare string) {
 	return strings.TrimRight(c.String(), " \t\r"), strings.TrimRight(b.String(), " \t\r")
 }
 
-// begins is how many bytes from i belong together, which may open a string or comment;
-// -1 where the rest of the line is a comment.
+// begins returns the length of the token at i, which may open a string or comment; -1 when the rest of the line is a
+// comment.
 func (s *stripper) begins(line string, i int) int {
 	rest, q := line[i:], line[i]
 	for m := range strings.FieldsSeq(s.line) { // not Ruby's #{…}, nor an attribute of PHP
@@ -90,7 +90,7 @@ func (s *stripper) begins(line string, i int) int {
 	return n
 }
 
-// closing is how many bytes of s stand before the end, it included.
+// closing returns the number of bytes of s up to and including end.
 func closing(s, end string, escaped bool) (n int, closed bool) {
 	for i := 0; i < len(s); i++ {
 		switch {

@@ -7,12 +7,12 @@ import (
 
 // Change is one file that differs between the base commit and the head.
 type Change struct {
-	Path    string // on the head; of a deleted file, on the base
-	OldPath string // where a renamed file was
+	Path    string // path on the head; for a deleted file, on the base
+	OldPath string // old path of a renamed file
 	Status  string // added, modified, deleted or renamed
 	Hunks   []Hunk
-	Old     string // the file's text on the base, where known; without it only the hunks' context is
-	Opaque  bool   // the content differs, but the hunks don't say how: binary or too large
+	Old     string // text of the file on the base; if empty, only the hunks are read
+	Opaque  bool   // the content differs, but the hunks are missing: binary or too large
 }
 
 // Hunk is a run of changed lines with unchanged ones around it.
@@ -21,11 +21,12 @@ type Hunk struct {
 	Lines              []string // without newline, after ' ', '+' or '-'
 }
 
-// Find lists what a change set did to the tests, the configuration of checks, the workflows and the protected paths:
-// globs that a repository names, and of which any change asks a person, and those that are protected everywhere,
-// where upkeep of workflows asks the reviewer. Sorted by path and line, at most 200.
+// Find returns the findings of a change set: about tests, the configuration of checks, workflows and protected paths.
+// protected are the repository's globs: a person is asked about any change. everywhere are globs that are protected in
+// all repositories: the reviewer is asked about upkeep of workflows. The result is sorted by path and line and has at
+// most 200 findings.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
-	out := slices.Concat(tests(changes), settings(changes), unlisted(changes))
+	out := slices.Concat(tests(changes), settings(changes), unlistedDependencies(changes))
 	named, always := newGuard(protected), newGuard(everywhere)
 	moved := removed(changes)
 	for i := range changes {
@@ -41,15 +42,15 @@ func Find(changes []Change, protected []string, everywhere ...string) []Finding 
 	return bounded(out)
 }
 
-// ReadsOld reports whether [Change.Old] would help to understand a change: it is
-// of a file of tests, or of one that configures checks or CI.
+// ReadsOld reports whether [Change.Old] would improve the analysis of a change: it is of a test file, or of a file that
+// configures checks or CI.
 func ReadsOld(c Change) bool {
 	r := roleOf(c.before())
 	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config || r.ci)
 }
 
-// Validating tells which changes are of something that validates attempts: tests and their data, expected output, the
-// configuration of checks and workflows, or a path that one of the protected globs covers.
+// Validating returns a function that reports whether a change is of a file that validates attempts: tests and their
+// data, expected output, the configuration of checks and workflows, or a path that a protected glob matches.
 func Validating(protected []string) func(Change) bool {
 	guarded := newGuard(protected)
 	return func(c Change) bool {
@@ -57,7 +58,7 @@ func Validating(protected []string) func(Change) bool {
 	}
 }
 
-// before is the path on the base.
+// before returns the path on the base.
 func (c *Change) before() string {
 	if c.OldPath != "" {
 		return c.OldPath
@@ -65,13 +66,13 @@ func (c *Change) before() string {
 	return c.Path
 }
 
-// places has one finding for each hunk, at its first changed line.
+// places returns one finding per hunk, at its first changed line.
 func (c *Change) places(kind FindingKind, why string) []Finding {
 	var out []Finding
 	for _, h := range c.Hunks {
 		old, new := (&Change{Hunks: []Hunk{h}}).sides()
 		for _, r := range append(new, old...) {
-			if !r.fixed && strings.TrimSpace(r.raw) != "" {
+			if !r.unchanged && strings.TrimSpace(r.raw) != "" {
 				out = append(out, Finding{kind, c.Path, r.n, quoted(r.raw), why})
 				break
 			}

@@ -2,20 +2,20 @@ package tamper
 
 import "slices"
 
-// diffed is a change of a file of tests, read.
+// diffed is an analysed change of a test file.
 type diffed struct {
 	*Change
-	was, is  role
-	old, new *side
-	went     map[string]bool // the lines that are gone, by their spelling
-	knew     map[*scope]bool // what was there before, as far as it was asked
-	// functions are the names of those whose declarations are gone anywhere in the change set.
+	was, is       role
+	old, new      *side
+	removedLines  map[string]bool // removed lines, by their spelling
+	existedBefore map[*scope]bool // cache of existed
+	// functions are the names of functions with removed declarations in the whole change set.
 	functions map[string]bool
-	called    map[string]bool // by lines that came into what was there before, as "name("
+	called    map[string]bool // calls in lines added to existing code, as "name("
 	findings  []Finding
 }
 
-// tests reports what a change set did to tests.
+// tests reports changes of tests in a change set.
 func tests(changes []Change) []Finding {
 	all, out := []*diffed{}, []Finding{}
 	functions, called := map[string]bool{}, map[string]bool{}
@@ -44,7 +44,7 @@ func tests(changes []Change) []Finding {
 			}
 			continue
 		}
-		d := &diffed{Change: c, was: was, is: is, went: map[string]bool{}, knew: map[*scope]bool{},
+		d := &diffed{Change: c, was: was, is: is, removedLines: map[string]bool{}, existedBefore: map[*scope]bool{},
 			functions: functions, called: called}
 		old, new := c.sides()
 		d.old = newSide(l, old, nil)
@@ -52,41 +52,41 @@ func tests(changes []Change) []Finding {
 		d.old.findClaims()
 		d.new.findClaims()
 		for i := range old {
-			if !old[i].fixed {
-				d.went[spelling(old[i].raw)] = true
+			if !old[i].unchanged {
+				d.removedLines[spelling(old[i].raw)] = true
 				functions[old[i].function] = true
 			}
 		}
 		for i := range new {
 			for _, w := range names.FindAllString(new[i].bare, -1) {
-				called[w] = called[w] || !new[i].fixed && d.known(i)
+				called[w] = called[w] || !new[i].unchanged && d.existed(i)
 			}
 		}
 		all = append(all, d)
 	}
 	cancelMoved(all)
 	for _, d := range all {
-		d.gone()
-		d.came()
+		d.reportRemoved()
+		d.reportAdded()
 		out = append(out, d.findings...)
 	}
 	return out
 }
 
-// judged reports whether what is in a scope is of tests: in files of mixed code, only some is.
-func (d *diffed) judged(s *scope) bool { return d.was.test || d.is.test || s != nil }
+// isTestCode reports whether code in a scope is test code. In files of mixed code, only code in a scope is.
+func (d *diffed) isTestCode(s *scope) bool { return d.was.test || d.is.test || s != nil }
 
-// cancelMoved marks the tests and assertions that are gone in one place and come in another.
+// cancelMoved marks the tests and assertions that were removed in one place and added in another.
 func cancelMoved(all []*diffed) {
 	claims, scopes := map[string][]*claim{}, map[string][]*scope{}
 	for _, d := range all {
 		for _, c := range d.old.claims {
-			if c.back = !c.changed(d.new) || !d.judged(c.scope); !c.back {
+			if c.matched = !c.changed(d.new) || !d.isTestCode(c.scope); !c.matched {
 				claims[c.text] = append(claims[c.text], c)
 			}
 		}
 		for _, s := range d.old.scopes {
-			if s.back = d.is.runs() && s.counterpart(d.new) != nil && s.counterpart(d.new).name == s.name; !s.back {
+			if s.matched = d.is.runs() && s.counterpart(d.new) != nil && s.counterpart(d.new).name == s.name; !s.matched {
 				scopes[s.name] = append(scopes[s.name], s)
 			}
 		}
@@ -98,51 +98,52 @@ func cancelMoved(all []*diffed) {
 	}
 }
 
-// counterpart is the scope that is declared on the same line of the other side, or nil.
+// counterpart returns the scope that is declared on the same line of the other side, or nil.
 func (s *scope) counterpart(other *side) *scope {
 	r := &s.side.rows[s.decl]
-	if !r.fixed || other.rows[r.twin].scope == nil || other.rows[r.twin].scope.decl != r.twin {
+	if !r.unchanged || other.rows[r.twin].scope == nil || other.rows[r.twin].scope.decl != r.twin {
 		return nil
 	}
 	return other.rows[r.twin].scope
 }
 
-// match pairs what is gone with what came in d.
+// match pairs removed claims and scopes with those added in d.
 func match(d *diffed, claims map[string][]*claim, scopes map[string][]*scope) {
 	for _, c := range d.new.claims {
-		if c.back = c.back || !c.changed(d.old); c.back {
+		if c.matched = c.matched || !c.changed(d.old); c.matched {
 			continue
 		}
 		gone := claims[c.text]
 		if i := slices.IndexFunc(gone, func(g *claim) bool { return c.runs(true) || !g.runs(true) }); i >= 0 {
-			gone[i].back, c.back = true, true
+			gone[i].matched, c.matched = true, true
 			claims[c.text] = slices.Delete(gone, i, i+1)
 		}
 	}
 	for _, s := range d.new.scopes {
-		if s.back = s.back || s.counterpart(d.old) != nil; s.back {
+		if s.matched = s.matched || s.counterpart(d.old) != nil; s.matched {
 			continue
 		}
 		if gone := scopes[s.name]; len(gone) > 0 {
-			gone[0].back, s.back = true, true
+			gone[0].matched, s.matched = true, true
 			scopes[s.name] = gone[1:]
 		}
 	}
 }
 
-// gone reports the tests and assertions that are gone and did not come back. As many as came were renamed.
-func (d *diffed) gone() {
-	lost := slices.DeleteFunc(slices.Clone(d.old.scopes), func(s *scope) bool { return s.back })
+// reportRemoved reports the tests and assertions that were removed and not added again. As many as were added count as
+// renamed.
+func (d *diffed) reportRemoved() {
+	lost := slices.DeleteFunc(slices.Clone(d.old.scopes), func(s *scope) bool { return s.matched })
 	surplus := len(lost)
 	for _, s := range d.new.scopes {
-		if !s.back && d.is.runs() {
+		if !s.matched && d.is.runs() {
 			surplus--
 		}
 	}
-	all, back := map[*scope]int{}, map[*scope]int{} // assertions, and those that are in other places now
+	all, back := map[*scope]int{}, map[*scope]int{} // number of assertions, and of those that moved
 	for _, c := range d.old.claims {
 		for s := c.scope; s != nil && c.kind == assertion; s = s.above {
-			if all[s]++; c.back && !d.old.rows[c.first].fixed {
+			if all[s]++; c.matched && !d.old.rows[c.first].unchanged {
 				back[s]++
 			}
 		}
@@ -153,10 +154,10 @@ func (d *diffed) gone() {
 	for _, s := range lost[:max(0, surplus)] {
 		deleted[s] = true
 		switch r := &d.old.rows[s.decl]; {
-		case deleted[s.above], s.group && share(s) == 100: // it is elsewhere now
+		case deleted[s.above], s.group && share(s) == 100: // it moved
 		case share(s) == 100:
 			d.report(ChangedExpectation, r, "a test is gone, and others assert what it did")
-		case s.halted():
+		case s.maySkip():
 			d.report(ChangedExpectation, r, "a test that was skipped was deleted")
 		default:
 			d.report(DeletedTest, r, "a test was deleted")
@@ -165,40 +166,40 @@ func (d *diffed) gone() {
 	d.unmarked()
 	surplus = 0
 	for _, c := range d.new.claims {
-		if c.kind == assertion && !c.back && d.judged(c.scope) && !always.MatchString(d.new.rows[c.first].code) {
+		if c.kind == assertion && !c.matched && d.isTestCode(c.scope) && !always.MatchString(d.new.rows[c.first].code) {
 			surplus--
 		}
 	}
 	for _, c := range d.old.claims {
-		for s := c.scope; s != nil && !c.back; s = s.above {
-			c.back = deleted[s]
+		for s := c.scope; s != nil && !c.matched; s = s.above {
+			c.matched = deleted[s]
 		}
-		if !c.back && c.kind == assertion {
+		if !c.matched && c.kind == assertion {
 			surplus++
 		}
 	}
 	for _, c := range d.old.claims {
 		switch {
-		case c.back:
+		case c.matched:
 		case c.kind == datum:
-			d.report(ChangedExpectation, d.instead(c), "data that a test compares with was changed")
+			d.report(ChangedExpectation, d.replacementRow(c), "data that a test compares with was changed")
 		case surplus > 0:
 			r, why := c.line(), "an assertion is gone, and fewer came than went"
-			if r.fixed {
+			if r.unchanged {
 				r, why = &d.new.rows[r.twin], "an assertion does not count any more"
 			}
 			d.report(LoosenedAssertion, r, why)
 		default:
-			d.report(ChangedExpectation, d.instead(c), "an assertion was changed")
+			d.report(ChangedExpectation, d.replacementRow(c), "an assertion was changed")
 		}
 	}
 }
 
-// unmarked reports tests that stay, without what makes tests of them.
+// unmarked reports functions that remain but are no longer marked as tests.
 func (d *diffed) unmarked() {
 	for i := range d.old.rows {
 		r := &d.old.rows[i]
-		if !r.marks || r.fixed || r.scope == nil || !d.old.rows[r.scope.decl].fixed {
+		if !r.marks || r.unchanged || r.scope == nil || !d.old.rows[r.scope.decl].unchanged {
 			continue
 		}
 		at := d.old.rows[r.scope.decl].twin
@@ -208,20 +209,20 @@ func (d *diffed) unmarked() {
 	}
 }
 
-// instead is the row that came in the place of a claim that is gone, or else the claim's own.
-func (d *diffed) instead(c *claim) *row {
+// replacementRow returns the row that replaced a removed claim, else the claim's own row.
+func (d *diffed) replacementRow(c *claim) *row {
 	rows, at := d.old.rows, c.first
-	for at < c.last && rows[at].fixed {
+	for at < c.last && rows[at].unchanged {
 		at++
 	}
 	above, i := at, at
-	for above >= 0 && !rows[above].fixed {
+	for above >= 0 && !rows[above].unchanged {
 		above--
 	}
 	if above >= 0 {
 		i = rows[above].twin + at - above
 	}
-	if i < len(d.new.rows) && !d.new.rows[i].fixed {
+	if i < len(d.new.rows) && !d.new.rows[i].unchanged {
 		return &d.new.rows[i]
 	}
 	return &rows[at]

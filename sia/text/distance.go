@@ -1,11 +1,11 @@
 package text
 
-// maxCompared bounds the texts that [EditDistance] compares, in bytes.
+// maxCompared is the maximum length of a text that [EditDistance] compares, in bytes.
 const maxCompared = 64
 
-// Nearest is the word that a mistyped name may have meant: the first of those with the least edit
-// distance, at most 2 and at most half of the name's letters. It is "" when there is none, for a
-// guess that is not a typo sends people the wrong way.
+// Nearest returns the word that a mistyped name may have meant: the first with the least edit
+// distance, at most 2 and at most half of the name's length. It returns "" if there is none,
+// because a suggestion that is no typo misleads people.
 func Nearest(name string, words []string) string {
 	best, least := "", min(2, len(name)/2)+1
 	for _, w := range words {
@@ -16,9 +16,9 @@ func Nearest(name string, words []string) string {
 	return best
 }
 
-// EditDistance is the Levenshtein distance of two words in bytes, for telling people which word
-// they may have meant. Texts of more than 64 bytes are no words: they differ as if they had nothing
-// in common.
+// EditDistance returns the Levenshtein distance of two words in bytes, for suggestions to people.
+// Texts of more than 64 bytes are not compared: their distance is that of texts with nothing in
+// common.
 func EditDistance(a, b string) int {
 	if len(a) > maxCompared || len(b) > maxCompared {
 		return max(len(a), len(b))

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fence is s in a code fence that nothing in it can close.
+// Fence returns s in a code fence that no text in s can close.
 func Fence(s string) string {
 	mark := "```"
 	for strings.Contains(s, mark) {
@@ -15,18 +15,18 @@ func Fence(s string) string {
 	return mark + "text\n" + s + "\n" + mark
 }
 
-// End says which end of a text is kept when the text is cut.
+// End is the end of a text that is kept when the text is cut.
 type End int
 
 // The ends of a text.
 const (
-	Head End = iota // what comes first: of a task's text, or a file
-	Tail            // what came last: of a transcript, or a log
+	Head End = iota // the beginning, for a task's text or a file
+	Tail            // the end, for a transcript or a log
 )
 
-// Fit cuts s to n bytes at the end that matters less, at a line's border where there is one
-// near, and says in a line of its own how much was cut. Unlike the others it is not
-// idempotent, since what it says may be cut in its turn.
+// Fit cuts s to n bytes and keeps the given end. It cuts at a line break if there is one
+// near, and adds a line with the number of bytes cut. Unlike the others it is not
+// idempotent, because that line may be cut in turn.
 func Fit(s string, n int, keep End) string {
 	if len(s) <= n {
 		return s
@@ -41,8 +41,8 @@ func Fit(s string, n int, keep End) string {
 	return fmt.Sprintf("[… %d bytes before this were cut]\n", len(s)-len(kept)) + kept
 }
 
-// HeadOf is the beginning of s, at most n bytes, cut at a line's border where there is one
-// near the end, and at a character's otherwise. A line's border is before its newline.
+// HeadOf returns the beginning of s, at most n bytes, cut before a newline if there is one
+// near the end, and between characters otherwise.
 func HeadOf(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -58,7 +58,7 @@ func HeadOf(s string, n int) string {
 	return kept
 }
 
-// tailOf is the end of s, at most n bytes, as of [HeadOf]. A line's border is behind its newline.
+// tailOf returns the end of s, at most n bytes, cut like [HeadOf] but after a newline.
 func tailOf(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -74,8 +74,8 @@ func tailOf(s string, n int) string {
 	return kept
 }
 
-// Ends is the first head and the last tail bytes of s, cut as [Fit] cuts, with a line between them that says how much
-// was left out. That line is no longer than 60 bytes. What is not longer than both together stays.
+// Ends returns the first head and the last tail bytes of s, cut as by [Fit], with a line between them that contains the
+// number of bytes left out. That line is at most 60 bytes long. A text that is not longer than both is unchanged.
 func Ends(s string, head, tail int) string {
 	if len(s) <= head+tail {
 		return s

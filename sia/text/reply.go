@@ -2,9 +2,9 @@ package text
 
 import "strings"
 
-// Reply is what a person wrote into a comment: without the lines that are quoted before it, and without what a mail
-// program adds to an answer, which are "On … wrote:" with the mail that it quotes, a signature, and a mail that is
-// forwarded. Quotes among the words stay. Lines end in newlines.
+// Reply returns the text that a person wrote in a comment, without leading quoted lines and without the additions of a
+// mail program: "On … wrote:" with the quoted mail, a signature, and a forwarded mail. Quotes within the text stay.
+// Lines end in newlines.
 func Reply(comment string) string {
 	lines := strings.Split(strings.ReplaceAll(comment, "\r\n", "\n"), "\n")
 	var kept []string
@@ -24,8 +24,8 @@ func Reply(comment string) string {
 	return strings.Join(kept, "\n")
 }
 
-// mailed counts the lines of a quoted mail that lines begin with, and of its heading, which has one or two; 0 when they
-// begin with none.
+// mailed returns the number of lines of a quoted mail at the beginning of lines, including its heading of one or two
+// lines; 0 if there is none.
 func mailed(lines []string) int {
 	n := 1
 	if !strings.HasPrefix(lines[0], "On ") {
@@ -41,7 +41,7 @@ func mailed(lines []string) int {
 		n++
 	}
 	if n < len(lines) && strings.TrimSpace(strings.Join(lines[heading:n], "")) == "" {
-		return 0 // words follow: it is a sentence
+		return 0 // other text follows: it is a sentence
 	}
 	return n
 }

@@ -1,10 +1,10 @@
-// Package text makes long texts short and texts of several lines one line, for
-// wherever a text is only to be recognised: a title, a list, an error, a log. It
-// also counts and lists things for people, tells how far two words are apart, and reads how long a server asks to wait.
+// Package text shortens texts and joins several lines to one, for places where a
+// text only has to be recognised: a title, a list, an error, a log. It also formats
+// counts and lists for people, computes edit distances, and parses Retry-After.
 //
-// It knows nothing of where a text comes from or goes to: what strangers wrote is
-// made harmless, and secrets are masked, by who shows it. Its functions are pure and
-// linear, and those that say nothing else are idempotent. The package imports nothing of ours.
+// It does not depend on the source or destination of a text: the code that shows it
+// must escape untrusted text and mask secrets. The functions are pure and linear, and
+// idempotent unless documented otherwise.
 package text
 
 import (
@@ -15,15 +15,15 @@ import (
 	"unicode/utf8"
 )
 
-// mark stands where something was cut off.
+// mark replaces text that was cut off.
 const mark = "…"
 
-// Clip is s with at most runes characters. What is longer is cut, and ends in "…",
-// which counts as one of them; white space before it goes. A byte that is no UTF-8
-// counts as a character and stays.
+// Clip returns s with at most runes characters. A longer text is cut, and ends in "…",
+// which counts as one of them; white space before it is removed. A byte of invalid
+// UTF-8 counts as a character and stays.
 func Clip(s string, runes int) string {
 	if len(s) <= runes {
-		return s // no text has more characters than bytes
+		return s // a text has at most as many characters as bytes
 	}
 	if runes <= 0 {
 		return ""
@@ -41,8 +41,7 @@ func Clip(s string, runes int) string {
 	return s
 }
 
-// Sentence is s without space around it, and with a full stop where it does not end like a sentence already. "" stays
-// "".
+// Sentence returns s without surrounding space, and with a full stop unless it ends like a sentence. "" stays "".
 func Sentence(s string) string {
 	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
 		return s
@@ -50,13 +49,13 @@ func Sentence(s string) string {
 	return s + "."
 }
 
-// OneLine is s with every run of white space as one space, and none around it.
-// Bytes that are no UTF-8 become U+FFFD.
+// OneLine returns s with every run of white space as one space, and none around it.
+// Invalid UTF-8 becomes U+FFFD.
 func OneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 
-// Count is a number of things for people: "1 task", "2 tasks". The plural is made with an s where none is given.
+// Count formats a number of things for people: "1 task", "2 tasks". Without many the plural is one with an s.
 func Count(n int, one string, many ...string) string {
 	switch {
 	case n == 1:
@@ -67,7 +66,7 @@ func Count(n int, one string, many ...string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// Numbered names things by their numbers: "part 2", "parts 2 and 3".
+// Numbered formats the names of numbered things: "part 2", "parts 2 and 3".
 func Numbered(noun string, numbers []int) string {
 	words := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -79,7 +78,7 @@ func Numbered(noun string, numbers []int) string {
 	return noun + " " + List(words)
 }
 
-// List is words as in "a, b and c".
+// List joins words as in "a, b and c".
 func List(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -88,7 +87,7 @@ func List(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Capital is s with a capital letter at its beginning.
+// Capital returns s with its first letter in upper case.
 func Capital(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 || r == utf8.RuneError {
@@ -97,8 +96,8 @@ func Capital(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// Unspaced reports whether a character is of a script that has no spaces between words. A word of one has about two
-// characters.
+// Unspaced reports whether a character belongs to a script without spaces between words. A word in such a script has
+// about two characters.
 func Unspaced(r rune) bool {
 	return r >= '\u0e00' && !unicode.IsPunct(r) && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana,
 		unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))

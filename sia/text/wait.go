@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// longestWait is the most that RetryAfter says. Whoever asks bounds it further.
+// longestWait is the maximum result of RetryAfter. Callers use a lower limit.
 const longestWait = 365 * 24 * time.Hour
 
-// dates are the forms of a date in a header, the first of which is written today.
+// dates are the formats of a date in a header; the first is the current one.
 // https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7
 var dates = []string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 MST", time.ANSIC}
 
-// RetryAfter reads how long a server asks to wait, as its header Retry-After says it: in seconds, which
-// some write with a fraction, or as a date. A date that is past is no wait at all. ok is false where
-// there is nothing, or nonsense.
+// RetryAfter parses a server's header Retry-After: seconds, which some servers write with a fraction, or a
+// date. A date in the past is a wait of 0. ok is false if the header is empty or invalid.
 // https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
 func RetryAfter(header string, now time.Time) (wait time.Duration, ok bool) {
 	header = strings.TrimSpace(header)

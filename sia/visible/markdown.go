@@ -7,35 +7,35 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// What GitHub does not show of Markdown outside of code
+// Parts of Markdown outside of code that GitHub does not show
 // (https://spec.commonmark.org/0.31.2/#raw-html,
 // https://spec.commonmark.org/0.31.2/#link-reference-definitions).
 var (
-	// instruction is a processing instruction, a declaration or CDATA. One that begins a
-	// line and is not closed hides what follows.
+	// instruction matches a processing instruction, a declaration or CDATA. One that begins a
+	// line and is not closed hides the following text.
 	instruction = lazyregexp.New(`(?s)<\?.*?\?>|<!\[CDATA\[.*?\]\]>|<![A-Za-z][^>]*>`)
-	// A comment that begins within another instruction hides what follows, too.
+	// A comment that begins within another instruction hides the following text, too.
 	unclosed = lazyregexp.New(`(?ms)(?:^ {0,3}(?:<\?|<!\[CDATA\[|<![A-Za-z])|(?:<\?|<!\[|<![A-Za-z]).*?<!--).*\z`)
-	// rubyFallback is what only a browser without ruby shows.
+	// rubyFallback matches text that only a browser without ruby support shows.
 	rubyFallback = lazyregexp.New(`(?is)<rp\b[^>]*>.*?(?:</rp\s*>|\z)`)
-	// tag is a start tag with attributes, of which GitHub shows none.
+	// tag matches a start tag with attributes, none of which GitHub shows.
 	tag     = lazyregexp.New(`(?s)<([A-Za-z][A-Za-z0-9-]*)\s((?:[^<>"']|"[^"]*"|'[^']*')*)>`)
 	address = lazyregexp.New(`(?is)\b(?:href|src)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)`)
-	// alternative is the text in the place of an image that can't be loaded.
+	// alternative matches the alternative text of an image.
 	alternative = lazyregexp.New(`!\[[^\]]*\]`)
-	// linkTitle is what is shown while the pointer is over a link or an image.
+	// linkTitle matches the title of a link or an image, which is shown only as a tooltip.
 	linkTitle = lazyregexp.New(`(\]\(\s*(?:<[^<>\n]*>|[^\s()<>]+))\s+(?:"[^"]*"|'[^']*'|\([^()]*\))\s*\)`)
 	label     = lazyregexp.New(`\[([^\[\]]+)\]`)
-	// definition says where a label leads.
+	// definition matches a link reference definition.
 	definition = lazyregexp.New(`(?m)^ {0,3}\[([^\[\]]+)\]:[ \t]*\n?[ \t]*(<[^<>\n]*>|[^\s<]\S*)` +
 		`(?:(?:[ \t]*\n[ \t]*|[ \t]+)(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`)
 
-	// blockOfHTML is a line that begins a block of HTML, whatever lists, quotes and footnotes it is in. A comment ends
-	// its block, and one of those that are kept ends at its own tag.
+	// blockOfHTML matches a line that begins a block of HTML, in any lists, quotes and footnotes. A comment ends its
+	// block, and a block of pre, script, style or textarea ends at its own tag.
 	blockOfHTML = lazyregexp.New(inAnyBlock + `<(?:(!--)|(?i:(pre|script|style|textarea)\b))?`)
 	fence       = lazyregexp.New("^ {0,3}(?:(```+)[^`]*$|(~~~+))")
 	fenceWithin = lazyregexp.New(inAnyBlock + "(?:```|~~~)")
-	// plainTag has nothing in it that could hide the beginning of code.
+	// plainTag matches a tag without characters that could hide the beginning of code.
 	plainTag = lazyregexp.New("^</?[A-Za-z][^<>\"'`]*>")
 	markup   = lazyregexp.New(`^<[A-Za-z/!?]`)
 	place    = lazyregexp.New("\x00[0-9]+\x00")
@@ -43,13 +43,13 @@ var (
 
 const inAnyBlock = `^(?:[ \t>]|(?:[-+*]|\d{1,9}[.)]|\[[ xX]\])[ \t]|\[\^[^\]\n]+\]:)*`
 
-// Markdown is Text without what GitHub does not show of an issue or a comment: outside of
-// code HTML comments, instructions to processors, attributes other than addresses, titles,
-// texts in the place of images, and definitions of links. Title and text of an issue are
-// given one by one: a comment that the title leaves open would hide the text.
+// Markdown returns Text without the parts of an issue or a comment that GitHub does not show:
+// outside of code, HTML comments, processing instructions, attributes other than addresses,
+// titles, alternative texts of images, and link reference definitions. Pass title and text of
+// an issue separately: an unclosed comment in the title would hide the text.
 func Markdown(s string) string {
 	s = withoutHidden(s)
-	for range 8 { // taking one out can uncover another
+	for range 8 { // removing one can uncover another
 		shown := outsideCode(s)
 		if shown == s {
 			break
@@ -59,8 +59,8 @@ func Markdown(s string) string {
 	return withoutTurns(s)
 }
 
-// shownOnly is prose without what is not shown. A space is in the place of what hid it, so
-// that what stood around can't join to a new one.
+// shownOnly returns prose without hidden parts. A space replaces each of them, so that the
+// text around it can't join to a new hidden part.
 func shownOnly(s string) string {
 	s = closedComment.ReplaceAllString(s, " ")
 	s = unclosed.ReplaceAllString(s, " ")
@@ -79,8 +79,8 @@ func shownOnly(s string) string {
 	return linkTitle.ReplaceAllString(s, "$1)")
 }
 
-// withoutDefinitions leaves out definitions of labels that are not used, and the titles of
-// the others.
+// withoutDefinitions removes definitions of labels that are not used, and the titles of the
+// others.
 func withoutDefinitions(s string) string {
 	if !definition.MatchString(s) {
 		return s
@@ -98,19 +98,19 @@ func withoutDefinitions(s string) string {
 	})
 }
 
-// outsideCode is s with [shownOnly] of what is not code: no code block between fences, and no
-// code in a line. A fence in a block of HTML is text, as it is to GitHub. From the first place
-// on where GitHub may see other code, nothing is taken for code, and an unclosed comment hides
-// all that follows.
+// outsideCode applies [shownOnly] to the parts of s that are neither fenced code blocks nor code
+// spans. A fence in a block of HTML is text, as for GitHub. From the first place where GitHub may
+// detect code differently, nothing is treated as code, and an unclosed comment hides all of the
+// following text.
 func outsideCode(s string) string {
 	var out, prose strings.Builder
 	flush := func() {
 		out.WriteString(outsideSpans(prose.String()))
 		prose.Reset()
 	}
-	open, indent := "", 0      // the fence that is open, and how far it is indented
-	html, ends := false, false // in a block of HTML; it ends with its line
-	within := false            // a fence was seen that a list or a quote may hold
+	open, indent := "", 0      // the open fence, and its indentation
+	html, ends := false, false // in a block of HTML; the block ends with this line
+	within := false            // a fence was seen that may be in a list or a quote
 	for s != "" {
 		line, _, _ := strings.Cut(s, "\n")
 		words, at := strings.Trim(line, " \t"), len(line)-len(strings.TrimLeft(line, " "))
@@ -154,8 +154,9 @@ func outsideCode(s string) string {
 	return out.String()
 }
 
-// outsideSpans is a text with [shownOnly] of what is not code in its lines. In a paragraph the
-// code ends where a mark has no other in its line, or where HTML or a table's cell may hold it.
+// outsideSpans applies [shownOnly] to the parts of s that are not code spans. In a paragraph no
+// more spans are detected after a backtick without a match in its line, or where HTML or a table
+// cell may contain it.
 func outsideSpans(s string) string {
 	var spans []string
 	var prose strings.Builder
@@ -171,7 +172,7 @@ func outsideSpans(s string) string {
 			}
 			prose.WriteString(line[:i])
 			line = line[i:]
-			n := 1 // as much of the line is read
+			n := 1 // number of bytes consumed
 			switch line[0] {
 			case '\\':
 				n = min(2, len(line))
@@ -182,7 +183,7 @@ func outsideSpans(s string) string {
 				n = codeSpan(line)
 				sure = n > 0 && !strings.Contains(line[:n], "|")
 				if sure {
-					// NUL stands in no text by now: it is hidden.
+					// The text contains no NUL any more, because NUL is hidden.
 					prose.WriteString("\x00" + strconv.Itoa(len(spans)) + "\x00")
 					spans = append(spans, line[:n])
 					line, n = line[n:], 0
@@ -199,8 +200,8 @@ func outsideSpans(s string) string {
 	})
 }
 
-// codeSpan is the length of the code that a line begins with: from one run of backticks to the
-// next that is as long. It is 0 when there is no other.
+// codeSpan returns the length of the code span with which a line begins: from one run of backticks
+// to the next of the same length. It returns 0 if there is no such run.
 func codeSpan(line string) int {
 	mark := len(line) - len(strings.TrimLeft(line, "`"))
 	for at := mark; ; {

@@ -16,10 +16,10 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-// Form says what a kind of file is like.
+// Form describes a kind of file.
 type Form struct {
-	Key  string // what a key is called: "setting"
-	Most int    // bytes
+	Key  string // name of a key in messages, such as "setting"
+	Most int    // maximum size, in bytes
 }
 
 // File is a file with one YAML document.
@@ -27,14 +27,14 @@ type File struct {
 	Problems []invalid.Problem
 
 	form Form
-	body ast.Node                // nil: nothing stands in the file
-	at   map[string]*token.Token // by the path of a key; items of lists count from 1
+	body ast.Node                // nil: the file is empty
+	at   map[string]*token.Token // tokens by the path of a key; items of lists are numbered from 1
 	root []field
 }
 
 const maxProblems = 50
 
-// Parse reads a file. Where its text can't be read, that is its problem, and nothing stands in it.
+// Parse parses a file. If the syntax is invalid, the File has that problem and no content.
 func Parse(b []byte, form Form) *File {
 	f := &File{form: form, at: map[string]*token.Token{}}
 	switch b = bytes.TrimPrefix(b, []byte("\ufeff")); { // the byte-order mark that some editors put first
@@ -73,8 +73,7 @@ func (f *File) document(b []byte) {
 	}
 }
 
-// Syntax parses YAML. The library has no contract about panics, and the input is a stranger's, so a panic becomes an
-// error.
+// Syntax parses YAML. The library does not exclude panics, and the input is untrusted, so a panic becomes an error.
 func Syntax(b []byte, mode parser.Mode) (f *ast.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -94,22 +93,22 @@ func (f *File) unreadable(err error) {
 	f.problem(nil, "", "", "%s", first)
 }
 
-// Word is the value of a key of the file's own, as it is written; empty where it has no such key.
+// Word returns the value of a top-level key as it is written; empty if there is no such key.
 func (f *File) Word(key string) string {
-	if v := f.own(key); v != nil && v.Value.GetToken() != nil {
+	if v := f.topLevel(key); v != nil && v.Value.GetToken() != nil {
 		return v.Value.GetToken().Value
 	}
 	return ""
 }
 
-// IsList reports whether a list stands at a key of the file's own.
+// IsList reports whether the value of a top-level key is a list.
 func (f *File) IsList(key string) bool {
-	v := f.own(key)
+	v := f.topLevel(key)
 	return v != nil && v.Value.Type() == ast.SequenceType
 }
 
-// own is the file's own entry of a key; nil where it has none.
-func (f *File) own(key string) *ast.MappingValueNode {
+// topLevel returns the top-level entry of a key; nil if there is none.
+func (f *File) topLevel(key string) *ast.MappingValueNode {
 	for _, v := range Entries(f.body) {
 		if v.Key.GetToken().Value == key {
 			return v
@@ -118,7 +117,7 @@ func (f *File) own(key string) *ast.MappingValueNode {
 	return nil
 }
 
-// Line is where a key that was read stands; false where the file leaves it out.
+// Line returns the line of a key that was read, and whether the file has it.
 func (f *File) Line(path string) (line int, ok bool) {
 	t := f.at[path]
 	if t == nil || t.Position == nil {
@@ -127,8 +126,8 @@ func (f *File) Line(path string) (line int, ok bool) {
 	return t.Position.Line, true
 }
 
-// Note notes what is wrong with the value at a path. Where that does not stand in the file, the nearest key above it is
-// named as the place.
+// Note records a problem with the value at a path. If the file does not have that path, the position is that of the
+// nearest key above it.
 func (f *File) Note(path, nearest, format string, args ...any) {
 	f.problem(f.nearestKey(path), path, nearest, format, args...)
 }
@@ -140,7 +139,7 @@ func (f *File) nearestKey(path string) *token.Token {
 		}
 		at = at[:max(0, strings.LastIndexByte(at, '.'))]
 	}
-	if v := f.own(path); v != nil { // it was not read
+	if v := f.topLevel(path); v != nil { // Into has not read it
 		return v.Key.GetToken()
 	}
 	return nil
@@ -159,7 +158,7 @@ func (f *File) problem(at *token.Token, path, nearest, format string, args ...an
 	}
 }
 
-// shownPath is a path that can't be long, or steer a terminal: its words may be the file's.
+// shownPath returns a path cut and escaped for display, because it may contain untrusted text of the file.
 func shownPath(s string) string {
 	if len(s) > 80 {
 		s = strings.ToValidUTF8(s[:80], "") + "…"
@@ -168,7 +167,7 @@ func shownPath(s string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Entries are the entries of a mapping, also of a single key; nil when n is no mapping.
+// Entries returns the entries of a mapping, also of one with a single key; nil if n is not a mapping.
 func Entries(n ast.Node) []*ast.MappingValueNode {
 	switch m := n.(type) {
 	case *ast.MappingNode:
@@ -179,7 +178,7 @@ func Entries(n ast.Node) []*ast.MappingValueNode {
 	return nil
 }
 
-// tooDeep reports brackets nested deeper than such files ever are, so that the parser is never sent down a hole.
+// tooDeep reports whether brackets are nested too deeply for the parser's recursion.
 func tooDeep(b []byte) bool {
 	depth := 0
 	for _, c := range b {

@@ -12,13 +12,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Want is what a value has to be, beside its type. A list wants it of each item, and a table of each entry.
+// Want contains constraints on a value in addition to its type. For a list they apply to each item, for a table to each
+// entry.
 type Want struct {
-	Min, Max float64             // of numbers, of durations in seconds, of texts in characters; Max 0: no bounds
-	Words    []string            // that a text can be; none: any
-	Wrong    func(string) string // says what is wrong with a text, "" when nothing is; nil: nothing ever is
+	Min, Max float64             // bounds of numbers, of durations in seconds, of texts in characters; Max 0: none
+	Words    []string            // possible values of a text; empty: any
+	Wrong    func(string) string // returns what is wrong with a text, "" if it is valid; nil: any is valid
 
-	item bool // of a list
+	item bool // the value is an item of a list
 }
 
 // field is a key that a file may have.
@@ -28,8 +29,8 @@ type field struct {
 	want Want
 }
 
-// Into reads the file into a struct, or into what a map[string]any points to by the file's own keys. want says of each
-// field what is wanted; nil: what its tag range says, such as range:"0,0.5" with both ends possible.
+// Into decodes the file into a struct, or into the pointers that a map[string]any has for the top-level keys. want
+// returns the constraints on each field; nil: those of its tag range, such as range:"0,0.5", which is inclusive.
 func (f *File) Into(into any, want func(path string) Want) {
 	if f.body == nil {
 		return
@@ -38,7 +39,7 @@ func (f *File) Into(into any, want func(path string) Want) {
 	f.mapping(f.body, "", f.root, want)
 }
 
-// fieldsOf are the keys of a struct, a pointer to one, or a map of pointers.
+// fieldsOf returns the keys of a struct, a pointer to one, or a map of pointers.
 func fieldsOf(of reflect.Value, path string, want func(string) Want) (fields []field) {
 	if sections, ok := of.Interface().(map[string]any); ok {
 		for _, key := range slices.Sorted(maps.Keys(sections)) {
@@ -59,7 +60,7 @@ func fieldsOf(of reflect.Value, path string, want func(string) Want) (fields []f
 		if want != nil {
 			f.want = want(below(path, key))
 		} else if bounds := one.Tag.Get("range"); bounds != "" {
-			_, _ = fmt.Sscanf(bounds, "%g,%g", &f.want.Min, &f.want.Max) // a test reads every tag
+			_, _ = fmt.Sscanf(bounds, "%g,%g", &f.want.Min, &f.want.Max) // a test checks every tag
 		}
 		fields = append(fields, f)
 	}
@@ -68,7 +69,7 @@ func fieldsOf(of reflect.Value, path string, want func(string) Want) (fields []f
 
 func below(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 
-// mapping reads what stands under some keys. What is under an unknown one is not looked at.
+// mapping decodes the values of some keys. It ignores the content of an unknown key.
 func (f *File) mapping(n ast.Node, path string, fields []field, want func(string) Want) {
 	f.entries(n, path, example(fields), func(v *ast.MappingValueNode, key, at string) {
 		i := slices.IndexFunc(fields, func(one field) bool { return one.key == key })
@@ -80,7 +81,7 @@ func (f *File) mapping(n ast.Node, path string, fields []field, want func(string
 	})
 }
 
-// entries goes through the entries of a mapping. An empty one has everything under it commented out.
+// entries calls each for the entries of a mapping. It accepts an empty value, because all entries may be commented out.
 func (f *File) entries(n ast.Node, path, example string, each func(v *ast.MappingValueNode, key, at string)) {
 	values := Entries(n)
 	if _, empty := n.(*ast.NullNode); values == nil && !empty && n.Type() != ast.MappingType {
@@ -110,7 +111,7 @@ func (f *File) entries(n ast.Node, path, example string, each func(v *ast.Mappin
 	}
 }
 
-// unknown notes a key that there is not. What is near is looked for beside it first, then elsewhere in the file.
+// unknown records an unknown key. It searches for a suggestion among the siblings first, then in the whole file.
 func (f *File) unknown(v *ast.MappingValueNode, path, key string, beside []field, want func(string) Want) {
 	var keys []string
 	for _, one := range beside {
@@ -118,7 +119,7 @@ func (f *File) unknown(v *ast.MappingValueNode, path, key string, beside []field
 	}
 	near, among := text.Nearest(key, keys), ""
 	if near == "" {
-		near = elsewhere(f.root, "", key, want)
+		near = pathOf(f.root, "", key, want)
 	}
 	if near == "" {
 		among = "; there are " + strings.Join(keys, ", ")
@@ -126,15 +127,15 @@ func (f *File) unknown(v *ast.MappingValueNode, path, key string, beside []field
 	f.problem(v.Key.GetToken(), path, near, "there is no such %s%s", f.form.Key, among)
 }
 
-// elsewhere is the path of the first key of a name; empty where there is none.
-func elsewhere(fields []field, path, key string, want func(string) Want) string {
+// pathOf returns the path of the first key of a name; empty if there is none.
+func pathOf(fields []field, path, key string, want func(string) Want) string {
 	for _, one := range fields {
 		at := below(path, one.key)
 		if one.key == key {
 			return at
 		}
 		if one.at.Kind() == reflect.Struct {
-			if found := elsewhere(fieldsOf(one.at, at, want), at, key, want); found != "" {
+			if found := pathOf(fieldsOf(one.at, at, want), at, key, want); found != "" {
 				return found
 			}
 		}
@@ -142,7 +143,7 @@ func elsewhere(fields []field, path, key string, want func(string) Want) string 
 	return ""
 }
 
-// example is a line that a section may have: the first of its keys with a value, as that is without the file.
+// example returns a line that a section may contain: its first key that is not a section, with its default value.
 func example(fields []field) string {
 	for _, one := range fields {
 		if one.at.Kind() != reflect.Struct {
@@ -152,14 +153,14 @@ func example(fields []field) string {
 	return "key: value"
 }
 
-// value reads a node into a field.
+// value decodes a node into a field.
 func (f *File) value(n ast.Node, path string, into reflect.Value, w Want, want func(string) Want) {
 	_, empty := n.(*ast.NullNode)
 	switch kind := into.Kind(); {
 	case isDuration(into.Type()):
 		f.duration(n, path, into, w)
 	case empty && (kind == reflect.Slice || kind == reflect.Map):
-		delete(f.at, path) // with every item commented out it is not set
+		delete(f.at, path) // all items are commented out: it is not set
 	case kind == reflect.Struct:
 		f.mapping(n, path, fieldsOf(into, path, want), want)
 	case kind == reflect.Map:
@@ -179,7 +180,7 @@ func (f *File) value(n ast.Node, path string, into reflect.Value, w Want, want f
 	}
 }
 
-// table reads entries over those that there are. What had them before keeps its own.
+// table decodes entries over the existing ones, in a copy of the map.
 func (f *File) table(n ast.Node, path string, into reflect.Value, w Want, want func(string) Want) {
 	whole := reflect.MakeMap(into.Type())
 	for e := into.MapRange(); e.Next(); {

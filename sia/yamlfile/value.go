@@ -16,10 +16,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// MaxItems bounds a list.
+// MaxItems is the maximum number of items of a list.
 const MaxItems = 100
 
-const maxShown = 40 // characters of a value in a message
+const maxShown = 40 // maximum length of a value in a message, in characters
 
 func isDuration(t reflect.Type) bool { return t.Kind() == reflect.Int64 && t.Name() == "Duration" }
 
@@ -33,7 +33,7 @@ func (f *File) boolean(n ast.Node, path string, into reflect.Value) {
 	f.problem(n.GetToken(), path, near, "want true or false; this is %s", f.describe(n))
 }
 
-// plainInt is a whole number as YAML 1.2's core schema writes it in base 10.
+// plainInt matches a decimal integer of YAML 1.2's core schema.
 var plainInt = regexp.MustCompile(`^[-+]?[0-9]+$`)
 
 func (f *File) integer(n ast.Node, path string, into reflect.Value, w Want) {
@@ -148,7 +148,7 @@ func (f *File) list(n ast.Node, path string, into reflect.Value, w Want, want fu
 
 func (w Want) holds(v float64) bool { return w.Max == 0 && w.Min == 0 || v >= w.Min && v <= w.Max }
 
-// bounds are the bounds of a number, for people.
+// bounds returns the bounds of a number, for people.
 func (w Want) bounds() string {
 	if w.Max == 0 && w.Min == 0 {
 		return ""
@@ -156,7 +156,7 @@ func (w Want) bounds() string {
 	return " from " + formatNumber(w.Min) + " to " + formatNumber(w.Max)
 }
 
-// wrong says what is wrong with a text, "" when nothing is.
+// wrong returns what is wrong with a text; "" if it is valid.
 func (w Want) wrong(s string) string {
 	switch n := utf8.RuneCountInString(s); {
 	case w.item && strings.TrimSpace(s) == "":
@@ -173,7 +173,7 @@ func (w Want) wrong(s string) string {
 	return ""
 }
 
-// textOf is the value of a node that is text.
+// textOf returns the value of a text node, and whether n is one.
 func textOf(n ast.Node) (string, bool) {
 	switch v := n.(type) {
 	case *ast.StringNode:
@@ -186,7 +186,7 @@ func textOf(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// numberText is a number as it is written; empty where a node is none.
+// numberText returns a number as it is written; empty if n is not a number.
 func numberText(n ast.Node) string {
 	if t := n.GetToken(); t != nil && (t.Type == token.IntegerType || t.Type == token.FloatType) {
 		return t.Value
@@ -194,7 +194,7 @@ func numberText(n ast.Node) string {
 	return ""
 }
 
-// describe is what a value is, with the value where it is short.
+// describe returns the value of a node if it is short, else its kind.
 func (f *File) describe(n ast.Node) string {
 	if s, ok := textOf(n); ok {
 		return strconv.Quote(text.Clip(s, maxShown))
@@ -205,7 +205,7 @@ func (f *File) describe(n ast.Node) string {
 	return f.kind(n)
 }
 
-// kind names a node for people.
+// kind returns the kind of a node, for people.
 func (f *File) kind(n ast.Node) string {
 	switch n.(type) {
 	case nil, *ast.NullNode:
@@ -228,7 +228,7 @@ func (f *File) kind(n ast.Node) string {
 	return "something else"
 }
 
-// quoteHint tells people that YAML takes 1.20 and no for something else than text.
+// quoteHint returns a hint to quote values such as 1.20 and no, which are not text in YAML.
 func quoteHint(n ast.Node) string {
 	switch n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
@@ -237,7 +237,7 @@ func quoteHint(n ast.Node) string {
 	return ""
 }
 
-// Format prints a value as a file would have it: durations without idle zeros, lists and empty texts as JSON.
+// Format formats a value as in a file: durations without trailing zero units, lists and empty texts as JSON.
 func Format(value any) string {
 	switch v := reflect.ValueOf(value); {
 	case isDuration(v.Type()):

@@ -1,4 +1,4 @@
-# Starts MariaDB or MySQL in the folder DIR. It is killed with its sandbox, and recovers with the next start.
+# Starts MariaDB or MySQL in the folder DIR. It is killed with its sandbox, and recovers at the next start.
 mkdir -p "$DIR" && cd "$DIR" || exit
 exec > "$DIR/log" 2>&1
 set -eu
@@ -26,8 +26,9 @@ until [ -S run/mysql.sock ]; do
 done
 case $version in *MariaDB*) exit ;; esac
 
-# MySQL asks for a password itself at the first login of each account: without TLS a client sends it over a socket alone,
-# or encrypted for TCP. Clients come by TCP, and the server sees a socket: neither works. It remembers who logged in.
+# MySQL requires the full password at the first login of each account. Without TLS, a client sends it in the clear only
+# over a socket, and encrypted only over TCP. Clients connect by TCP, but the server sees a socket, so that neither works.
+# The server remembers the accounts that have logged in.
 login() {
     "$(dirname "$BIN")/../bin/mysqladmin" --no-defaults --socket="$DIR/run/mysql.sock" --connect-timeout=60 --user="$1" \
         --password="$2" ping || :

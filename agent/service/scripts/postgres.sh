@@ -1,5 +1,5 @@
-# Starts PostgreSQL in the folder DIR. It is killed with its sandbox. What was committed outlives that, since the system
-# has it by then, but not the machine.
+# Starts PostgreSQL in the folder DIR. It is killed with its sandbox. Committed data survives that, since the system has
+# received it, but not a crash of the machine.
 mkdir -p "$DIR" && cd "$DIR" || exit
 exec > "$DIR/log" 2>&1
 set -eu

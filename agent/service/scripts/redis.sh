@@ -1,4 +1,4 @@
-# Starts Redis or Valkey in the folder DIR. It keeps nothing.
+# Starts Redis or Valkey in the folder DIR, without persistence.
 mkdir -p "$DIR" && cd "$DIR" || exit
 exec > "$DIR/log" 2>&1
 set -eu

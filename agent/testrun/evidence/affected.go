@@ -73,9 +73,9 @@ func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.T
 	if err != nil || len(found.groups) == 0 || !l.Runner.Has(lang.Program()) {
 		return err
 	}
-	p, began := newPass(l, lang, found), l.worked()
+	p, began := newPass(l, lang, found), l.workTime()
 	for _, batch := range p.batches() {
-		if !l.timeLeft() || batch[0].far && l.worked().Sub(began) > maxFarDelay {
+		if !l.timeLeft() || batch[0].far && l.workTime().Sub(began) > maxFarDelay {
 			break
 		}
 		head, err := p.run(ctx, atHead, batch, plain)
@@ -86,7 +86,7 @@ func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.T
 		for _, r := range head {
 			out.Ran += len(r.Tests)
 		}
-		failed := fails(head)
+		failed := failedTests(head)
 		if len(failed) == 0 {
 			continue
 		}
@@ -94,7 +94,7 @@ func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.T
 		if err != nil {
 			return err
 		}
-		before := fails(base)
+		before := failedTests(base)
 		failed = slices.DeleteFunc(failed, func(name string) bool { return slices.Contains(before, name) })
 		if len(failed) > 0 && out.Log == "" {
 			out.Log = testrun.LongTail(log, affectedLog)
@@ -111,12 +111,12 @@ func (p *pass) failing(batch []group, runs map[string]groupRun) []group {
 	}
 	return slices.DeleteFunc(slices.Clone(batch), func(g group) bool {
 		r, ran := runs[g.name]
-		return !ran || len(fails(map[string]groupRun{g.name: r})) == 0
+		return !ran || len(failedTests(map[string]groupRun{g.name: r})) == 0
 	})
 }
 
-// fails returns the tests that failed twice, and the groups that could not be built.
-func fails(runs map[string]groupRun) (out []string) {
+// failedTests returns the tests that failed twice, and the groups that could not be built.
+func failedTests(runs map[string]groupRun) (out []string) {
 	for _, g := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[g]
 		if !r.Built {

@@ -42,8 +42,8 @@ func (f findings) against() map[string]bool {
 	return out
 }
 
-// without removes the findings for which keep returns false.
-func (f findings) without(keep func(finding string) bool) findings {
+// filter removes the findings for which keep returns false.
+func (f findings) filter(keep func(finding string) bool) findings {
 	for _, list := range []*[]string{&f.early, &f.hushed, &f.gone, &f.dropped, &f.broken} {
 		*list = slices.DeleteFunc(slices.Clone(*list), func(s string) bool { return !keep(s) })
 	}
@@ -62,39 +62,39 @@ func (p *pass) compare() (out findings) {
 		}
 		switch {
 		case !base.Built:
-			p.left("%s: its tests do not build on the base commit here: %s", g, base.Log)
+			p.omit("%s: its tests do not build on the base commit here: %s", g, base.Log)
 		case !base.Ran:
-			p.left("%s: its tests did not come to an end on the base commit, or printed too much", g)
+			p.omit("%s: its tests did not come to an end on the base commit, or printed too much", g)
 		case atAll && !head.Built:
-			p.left("%s: its tests do not build at the head here: %s", g, head.Log)
-		case !atAll && p.wasMissed(atHead, g):
-			p.left("%s: its tests were not run at the head", g)
-		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.wantsOver(g):
-			p.left("%s: its tests did not come to an end at the head, or printed too much", g)
+			p.omit("%s: its tests do not build at the head here: %s", g, head.Log)
+		case !atAll && p.mayBeUnrun(atHead, g):
+			p.omit("%s: its tests were not run at the head", g)
+		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.needsOverlay(g):
+			p.omit("%s: its tests did not come to an end at the head, or printed too much", g)
 		default:
 			if base.End.Why != "" {
-				p.left("%s: its tests fail on the base commit here: %s", g, base.End.Why)
+				p.omit("%s: its tests fail on the base commit here: %s", g, base.End.Why)
 			}
-			p.looked[g] = true
+			p.compared[g] = true
 			p.out.Tests += len(outermost(p.lang, base.Tests))
 			out.group(p.lang, g, base, head, over.asBuilt(base, p.edits(g)))
 		}
 	}
 	for g, head := range p.results[atHead] { // new groups have no counterpart
 		if _, known := p.results[atBase][g]; !known && head.Built && head.Ran && head.End.LastWord {
-			p.looked[g] = true
+			p.compared[g] = true
 		}
 	}
 	return out
 }
 
-// wasMissed reports whether a group without a result in a tree may just not have been run there.
-func (p *pass) wasMissed(n treeName, g string) bool {
+// mayBeUnrun reports whether a group without a result in a tree may just not have been run there.
+func (p *pass) mayBeUnrun(n treeName, g string) bool {
 	return slices.Contains(p.unrun[n], g) || !p.namesGroups() && len(p.unrun[n]) > 0
 }
 
-// wantsOver reports whether a group is to be run with the base's tests on the head.
-func (p *pass) wantsOver(name string) bool {
+// needsOverlay reports whether a group is to be run with the base's tests on the head.
+func (p *pass) needsOverlay(name string) bool {
 	i := slices.IndexFunc(p.reached.groups, func(g group) bool { return g.name == name })
 	if i < 0 {
 		return p.overlaid
@@ -173,9 +173,9 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	}
 }
 
-// settleReplaced runs new tests on the base if they replaced others. A new test that passes there does not depend on
+// resolveReplaced runs new tests on the base if they replaced others. A new test that passes there does not depend on
 // the change, so it does not replace a gone test; one that fails counts as a renamed base test that fails.
-func (p *pass) settleReplaced(ctx context.Context, f *findings) error {
+func (p *pass) resolveReplaced(ctx context.Context, f *findings) error {
 	in := map[string]bool{}
 	for g := range f.replaced {
 		in[g] = true
@@ -230,10 +230,10 @@ type tally struct{ passed, failed int }
 // tallies counts a group's tests by name without parameters.
 func tallies(r groupRun) map[string]tally {
 	out := map[string]tally{}
-	for test, came := range r.Tests {
+	for test, outcome := range r.Tests {
 		name := baseName(test)
 		n := out[name]
-		switch came {
+		switch outcome {
 		case testrun.Passed:
 			n.passed++
 		case testrun.Failed:
@@ -266,7 +266,7 @@ func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
 //   - a failure at the head is wrong code or changed behavior, and no run shows whether tests were weakened for it;
 //   - if code was replaced along with tests, the base's tests ran with the base's code.
 func (p *pass) filesRun(found findings) (out []string) {
-	if slices.ContainsFunc(p.change.files, p.isCodeLaidOver) {
+	if slices.ContainsFunc(p.change.files, p.isReplacedCode) {
 		return nil
 	}
 	fails := findings{broken: found.broken}.against()
@@ -275,7 +275,7 @@ func (p *pass) filesRun(found findings) (out []string) {
 			continue
 		}
 		covering := p.covering(f)
-		silent := func(g string) bool { return fails[g] || !p.speaksFor(g, f) }
+		silent := func(g string) bool { return fails[g] || !p.coversFile(g, f) }
 		if len(covering) > 0 && !slices.ContainsFunc(covering, silent) {
 			out = append(out, f.Path)
 		}
@@ -283,10 +283,10 @@ func (p *pass) filesRun(found findings) (out []string) {
 	return out
 }
 
-// isCodeLaidOver reports whether a file is replaced because of a test-like name, but may be product code, such as a
+// isReplacedCode reports whether a file is replaced because of a test-like name, but may be product code, such as a
 // package that helps others to test. Files that define tests, or are in a project's usual test folder, are not product
 // code.
-func (p *pass) isCodeLaidOver(f fileChange) bool {
+func (p *pass) isReplacedCode(f fileChange) bool {
 	if !p.reached.isTest(f.Path) || !p.lang.IsCode("x"+path.Ext(f.Path)) {
 		return false
 	}
@@ -315,11 +315,11 @@ func (p *pass) isCodeLaidOver(f fileChange) bool {
 	return true
 }
 
-// speaksFor reports whether a group was compared and shows all tests that a file had on the base.
-func (p *pass) speaksFor(g string, f fileChange) bool {
+// coversFile reports whether a group was compared and shows all tests that a file had on the base.
+func (p *pass) coversFile(g string, f fileChange) bool {
 	base, known := p.results[atBase][g]
-	if !p.looked[g] || !known {
-		return p.looked[g]
+	if !p.compared[g] || !known {
+		return p.compared[g]
 	}
 	if len(base.Tests) == 0 || len(base.Flaky)+len(p.results[atHead][g].Flaky)+len(p.results[atOver][g].Flaky) > 0 {
 		return false
@@ -330,9 +330,9 @@ func (p *pass) speaksFor(g string, f fileChange) bool {
 			return false
 		}
 	}
-	for test, came := range base.Tests {
+	for test, outcome := range base.Tests {
 		outer, _, _ := strings.Cut(test, "/")
-		if came != testrun.Passed && (len(defined) == 0 || slices.Contains(defined, outer)) {
+		if outcome != testrun.Passed && (len(defined) == 0 || slices.Contains(defined, outer)) {
 			return false
 		}
 	}

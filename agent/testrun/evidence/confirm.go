@@ -20,7 +20,7 @@ func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 	if err != nil {
 		return found, err
 	}
-	return found.without(func(finding string) bool {
+	return found.filter(func(finding string) bool {
 		g, test, isTest := strings.Cut(finding, "::")
 		r, ok := runs[g]
 		switch {

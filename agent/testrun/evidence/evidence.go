@@ -54,11 +54,11 @@ func Look(ctx context.Context, s Spec) (sia.TestEvidence, error) {
 // look is one call of Look.
 type look struct {
 	Spec
-	change  change
-	folders folders
-	cache   resultCache
-	ends    time.Time
-	out     *sia.TestEvidence
+	change   change
+	folders  folders
+	cache    resultCache
+	deadline time.Time
+	out      *sia.TestEvidence
 }
 
 // newLook reads the change. why is the reason if it can't be checked.
@@ -72,7 +72,7 @@ func newLook(ctx context.Context, s Spec, out *sia.TestEvidence) (l *look, why s
 	if s.Begins == nil {
 		s.Begins = func(string) {}
 	}
-	l = &look{Spec: s, out: out, ends: s.Now().Add(cmp.Or(s.Within, defaultTimeout)),
+	l = &look{Spec: s, out: out, deadline: s.Now().Add(cmp.Or(s.Within, defaultTimeout)),
 		folders: newFolders(filepath.Join(s.Dir, "trees"), s.History), cache: newResultCache(filepath.Join(s.Dir, "results"))}
 	l.change, why, err = readChange(ctx, s.History, s.Base, s.Head)
 	switch {
@@ -91,11 +91,11 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 		return err
 	}
 	if !l.Runner.Has(lang.Program()) {
-		l.left("%s tests: `%s` is not on this machine", lang.Name(), lang.Program())
+		l.omit("%s tests: `%s` is not on this machine", lang.Name(), lang.Program())
 		return nil
 	}
 	p := newPass(l, lang, found)
-	p.overlaid = l.change.layOver(found.isTest)
+	p.overlaid = l.change.overlay(found.isTest)
 	if err := p.runAll(ctx); err != nil {
 		return err
 	}
@@ -105,15 +105,15 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 	return nil
 }
 
-// left records an omission.
-func (l *look) left(format string, args ...any) {
+// omit records an omission.
+func (l *look) omit(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); len(l.out.Left) < sia.MaxEvidence && !slices.Contains(l.out.Left, s) {
 		l.out.Left = append(l.out.Left, clip(s))
 	}
 }
 
 // timeLeft reports whether another batch may start.
-func (l *look) timeLeft() bool { return l.Now().Before(l.ends) }
+func (l *look) timeLeft() bool { return l.Now().Before(l.deadline) }
 
 // finish truncates the findings, and sets NotRun if no tests were run.
 func (l *look) finish() {
@@ -133,7 +133,7 @@ func (l *look) finish() {
 		}
 	}
 	if cut > 0 {
-		l.left("%d more of the tests and groups that these runs say something of", cut)
+		l.omit("%d more of the tests and groups that these runs say something of", cut)
 	}
 	switch {
 	case o.Language == "" && len(o.Left) > 0:

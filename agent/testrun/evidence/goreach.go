@@ -194,7 +194,7 @@ func (l *look) reachGo(ctx context.Context) (reached, error) {
 	untested := map[string]bool{}
 	for _, dir := range dirs {
 		if len(out.groups) == maxGroups {
-			l.left("%d Go packages: no more than %d are run", len(dirs)-maxGroups, maxGroups)
+			l.omit("%d Go packages: no more than %d are run", len(dirs)-maxGroups, maxGroups)
 			return out, nil
 		}
 		if !add(dir, false) && head.packages[dir] != nil && head.packages[dir].hasCode {
@@ -260,7 +260,7 @@ func (l *look) reachFar(
 	walk(untested)
 	walk(changed)
 	if more > 0 {
-		l.left("%d Go packages that import what changed: no more than %d of those are run", more, maxFar)
+		l.omit("%d Go packages that import what changed: no more than %d of those are run", more, maxFar)
 	}
 	return more == 0
 }

@@ -116,7 +116,7 @@ func (l *Looker) turn(dir string) chan struct{} {
 	return turn
 }
 
-// maxUnused is how long a repository's folder is kept after its last use.
+// maxUnused is the time after which an unused repository's folder is removed.
 const maxUnused = 30 * 24 * time.Hour
 
 // use creates a repository's folder and sets its modification time to now.

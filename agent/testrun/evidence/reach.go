@@ -76,7 +76,7 @@ func (l *look) reachByName(lang testrun.Language) reached {
 		all = all[:near]
 	}
 	if limit := maxGroups; len(all) > limit {
-		l.left("%d %s test files that the change may reach: no more than %d are run", len(all)-limit, lang.Name(), limit)
+		l.omit("%d %s test files that the change may reach: no more than %d are run", len(all)-limit, lang.Name(), limit)
 		all = all[:limit]
 	}
 	overlaid := slices.ContainsFunc(l.change.files, func(f fileChange) bool { return lang.IsTest(f.Path) })

@@ -22,10 +22,10 @@ type pass struct {
 	overlaid bool // the third tree differs from the head
 	ran      bool // some tests were run on the base or at the head
 
-	results map[treeName]map[string]groupRun // by the runner's groups
-	unrun   map[treeName][]string            // groups of batches that may not have been run completely
-	looked  map[string]bool                  // groups that were compared
-	hashes  map[treeName]string
+	results  map[treeName]map[string]groupRun // by the runner's groups
+	unrun    map[treeName][]string            // groups of batches that may not have been run completely
+	compared map[string]bool                  // groups that were compared
+	hashes   map[treeName]string
 
 	services map[treeName]service.Set
 
@@ -34,7 +34,7 @@ type pass struct {
 }
 
 func newPass(l *look, lang testrun.Language, found reached) *pass {
-	return &pass{look: l, lang: lang, reached: found, looked: map[string]bool{}, hashes: map[treeName]string{},
+	return &pass{look: l, lang: lang, reached: found, compared: map[string]bool{}, hashes: map[treeName]string{},
 		services: map[treeName]service.Set{}, unrun: map[treeName][]string{},
 		results: map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
 }
@@ -45,15 +45,15 @@ const (
 	maxFarDelay = 45 * time.Second // groups reached indirectly are not started later than that, fetching excluded
 )
 
-// worked returns the time excluding time spent on fetching.
-func (l *look) worked() time.Time { return l.Now().Add(-l.Runner.Fetching()) }
+// workTime returns the time excluding time spent on fetching.
+func (l *look) workTime() time.Time { return l.Now().Add(-l.Runner.Fetching()) }
 
 // runAll runs the groups in all trees and compares them.
 func (p *pass) runAll(ctx context.Context) error {
-	began := p.worked()
+	began := p.workTime()
 	for _, batch := range p.batches() {
-		if !p.timeLeft() || batch[0].far && p.worked().Sub(began) > maxFarDelay {
-			p.left("%s and what is further away: the time for it is over", batch[0].name)
+		if !p.timeLeft() || batch[0].far && p.workTime().Sub(began) > maxFarDelay {
+			p.omit("%s and what is further away: the time for it is over", batch[0].name)
 			p.reached.whole = false
 			break
 		}
@@ -63,7 +63,7 @@ func (p *pass) runAll(ctx context.Context) error {
 	}
 	p.ran = len(p.results[atBase]) > 0 || len(p.results[atHead]) > 0
 	found := p.compare()
-	if err := p.settleReplaced(ctx, &found); err != nil {
+	if err := p.resolveReplaced(ctx, &found); err != nil {
 		return err
 	}
 	found, err := p.confirm(ctx, found)
@@ -71,7 +71,7 @@ func (p *pass) runAll(ctx context.Context) error {
 		return err
 	}
 	found.addTo(p.out)
-	if err := p.unmarked(ctx); err != nil {
+	if err := p.runVariants(ctx); err != nil {
 		return err
 	}
 	p.out.Files = append(p.out.Files, p.filesRun(found)...)
@@ -142,7 +142,7 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 		for _, f := range g.files {
 			switch _, there := tree[f]; {
 			case there && strings.ContainsFunc(f, unicode.IsControl): // a suite's marks end at the line end
-				p.left("%q: files with such a name are not run", f)
+				p.omit("%q: files with such a name are not run", f)
 			case there:
 				files = append(files, f)
 			}
@@ -153,13 +153,13 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	}
 	suite, ok := p.lang.Suite(tree, files, p.Runner.Reader(tree, nil))
 	if !ok {
-		p.left("%s: no way to run its tests is known", groups[0].name)
-		p.missed(n, groups)
+		p.omit("%s: no way to run its tests is known", groups[0].name)
+		p.markUnrun(n, groups)
 		return nil, nil
 	}
 	p.log = ""
 	for _, why := range p.servicesOf(n).Missing {
-		p.left("%s", why)
+		p.omit("%s", why)
 	}
 	without := "" // unreachable registry; the tests run again when it is reachable
 	if suite.Eager {
@@ -182,12 +182,12 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	p.log = rep.Log
 	out := groupRuns(rep)
 	if rep.Ended != "" {
-		p.left("%s: the tests were ended: %s", groups[0].name, rep.Ended)
-		p.missed(n, groups)
+		p.omit("%s: the tests were ended: %s", groups[0].name, rep.Ended)
+		p.markUnrun(n, groups)
 		return out, nil
 	}
 	if rep.Lacks(p.lang) {
-		p.missed(n, groups)
+		p.markUnrun(n, groups)
 	}
 	if p.unfetched || rep.Lacks(p.lang) || isCut(out) { // not cached, since a later run may be complete
 		return out, nil
@@ -215,21 +215,21 @@ func (p *pass) announce(ctx context.Context, n treeName, groups []group, how var
 	for _, g := range groups[:min(len(groups), 3)] {
 		names = append(names, g.name)
 	}
-	said := fmt.Sprintf("%s tests %s: %s", p.lang.Name(), treeWords[n], strings.Join(names, ", "))
+	step := fmt.Sprintf("%s tests %s: %s", p.lang.Name(), treeWords[n], strings.Join(names, ", "))
 	if more := len(groups) - len(names); more > 0 {
-		said += fmt.Sprintf(" and %d more", more)
+		step += fmt.Sprintf(" and %d more", more)
 	}
 	if how != plain {
-		said += ", again"
+		step += ", again"
 	}
 	if s.Eager && !p.unfetched && p.Runner.Fetches(ctx, p.lang, s, p.change.trees[n]) {
-		said += fmt.Sprintf("; what they need is fetched first, in %.0f minutes at most", testrun.FetchTimeout.Minutes())
+		step += fmt.Sprintf("; what they need is fetched first, in %.0f minutes at most", testrun.FetchTimeout.Minutes())
 	}
-	p.Begins(clip(said))
+	p.Begins(clip(step))
 }
 
-// missed records groups that were not run in a tree, so that their absence is not taken for a deletion.
-func (p *pass) missed(n treeName, groups []group) {
+// markUnrun records groups that were not run in a tree, so that their absence is not taken for a deletion.
+func (p *pass) markUnrun(n treeName, groups []group) {
 	for _, g := range groups {
 		p.unrun[n] = append(p.unrun[n], g.name)
 	}
@@ -244,7 +244,7 @@ func (p *pass) runSuite(ctx context.Context, s testrun.Suite, t testrun.Tree) (t
 			return rep, err
 		}
 		p.unfetched = true
-		p.left("%s tests: what they depend on could not be fetched: %s", p.lang.Name(), why)
+		p.omit("%s tests: what they depend on could not be fetched: %s", p.lang.Name(), why)
 	}
 	if _, err := p.Runner.Install(ctx, p.lang, s, t); err != nil {
 		return testrun.Report{}, err
@@ -292,9 +292,9 @@ func groupRuns(rep testrun.Report) map[string]groupRun {
 			if !ok || r.Tests == nil {
 				continue
 			}
-			came := rep.Runs[0][test]
-			if rep.Ran(test, came) {
-				r.Tests[name] = came
+			outcome := rep.Runs[0][test]
+			if rep.Ran(test, outcome) {
+				r.Tests[name] = outcome
 			} else if !slices.Contains(r.Flaky, name) {
 				r.Flaky = append(r.Flaky, name)
 			}

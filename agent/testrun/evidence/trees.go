@@ -50,9 +50,9 @@ func readChange(ctx context.Context, h *gitops.History, base, head string) (c ch
 	return c, "", err
 }
 
-// layOver creates the trees of one side with the other's tests, for a language: isTest selects the replaced files.
+// overlay creates the trees of one side with the other's tests, for a language: isTest selects the replaced files.
 // changed reports whether the new trees differ from the originals.
-func (c *change) layOver(isTest func(path string) bool) (changed bool) {
+func (c *change) overlay(isTest func(path string) bool) (changed bool) {
 	over, under := maps.Clone(c.trees[atHead]), maps.Clone(c.trees[atBase])
 	lay := func(in testrun.Files, p string, f gitops.HistoryFile) {
 		if f.ID == "" {

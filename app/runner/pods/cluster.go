@@ -20,11 +20,11 @@ import (
 
 // Limits of requests to the API server.
 const (
-	askWithin = 10 * time.Second
-	askPause  = time.Second
-	askTries  = 3 // when no response arrives
-	askRate   = 20
-	askBurst  = 40
+	requestTimeout = 10 * time.Second
+	retryPause     = time.Second
+	maxTries       = 3 // when no response arrives
+	requestRate    = 20
+	requestBurst   = 40
 )
 
 // scheme has only the kinds of core/v1.
@@ -61,7 +61,7 @@ func Connect(kubeconfig, namespace string, log *slog.Logger) (*Cluster, error) {
 	config.APIPath = "/api"
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.UserAgent = "sia-runner"
-	config.QPS, config.Burst, config.Timeout = askRate, askBurst, askWithin
+	config.QPS, config.Burst, config.Timeout = requestRate, requestBurst, requestTimeout
 	config.WarningHandler = warnings{log}
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
@@ -88,8 +88,8 @@ func (c *Cluster) create(ctx context.Context, resource string, object runtime.Ob
 	return q.MaxRetries(0).Body(object).Do(ctx)
 }
 
-// tryMaking checks, with a dry run, whether the cluster accepts a Pod and its Secret.
-func (c *Cluster) tryMaking(ctx context.Context, pod *corev1.Pod) error {
+// dryRun checks, with a dry run, whether the cluster accepts a Pod and its Secret.
+func (c *Cluster) dryRun(ctx context.Context, pod *corev1.Pod) error {
 	if err := c.create(ctx, "pods", pod, true).Error(); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *Cluster) tryMaking(ctx context.Context, pod *corev1.Pod) error {
 // Pod used up a quota. A Pod with this name is ours: its name depends on the pass, which nobody else has.
 func (c *Cluster) createPod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	made, asked := &corev1.Pod{}, 0
-	err := insist(ctx, func() error {
+	err := retry(ctx, func() error {
 		asked++
 		return c.create(ctx, "pods", pod, false).Into(made)
 	})
@@ -109,7 +109,7 @@ func (c *Cluster) createPod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, 
 		return made, err
 	}
 	there := &corev1.Pod{}
-	got := insist(ctx, func() error {
+	got := retry(ctx, func() error {
 		return c.rest.Get().Namespace(c.namespace).Resource("pods").Name(pod.Name).MaxRetries(0).Do(ctx).Into(there)
 	})
 	if got != nil {
@@ -124,7 +124,7 @@ func (c *Cluster) createPod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, 
 
 // createSecret creates a Secret, unless it exists.
 func (c *Cluster) createSecret(ctx context.Context, secret *corev1.Secret) error {
-	err := insist(ctx, func() error { return c.create(ctx, "secrets", secret, false).Error() })
+	err := retry(ctx, func() error { return c.create(ctx, "secrets", secret, false).Error() })
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -155,15 +155,15 @@ func (c *Cluster) deletePod(ctx context.Context, name string) error {
 	return err
 }
 
-// insist calls do, and retries when no response arrived.
-func insist(ctx context.Context, do func() error) error {
+// retry calls do, and retries when no response arrived.
+func retry(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
 		var answered apierrors.APIStatus
-		if err == nil || errors.As(err, &answered) || n == askTries {
+		if err == nil || errors.As(err, &answered) || n == maxTries {
 			return err
 		}
-		if !runner.Sleep(ctx, askPause) {
+		if !runner.Sleep(ctx, retryPause) {
 			return err
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sim/kubesim"
 )
 
-// A Pod that does not start to run is removed after a time, or at once where time does not help, and its attempt given
-// back: it is made when the cluster can. Until then the runner keeps the attempt.
+// A Pod that does not start is removed after a timeout, or immediately if the error is permanent, and its attempt is
+// released and run later. Until then the runner keeps the attempt.
 func TestPodsThatDoNotRun(t *testing.T) {
 	t.Parallel()
 	for says, spoil := range map[string]func(*kubesim.Circumstances){
@@ -43,7 +43,7 @@ func TestPodsThatDoNotRun(t *testing.T) {
 	}
 }
 
-// Until a Pod runs, the runner sends the attempt's heartbeats; then the Pod has to. When a person stops an attempt that
+// Until a Pod runs, the runner sends the attempt's heartbeats; then the Pod has to. When a user stops an attempt that
 // waits for its Pod, the Pod is removed.
 func TestHeartbeatsForAPod(t *testing.T) {
 	var w *world
@@ -56,16 +56,16 @@ func TestHeartbeatsForAPod(t *testing.T) {
 	noNode(true)
 	w.pods()
 	done := w.run(t.Context())
-	w.until("three heartbeats were sent", func() bool { return w.count(runner.BeatPath) >= 3 })
+	w.until("three heartbeats were sent", func() bool { return w.count(runner.HeartbeatPath) >= 3 })
 	noNode(false)
 	w.until("the Pod runs", func() bool {
 		all := w.cluster.Pods()
 		return len(all) == 1 && all[0].Status.Phase == "Running"
 	})
-	w.looks(3) // one may have been under way
-	before := w.count(runner.BeatPath)
+	w.looks(3) // one may be in progress
+	before := w.count(runner.HeartbeatPath)
 	w.looks(5)
-	if after := w.count(runner.BeatPath); after != before {
+	if after := w.count(runner.HeartbeatPath); after != before {
 		t.Errorf("%d heartbeats for a Pod that runs", after-before)
 	}
 	close(runs)
@@ -83,7 +83,7 @@ func TestHeartbeatsForAPod(t *testing.T) {
 	w.empty()
 }
 
-// A container that ends without a result costs its attempt a runner, of which it has five; the server is told at once.
+// A container that ends without a result counts as one of five lost runners; the server is notified immediately.
 func TestPodThatFails(t *testing.T) {
 	var w *world
 	var begun atomic.Int32
@@ -101,7 +101,7 @@ func TestPodThatFails(t *testing.T) {
 	w.until("the server says why", func() bool { return strings.Contains(w.about(), "exit code 137, Error: killed") })
 }
 
-// A Pod that is told to end gives its attempt back, and another makes it. One that is gone is noticed too.
+// A Pod that is terminated releases its attempt, and another runs it. A deleted Pod is noticed, too.
 func TestPodThatIsEvicted(t *testing.T) {
 	t.Parallel()
 	for name, gives := range map[string]bool{"and gives back": true, "and says nothing": false} {
@@ -129,8 +129,8 @@ func TestPodThatIsEvicted(t *testing.T) {
 	}
 }
 
-// When the runner ends, Pods that run go on, and those that wait are given back. The runner that follows counts the
-// first as its own, and removes them when they have ended.
+// When the runner stops, running Pods continue, and waiting ones are released. Its successor adopts the running Pods,
+// and removes them when they have ended.
 func TestRunnerOfPodsStartsAgain(t *testing.T) {
 	var w *world
 	runs := make(chan struct{})
@@ -167,14 +167,14 @@ func TestRunnerOfPodsStartsAgain(t *testing.T) {
 	w.until("the next attempt is asked for", func() bool { return w.count(runner.NextPath) > asked })
 }
 
-// looks waits until the runner has looked at its Pods so many times.
+// looks waits until the runner has looked at its Pods some times.
 func (w *world) looks(n int) {
 	w.t.Helper()
 	before := w.count(http.MethodGet)
 	w.until("the runner looked", func() bool { return w.count(http.MethodGet) >= before+n })
 }
 
-// A runner with a token that is not valid ends.
+// A runner with an invalid token stops.
 func TestTokenOfPods(t *testing.T) {
 	w := newWorld(t, nil)
 	must(t, w.db.RemoveRunner(t.Context(), "mill"))

@@ -12,8 +12,9 @@ import (
 	"github.com/sia-bot/sia/app/runner"
 )
 
-// rarely is the interval, in ticks, of looks while no Pod is known: one may exist although its creation timed out.
-const rarely = 15
+// idleLookInterval is the interval, in ticks, of looks while no Pod is known: one may exist although its creation timed
+// out.
+const idleLookInterval = 15
 
 var (
 	errEnds    = errors.New("this runner ends")
@@ -34,7 +35,7 @@ func (p *pods) watch(ctx context.Context) {
 		p.mu.Lock()
 		some := len(p.known) > 0
 		p.mu.Unlock()
-		if some || n%rarely == 0 {
+		if some || n%idleLookInterval == 0 {
 			p.look(ctx)
 		}
 	}
@@ -46,7 +47,7 @@ func (p *pods) adopt(found map[string]*corev1.Pod) {
 	defer p.mu.Unlock()
 	for name, pod := range found {
 		if p.known[name] == nil {
-			p.known[name] = &entry{key: pod.Annotations[attemptAnnotation], seen: time.Now(), made: true}
+			p.known[name] = &entry{key: pod.Annotations[attemptAnnotation], seen: time.Now(), created: true}
 		}
 	}
 }
@@ -55,70 +56,70 @@ func (p *pods) adopt(found map[string]*corev1.Pod) {
 func (p *pods) look(ctx context.Context) {
 	p.mu.Lock()
 	entries := maps.Clone(p.known)
-	maps.DeleteFunc(entries, func(_ string, e *entry) bool { return !e.made })
+	maps.DeleteFunc(entries, func(_ string, e *entry) bool { return !e.created })
 	p.mu.Unlock()
 	found, err := p.Cluster.list(ctx, p.id)
 	switch {
 	case err == nil:
 		p.adopt(found)
-	case ctx.Err() == nil && !p.blind:
+	case ctx.Err() == nil && !p.listFailed:
 		p.Logger.WarnContext(ctx, "the Pods can't be looked at; trying again", "error", err)
 	}
-	p.blind = err != nil
+	p.listFailed = err != nil
 	var all sync.WaitGroup
 	for name, e := range entries {
 		all.Go(func() {
 			switch {
 			case err != nil: // only renew the leases
-				if !e.ran && !e.doomed && e.pass != "" {
-					p.beat(ctx, e)
+				if !e.ran && !e.deleting && e.pass != "" {
+					p.heartbeat(ctx, e)
 				}
-			case p.step(ctx, name, e, found[name]):
+			case p.handle(ctx, name, e, found[name]):
 				p.mu.Lock()
 				delete(p.known, name)
 				p.mu.Unlock()
-				p.tell()
+				p.wake()
 			}
 		})
 	}
 	all.Wait()
 }
 
-// step handles the state of a Pod; over reports whether the Pod no longer exists.
-func (p *pods) step(ctx context.Context, name string, e *entry, pod *corev1.Pod) (over bool) {
+// handle handles the state of a Pod; over reports whether the Pod no longer exists.
+func (p *pods) handle(ctx context.Context, name string, e *entry, pod *corev1.Pod) (over bool) {
 	if pod == nil {
-		if !e.doomed {
-			p.giveBack(ctx, e, e.ran, errDeleted)
+		if !e.deleting {
+			p.release(ctx, e, e.ran, errDeleted)
 		}
 		return true
 	}
-	switch s := standing(pod); {
-	case e.doomed:
+	switch s := podStatusOf(pod); {
+	case e.deleting:
 	case s.state == succeeded:
 		p.Logger.InfoContext(ctx, "attempt's Pod has ended", "key", e.key, "pod", name)
-		p.works()
-		e.doomed = true
+		p.recovered()
+		e.deleting = true
 	case s.state == failed:
-		p.giveBack(ctx, e, s.ran, s.why)
-		e.doomed = true
+		p.release(ctx, e, s.ran, s.why)
+		e.deleting = true
 		if s.ran {
-			p.note("the last Pod", s.why)
+			p.setProblem("the last Pod", s.why)
 		} else {
-			p.later(ctx, "a Pod did not run", s.why)
+			p.backOff(ctx, "a Pod did not run", s.why)
 		}
 	case s.state == running:
 		if !e.ran {
 			p.Logger.InfoContext(ctx, "attempt's Pod runs", "key", e.key, "pod", name, "node", pod.Spec.NodeName)
-			p.works()
+			p.recovered()
 			e.ran = true
 		}
 		return false
 	case s.state == hopeless, time.Since(e.seen) > p.Pending:
-		p.giveBack(ctx, e, false, s.why)
-		e.doomed = true
-		p.later(ctx, "a Pod did not run", s.why)
-	case e.pass != "" && !p.beat(ctx, e):
-		e.doomed = true
+		p.release(ctx, e, false, s.why)
+		e.deleting = true
+		p.backOff(ctx, "a Pod did not run", s.why)
+	case e.pass != "" && !p.heartbeat(ctx, e):
+		e.deleting = true
 	default:
 		return false
 	}
@@ -126,19 +127,19 @@ func (p *pods) step(ctx context.Context, name string, e *entry, pod *corev1.Pod)
 	return false // the next look finds it deleted
 }
 
-// beat sends a heartbeat if one is due, for a Pod that does not run yet; false: the attempt must not run.
-func (p *pods) beat(ctx context.Context, e *entry) bool {
-	if time.Since(e.beat) < p.Beat {
+// heartbeat sends a heartbeat if one is due, for a Pod that does not run yet; false: the attempt must not run.
+func (p *pods) heartbeat(ctx context.Context, e *entry) bool {
+	if time.Since(e.beat) < p.Heartbeat {
 		return true
 	}
 	e.beat = time.Now()
-	switch stop, err := p.Client.Beat(ctx, e.pass); {
+	switch stop, err := p.Client.Heartbeat(ctx, e.pass); {
 	case errors.Is(err, runner.ErrGone):
 		p.Logger.WarnContext(ctx, "attempt given up", "key", e.key, "why", err)
 		e.pass = ""
 		return false
 	case stop:
-		p.giveBack(ctx, e, false, errStopped)
+		p.release(ctx, e, false, errStopped)
 		return false
 	}
 	return true // after an error the next look retries, until the lease expires

@@ -31,51 +31,51 @@ import (
 
 // Timeouts and limits.
 const (
-	makeWithin  = 40 * time.Second // to create a Pod and its Secret; less than a lease
-	leaveWithin = 10 * time.Second // to release the attempts that do not run yet, at shutdown
-	morePauses  = 30               // maximum pause, as a multiple of Config.Pause
+	createTimeout  = 40 * time.Second // to create a Pod and its Secret; less than a lease
+	releaseTimeout = 10 * time.Second // to release the attempts that do not run yet, at shutdown
+	maxPauseFactor = 30               // maximum pause, as a multiple of Config.Pause
 )
 
 // Config configures a runner.
 type Config struct {
-	Client   *runner.Client
-	Token    string // of the runner
-	Cluster  *Cluster
-	Spec     Spec
-	Attempts int           // maximum number of Pods
-	Pending  time.Duration // timeout for a Pod to start running
-	About    string        // description of the runner, shown by the server
-	Logger   *slog.Logger
-	Poll     time.Duration // interval of looks at the Pods; 0: two seconds
-	Beat     time.Duration // interval of heartbeats for a Pod that does not run yet; 0: [runner.Beat]
-	Pause    time.Duration // first pause when the cluster has no capacity; 0: ten seconds
+	Client    *runner.Client
+	Token     string // of the runner
+	Cluster   *Cluster
+	Spec      Spec
+	Attempts  int           // maximum number of Pods
+	Pending   time.Duration // timeout for a Pod to start running
+	About     string        // description of the runner, shown by the server
+	Logger    *slog.Logger
+	Poll      time.Duration // interval of looks at the Pods; 0: two seconds
+	Heartbeat time.Duration // interval of heartbeats for a Pod that does not run yet; 0: [runner.HeartbeatInterval]
+	Pause     time.Duration // first pause when the cluster has no capacity; 0: ten seconds
 }
 
 // pods is a running runner.
 type pods struct {
 	Config
-	id   string        // of the runner, a label of its Pods
-	news chan struct{} // notifies room of changes
+	id      string        // of the runner, a label of its Pods
+	changed chan struct{} // notifies awaitCapacity of changes
 
-	blind bool // the last look failed; only used by [pods.look]
+	listFailed bool // the last look failed; only used by [pods.look]
 
 	mu      sync.Mutex
 	known   map[string]*entry // by the Pod's name
 	worked  bool              // the cluster has accepted a Pod, at least in a dry run
 	pause   time.Duration
 	until   time.Time // end of the pause
-	trouble string    // the current problem; empty: none
+	problem string    // the current problem; empty: none
 }
 
-// entry is a Pod that exists, may exist, or will be created. Until made is set only [pods.start] uses it, afterwards
+// entry is a Pod that exists, may exist, or will be created. Until created is set only [pods.start] uses it, afterwards
 // only [pods.look].
 type entry struct {
 	key, pass string    // of the attempt; empty pass: unknown or no longer valid
 	seen      time.Time // when the entry was added
 	beat      time.Time // last heartbeat
-	made      bool
+	created   bool
 	ran       bool
-	doomed    bool // has to be deleted
+	deleting  bool // has to be deleted
 }
 
 // Run takes attempts and runs them in Pods until ctx ends. Then it releases those that do not run yet; the others
@@ -88,11 +88,11 @@ func Run(ctx context.Context, c Config) error {
 	if c.Pause == 0 {
 		c.Pause = 10 * time.Second
 	}
-	if c.Beat == 0 {
-		c.Beat = runner.Beat
+	if c.Heartbeat == 0 {
+		c.Heartbeat = runner.HeartbeatInterval
 	}
 	p := &pods{Config: c, id: "runner-" + runner.Hash(c.Token)[:16], known: map[string]*entry{},
-		news: make(chan struct{}, 1)}
+		changed: make(chan struct{}, 1)}
 	if err := p.check(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func Run(ctx context.Context, c Config) error {
 	err := p.serve(ctx)
 	stop()
 	looks.Wait()
-	p.leave(ctx)
+	p.shutdown(ctx)
 	return err
 }
 
@@ -113,7 +113,7 @@ func (p *pods) check(ctx context.Context) error {
 		found, err := p.Cluster.list(ctx, p.id)
 		if err == nil {
 			p.adopt(found)
-			err = p.Cluster.tryMaking(ctx, p.Spec.pod(p.id, p.Cluster.namespace, &runner.Offer{Work: runner.Work{Key: "check"}}))
+			err = p.Cluster.dryRun(ctx, p.Spec.pod(p.id, p.Cluster.namespace, &runner.Offer{Work: runner.Work{Key: "check"}}))
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -121,16 +121,16 @@ func (p *pods) check(ctx context.Context) error {
 		case err == nil:
 			p.Logger.InfoContext(ctx, "waiting for attempts", "namespace", p.Cluster.namespace, "attempts", p.Attempts,
 				"pods", len(found))
-			p.works()
+			p.recovered()
 			return nil
-		case isFull(err), isUntried(err):
+		case isQuotaExceeded(err), isDryRunUnsupported(err):
 			p.Logger.WarnContext(ctx, "waiting for attempts; the cluster may refuse their Pods", "error", err)
-			p.note("the cluster may refuse Pods", err)
+			p.setProblem("the cluster may refuse Pods", err)
 			return nil
-		case !isLater(err):
-			return configuration(err)
+		case !isTemporary(err):
+			return configurationError(err)
 		}
-		p.later(ctx, "the cluster does not answer", err)
+		p.backOff(ctx, "the cluster does not answer", err)
 		if !runner.Sleep(ctx, time.Until(p.until)) {
 			return nil
 		}
@@ -139,7 +139,7 @@ func (p *pods) check(ctx context.Context) error {
 
 // serve takes attempts one after the other, and creates their Pods.
 func (p *pods) serve(ctx context.Context) error {
-	for p.room(ctx) {
+	for p.awaitCapacity(ctx) {
 		o, err := p.Client.Take(ctx, p.Token, p.about, p.Logger)
 		switch {
 		case ctx.Err() != nil:
@@ -154,8 +154,8 @@ func (p *pods) serve(ctx context.Context) error {
 	return nil
 }
 
-// room waits until another attempt may be taken; false: ctx ended.
-func (p *pods) room(ctx context.Context) bool {
+// awaitCapacity waits until another attempt may be taken; false: ctx ended.
+func (p *pods) awaitCapacity(ctx context.Context) bool {
 	for {
 		p.mu.Lock()
 		full, wait := len(p.known) >= p.Attempts, time.Until(p.until)
@@ -169,17 +169,17 @@ func (p *pods) room(ctx context.Context) bool {
 		}
 		select {
 		case <-ctx.Done():
-		case <-p.news:
+		case <-p.changed:
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
 }
 
-// tell wakes room.
-func (p *pods) tell() {
+// wake wakes awaitCapacity.
+func (p *pods) wake() {
 	select {
-	case p.news <- struct{}{}:
+	case p.changed <- struct{}{}:
 	default:
 	}
 }
@@ -189,39 +189,39 @@ func (p *pods) about() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	about := p.About + ", Pods in " + p.Cluster.namespace
-	if p.trouble != "" {
-		about += "; " + p.trouble
+	if p.problem != "" {
+		about += "; " + p.problem
 	}
 	return about
 }
 
-// later pauses the taking of attempts. The pause doubles until a Pod runs.
-func (p *pods) later(ctx context.Context, what string, why error) {
-	p.note(what, why)
+// backOff pauses the taking of attempts. The pause doubles until a Pod runs.
+func (p *pods) backOff(ctx context.Context, what string, why error) {
+	p.setProblem(what, why)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	if now.Before(p.until) {
 		return // the same problem with another Pod
 	}
-	p.pause = min(max(2*p.pause, p.Pause), morePauses*p.Pause)
+	p.pause = min(max(2*p.pause, p.Pause), maxPauseFactor*p.Pause)
 	wait := max(p.pause, retryAfter(why))
 	p.until = now.Add(wait)
 	p.Logger.WarnContext(ctx, "no attempt is taken for a while", "why", what, "error", why, "pause", wait)
 }
 
-// note sets the problem that the server shows.
-func (p *pods) note(what string, why error) {
+// setProblem sets the problem that the server shows.
+func (p *pods) setProblem(what string, why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.trouble = what + ": " + why.Error()
+	p.problem = what + ": " + why.Error()
 }
 
-// works records that the cluster accepts Pods.
-func (p *pods) works() {
+// recovered records that the cluster accepts Pods.
+func (p *pods) recovered() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.worked, p.pause, p.until, p.trouble = true, 0, time.Time{}, ""
+	p.worked, p.pause, p.until, p.problem = true, 0, time.Time{}, ""
 }
 
 // start creates the Pod of an attempt, and then its Secret, which the Pod owns. If that fails it releases the attempt.
@@ -232,33 +232,33 @@ func (p *pods) start(ctx context.Context, o *runner.Offer) error {
 	p.mu.Lock()
 	p.known[pod.Name] = e
 	p.mu.Unlock()
-	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeWithin)
+	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
-	err := p.make(making, pod, o.Pass)
+	err := p.create(making, pod, o.Pass)
 	if err == nil {
 		p.Logger.InfoContext(ctx, "attempt has a Pod", "key", e.key, "pod", pod.Name)
 	} else {
-		p.giveBack(ctx, e, false, err)
+		p.release(ctx, e, false, err)
 	}
 	p.mu.Lock()
-	e.made, e.doomed = true, err != nil // the Pod may exist nevertheless
+	e.created, e.deleting = true, err != nil // the Pod may exist nevertheless
 	worked := p.worked
 	p.worked = worked || err == nil
 	p.mu.Unlock()
 	switch {
 	case err == nil:
-	case isLater(err):
-		p.later(ctx, "the cluster has no room", err)
+	case isTemporary(err):
+		p.backOff(ctx, "the cluster has no room", err)
 	case !worked:
-		return configuration(err)
+		return configurationError(err)
 	default:
-		p.later(ctx, "the cluster refuses Pods", configuration(err))
+		p.backOff(ctx, "the cluster refuses Pods", configurationError(err))
 	}
 	return nil
 }
 
-// make creates a Pod with its Secret.
-func (p *pods) make(ctx context.Context, pod *corev1.Pod, pass string) error {
+// create creates a Pod with its Secret.
+func (p *pods) create(ctx context.Context, pod *corev1.Pod, pass string) error {
 	made, err := p.Cluster.createPod(ctx, pod)
 	if err != nil {
 		return err
@@ -266,8 +266,8 @@ func (p *pods) make(ctx context.Context, pod *corev1.Pod, pass string) error {
 	return p.Cluster.createSecret(ctx, secretOf(made, pass))
 }
 
-// giveBack releases an attempt for another runner. lost reports that it was started here, and could not be run.
-func (p *pods) giveBack(ctx context.Context, e *entry, lost bool, why error) {
+// release releases an attempt for another runner. lost reports that it was started here, and could not be run.
+func (p *pods) release(ctx context.Context, e *entry, lost bool, why error) {
 	p.Logger.WarnContext(ctx, "attempt given back", "key", e.key, "why", why, "lost", lost)
 	if e.pass == "" {
 		return
@@ -278,18 +278,18 @@ func (p *pods) giveBack(ctx context.Context, e *entry, lost bool, why error) {
 	e.pass = ""
 }
 
-// leave releases the attempts that do not run yet, and removes their Pods.
-func (p *pods) leave(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+// shutdown releases the attempts that do not run yet, and removes their Pods.
+func (p *pods) shutdown(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	var all sync.WaitGroup
 	for name, e := range p.known {
-		if e.ran || e.pass == "" && !e.doomed {
+		if e.ran || e.pass == "" && !e.deleting {
 			continue
 		}
 		all.Go(func() {
 			if e.pass != "" {
-				p.giveBack(ctx, e, false, errEnds)
+				p.release(ctx, e, false, errEnds)
 			}
 			p.remove(ctx, name, e)
 		})

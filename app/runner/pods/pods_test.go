@@ -41,38 +41,38 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// world is a server with its door, and a cluster with a runner of Pods.
+// world is a server, and a cluster with a runner of Pods.
 type world struct {
 	t        *testing.T
 	db       *store.Store
 	task     sia.Task
 	dispatch *runner.Dispatcher
-	door     *httptest.Server
+	server   *httptest.Server
 	client   *runner.Client
 	cluster  *kubesim.Cluster
 	config   pods.Config
 
 	mu    sync.Mutex
-	asked map[string]int // requests at the door by their path, and at the cluster by their method
+	asked map[string]int // number of requests to the server by their path, and to the cluster by their method
 	sent  bytes.Buffer   // all that was sent to the cluster
 	log   bytes.Buffer
 }
 
-// Write keeps what the runner and the server log.
+// Write stores the logs of the runner and the server.
 func (w *world) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.log.Write(b)
 }
 
-// logged reports whether the log has words.
+// logged reports whether the log contains a text.
 func (w *world) logged(words string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return bytes.Contains(w.log.Bytes(), []byte(words))
 }
 
-// contents is what the container of a Pod does: with the pass, until ctx ends. Nil: it makes the attempt.
+// contents simulates the container of a Pod: with the pass, until ctx ends. Nil: it runs the attempt.
 type contents func(ctx context.Context, pass string, c kubesim.Container) (exit int32, said string)
 
 func newWorld(t *testing.T, run contents) *world {
@@ -91,15 +91,15 @@ func newWorld(t *testing.T, run contents) *world {
 		Mirror: func(sia.Task) *gitops.Repo { return nil }, Key: func(sia.Task) string { return "3/7" },
 		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Model: runner.Model{Name: "coder", Model: "m"}}}}},
 		Poll:   20 * time.Millisecond})
-	door := runner.NewDoor(w.dispatch, &gateway.Room{})
-	w.door = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	handler := runner.NewHandler(w.dispatch, &gateway.Room{})
+	w.server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.asked[strings.TrimPrefix(r.URL.Path, runner.Prefix)]++
 		w.mu.Unlock()
-		door.ServeHTTP(rw, r)
+		handler.ServeHTTP(rw, r)
 	}))
-	t.Cleanup(w.door.Close)
-	w.client, err = runner.NewClient(w.door.URL, false)
+	t.Cleanup(w.server.Close)
+	w.client, err = runner.NewClient(w.server.URL, false)
 	must(t, err)
 	w.cluster, err = kubesim.Start(kubesim.Config{Namespace: namespace, Rules: role,
 		Run: func(ctx context.Context, c kubesim.Container) (int32, string) {
@@ -120,8 +120,8 @@ func newWorld(t *testing.T, run contents) *world {
 		}
 	})
 	w.config = pods.Config{Client: w.client, Token: token, Cluster: w.connect(), Attempts: 1, Pending: time.Hour,
-		About: "v1", Logger: log, Poll: 10 * time.Millisecond, Pause: 10 * time.Millisecond, Beat: 10 * time.Millisecond,
-		Spec: pods.Spec{Server: w.door.URL, Image: "sia:v1"}}
+		About: "v1", Logger: log, Poll: 10 * time.Millisecond, Pause: 10 * time.Millisecond, Heartbeat: 10 * time.Millisecond,
+		Spec: pods.Spec{Server: w.server.URL, Image: "sia:v1"}}
 	return w
 }
 
@@ -134,7 +134,7 @@ func (w *world) connect() *pods.Cluster {
 	return c
 }
 
-// pods starts the runner; stop ends it and returns its error.
+// pods starts the runner; stop stops it and returns its error.
 func (w *world) pods() (stop func() error) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -153,7 +153,7 @@ type ran struct {
 	err error
 }
 
-// discard is a recorder of nothing.
+// discard is a recorder that discards turns.
 type discard struct{}
 
 func (discard) Turn(context.Context, agent.Turn) error { return nil }
@@ -190,13 +190,13 @@ func (w *world) count(path string) int {
 	return w.asked[path]
 }
 
-// empty waits until the cluster has nothing left of the attempts.
+// empty waits until the cluster has no objects of the attempts.
 func (w *world) empty() {
 	w.t.Helper()
 	w.until("the cluster is empty", func() bool { return len(w.cluster.Pods())+len(w.cluster.Secrets()) == 0 })
 }
 
-// finished says what is wrong with an attempt that should have finished.
+// finished returns an error unless an attempt finished.
 func finished(t *testing.T, done <-chan ran) {
 	t.Helper()
 	if got := <-done; got.err != nil || got.res.End != sia.EndFinished || got.res.Summary != "Greeted." {
@@ -204,7 +204,7 @@ func finished(t *testing.T, done <-chan ran) {
 	}
 }
 
-// makes makes an attempt as sia runner attempt does, but for the work itself.
+// makes runs an attempt like sia runner attempt, except for the work itself.
 func (w *world) makes(ctx context.Context, pass string) (int32, string) {
 	work, err := w.client.Work(ctx, pass)
 	if err != nil {
@@ -220,11 +220,11 @@ func (w *world) makes(ctx context.Context, pass string) (int32, string) {
 	return 0, ""
 }
 
-// An attempt is made in a Pod, which holds its pass and no other secret: neither the runner's token nor the cluster's.
-// The Pod and its Secret are gone afterwards. The namespace's level of security is the strictest.
+// An attempt runs in a Pod, which has its pass and no other secret: neither the runner's token nor the cluster's. The
+// Pod and its Secret are deleted afterwards. The namespace's Pod Security level is the strictest.
 func TestPodHoldsOnlyThePass(t *testing.T) {
 	var w *world
-	seen := make(chan kubesim.Container, 5) // as many as there may be
+	seen := make(chan kubesim.Container, 5) // at most
 	var owned []string
 	w = newWorld(t, func(ctx context.Context, pass string, c kubesim.Container) (int32, string) {
 		for _, s := range w.cluster.Secrets() {
@@ -251,11 +251,11 @@ func TestPodHoldsOnlyThePass(t *testing.T) {
 	}
 }
 
-// Where the cluster has no room, the attempt waits for as long as that takes: giving it back is no failure of it. The
-// server says why.
+// While the cluster has no capacity, the attempt waits: releasing it does not count as a failure. The server shows the
+// reason.
 func TestQuota(t *testing.T) {
 	for about, says := range map[string]string{"v1": "exceeded quota: attempts",
-		strings.Repeat("ß", 45): "the cluster has no room"} { // with the trouble it is more than the server takes
+		strings.Repeat("ß", 45): "the cluster has no room"} { // longer than the server accepts
 		w := newWorld(t, nil)
 		w.config.About = about
 		w.cluster.Change(func(c *kubesim.Circumstances) { c.Quota = 0 })
@@ -270,14 +270,14 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// about is what the server shows of the runner.
+// about returns the runner's description on the server.
 func (w *world) about() string {
 	all, err := w.db.Runners(w.t.Context())
 	must(w.t, err)
 	return all[0].About
 }
 
-// An API server that does not answer well is asked again, and an answer that was lost on its way doubles nothing.
+// Failed requests to the API server are retried, and a lost response does not duplicate a Pod.
 //
 //test:thorough
 func TestClusterThatDoesNotAnswer(t *testing.T) {
@@ -305,7 +305,7 @@ func TestClusterThatDoesNotAnswer(t *testing.T) {
 			w.pods()
 			w.until("the runner waits for attempts", func() bool { return w.count(runner.NextPath) > 0 })
 			w.cluster.Change(func(c *kubesim.Circumstances) {
-				c.Quota = 1 // which a Pod fills that was made without an answer
+				c.Quota = 1 // used up by a Pod with a lost response
 				c.Spoil = func(r *http.Request) kubesim.Spoil {
 					what := r.Method + " " + strings.Split(strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/attempts/"), "/")[0]
 					w.mu.Lock()
@@ -325,13 +325,13 @@ func TestClusterThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// An API server that is away, at the start or later, is waited for.
+// The runner waits for an API server that is unavailable, at the start or later.
 //
 //test:thorough
 func TestClusterThatIsAway(t *testing.T) {
 	w := newWorld(t, nil)
 	w.cluster.Leave()
-	w.config.Attempts = 2 // it is not known at once that the first Pod is gone
+	w.config.Attempts = 2 // the end of the first Pod is not noticed immediately
 	stop := w.pods()
 	w.until("the cluster was asked", func() bool { return w.logged("the cluster does not answer") })
 	must(t, w.cluster.Return())
@@ -347,7 +347,7 @@ func TestClusterThatIsAway(t *testing.T) {
 	must(t, stop())
 }
 
-// What the cluster refuses for good ends the runner before it takes an attempt, and it says what to do.
+// A permanent rejection by the cluster stops the runner before it takes an attempt, with advice.
 func TestClusterThatRefuses(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(*testing.T, *world){
@@ -392,7 +392,7 @@ func TestClusterThatRefuses(t *testing.T) {
 	}
 }
 
-// What the cluster refuses after it took Pods is waited for, until somebody mends it.
+// After it accepted Pods, the runner waits while the cluster rejects them.
 func TestClusterThatRefusesLater(t *testing.T) {
 	w := newWorld(t, nil)
 	w.config.Spec.RuntimeClass = "gvisor"

@@ -74,9 +74,9 @@ func (s Spec) pod(id, namespace string, o *runner.Offer) *corev1.Pod {
 	}
 	name := nameOf(o.Work.Key, o.Pass)
 	pod.Name, pod.Namespace = name, namespace
-	pod.Labels = with(pod.Labels, map[string]string{nameLabel: "sia", componentLabel: "attempt",
+	pod.Labels = mergeMaps(pod.Labels, map[string]string{nameLabel: "sia", componentLabel: "attempt",
 		managedLabel: "sia-runner", instanceLabel: id})
-	pod.Annotations = with(pod.Annotations, map[string]string{attemptAnnotation: o.Work.Key})
+	pod.Annotations = mergeMaps(pod.Annotations, map[string]string{attemptAnnotation: o.Work.Key})
 
 	spec := &pod.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever
@@ -157,8 +157,8 @@ func quantities(pairs ...string) corev1.ResourceList {
 	return list
 }
 
-// with adds the entries of more to a map, which may be nil, and returns it.
-func with(all, more map[string]string) map[string]string {
+// mergeMaps adds the entries of more to a map, which may be nil, and returns it.
+func mergeMaps(all, more map[string]string) map[string]string {
 	if all == nil {
 		return more
 	}

@@ -39,7 +39,7 @@ func golden(t *testing.T, file string, v any) {
 	}
 }
 
-// What the cluster is sent for an attempt: from flags alone, and with the template of docs/operations.
+// The objects for an attempt: from flags only, and with the template of docs/operations.
 func TestPod(t *testing.T) {
 	o := &runner.Offer{Pass: "sia-attempt-x", Work: runner.Work{Key: "7-1/1/attempt"}}
 	o.Work.Input.Limits.Time = time.Hour
@@ -64,7 +64,7 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// Names of Pods are host names whatever an attempt is called, the same for the same pass, and others for another.
+// Names of Pods are valid host names for any attempt, the same for the same pass, and different for another.
 func TestNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key, pass := rapid.String().Draw(t, "key"), rapid.String().Draw(t, "pass")
@@ -78,7 +78,7 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// A template is read strictly, and may not set what is set over.
+// A template is parsed strictly, and must not set the fields that SIA sets.
 func TestTemplate(t *testing.T) {
 	for text, says := range map[string]string{
 		`spec: {nodeSelektor: {a: b}}`:                                               `unknown field "spec.nodeSelektor"`,
@@ -109,7 +109,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// How a Pod stands follows from its status alone.
+// The state of a Pod depends on its status only.
 func TestStanding(t *testing.T) {
 	container := func(s corev1.ContainerState) []corev1.ContainerStatus {
 		return []corev1.ContainerStatus{{Name: "other", State: corev1.ContainerState{
@@ -145,9 +145,9 @@ func TestStanding(t *testing.T) {
 		{corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory."}, failed, false,
 			"its Pod failed: Evicted: The node was low on memory."},
 		{corev1.PodStatus{Phase: corev1.PodFailed}, failed, false, "its Pod failed"},
-		{corev1.PodStatus{Phase: corev1.PodUnknown}, running, true, ""}, // its node is not heard of; the lease decides
+		{corev1.PodStatus{Phase: corev1.PodUnknown}, running, true, ""}, // its node is unreachable; the lease decides
 	} {
-		got := standing(&corev1.Pod{Status: c.status})
+		got := podStatusOf(&corev1.Pod{Status: c.status})
 		why := ""
 		if got.why != nil {
 			why = got.why.Error()

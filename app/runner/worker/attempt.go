@@ -21,8 +21,8 @@ import (
 
 // Timeouts of an attempt.
 const (
-	baseWithin = 15 * time.Minute // to fetch the commit
-	packWithin = time.Minute      // to commit and pack the work tree
+	fetchTimeout = 15 * time.Minute // to fetch the commit
+	packTimeout  = time.Minute      // to commit and pack the work tree
 )
 
 // errStopped is the cause with which the context of an attempt is canceled when a user stops it.
@@ -43,7 +43,7 @@ func (a *attempt) run(ctx context.Context) error {
 	defer dead(nil)
 	ctx, cancel := context.WithCancelCause(live)
 	defer cancel(nil)
-	go a.beat(live, cancel, dead)
+	go a.heartbeat(live, cancel, dead)
 
 	// The address is invalid on purpose: nothing is fetched from it or pushed to it.
 	repo := a.git.Repo(gitops.Remote{Key: a.client.Host() + " " + work.Repository, URL: "https://runner.invalid/base"})
@@ -65,7 +65,7 @@ func (a *attempt) run(ctx context.Context) error {
 	}
 	in := work.Input
 	in.Dir = space.Dir()
-	in.Affected, in.Cover = a.testing(repo, space)
+	in.Affected, in.Cover = a.testFuncs(repo, space)
 	res, err := by.Run(ctx, in, a)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // the runner stops, or no longer has the attempt
@@ -76,10 +76,10 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.report(live, space, res, err)
 }
 
-// beat sends heartbeats. When a user stopped the attempt it cancels the agent with stop, so that a result is reported.
-// When the attempt is no longer this runner's it cancels everything with dead.
-func (a *attempt) beat(ctx context.Context, stop, dead context.CancelCauseFunc) {
-	tick := time.NewTicker(a.Beat)
+// heartbeat sends heartbeats. When a user stopped the attempt it cancels the agent with stop, so that a result is
+// reported. When the attempt is no longer this runner's it cancels everything with dead.
+func (a *attempt) heartbeat(ctx context.Context, stop, dead context.CancelCauseFunc) {
+	tick := time.NewTicker(a.Heartbeat)
 	defer tick.Stop()
 	for heard := time.Now(); ; {
 		select {
@@ -88,7 +88,7 @@ func (a *attempt) beat(ctx context.Context, stop, dead context.CancelCauseFunc) 
 		case <-tick.C:
 		}
 		began := time.Now()
-		end, err := a.client.Beat(ctx, a.offer.Pass)
+		end, err := a.client.Heartbeat(ctx, a.offer.Pass)
 		switch {
 		case err == nil:
 			if heard = began; end {
@@ -113,7 +113,7 @@ func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, o
 	if repo.HasCommit(commit) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, baseWithin)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	pack, err := a.client.Base(ctx, a.offer.Pass, ofTests)
 	if err != nil {
@@ -123,9 +123,9 @@ func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, o
 	return repo.TakeCommit(ctx, commit, pack, runner.MaxBase)
 }
 
-// testing returns functions that run the tests that the work tree's changes can affect, and tests by name; nil: tests
+// testFuncs returns functions that run the tests that the work tree's changes can affect, and tests by name; nil: tests
 // are not requested, or can't be run.
-func (a *attempt) testing(
+func (a *attempt) testFuncs(
 	repo *gitops.Repo, space *gitops.Workspace,
 ) (affected func(context.Context) (agent.TestsRun, error), cover locate.Cover) {
 	tests := a.offer.Work.Tests
@@ -231,7 +231,7 @@ func (a *attempt) pack(ctx context.Context, space *gitops.Workspace, o *runner.O
 	if a.offer.Work.Input.Planning {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, packWithin)
+	ctx, cancel := context.WithTimeout(ctx, packTimeout)
 	defer cancel()
 	by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: time.Unix(0, 0).UTC()}
 	sha, err := space.Commit(ctx, gitops.CommitSpec{Message: "What the attempt changed", Author: by, Committer: by})

@@ -25,8 +25,8 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// pauseAfter gives another runner time to take an attempt that could not be run here.
-const pauseAfter = 5 * time.Second
+// failurePause gives another runner time to take an attempt that could not be run here.
+const failurePause = 5 * time.Second
 
 // Config configures a runner.
 type Config struct {
@@ -41,7 +41,7 @@ type Config struct {
 	AgentEnv  []string         // names of variables that repositories may request
 	About     string           // description, shown by the server
 	Logger    *slog.Logger
-	Beat      time.Duration // interval of heartbeats; 0: [runner.Beat]
+	Heartbeat time.Duration // interval of heartbeats; 0: [runner.HeartbeatInterval]
 }
 
 // worker is a running runner.
@@ -57,8 +57,8 @@ func newWorker(c Config) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Beat == 0 {
-		c.Beat = runner.Beat
+	if c.Heartbeat == 0 {
+		c.Heartbeat = runner.HeartbeatInterval
 	}
 	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: c.Logger,
 		Remove: sandbox.RemoveAll})
@@ -109,12 +109,12 @@ func (w *worker) serve(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		failed := w.make(ctx, o)
+		failed := w.runAttempt(ctx, o)
 		if w.Once {
 			return nil
 		}
 		if failed != nil { // let another runner take it
-			runner.Sleep(ctx, pauseAfter)
+			runner.Sleep(ctx, failurePause)
 		}
 	}
 	return nil
@@ -130,34 +130,34 @@ func Attempt(ctx context.Context, c Config, pass string) error {
 	work, err := w.client.Work(ctx, pass)
 	o := &runner.Offer{Pass: pass, Work: work}
 	if err != nil {
-		return w.ended(ctx, w.begin(o), err)
+		return w.finish(ctx, w.newAttempt(o), err)
 	}
-	return w.make(ctx, o)
+	return w.runAttempt(ctx, o)
 }
 
-func (w *worker) begin(o *runner.Offer) *attempt {
+func (w *worker) newAttempt(o *runner.Offer) *attempt {
 	return &attempt{worker: w, offer: o, log: w.Logger.With("key", o.Work.Key)}
 }
 
-// make runs one attempt.
-func (w *worker) make(ctx context.Context, o *runner.Offer) error {
-	a := w.begin(o)
+// runAttempt runs one attempt.
+func (w *worker) runAttempt(ctx context.Context, o *runner.Offer) error {
+	a := w.newAttempt(o)
 	a.log.InfoContext(ctx, "attempt begins", "repo", o.Work.Input.Repo, "issue", o.Work.Input.Issue, "start", o.Work.Start,
 		"saved", len(o.Work.Input.Saved))
-	return w.ended(ctx, a, a.run(ctx))
+	return w.finish(ctx, a, a.run(ctx))
 }
 
-// ended logs the end of an attempt, and releases it if another runner has to run it. It returns err if the attempt
+// finish logs the end of an attempt, and releases it if another runner has to run it. It returns err if the attempt
 // could not be run here.
-func (w *worker) ended(ctx context.Context, a *attempt, err error) error {
+func (w *worker) finish(ctx context.Context, a *attempt, err error) error {
 	switch {
 	case errors.Is(err, runner.ErrGone):
 		a.log.WarnContext(ctx, "attempt given up: it is no longer this runner's", "why", err)
 	case ctx.Err() != nil:
-		a.giveBack(ctx, false)
+		a.release(ctx, false)
 		a.log.InfoContext(ctx, "attempt given back: this runner ends")
 	case err != nil:
-		a.giveBack(ctx, true)
+		a.release(ctx, true)
 		a.log.ErrorContext(ctx, "attempt can't be made here; another runner may take it", "error", err)
 		return err
 	default:
@@ -166,8 +166,8 @@ func (w *worker) ended(ctx context.Context, a *attempt, err error) error {
 	return nil
 }
 
-// giveBack releases the attempt for another runner.
-func (a *attempt) giveBack(ctx context.Context, lost bool) {
+// release releases the attempt for another runner.
+func (a *attempt) release(ctx context.Context, lost bool) {
 	err := a.client.Release(context.WithoutCancel(ctx), a.offer.Pass, lost)
 	if err != nil && !errors.Is(err, runner.ErrGone) {
 		a.log.WarnContext(ctx, "attempt not given back; another runner has it in a minute", "error", err)

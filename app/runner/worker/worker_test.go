@@ -19,8 +19,8 @@ func config(t *testing.T, server string) Config {
 	return Config{Server: server, Token: "sia-runner-x", Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}
 }
 
-// A server that answers nothing, or something else, is asked again; a runner that is told to end does so meanwhile. One
-// that is not known ends by itself.
+// Requests that get no response, or an unexpected one, are retried, until the runner is stopped. A runner that is
+// unknown to the server stops.
 func TestServersThatDoNotAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var asked atomic.Int32
@@ -30,7 +30,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 			http.Error(w, "no", http.StatusBadGateway)
 		case 2:
 			_, _ = w.Write([]byte("<html>another page</html>"))
-		default: // silence
+		default: // no response
 			cancel()
 			<-r.Context().Done()
 		}
@@ -48,7 +48,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// An attempt that is no longer this runner's ends, whatever it waits for: here, for a commit that does not come.
+// An attempt that is no longer this runner's ends, whatever it waits for: here, for a commit that does not arrive.
 func TestAttemptThatIsGone(t *testing.T) {
 	var beats atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func TestAttemptThatIsGone(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(runner.Offer{Pass: "p",
 				Work: runner.Work{Start: strings.Repeat("a", 40), Repository: "1/2",
 					Coder: runner.Coder{Models: []runner.Model{{Model: "m", Price: llm.Price{}}}}}})
-		case runner.BeatPath:
+		case runner.HeartbeatPath:
 			beats.Add(1)
 			w.WriteHeader(http.StatusGone)
 		case runner.BasePath:
@@ -68,7 +68,7 @@ func TestAttemptThatIsGone(t *testing.T) {
 	}))
 	defer server.Close()
 	c := config(t, server.URL)
-	c.Once, c.Beat = true, 1
+	c.Once, c.Heartbeat = true, 1
 	if err := Run(t.Context(), c); err != nil || beats.Load() != 1 {
 		t.Errorf("%d beats: %v", beats.Load(), err)
 	}

@@ -1,8 +1,7 @@
-// Package secrettest finds what is left of a value's strings when it is masked, for
-// tests that hold every type to masking whatever can come from outside. A field that
-// somebody adds is found without anybody thinking of it.
+// Package secrettest finds the strings of a value that masking leaves unmasked, for tests that every type masks its
+// external text. New fields are found automatically.
 //
-// It imports nothing of ours; only tests import it. Start reading at Unmasked.
+// It imports no package of this module; only tests import it. Start reading at Unmasked.
 package secrettest
 
 import (
@@ -14,16 +13,15 @@ import (
 	"time"
 )
 
-// what every string holds, and what it is masked as.
+// The content of every string, before and after masking.
 const secret, masked = "secret", "masked"
 
-// Mask masks the one secret there is.
+// Mask masks the content of every string.
 func Mask(text string) string { return strings.ReplaceAll(text, secret, masked) }
 
-// Unmasked fills every string within a value of v's type, has it masked by mask, and
-// lists what stayed: plain strings as "Type.Field", strings of a type of their own by
-// that type's name. It fails the test where mask changes anything else, or the value
-// that it is given. Keys of maps and what interfaces hold are not looked at.
+// Unmasked fills every string within a value of v's type, masks the value with mask, and returns the strings left
+// unmasked: plain strings as "Type.Field", strings of a named type by that type's name. It fails the test if mask
+// changes anything else, or its argument. Keys of maps and contents of interfaces are ignored.
 func Unmasked[T any](t testing.TB, v T, mask func(T) T) []string {
 	t.Helper()
 	filled := reflect.New(reflect.TypeOf(v)).Elem()
@@ -51,8 +49,7 @@ func encoded(t testing.TB, v any) string {
 	return string(b)
 }
 
-// fill puts the secret into every string, and one element into everything that can
-// have some.
+// fill sets every string to the secret, and adds one element to every slice and map.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -80,8 +77,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// look calls found for each string that holds the secret still. field is the last one
-// on the way, as "Type.Field".
+// look calls found for each string that still is the secret. field is the innermost struct field, as "Type.Field".
 func look(v reflect.Value, field string, found func(name string)) {
 	switch v.Kind() {
 	case reflect.String:

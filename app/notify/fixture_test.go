@@ -21,8 +21,8 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// room is a database, a clock that stands still, and a chat.
-type room struct {
+// fixture is a database, a fixed clock, and a chat.
+type fixture struct {
 	*store.Store
 	t    *testing.T
 	url  string // of the database
@@ -34,22 +34,22 @@ type room struct {
 // A Tuesday, so that days and weeks differ.
 var tuesday = time.Date(2026, 3, 3, 7, 0, 0, 0, time.UTC)
 
-func newRoom(t *testing.T) *room {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	r := &room{t: t, url: storetest.SQLite(t), chat: newChat(t), now: tuesday}
+	r := &fixture{t: t, url: storetest.SQLite(t), chat: newChat(t), now: tuesday}
 	r.Store = storetest.Open(t, store.Config{URL: r.url, Now: func() time.Time { return r.now }})
 	return r
 }
 
-func (r *room) check(err error) {
+func (r *fixture) check(err error) {
 	r.t.Helper()
 	if err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-// notifier is one that a process that begins now has.
-func (r *room) notifier(c notify.Config) (tell func()) {
+// notifier returns the notifier of a new process.
+func (r *fixture) notifier(c notify.Config) (tell func()) {
 	r.t.Helper()
 	round := r.rounds(c)
 	return func() {
@@ -58,8 +58,8 @@ func (r *room) notifier(c notify.Config) (tell func()) {
 	}
 }
 
-// rounds is as notifier; a round may fail.
-func (r *room) rounds(c notify.Config) (tell func() error) {
+// rounds is like notifier; a round may fail.
+func (r *fixture) rounds(c notify.Config) (tell func() error) {
 	r.t.Helper()
 	clock := func() time.Time { return r.now }
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
@@ -81,7 +81,7 @@ func (r *room) rounds(c notify.Config) (tell func() error) {
 }
 
 // apply applies a fact to the task of an issue.
-func (r *room) apply(issue int, f sia.Fact, effect string) sia.Result {
+func (r *fixture) apply(issue int, f sia.Fact, effect string) sia.Result {
 	r.t.Helper()
 	id := sia.NewTaskID(7, issue)
 	e := sia.Event{ID: fmt.Sprintf("%s-%s-%d", id, f.Kind(), r.now.UnixNano()), At: r.now, Fact: f, Effect: effect}
@@ -96,8 +96,8 @@ func (r *room) apply(issue int, f sia.Fact, effect string) sia.Result {
 	return res
 }
 
-// start starts the task of an issue and returns the effect that is to begin it.
-func (r *room) start(issue int, title string) (effect string) {
+// start starts the task of an issue and returns its first effect.
+func (r *fixture) start(issue int, title string) (effect string) {
 	r.t.Helper()
 	res := r.apply(issue, sia.Start{Installation: 3, Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: issue,
 		Title: title, DefaultBranch: "main"}, "")
@@ -110,7 +110,7 @@ func (r *room) start(issue int, title string) (effect string) {
 	return ""
 }
 
-// begun is how an attempt begins that begins with a question, or, held, with a pause.
+// begun returns the first fact of an attempt that begins with a question or, with held, with a pause.
 func begun(title, held string) sia.Begun {
 	b := sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "abc", Title: title, Hold: held}
 	if held == "" {
@@ -120,21 +120,21 @@ func begun(title, held string) sia.Begun {
 	return b
 }
 
-// ask has a task wait for an answer.
-func (r *room) ask(issue int, title string) {
+// ask makes a task wait for an answer.
+func (r *fixture) ask(issue int, title string) {
 	r.t.Helper()
 	r.apply(issue, begun(title, ""), r.start(issue, title))
 }
 
-// chat is an incoming webhook, which answers as it is told.
+// chat is an incoming webhook with configurable responses.
 type chat struct {
 	*httptest.Server
 	mu     sync.Mutex
-	answer func(w http.ResponseWriter, text string) // nil: it takes everything
-	posted []string                                 // whether it was taken or not
+	answer func(w http.ResponseWriter, text string) // nil: accepts everything
+	posted []string                                 // including rejected ones
 }
 
-// path is the part of the address that is secret.
+// path is the secret part of the address.
 const path = "/services/T0001/B0002/abcdefghijklmnop"
 
 func newChat(t *testing.T) *chat {
@@ -159,14 +159,14 @@ func newChat(t *testing.T) *chat {
 
 func (c *chat) config() notify.Config { return notify.Config{URL: c.URL + path} }
 
-// answers has it answer otherwise from now on.
+// answers changes its response.
 func (c *chat) answers(f func(w http.ResponseWriter, text string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answer = f
 }
 
-// said is the first line of each message since it was last asked.
+// said returns the first line of each message since the last call.
 func (c *chat) said() (titles []string) {
 	for _, text := range c.texts() {
 		first, _, _ := strings.Cut(text, "\n")

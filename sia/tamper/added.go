@@ -10,20 +10,20 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// came reports what came into tests that keeps assertions from failing them. Of what is new as a whole, only what
-// reaches into other tests is reported: into all of them, or as a function that does no more than skip and is called.
-func (d *diffed) came() {
+// reportAdded reports lines added to tests that keep assertions from failing. In entirely new code, only lines that
+// affect other tests are reported: all of them, or through a called function that only skips.
+func (d *diffed) reportAdded() {
 	for i := range d.new.rows {
 		r := &d.new.rows[i]
-		stood := r.fixed && d.old.rows[r.twin].empty() == r.empty() || len(strings.TrimSpace(r.raw)) < 3
-		if stood || !d.judged(r.scope) || !d.is.test && !d.is.maybe || d.went[spelling(r.raw)] {
+		stood := r.unchanged && d.old.rows[r.twin].empty() == r.empty() || len(strings.TrimSpace(r.raw)) < 3
+		if stood || !d.isTestCode(r.scope) || !d.is.test && !d.is.maybe || d.removedLines[spelling(r.raw)] {
 			continue
 		}
-		old := d.known(i)
+		old := d.existed(i)
 		switch reach := reachesAll.MatchString(r.code) || d.isConftest() && marksAll.MatchString(r.code); {
 		case old && sometimes.MatchString(r.raw) && (!r.empty() || d.is.lang == &golang):
 			d.report(ChangedExpectation, r, "a test runs only sometimes")
-		case old && hushes.MatchString(r.raw):
+		case old && suppresses.MatchString(r.raw):
 			d.report(ChangedExpectation, r, "a check is told to look away")
 		case r.empty():
 		// Go's runner takes os.Exit(0) in a test for a failure.
@@ -44,9 +44,9 @@ func (d *diffed) came() {
 			d.report(LoosenedAssertion, r, "assertions call this in the place of what they called")
 		case swallows.MatchString(r.code):
 			d.report(LoosenedAssertion, r, "a failure is ignored")
-		case r.says != nil && r.says.kind == assertion && (environment.MatchString(r.code) || always.MatchString(r.code)):
+		case r.claim != nil && r.claim.kind == assertion && (environment.MatchString(r.code) || always.MatchString(r.code)):
 			d.report(LoosenedAssertion, r, "an assertion does not always count")
-		case leaves.MatchString(r.bare) && d.before(i):
+		case returnsEarly.MatchString(r.bare) && d.before(i):
 			d.report(SkippedTest, r, "a test may end before its assertions")
 		default:
 			d.opens(i)
@@ -56,23 +56,23 @@ func (d *diffed) came() {
 	for _, s := range d.new.scopes { // Go calls it instead of running the tests
 		rows := d.new.rows[s.decl:s.end]
 		runs := func(r row) bool { return strings.Contains(r.bare, ".Run()") || strings.Contains(r.bare, "(m)") }
-		if s.name == "TestMain" && !rows[0].fixed && !slices.ContainsFunc(rows, runs) {
+		if s.name == "TestMain" && !rows[0].unchanged && !slices.ContainsFunc(rows, runs) {
 			d.report(SkippedTest, &rows[0], "TestMain does not run the tests")
 		}
 	}
 }
 
-// isConftest reports whether pytest loads the file before the tests of its folder.
+// isConftest reports whether the file is a conftest.py, which pytest loads before the tests of its folder.
 func (d *diffed) isConftest() bool { return path.Base(d.Path) == "conftest.py" }
 
-// replaces reports what is put in the place of code for many tests at once: by a fixture that all use, and in a
-// conftest.py by a hook or whatever runs when it is loaded.
+// replaces reports patches of code for many tests: in a fixture that all use, and in a conftest.py also in a hook or at
+// load time.
 func (d *diffed) replaces() {
 	if d.is.lang != &python || d.Status == "added" && !d.isConftest() {
 		return
 	}
 	rows := d.new.rows
-	decorated, def, came, all := -1, -1, false, d.isConftest() // of the function at hand, as all else
+	decorated, def, came, all := -1, -1, false, d.isConftest() // state of the current function, like the others
 	for i := range rows {
 		r := &rows[i]
 		if r.empty() {
@@ -89,42 +89,41 @@ func (d *diffed) replaces() {
 			all = d.isConftest() && strings.HasPrefix(r.function, "pytest_")
 			for j := decorated; j >= 0 && j < i; j++ {
 				if autouse.MatchString(rows[j].code) {
-					all, came = true, !rows[j].fixed
+					all, came = true, !rows[j].unchanged
 				}
 			}
 			decorated, def = -1, i
-		case decorator || r.fixed && !came || d.went[spelling(r.raw)]:
+		case decorator || r.unchanged && !came || d.removedLines[spelling(r.raw)]:
 		case all && patches.MatchString(r.code) && !patchesOwn.MatchString(r.code):
 			d.report(ChangedExpectation, r, "something is put in the place of code, for many tests at once")
 		}
 	}
 }
 
-// known reports whether a row is in what was there before: in a test of a name that is known,
-// or in no test of a file that is.
-func (d *diffed) known(i int) bool {
+// existed reports whether a row is in code that existed before: in an existing test, or outside tests in an existing
+// file.
+func (d *diffed) existed(i int) bool {
 	s := d.new.rows[i].scope
 	for s != nil && s.group && s.above != nil {
 		s = s.above
 	}
-	if known, ok := d.knew[s]; ok || s == nil || d.Status == "added" {
+	if known, ok := d.existedBefore[s]; ok || s == nil || d.Status == "added" {
 		return known || s == nil && d.Status != "added"
 	}
-	stays := 0 // of its lines, more than came
+	stays := 0 // unchanged lines of the test minus added ones
 	for j := s.decl; j < s.end; j++ {
-		if r := &d.new.rows[j]; r.fixed && len(strings.TrimSpace(r.bare)) > 3 {
+		if r := &d.new.rows[j]; r.unchanged && len(strings.TrimSpace(r.bare)) > 3 {
 			stays++
-		} else if !r.fixed {
+		} else if !r.unchanged {
 			stays--
 		}
 	}
-	same := func(o *scope) bool { return o.name == s.name }
-	d.knew[s] = stays > 0 || s.counterpart(d.old) != nil || slices.ContainsFunc(d.old.scopes, same)
-	return d.knew[s]
+	sameName := func(o *scope) bool { return o.name == s.name }
+	d.existedBefore[s] = stays > 0 || s.counterpart(d.old) != nil || slices.ContainsFunc(d.old.scopes, sameName)
+	return d.existedBefore[s]
 }
 
-// above is the row that opens the block which row i stands in: the next one before it that
-// stands further to the left; -1: there is none.
+// above returns the row that opens the block of row i: the nearest earlier one with less indentation; -1 for none.
 func (d *diffed) above(i int) int {
 	for j := i - 1; j >= 0; j-- {
 		if r := &d.new.rows[j]; !r.empty() && r.indent < d.new.rows[i].indent {
@@ -134,7 +133,7 @@ func (d *diffed) above(i int) int {
 	return -1
 }
 
-// guard is the row of a condition that row i stands under, or has; -1: there is none.
+// guard returns the row of the condition that row i is under or contains; -1 for none.
 func (d *diffed) guard(i int) int {
 	above := d.above(i)
 	if conditional.MatchString(d.new.rows[i].code) {
@@ -146,14 +145,14 @@ func (d *diffed) guard(i int) int {
 }
 
 var (
-	// conditional is a statement with its condition on the same line.
+	// conditional matches a statement with its condition on the same line.
 	conditional = lazyregexp.New(`^\s*(?:if|unless)\b|\s(?:if|unless)\s`)
-	// callback opens a function within another, closes ends a block.
+	// callback matches the start of a nested function, closes the end of a block.
 	callback = lazyregexp.New(`=>\s*[{(]?\s*$|\bfunc(?:tion)?\b.*\{\s*$|->\s*\{?\s*$|\bdo(?:\s*\|.*\|)?\s*$|\{\s*\|.*\|` +
 		`\s*$|\bdef\b`)
 	closes = lazyregexp.New(`^\s*(?:\}|end\b|except\b|finally\b|rescue\b|ensure\b|else\b|elif\b|elsif\b|#\s*e)`)
-	// loops begins a block that runs for each of something, variables is what of that names the one at hand,
-	// and cuts takes less of what there is.
+	// loops matches the start of a loop, variables the part of it that names the loop variable, and cuts an expression
+	// that selects fewer elements.
 	loops     = lazyregexp.New(`^\s*(?:for|foreach|while|until)\b|\.(?:forEach|for_each|each(?:_\w+)?)\b|\bparametrize\(`)
 	variables = lazyregexp.New(`^\s*(?:for(?:each)?|while|until)\b(?:[^;]*?(?:\b(?:in|of|range)\b|\s:\s))?|` +
 		`\.(?:forEach|for_each|each(?:_\w+)?)\s*(?:\(\s*(?:\w+\s+)?(?:\(?[\w\s,{}\[\]:]*\)?\s*=>|\w*\s*\(|&?\|)|` +
@@ -161,13 +160,14 @@ var (
 	cuts = lazyregexp.New(`\[[^\[\]]*(?::|\.\.)[^\[\]]*\]|(?i:\.(?:slice|filter|take|skip|limit|first|last|drop|select|` +
 		`reject|where|sublist|head|tail|sample)\w*\b)|\b(?:islice|filter)\(|\bif\b|\[\s*\]\s*(?:[);,.]|$)|\{\s*\}|` +
 		`\b(?:0|nil|None|null|(?i:empty)\w*)\b`)
-	names = lazyregexp.New(`[\pL_]\w+\(?`) // and calls; one letter is a counter
+	names = lazyregexp.New(`[\pL_]\w+\(?`) // names and calls of at least two letters
 )
 
-// lessened says what a loop goes over that came in the place of another one.
-func (d *diffed) lessened(i int) (kind FindingKind, why string) {
+// loopChange compares the range of a loop with that of the loop that it replaced. why is empty if neither is smaller or
+// different.
+func (d *diffed) loopChange(i int) (kind FindingKind, why string) {
 	above, nth := i-1, 0
-	for ; above >= 0 && !d.new.rows[above].fixed; above-- {
+	for ; above >= 0 && !d.new.rows[above].unchanged; above-- {
 		if loops.MatchString(d.new.rows[above].bare) {
 			nth++
 		}
@@ -176,7 +176,7 @@ func (d *diffed) lessened(i int) (kind FindingKind, why string) {
 	if above >= 0 {
 		at = d.new.rows[above].twin + 1
 	}
-	for ; at < len(d.old.rows) && !d.old.rows[at].fixed; at++ {
+	for ; at < len(d.old.rows) && !d.old.rows[at].unchanged; at++ {
 		if !loops.MatchString(d.old.rows[at].bare) {
 			continue
 		} else if nth--; nth >= 0 {
@@ -186,7 +186,7 @@ func (d *diffed) lessened(i int) (kind FindingKind, why string) {
 		is := variables.ReplaceAllString(d.new.rows[i].bare, "")
 		had, has := names.FindAllString(was, -1), names.FindAllString(is, -1)
 		other := slices.ContainsFunc(has, func(w string) bool { return w[len(w)-1] == '(' && !slices.Contains(had, w) })
-		for _, w := range had { // what was not renamed
+		for _, w := range had { // names that were not renamed
 			other = other || !slices.Contains(has, w) && slices.ContainsFunc(d.new.rows, func(r row) bool {
 				return r.scope == d.new.rows[i].scope && slices.Contains(names.FindAllString(r.bare, -1), w)
 			})
@@ -202,15 +202,15 @@ func (d *diffed) lessened(i int) (kind FindingKind, why string) {
 	return "", ""
 }
 
-// declares gives a name to something, where that is no function.
+// declares matches a declaration other than of a function.
 var declares = lazyregexp.New(`\bmacro_rules!\s*(\w+)|^\s*#\s*define\s+(\w+)|` +
 	`^\s*(?:(?:export\s+)?(?:const|let|var|val)\s+|(?:\w+\.)*)(\w+)\s*:?=[^=>~]`)
 
-// declared is the name that a row declares.
+// declared returns the name that a row declares.
 func (r *row) declared() string { return cmp.Or(r.function, firstGroup(declares, r.bare)) }
 
-// shadows reports whether a row declares an assertion that was not there before, and by the name of which others that
-// stand in its scope assert.
+// shadows reports whether a row declares a new assertion function with a name that existing assertions in its scope
+// call.
 func (d *diffed) shadows(i int) bool {
 	r, rows := &d.new.rows[i], d.new.rows
 	name := r.declared()
@@ -224,11 +224,11 @@ func (d *diffed) shadows(i int) bool {
 	name = regexp.QuoteMeta(name)
 	call := regexp.MustCompile(`\b` + name + `!?\s*\(|^\s*` + name + `[ .]`)
 	return slices.ContainsFunc(rows, func(o row) bool {
-		return o.fixed && o.says != nil && o.says.kind == assertion && call.MatchString(o.bare)
+		return o.unchanged && o.claim != nil && o.claim.kind == assertion && call.MatchString(o.bare)
 	})
 }
 
-// opens reports a block that came around assertions which were there before.
+// opens reports a new block around existing assertions.
 func (d *diffed) opens(i int) {
 	rows, r := d.new.rows, &d.new.rows[i]
 	var why string
@@ -238,10 +238,10 @@ func (d *diffed) opens(i int) {
 		kind, why = SkippedTest, "assertions are in a block that does not run"
 	case tries.MatchString(r.bare):
 		why = "a failure of an assertion may be caught"
-	case condition.MatchString(r.bare) && r.says == nil:
+	case condition.MatchString(r.bare) && r.claim == nil:
 		why = "an assertion counts only under a condition"
 	case loops.MatchString(r.bare):
-		if kind, why = d.lessened(i); why == "" {
+		if kind, why = d.loopChange(i); why == "" {
 			return
 		}
 	default:
@@ -252,7 +252,7 @@ func (d *diffed) opens(i int) {
 		if j > i && !t.empty() && (t.indent < r.indent || t.indent == r.indent && closes.MatchString(t.bare)) {
 			return
 		}
-		if c := t.says; c != nil && c.kind == assertion && c.first == j && (c.back || j == i) {
+		if c := t.claim; c != nil && c.kind == assertion && c.first == j && (c.matched || j == i) {
 			d.report(kind, r, why)
 			return
 		}
@@ -262,24 +262,25 @@ func (d *diffed) opens(i int) {
 	}
 }
 
-// before reports whether a line leaves a test before assertions, or before all of it, or is the first of a helper.
+// before reports whether a line returns from a test before its assertions or before all of it, or is the first line of
+// a helper.
 func (d *diffed) before(i int) bool {
 	rows, s, end := d.new.rows, d.new.rows[i].scope, len(d.new.rows)
 	opener := d.above(i)
 	if s != nil && !s.group {
 		for end = s.end; opener > s.decl && !callback.MatchString(rows[opener].bare); {
-			opener = d.above(opener) // in a function within the test, only that ends
+			opener = d.above(opener) // a return in a nested function ends only that function
 		}
-		if opener == s.decl && i == opener+1 && i+1 < end && rows[i+1].fixed && !conditional.MatchString(rows[i].bare) {
-			return true // nothing of the test is left, whatever its assertions are called
+		if opener == s.decl && i == opener+1 && i+1 < end && rows[i+1].unchanged && !conditional.MatchString(rows[i].bare) {
+			return true // nothing of the test runs
 		}
-	} else if j := i - 1; opener < 0 || j != opener || !rows[j].fixed || rows[j].function == "" {
+	} else if j := i - 1; opener < 0 || j != opener || !rows[j].unchanged || rows[j].function == "" {
 		return false
 	}
 	for j := i + 1; j < end; j++ {
 		if r := &rows[j]; !r.empty() && opener >= 0 && r.indent <= rows[opener].indent {
 			return false
-		} else if r.says != nil && r.says.kind == assertion && r.says.first > i {
+		} else if r.claim != nil && r.claim.kind == assertion && r.claim.first > i {
 			return true
 		}
 	}

@@ -10,27 +10,27 @@ import (
 
 // Patterns of code that detects tests.
 var (
-	asksCI = regexp.MustCompile(`(?i:env)[^\n]{0,40}\b(?:CI|GITHUB_\w+|CONTINUOUS_INTEGRATION|RUNNER_\w+)\b`)
+	detectsCI = regexp.MustCompile(`(?i:env)[^\n]{0,40}\b(?:CI|GITHUB_\w+|CONTINUOUS_INTEGRATION|RUNNER_\w+)\b`)
 	// for Go, pytest and Cargo, which can run tests without these marks
-	asksRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|flag\.Lookup\(|os\.Executable\(|PYTEST_\w+|` +
+	detectsRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|flag\.Lookup\(|os\.Executable\(|PYTEST_\w+|` +
 		`\bdebug_assertions\b|\bcurrent_exe\(|\benv::args|"CARGO`)
 )
 
-// asking returns the variants that expose what added code detects.
-func (p *pass) asking() (out []variant) {
+// neededVariants returns the variants that expose what added code detects.
+func (p *pass) neededVariants() (out []variant) {
 	for _, v := range []struct {
 		how variant
 		by  *regexp.Regexp
-	}{{outside, asksRunner}, {inJob, asksCI}, {atHome, asksCI}} {
-		if slices.ContainsFunc(p.change.files, func(f fileChange) bool { return p.asksMore(f, v.by) }) {
+	}{{outside, detectsRunner}, {inJob, detectsCI}, {atHome, detectsCI}} {
+		if slices.ContainsFunc(p.change.files, func(f fileChange) bool { return p.detectsMore(f, v.by) }) {
 			out = append(out, v.how)
 		}
 	}
 	return out
 }
 
-// asksMore reports whether a changed file has more matches than before.
-func (p *pass) asksMore(f fileChange, by *regexp.Regexp) bool {
+// detectsMore reports whether a changed file has more matches than before.
+func (p *pass) detectsMore(f fileChange, by *regexp.Regexp) bool {
 	if f.Now.ID == "" || f.Now.Link || p.lang.IsTest(f.Path) || !p.lang.IsCode(f.Path) {
 		return false
 	}
@@ -44,12 +44,12 @@ func (p *pass) asksMore(f fileChange, by *regexp.Regexp) bool {
 	return count(f.Now.ID) > count(f.Was.ID)
 }
 
-// unmarked runs the tests in the variants for code that detects tests. A test that passed and does not in a variant
+// runVariants runs the tests in the variants for code that detects tests. A test that passed and does not in a variant
 // differs. The tests are the base's if they differ from the head's.
-func (p *pass) unmarked(ctx context.Context) error {
-	for _, how := range p.asking() {
+func (p *pass) runVariants(ctx context.Context) error {
+	for _, how := range p.neededVariants() {
 		if !p.timeLeft() {
-			p.left("%s: whether its tests come out otherwise outside of a runner: the time for it is over",
+			p.omit("%s: whether its tests come out otherwise outside of a runner: the time for it is over",
 				p.reached.groups[0].name)
 			return nil
 		}

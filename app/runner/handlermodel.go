@@ -15,41 +15,41 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// settleWithin is the timeout for recording the cost of a call.
-const settleWithin = 30 * time.Second
+// settleTimeout is the timeout for recording the cost of a call.
+const settleTimeout = 30 * time.Second
 
 // model forwards a request to one of the models of an attempt's coder, by the rules of agent/gateway.
-func (h *Door) model(w http.ResponseWriter, r *http.Request, a held) {
+func (h *Handler) model(w http.ResponseWriter, r *http.Request, a claim) {
 	number := r.PathValue("number")
 	models := h.agentNamed(a.Coder).Models
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || n >= len(models) {
-		refuse(w, http.StatusNotFound, "there is no such model")
+		writeError(w, http.StatusNotFound, "there is no such model")
 		return
 	}
 	m := models[n]
-	pays := &meter{ctx: context.WithoutCancel(r.Context()), door: h, attempt: a, model: m}
-	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model.Model, Token: bearer(r), Room: h.room,
-		Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays})
+	pays := &meter{ctx: context.WithoutCancel(r.Context()), handler: h, attempt: a, model: m}
+	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model.Model, Token: bearerToken(r),
+		Room: h.room, Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays})
 	if err != nil {
-		h.failed(w, r, err)
+		h.unavailable(w, r, err)
 		return
 	}
 	inner := r.Clone(r.Context())
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, Prefix+ModelPath+number)
 	began := h.Now()
 	g.ServeHTTP(w, inner)
-	if pays.asked && m.Observe != nil {
+	if pays.called && m.Observe != nil {
 		call := llm.Call{Client: m.Name, Usage: pays.used, Took: h.Now().Sub(began), Ended: r.Context().Err() != nil}
 		if !call.Ended {
-			call.Failed = failure(g)
+			call.Failed = errorKind(g)
 		}
 		m.Observe(pays.ctx, call)
 	}
 }
 
-// failure returns the kind of error of a gateway's last call; empty: it succeeded.
-func failure(g *gateway.Gateway) llm.ErrorKind {
+// errorKind returns the kind of error of a gateway's last call; empty: it succeeded.
+func errorKind(g *gateway.Gateway) llm.ErrorKind {
 	switch status := g.Status(); {
 	case g.Failed() == "":
 		return ""
@@ -63,12 +63,12 @@ func failure(g *gateway.Gateway) llm.ErrorKind {
 // meter accounts for one model call of a runner. It implements [gateway.Meter].
 type meter struct {
 	ctx     context.Context
-	door    *Door
-	attempt held
+	handler *Handler
+	attempt claim
 	model   Upstream
 
-	asked bool // the call was allowed, and has ended
-	used  llm.Usage
+	called bool // the call was allowed, and has ended
+	used   llm.Usage
 }
 
 // Reserve reserves the maximum cost of the call.
@@ -77,8 +77,8 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	call, ok := agent.ReserveCall(m.model.Price, a.Credits-a.Spent, prompt, want)
 	if ok {
 		var err error
-		if ok, err = m.door.Store.ReserveCall(m.ctx, a.pass, sia.Credits(call.Held)); err != nil {
-			return call, fmt.Errorf("the server's database did not answer: %w", gateway.ErrAskAgain)
+		if ok, err = m.handler.Store.ReserveCall(m.ctx, a.pass, sia.Credits(call.Held)); err != nil {
+			return call, fmt.Errorf("the server's database did not answer: %w", gateway.ErrUnavailable)
 		}
 	}
 	if ok {
@@ -88,20 +88,20 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	if a.Calls >= a.MostCalls {
 		why = fmt.Sprintf("%d calls of models were made, and an attempt may make no more", a.Calls)
 	}
-	if err := m.door.Store.RefuseCall(m.ctx, a.pass, why); err != nil {
-		m.door.Logger.WarnContext(m.ctx, "a refused call is not noted", "key", a.Key, "error", err)
+	if err := m.handler.Store.RefuseCall(m.ctx, a.pass, why); err != nil {
+		m.handler.Logger.WarnContext(m.ctx, "a refused call is not noted", "key", a.Key, "error", err)
 	}
 	return call, errors.New(why)
 }
 
 // Settle replaces the reservation by the cost of the call.
 func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
-	if m.asked = true; u != (gateway.Usage{}) {
+	if m.called = true; u != (gateway.Usage{}) {
 		m.used = agent.CallUsage(m.model.Price, c, u)
 	}
-	ctx, cancel := context.WithTimeout(m.ctx, settleWithin)
+	ctx, cancel := context.WithTimeout(m.ctx, settleTimeout)
 	defer cancel()
-	if err := m.door.Store.SettleCall(ctx, m.attempt.Key, sia.Credits(c.Held), sia.CreditsOf(m.used.USD)); err != nil {
-		m.door.Logger.ErrorContext(ctx, "a call of a model is booked at its most", "key", m.attempt.Key, "error", err)
+	if err := m.handler.Store.SettleCall(ctx, m.attempt.Key, sia.Credits(c.Held), sia.CreditsOf(m.used.USD)); err != nil {
+		m.handler.Logger.ErrorContext(ctx, "a call of a model is booked at its most", "key", m.attempt.Key, "error", err)
 	}
 }

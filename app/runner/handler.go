@@ -20,34 +20,34 @@ const (
 	nextRequests = 60               // the same for polls of one runner
 	uploads      = 4                // concurrent large bodies
 	takeWait     = 20 * time.Second // for the owner to add a turn to the transcript
-	chunkWithin  = time.Minute      // timeout for each chunk of a commit
+	chunkTimeout = time.Minute      // timeout for each chunk of a commit
 )
 
-// Door serves the HTTP API of runners, below [Prefix]. It is safe for concurrent use.
-type Door struct {
+// Handler serves the HTTP API of runners, below [Prefix]. It is safe for concurrent use.
+type Handler struct {
 	*Dispatcher
 	mux     *http.ServeMux
 	room    *gateway.Room
 	client  *http.Client // to models
 	wrong   *clientaddr.Limiter
-	asks    *clientaddr.Limiter
+	polls   *clientaddr.Limiter
 	uploads chan struct{}
 }
 
-// NewDoor returns the door of a dispatcher. Requests for models use memory from room.
-func NewDoor(d *Dispatcher, room *gateway.Room) *Door {
-	h := &Door{Dispatcher: d, mux: http.NewServeMux(), room: room, client: gateway.NewClient(),
-		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), asks: clientaddr.NewLimiter(nextRequests, d.Now),
+// NewHandler returns the handler of a dispatcher. Requests for models use memory from room.
+func NewHandler(d *Dispatcher, room *gateway.Room) *Handler {
+	h := &Handler{Dispatcher: d, mux: http.NewServeMux(), room: room, client: gateway.NewClient(),
+		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), polls: clientaddr.NewLimiter(nextRequests, d.Now),
 		uploads: make(chan struct{}, uploads)}
 	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)
-	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, held){
+	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, claim){
 		"GET " + Prefix + WorkPath: h.work, "GET " + Prefix + BasePath: h.base,
-		"POST " + Prefix + BeatPath: h.beat, "POST " + Prefix + TurnPath: h.turn,
+		"POST " + Prefix + HeartbeatPath: h.heartbeat, "POST " + Prefix + TurnPath: h.turn,
 		"POST " + Prefix + ResultPath: h.result, "POST " + Prefix + ReleasePath: h.release,
 		Prefix + ModelPath + "{number}/": h.model,
 	} {
 		h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			if a, ok := h.heldBy(w, r); ok {
+			if a, ok := h.authenticate(w, r); ok {
 				serve(w, r, a)
 			}
 		})
@@ -56,50 +56,50 @@ func NewDoor(d *Dispatcher, room *gateway.Room) *Door {
 }
 
 // ServeHTTP implements http.Handler.
-func (h *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
 
-// refuse answers with an error that the runner shows to users.
-func refuse(w http.ResponseWriter, status int, why string) {
+// writeError answers with an error that the runner shows to users.
+func writeError(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	// in the form that clients of models expect
 	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": why}})
 }
 
-func answer(w http.ResponseWriter, v any) {
+func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // the runner may have disconnected
 }
 
-// bearer returns the token of a request.
-func bearer(r *http.Request) string {
+// bearerToken returns the token of a request.
+func bearerToken(r *http.Request) string {
 	if t, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return t
 	}
 	return r.Header.Get("X-Api-Key")
 }
 
-// unknown answers a request with an unknown token, and counts it against the limit of its address.
-func (h *Door) unknown(w http.ResponseWriter, r *http.Request, status int, why string) {
+// unauthorized answers a request with an unknown token, and counts it against the limit of its address.
+func (h *Handler) unauthorized(w http.ResponseWriter, r *http.Request, status int, why string) {
 	client := clientaddr.Of(r)
 	if !h.wrong.Allow(client) {
 		if h.wrong.ShouldLog() {
 			h.Logger.WarnContext(r.Context(), "too many wrong tokens of runners", "from", client)
 		}
 		w.Header().Set("Retry-After", "10")
-		refuse(w, http.StatusTooManyRequests, "too many requests with a wrong token came from this address")
+		writeError(w, http.StatusTooManyRequests, "too many requests with a wrong token came from this address")
 		return
 	}
-	refuse(w, status, why)
+	writeError(w, status, why)
 }
 
-// failed answers a request after an error of the database, so that the runner retries.
-func (h *Door) failed(w http.ResponseWriter, r *http.Request, err error) {
+// unavailable answers a request after an error of the database, so that the runner retries.
+func (h *Handler) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		h.Logger.ErrorContext(r.Context(), "a runner can't be answered", "path", r.URL.Path, "error", err)
 	}
 	w.Header().Set("Retry-After", "2")
-	refuse(w, http.StatusServiceUnavailable, "the server's database did not answer; try again")
+	writeError(w, http.StatusServiceUnavailable, "the server's database did not answer; try again")
 }
 
 const (
@@ -107,100 +107,100 @@ const (
 	notHeld = "the attempt is no longer this runner's: its heartbeats stopped for too long, or the attempt is over"
 )
 
-// held is an attempt with the hash of its pass.
-type held struct {
+// claim is an attempt with the hash of its pass.
+type claim struct {
 	store.RunnerAttempt
 	pass string
 }
 
-// heldBy returns the attempt of a request's pass. If ok is false, it has answered the request with an error. An invalid
-// pass causes no write to the database.
-func (h *Door) heldBy(w http.ResponseWriter, r *http.Request) (a held, ok bool) {
-	token := bearer(r)
+// authenticate returns the attempt of a request's pass. If ok is false, it has answered the request with an error. An
+// invalid pass causes no write to the database.
+func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (a claim, ok bool) {
+	token := bearerToken(r)
 	if !isToken(token, passPrefix) {
-		h.unknown(w, r, http.StatusUnauthorized, "this needs the token of an attempt")
+		h.unauthorized(w, r, http.StatusUnauthorized, "this needs the token of an attempt")
 		return a, false
 	}
 	a.pass = Hash(token)
 	var err error
 	if a.RunnerAttempt, err = h.Store.HeldAttempt(r.Context(), a.pass); err != nil {
-		h.gone(w, r, err)
+		h.refuseAttempt(w, r, err)
 		return a, false
 	}
 	return a, true
 }
 
-// gone answers a request after an error about its attempt.
-func (h *Door) gone(w http.ResponseWriter, r *http.Request, err error) {
+// refuseAttempt answers a request after an error about its attempt.
+func (h *Handler) refuseAttempt(w http.ResponseWriter, r *http.Request, err error) {
 	var known *sia.Error
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		h.unknown(w, r, http.StatusGone, notHeld)
+		h.unauthorized(w, r, http.StatusGone, notHeld)
 	case errors.As(err, &known) && known.Permanent:
-		refuse(w, http.StatusConflict, known.Message)
+		writeError(w, http.StatusConflict, known.Message)
 	default:
-		h.failed(w, r, err)
+		h.unavailable(w, r, err)
 	}
 }
 
 // next assigns an attempt to a runner as soon as there is one.
-func (h *Door) next(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) next(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	token := bearer(r)
+	token := bearerToken(r)
 	if !isToken(token, tokenPrefix) {
-		h.unknown(w, r, http.StatusUnauthorized, noToken)
+		h.unauthorized(w, r, http.StatusUnauthorized, noToken)
 		return
 	}
-	runner, err := h.Store.RunnerOf(ctx, Hash(token))
+	runner, err := h.Store.RunnerByHash(ctx, Hash(token))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		h.unknown(w, r, http.StatusUnauthorized, noToken)
+		h.unauthorized(w, r, http.StatusUnauthorized, noToken)
 		return
 	case err != nil:
-		h.failed(w, r, err)
+		h.unavailable(w, r, err)
 		return
-	case !h.asks.Allow(runner.Name):
+	case !h.polls.Allow(runner.Name):
 		w.Header().Set("Retry-After", "5")
-		refuse(w, http.StatusTooManyRequests, "this runner asks too often")
+		writeError(w, http.StatusTooManyRequests, "this runner asks too often")
 		return
 	}
 	about, err := io.ReadAll(io.LimitReader(r.Body, MaxAbout))
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "the request did not come whole")
+		writeError(w, http.StatusBadRequest, "the request did not come whole")
 		return
 	}
-	if err := h.Store.SawRunner(ctx, runner.Name, clipAbout(string(about))); err != nil {
-		h.failed(w, r, err)
+	if err := h.Store.MarkRunnerSeen(ctx, runner.Name, clipAbout(string(about))); err != nil {
+		h.unavailable(w, r, err)
 		return
 	}
-	h.hand(w, r, runner.Name, newPass())
+	h.assign(w, r, runner.Name, newPass())
 }
 
-// hand waits for an attempt and sends it to a runner.
-func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string) {
+// assign waits for an attempt and sends it to a runner.
+func (h *Handler) assign(w http.ResponseWriter, r *http.Request, runner, pass string) {
 	ctx := r.Context() // without the timeout of the poll: canceling a query would close its connection
 	end := time.NewTimer(LongPoll)
 	defer end.Stop()
 	tick := time.NewTicker(h.Poll)
 	defer tick.Stop()
 	for {
-		news := h.news.next()
+		changes := h.changes.changed()
 		a, found, err := h.Store.ClaimAttempt(ctx, runner, Hash(pass), h.Lease)
 		switch {
 		case err != nil:
-			h.failed(w, r, err)
+			h.unavailable(w, r, err)
 			return
 		case found:
-			h.news.tell()
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyWithin))
-			answer(w, struct {
+			h.changes.notify()
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyTimeout))
+			writeJSON(w, struct {
 				Pass string          `json:"pass"`
 				Work json.RawMessage `json:"work"`
 			}{pass, a.Work})
 			return
 		}
 		select {
-		case <-news:
+		case <-changes:
 		case <-tick.C:
 		case <-ctx.Done():
 			return
@@ -216,27 +216,27 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 
 // work sends the input of an attempt to a client that has only its pass. It extends the lease by the timeout of the
 // body.
-func (h *Door) work(w http.ResponseWriter, r *http.Request, a held) {
+func (h *Handler) work(w http.ResponseWriter, r *http.Request, a claim) {
 	ctx := r.Context()
-	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease+BodyWithin); err != nil {
-		h.gone(w, r, err)
+	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease+BodyTimeout); err != nil {
+		h.refuseAttempt(w, r, err)
 		return
 	}
 	work, err := h.Store.AttemptWork(ctx, a.pass)
 	if err != nil {
-		h.gone(w, r, err)
+		h.refuseAttempt(w, r, err)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyWithin))
-	answer(w, json.RawMessage(work))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyTimeout))
+	writeJSON(w, json.RawMessage(work))
 }
 
 // base sends the commit that an attempt starts from, or the one that its tests are compared with.
-func (h *Door) base(w http.ResponseWriter, r *http.Request, a held) {
+func (h *Handler) base(w http.ResponseWriter, r *http.Request, a claim) {
 	ctx := r.Context()
 	t, err := h.Store.Task(ctx, a.Task)
 	if err != nil {
-		h.failed(w, r, err)
+		h.unavailable(w, r, err)
 		return
 	}
 	commit := a.Start
@@ -247,53 +247,53 @@ func (h *Door) base(w http.ResponseWriter, r *http.Request, a held) {
 			err = json.Unmarshal(work, &given)
 		}
 		if err != nil {
-			h.gone(w, r, err)
+			h.refuseAttempt(w, r, err)
 			return
 		}
 		commit = given.Tests.Base
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	out := &patientWriter{w: w, control: http.NewResponseController(w)}
+	out := &deadlineWriter{w: w, control: http.NewResponseController(w)}
 	if err := h.Mirror(t).WriteCommit(ctx, commit, out); err != nil {
 		h.Logger.WarnContext(ctx, "a commit could not be sent to a runner", "key", a.Key, "error", err)
 		if !out.began {
-			refuse(w, http.StatusBadGateway, "the server can't send the commit that was asked for")
+			writeError(w, http.StatusBadGateway, "the server can't send the commit that was asked for")
 			return
 		}
 		panic(http.ErrAbortHandler) // so that the runner notices the truncation
 	}
 }
 
-// patientWriter extends the write deadline for each chunk.
-type patientWriter struct {
+// deadlineWriter extends the write deadline for each chunk.
+type deadlineWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	began   bool
 }
 
 // Write implements io.Writer.
-func (p *patientWriter) Write(b []byte) (int, error) {
+func (p *deadlineWriter) Write(b []byte) (int, error) {
 	p.began = true
-	_ = p.control.SetWriteDeadline(time.Now().Add(chunkWithin))
+	_ = p.control.SetWriteDeadline(time.Now().Add(chunkTimeout))
 	return p.w.Write(b)
 }
 
-// beat renews the lease of a runner.
-func (h *Door) beat(w http.ResponseWriter, r *http.Request, a held) {
+// heartbeat renews the lease of a runner.
+func (h *Handler) heartbeat(w http.ResponseWriter, r *http.Request, a claim) {
 	stop, err := h.Store.RenewAttempt(r.Context(), a.pass, h.Lease)
 	if err != nil {
-		h.gone(w, r, err)
+		h.refuseAttempt(w, r, err)
 		return
 	}
-	answer(w, Heartbeat{Stop: stop})
+	writeJSON(w, Heartbeat{Stop: stop})
 }
 
 // release ends the lease of a runner that does not continue its attempt.
-func (h *Door) release(w http.ResponseWriter, r *http.Request, a held) {
+func (h *Handler) release(w http.ResponseWriter, r *http.Request, a claim) {
 	if err := h.Store.ReleaseAttempt(r.Context(), a.pass, r.URL.Query().Get(ReleaseLost) != ""); err != nil {
-		h.gone(w, r, err)
+		h.refuseAttempt(w, r, err)
 		return
 	}
-	h.news.tell()
+	h.changes.notify()
 	w.WriteHeader(http.StatusNoContent)
 }

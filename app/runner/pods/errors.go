@@ -20,20 +20,20 @@ func statusOf(err error) (metav1.Status, bool) {
 	return s.Status(), true
 }
 
-// isFull reports whether a quota is exceeded. The response has the same reason as for any other forbidden request, so
-// only the message identifies it (k8s.io/apiserver/pkg/admission/plugin/resourcequota). "failed quota" is another case:
-// the quota requires a limit that the Pod lacks, and waiting does not help.
-func isFull(err error) bool {
+// isQuotaExceeded reports whether a quota is exceeded. The response has the same reason as for any other forbidden
+// request, so only the message identifies it (k8s.io/apiserver/pkg/admission/plugin/resourcequota). "failed quota" is
+// another case: the quota requires a limit that the Pod lacks, and waiting does not help.
+func isQuotaExceeded(err error) bool {
 	s, ok := statusOf(err)
 	return ok && s.Code == http.StatusForbidden &&
 		(strings.Contains(s.Message, "exceeded quota: ") || strings.Contains(s.Message, "status unknown for quota: "))
 }
 
-// isLater reports whether creating a Pod may succeed later.
-func isLater(err error) bool {
+// isTemporary reports whether creating a Pod may succeed later.
+func isTemporary(err error) bool {
 	s, answered := statusOf(err)
 	switch {
-	case !answered, isFull(err):
+	case !answered, isQuotaExceeded(err):
 		return true
 	case s.Code == http.StatusConflict:
 		return !apierrors.IsAlreadyExists(err) // a concurrent update of a quota
@@ -41,8 +41,8 @@ func isLater(err error) bool {
 	return s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout || s.Code >= 500
 }
 
-// isUntried reports whether the cluster does not support a dry run, because of a webhook with side effects.
-func isUntried(err error) bool {
+// isDryRunUnsupported reports whether the cluster does not support a dry run, because of a webhook with side effects.
+func isDryRunUnsupported(err error) bool {
 	s, ok := statusOf(err)
 	return ok && s.Code == http.StatusBadRequest && strings.Contains(s.Message, "does not support dry run")
 }
@@ -65,8 +65,8 @@ var advice = []struct{ words, do string }{
 	{"Unauthorized", "the cluster does not know the credentials: check the service account, or --kubeconfig"},
 }
 
-// configuration adds advice to a permanent error.
-func configuration(err error) error {
+// configurationError adds advice to a permanent error.
+func configurationError(err error) error {
 	do := "check --image and the template of --pod-template"
 	for _, a := range advice {
 		if strings.Contains(err.Error(), a.words) {
