@@ -18,7 +18,7 @@ type auditCmd struct {
 	Limit          int      `help:"At most so many, the latest." default:"100" min:"1" max:"1000000"`
 }
 
-// Help is what `sia audit --help` says beneath the first line.
+// Help returns the text of `sia audit --help` below the first line.
 func (*auditCmd) Help() string {
 	return "Lists what people asked for, answered, paused and approved, what SIA decided, and what it wrote to GitHub, " +
 		"with what followed. --output json prints an object a line. Sign-ins to the pages are not stored."
@@ -38,7 +38,7 @@ func (c *auditCmd) Run(e *cli.Env) error {
 			return err
 		}
 		acts, err := s.Acts(e.Ctx, store.ActFilter{Login: strings.TrimPrefix(c.Person, "@"), Repo: repo,
-			Since: c.Since.before(time.Now()), Limit: c.Limit})
+			Since: c.Since.resolve(time.Now()), Limit: c.Limit})
 		if err != nil {
 			return err
 		}

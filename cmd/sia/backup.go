@@ -15,15 +15,15 @@ type backupCmd struct {
 	File           string `arg:"" help:"The file to write; there must be none of its name yet." type:"path"`
 }
 
-// backedUp is what a backup holds, as programs read it. Fields are only added.
+// backedUp is the result of a backup, as JSON. Fields are only added.
 type backedUp struct {
 	File   string   `json:"file"`
 	Bytes  int64    `json:"bytes"`
-	Schema int64    `json:"schema"` // version: SIA restores it with this program or a newer one
-	Beside []string `json:"beside"` // files that the backup does not hold; a restore needs the keys among them
+	Schema int64    `json:"schema"` // version; this program or a newer one can restore it
+	Beside []string `json:"beside"` // files that the backup does not contain; a restore needs the keys among them
 }
 
-// Run copies the database. A server beside goes on meanwhile.
+// Run copies the database. A server can keep running meanwhile.
 func (c *backupCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		schema, err := s.Version(e.Ctx)
@@ -53,11 +53,11 @@ func (b backedUp) show(e *cli.Env) error {
 		"made again.\n")
 }
 
-// madeAgain are the folders of a server that it fills by itself.
-var madeAgain = [...]string{"git", "sandbox"}
+// rebuiltFolders lists the folders that a server fills again automatically.
+var rebuiltFolders = [...]string{"git", "sandbox"}
 
-// beside are the files that a server works with besides those of its database: what its folder holds,
-// the app's key file, and the configuration file.
+// beside returns the server's files that are not part of its database: the contents of its folder, the app's key file,
+// and the configuration file.
 func (c *backupCmd) beside(database []string) (files []string, err error) {
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil && !os.IsNotExist(err) {
@@ -65,7 +65,7 @@ func (c *backupCmd) beside(database []string) (files []string, err error) {
 	}
 	for _, entry := range entries {
 		file := filepath.Join(c.Dir, entry.Name())
-		if slices.Contains(madeAgain[:], entry.Name()) || slices.Contains(database, file) {
+		if slices.Contains(rebuiltFolders[:], entry.Name()) || slices.Contains(database, file) {
 			continue
 		}
 		files = append(files, file)

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// A backup that is taken while an attempt runs is put in the place of a database that was lost: the
-// server goes on, whether the world stood still since or the task had passed already.
+// A backup taken while an attempt runs replaces a lost database: the server continues, whether nothing has changed
+// since or the task has already passed.
 //
 //test:thorough
 func TestBackupIsRestored(t *testing.T) {
@@ -77,7 +77,7 @@ func TestBackupIsRestored(t *testing.T) {
 	}
 }
 
-// passStory is a stage on which every issue passes at its first attempt.
+// passStory returns a stage on which every issue passes at its first attempt.
 func passStory(t *testing.T) *apptest.Stage {
 	t.Helper()
 	for _, story := range apptest.Stories(t, "../../app/testdata/stories") {

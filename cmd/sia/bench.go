@@ -2,7 +2,7 @@ package main
 
 import "github.com/sia-bot/sia/cmd/internal/cli"
 
-// benchGroup are what can be measured; alone, sia bench measures the machine.
+// benchGroup holds the measurements of sia bench. Without a subcommand, it measures the machine.
 type benchGroup struct {
 	Machine benchMachineCmd `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)." example:"sia bench --output json"`
 	Abuse   benchAbuseCmd   `cmd:"" help:"Attack a running SIA and its parts, and measure what that takes of this machine." example:"sia bench abuse"`
@@ -16,8 +16,8 @@ type benchMachineCmd struct {
 	cli.Format `embed:""`
 }
 
-// Run measures the production app against the simulator on this machine and
-// prints one table. Absolute times don't travel; ratios do.
+// Run measures the production app against the simulator on this machine and prints one table. Absolute times are not
+// comparable between machines; ratios are.
 func (c *benchMachineCmd) Run(e *cli.Env) error {
 	var all []cli.Figure
 	for _, part := range []func(*cli.Env) ([]cli.Figure, error){c.intake, c.loop, c.log} {

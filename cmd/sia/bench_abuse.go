@@ -33,11 +33,11 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// What an attack may take of this machine.
+// Resources of this machine that an attack may use.
 const (
-	abuseCPU    = 2 * time.Second // or it is cancelled within abuseWithin
-	abuseWithin = 5 * time.Second
-	abuseMemory = 100 << 20 // bytes of heap in use beyond those before
+	abuseCPU     = 2 * time.Second // unless it ends soon after abuseTimeout
+	abuseTimeout = 5 * time.Second
+	abuseMemory  = 100 << 20 // increase of the live heap, in bytes
 )
 
 type benchAbuseCmd struct {
@@ -45,32 +45,32 @@ type benchAbuseCmd struct {
 	Disk       string   `help:"Folder of a small disk to be filled." hidden:""`
 	cli.Format `embed:""`
 
-	plant func(*demoStage) error // a test's fault, once there is a stage
+	plant func(*demoStage) error // lets a test inject a fault into the new stage
 }
 
 // abuse is an attack.
 type abuse struct {
-	name, limit string // limit is what bounds it, or holds, for people
+	name, limit string // limit is what stops it, in words
 	run         func(ctx context.Context) error
-	prepare     func() error // nil: nothing is to be made before
-	// within is how long one that is no load on this machine may take; what it takes is not judged. 0: it is a load,
-	// and has abuseWithin.
+	prepare     func() error // nil: nothing to prepare
+	// within is the time limit of an attack that is no load on this machine and whose use of resources is not judged. 0:
+	// the attack is a load and has abuseTimeout.
 	within time.Duration
 }
 
-// abuseFigure is the result of one.
+// abuseFigure is the result of one attack.
 type abuseFigure struct {
 	Attack  string  `json:"attack"`
 	Limit   string  `json:"limit"`
-	Memory  float64 `json:"peak_memory_mb"` // of the heap in use, beyond what was there before
+	Memory  float64 `json:"peak_memory_mb"` // increase of the live heap
 	CPU     float64 `json:"cpu_seconds"`
 	Seconds float64 `json:"seconds"`
 	Held    bool    `json:"held"`
-	Why     string  `json:"why,omitempty"` // it did not hold, or could not be tried to its end
+	Why     string  `json:"why,omitempty"` // why it did not hold, or could not be completed
 }
 
-// Run tries the attacks, one after the other, and prints one table. Both sides of an attack run in this process, and
-// their work is counted together.
+// Run runs the attacks one after the other and prints one table. Attacker and target share this process, so the
+// resources of both are counted.
 func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 	dir, err := os.MkdirTemp("", "sia-abuse-")
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return fmt.Errorf("what the sandbox holds can't be tried here: %w", err)
 	}
-	p := &prey{dir: dir, box: box, plant: c.plant, disk: c.Disk}
+	p := &abuseTarget{dir: dir, box: box, plant: c.plant, disk: c.Disk}
 	defer func() { err = errors.Join(err, p.shut()) }()
 	var all []abuseFigure
 	held := 0
@@ -91,7 +91,7 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 		}
 		fmt.Fprintf(e.Err, "%s…\n", a.name)
 		f, err := a.measure(e.Ctx)
-		if err != nil { // the others are tried all the same
+		if err != nil { // continue with the others
 			f.Why = err.Error()
 		}
 		if all = append(all, f); f.Held {
@@ -121,7 +121,7 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 	return errors.Join(err, failed)
 }
 
-// abuseLoads are the attacks that are work for this machine.
+// abuseLoads returns the attacks that put load on this machine.
 func abuseLoads(dir string, box *sandbox.Sandbox) []abuse {
 	bomb := &gzipBomb{}
 	return []abuse{
@@ -140,14 +140,14 @@ func abuseLoads(dir string, box *sandbox.Sandbox) []abuse {
 	}
 }
 
-// Help says what the exit code means.
+// Help describes the attacks and the exit code.
 func (*benchAbuseCmd) Help() string {
 	return "Plays findings of testers, the numbered ones and those that held, against the program as it runs: a " +
 		"simulated GitHub, real git, the sandbox, a scripted model. Exits 1 when an attack " +
 		"was not held, or could not be tried."
 }
 
-// measure runs the attack until it is done or cancelled.
+// measure runs the attack until it ends or its context is canceled.
 func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 	if a.prepare != nil {
 		if err := a.prepare(); err != nil {
@@ -156,7 +156,7 @@ func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 	}
 	runtime.GC()
 	before := liveHeap()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.within, abuseWithin))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.within, abuseTimeout))
 	defer cancel()
 	done := make(chan error, 1)
 	began, worked := time.Now(), processorTime()
@@ -177,21 +177,21 @@ func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 			if err != nil && !cancelled {
 				return f, err
 			}
-			f.Held = a.within > 0 || grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)
+			f.Held = a.within > 0 || grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseTimeout)
 			return f, nil
 		}
 	}
 }
 
-// liveHeap is how many bytes of the heap were in use when they were last collected. What waits to be collected is not
-// among them: it is the collector's to choose how much that is.
+// liveHeap returns the bytes of heap that were live at the last garbage collection. It leaves out uncollected garbage,
+// since the collector chooses its amount.
 func liveHeap() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// processorTime is what this process has worked so far, without its children.
+// processorTime returns the CPU time of this process, without its children.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -200,8 +200,8 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// flood sends bodies to a server all at once, from connections of their own, and waits
-// until each was answered or cut.
+// flood sends incomplete bodies to a server concurrently, each on its own connection, and waits until each is answered
+// or the connection is closed.
 func flood(ctx context.Context, h http.Handler, count, size int, head string) error {
 	srv := httptest.NewServer(h)
 	defer srv.Close()
@@ -216,9 +216,9 @@ func flood(ctx context.Context, h http.Handler, count, size int, head string) er
 			defer conn.Close()
 			stop := context.AfterFunc(ctx, func() { conn.Close() })
 			defer stop()
-			_ = conn.SetDeadline(time.Now().Add(abuseWithin / 5)) // then it only holds what it has
+			_ = conn.SetDeadline(time.Now().Add(abuseTimeout / 5)) // afterwards the connection only occupies memory
 			fmt.Fprintf(conn, "%s\r\nHost: x\r\nContent-Length: %d\r\n\r\n", head, size)
-			for sent := 0; sent < size-len(piece); sent += len(piece) { // the end never comes
+			for sent := 0; sent < size-len(piece); sent += len(piece) { // never complete
 				if _, err := conn.Write(piece); err != nil {
 					break
 				}
@@ -236,7 +236,7 @@ func unsignedBodies(ctx context.Context) error {
 		"X-Hub-Signature-256: sha256="+strings.Repeat("0", 64))
 }
 
-// noMeter pays for nothing, since nothing of an attack gets so far.
+// noMeter refuses every call, since no attack gets that far.
 type noMeter struct{}
 
 func (noMeter) Reserve(int, int) (gateway.Call, error) {
@@ -252,7 +252,7 @@ func slowUploads(ctx context.Context) error {
 	return flood(ctx, g, 100, 15<<20, "POST /v1/messages HTTP/1.1\r\nX-Api-Key: t")
 }
 
-// hostileTexts are what text is made of that is work to read.
+// hostileTexts are units of text that are expensive to parse when repeated.
 var hostileTexts = []string{"-----BEGIN RSA PRIVATE KEY----- x", "[secret: ", "plaid_token=aaaaaaaaaaaaaaaa ", "<!--",
 	"](", "&#",
 	"@a", "`", "/sia x\r\r"}
@@ -281,7 +281,7 @@ func hostileLog(ctx context.Context) error {
 	return readLog(ctx, io.LimitReader(&repeatedText{text: text}, 32<<20))
 }
 
-// repeatedText is a text over and over, without an end.
+// repeatedText is a reader that repeats a text endlessly.
 type repeatedText struct {
 	text string
 	at   int
@@ -293,7 +293,7 @@ func (r *repeatedText) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// gzipBomb is a lot of nothing, compressed.
+// gzipBomb is a large amount of zeros, compressed.
 type gzipBomb struct{ compressed bytes.Buffer }
 
 func (g *gzipBomb) make() error {
@@ -309,7 +309,7 @@ func (g *gzipBomb) make() error {
 
 func (g *gzipBomb) read(ctx context.Context) error { return readLog(ctx, &g.compressed) }
 
-// makeMany makes twenty thousand files.
+// makeMany creates 20,000 files.
 func makeMany(dir string) error {
 	for i := range 20_000 {
 		folder := filepath.Join(dir, "many", fmt.Sprint(i%100))
@@ -340,7 +340,7 @@ func searchMany(ctx context.Context, dir string) error {
 	return nil
 }
 
-// makeDeep makes eight thousand folders, one in the other.
+// makeDeep creates 8,000 nested folders.
 func makeDeep(dir string) error {
 	at, err := os.OpenRoot(dir)
 	for i := 0; i < 8000 && err == nil; i++ {

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// An attack that gets through fails the whole command, which names it. Here somebody gave write access to the
-// stranger; without it the stranger's commands don't count.
+// A successful attack fails the whole command, which names it. Here the untrusted user has write access; without it,
+// the user's commands don't count.
 //
 //test:thorough
 func TestAbuseFindsAFault(t *testing.T) {
@@ -22,7 +22,7 @@ func TestAbuseFindsAFault(t *testing.T) {
 	}{
 		"as it is": {nil, true},
 		"the stranger may": {func(s *demoStage) error {
-			return s.sim.SetPermission(preyRepo, preyStranger, "write")
+			return s.sim.SetPermission(targetRepo, targetStranger, "write")
 		}, false},
 		"the stage can't play": {func(*demoStage) error { return errors.New("a planted fault") }, false},
 	} {

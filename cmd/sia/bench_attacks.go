@@ -37,12 +37,12 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-func (p *prey) endsEarly(ctx context.Context) (err error) {
+func (p *abuseTarget) endsEarly(ctx context.Context) (err error) {
 	p.waiting, err = p.asks(ctx, "End the tests early")
 	return err
 }
 
-// request sends one and is how it was answered. header pairs names and values; Host among them is the host.
+// request returns the status and body of the answer. header holds pairs of names and values; Host sets the host.
 func request(ctx context.Context, c *http.Client, method, address, body string, header ...string) (int, string, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
@@ -63,7 +63,7 @@ func request(ctx context.Context, c *http.Client, method, address, body string, 
 	return resp.StatusCode, string(b), err
 }
 
-// wrongAnswer says how a request was answered that should have been answered otherwise; err is why there is no answer.
+// wrongAnswer returns an error for a request with an unexpected status, or, with err, without an answer.
 func wrongAnswer(request string, code int, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s was not answered: %w", request, err)
@@ -71,8 +71,8 @@ func wrongAnswer(request string, code int, err error) error {
 	return fmt.Errorf("%s was answered %d", request, code)
 }
 
-// silentHooks opens connections that claim large bodies: 400 send nothing, and 3 fill the room and trickle.
-func (p *prey) silentHooks(ctx context.Context) error {
+// silentHooks opens connections that announce large bodies: 400 send nothing, and 3 use up the limit and send slowly.
+func (p *abuseTarget) silentHooks(ctx context.Context) error {
 	stop, cancel := context.WithCancel(ctx)
 	defer cancel()
 	full := make(chan error, 3)
@@ -101,7 +101,7 @@ func (p *prey) silentHooks(ctx context.Context) error {
 			return err
 		}
 	}
-	select { // until those that trickle have stalled
+	select { // until the slow connections have stalled
 	case <-time.After(2500 * time.Millisecond):
 	case <-ctx.Done():
 		return ctx.Err()
@@ -115,8 +115,8 @@ func (p *prey) silentHooks(ctx context.Context) error {
 	return nil
 }
 
-// deliver sends a signed delivery and is how it was answered.
-func (p *prey) deliver(ctx context.Context, event, guid, text string) (int, string, error) {
+// deliver sends a signed delivery and returns the status and the body of the answer.
+func (p *abuseTarget) deliver(ctx context.Context, event, guid, text string) (int, string, error) {
 	body := `{"zen":"` + text + `"}`
 	return request(ctx, http.DefaultClient, http.MethodPost, p.webhook(), body, "X-GitHub-Event", event,
 		"X-GitHub-Delivery", guid, "X-Hub-Signature-256", benchtask.Sign(p.config.GitHub.WebhookSecret, []byte(body)))
@@ -124,9 +124,9 @@ func (p *prey) deliver(ctx context.Context, event, guid, text string) (int, stri
 
 var hiddenInput = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// signInLockout has strangers call back 300 times, and a page of theirs lead a person to the callback in the midst of
-// signing in.
-func (p *prey) signInLockout(ctx context.Context) error {
+// signInLockout sends 300 sign-in callbacks of untrusted users, and one in the browser of a user who is signing in, as
+// a malicious page could.
+func (p *abuseTarget) signInLockout(ctx context.Context) error {
 	stranger := &http.Client{}
 	for i := range 300 {
 		at := p.pages() + signin.CallbackPath + fmt.Sprintf("?code=x&state=%d", i)
@@ -135,7 +135,7 @@ func (p *prey) signInLockout(ctx context.Context) error {
 			return wrongAnswer(fmt.Sprintf("callback %d of a stranger", i), code, err)
 		}
 	}
-	jar, _ := cookiejar.New(nil) // it gives no error
+	jar, _ := cookiejar.New(nil) // never fails
 	person := &http.Client{Jar: jar}
 	_, page, err := request(ctx, person, http.MethodGet, p.pages()+"/signin/github", "", "Accept", "text/html")
 	if err != nil {
@@ -156,7 +156,7 @@ func (p *prey) signInLockout(ctx context.Context) error {
 	return nil
 }
 
-// slicedArguments is a model server that sends the arguments of a call in pieces of 4 bytes.
+// slicedArguments runs a model server that sends the arguments of a call in pieces of 4 bytes.
 func slicedArguments(ctx context.Context) error {
 	args := `{"path":"a","content":"` + strings.Repeat("x", 512<<10) + `"}`
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -185,8 +185,8 @@ func slicedArguments(ctx context.Context) error {
 	return err
 }
 
-// untidy leaves set-user-ID programs behind, also beneath folders that are too deep or shut.
-func (p *prey) untidy(ctx context.Context) error {
+// setuidLeftovers leaves set-user-ID programs behind, some below folders that are too deep or inaccessible.
+func (p *abuseTarget) setuidLeftovers(ctx context.Context) error {
 	dir := filepath.Join(p.dir, "untidy")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -198,7 +198,7 @@ cp /bin/true c; chmod 4755 c`,
 	}); err != nil {
 		return err
 	}
-	for _, shut := range []string{"shut", "shut/in"} { // so that we can look, whoever we are
+	for _, shut := range []string{"shut", "shut/in"} { // so that the check works without root
 		_ = os.Chmod(filepath.Join(dir, shut), 0o700)
 	}
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -216,7 +216,7 @@ cp /bin/true c; chmod 4755 c`,
 	})
 }
 
-func (p *prey) wideSecret(ctx context.Context) error {
+func (p *abuseTarget) utf16Secret(ctx context.Context) error {
 	issue, err := p.open("Hide a token")
 	if err != nil {
 		return err
@@ -225,12 +225,12 @@ func (p *prey) wideSecret(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	branches, err := p.ofIssue(issue)
+	branches, err := p.branchesOfIssue(issue)
 	if err != nil {
 		return err
 	}
 	for _, b := range branches {
-		if _, err := p.sim.File(preyRepo, b, "wide.txt"); err == nil {
+		if _, err := p.sim.File(targetRepo, b, "wide.txt"); err == nil {
 			return fmt.Errorf("it was pushed to %s", b)
 		}
 	}
@@ -240,8 +240,8 @@ func (p *prey) wideSecret(ctx context.Context) error {
 	return nil
 }
 
-// setupLink looks at the link as a chat's preview does, and guesses as everybody can who finds a server in set-up.
-func (p *prey) setupLink(ctx context.Context) error {
+// setupLink requests the link as a chat's preview does, and makes the guesses that any user can make.
+func (p *abuseTarget) setupLink(ctx context.Context) error {
 	link := signin.NewInvitation("/setup", false, time.Now)
 	srv := httptest.NewServer(signin.Invited(link, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "inside")
@@ -263,7 +263,7 @@ func (p *prey) setupLink(ctx context.Context) error {
 			return fmt.Errorf("%s %s let a stranger in", try.method, try.path)
 		}
 	}
-	jar, _ := cookiejar.New(nil) // it gives no error
+	jar, _ := cookiejar.New(nil) // never fails
 	_, page, err := request(ctx, &http.Client{Jar: jar}, "POST", srv.URL+"/setup/enter", "token="+token, "Content-Type",
 		"application/x-www-form-urlencoded")
 	if err == nil && page != "inside" {
@@ -272,7 +272,7 @@ func (p *prey) setupLink(ctx context.Context) error {
 	return err
 }
 
-func (p *prey) otherNames(ctx context.Context) error {
+func (p *abuseTarget) otherNames(ctx context.Context) error {
 	private := p.front.PrivateAddr()
 	if private == nil {
 		return errors.New("the operator's pages are not served")
@@ -282,7 +282,7 @@ func (p *prey) otherNames(ctx context.Context) error {
 		"127.0.0.1.evil.test", "[::1].evil.test", "0.0.0.0:" + port, "localhost:+" + port, "localhost:", "127.1",
 		"10.0.0.7"} {
 		code, _, err := request(ctx, http.DefaultClient, http.MethodGet, "http://"+private.String()+"/", "", "Host", host)
-		if err != nil || code < 400 { // what is no name at all, the server refuses itself
+		if err != nil || code < 400 { // the HTTP server itself refuses invalid names
 			return wrongAnswer(host, code, err)
 		}
 	}
@@ -293,8 +293,8 @@ func (p *prey) otherNames(ctx context.Context) error {
 	return err
 }
 
-// hollowAnswers has GitHub answer everything with success and nothing in it.
-func (p *prey) hollowAnswers(ctx context.Context) error {
+// emptyAnswers makes GitHub answer every request with a success status and a useless body.
+func (p *abuseTarget) emptyAnswers(ctx context.Context) error {
 	defer p.sim.ClearFaults()
 	for _, body := range []string{`{"message":"Server Error"}`, `{}`, `{"ok":true}`, `null`, `<html>Unicorn!</html>`, ``} {
 		p.sim.ClearFaults()
@@ -326,8 +326,8 @@ func (p *prey) hollowAnswers(ctx context.Context) error {
 	return nil
 }
 
-// strangersWords comments under a task that waits for a person.
-func (p *prey) strangersWords(ctx context.Context) (err error) {
+// strangersWords comments, as an untrusted user, on a task that waits for a reviewer.
+func (p *abuseTarget) strangersWords(ctx context.Context) (err error) {
 	if p.waiting == 0 {
 		if err = p.endsEarly(ctx); err != nil {
 			return err
@@ -347,7 +347,7 @@ func (p *prey) strangersWords(ctx context.Context) (err error) {
 		if before.Pull.Number != 0 && i%2 == 1 {
 			number = before.Pull.Number
 		}
-		if _, err := p.sim.Comment(preyRepo, number, preyStranger, words[i%len(words)]); err != nil {
+		if _, err := p.sim.Comment(targetRepo, number, targetStranger, words[i%len(words)]); err != nil {
 			return err
 		}
 	}
@@ -362,8 +362,8 @@ func (p *prey) strangersWords(ctx context.Context) (err error) {
 	return err
 }
 
-// hostileReplay mines a clone with programs in every place where git and tests run some.
-func (p *prey) hostileReplay(ctx context.Context) error {
+// hostileReplay mines a clone that configures a program in every place where git and tests run one.
+func (p *abuseTarget) hostileReplay(ctx context.Context) error {
 	dir, canary := filepath.Join(p.dir, "hostile"), filepath.Join(p.dir, "canary")
 	run := "touch " + canary
 	files := map[string]string{".gitattributes": "* filter=x diff=x\n", "hook": "#!/bin/sh\n" + run + "\n",
@@ -398,8 +398,8 @@ func (p *prey) hostileReplay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(canary) // what git itself ran while the trap was laid
-	mine := replayMineCmd{Max: 1, Candidates: 3, Budget: preyTask, replayFlags: replayFlags{Repo: dir,
+	_ = os.Remove(canary) // the setup above may have run the programs
+	mine := replayMineCmd{Max: 1, Candidates: 3, Budget: targetTaskTimeout, replayFlags: replayFlags{Repo: dir,
 		TestTimeout: 10 * time.Second, serverFlags: serverFlags{Dir: filepath.Join(p.dir, "mined")}}}
 	var out bytes.Buffer
 	if err := mine.Run(&cli.Env{Ctx: ctx, Out: &out, Err: io.Discard, Logger: silentLogger()}); err != nil {
@@ -411,10 +411,10 @@ func (p *prey) hostileReplay(ctx context.Context) error {
 	return nil
 }
 
-// setupProxy tries, from a command that may fetch from one host, what else the proxy might carry.
-func (p *prey) setupProxy(ctx context.Context) error {
+// setupProxy tries, from a command that may fetch from one host, to send other traffic through the proxy.
+func (p *abuseTarget) setupProxy(ctx context.Context) error {
 	var heard atomic.Int32
-	hosts := make([]string, 2) // the first may be fetched from
+	hosts := make([]string, 2) // the first is allowed
 	for i := range hosts {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
@@ -444,7 +444,7 @@ func (p *prey) setupProxy(ctx context.Context) error {
 	}
 	plain := "GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"
 	var script strings.Builder
-	for _, say := range []string{ // plain words to the host that is allowed, and all others
+	for _, say := range []string{ // unencrypted traffic to the allowed host, and traffic to the other
 		"CONNECT " + hosts[0] + " HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" + plain,
 		"CONNECT " + hosts[1] + " HTTP/1.1\\r\\n\\r\\n" + plain,
 		"GET http://" + hosts[0] + "/ HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n",
@@ -468,7 +468,7 @@ func (p *prey) setupProxy(ctx context.Context) error {
 	return nil
 }
 
-// hostilePriors gives what is no priors, what nobody trusted signed, and what has another text's signature.
+// hostilePriors imports invalid, untrusted and wrongly signed priors.
 func hostilePriors(ctx context.Context) error {
 	mine, err := priors.NewKey(rand.Reader)
 	if err != nil {
@@ -497,8 +497,8 @@ func hostilePriors(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// modelsWords has a model write what GitHub would act on.
-func (p *prey) modelsWords(ctx context.Context) error {
+// modelsWords makes a model write text that GitHub would act on.
+func (p *abuseTarget) modelsWords(ctx context.Context) error {
 	issue, _, err := p.decided(ctx, "Write to people")
 	if err == nil {
 		err = p.quiet(ctx)
@@ -522,13 +522,13 @@ func (p *prey) modelsWords(ctx context.Context) error {
 	return nil
 }
 
-// guardedPaths configure what others run.
+// guardedPaths are files that configure programs of others.
 var guardedPaths = []string{".github/CODEOWNERS", ".github/workflows/ci.yml", "CODEOWNERS", "docs/CODEOWNERS",
 	".sia/config.yml", ".sia/techniques/x.md", "AGENTS.md", "web/AGENTS.md", "CLAUDE.md", ".claude/settings.json",
 	".mcp.json", ".vscode/tasks.json", ".devcontainer/devcontainer.json", ".husky/pre-commit", ".npmrc", "web/.npmrc",
 	".envrc", ".gitattributes", ".gitmodules", ".mvn/maven.config", ".cargo/config.toml", ".pre-commit-config.yaml"}
 
-func (p *prey) guardedFiles(ctx context.Context) error {
+func (p *abuseTarget) guardedFiles(ctx context.Context) error {
 	guarded := sia.DefaultSettings().Checks.Guarded()
 	for _, path := range guardedPaths {
 		if len(tamper.Find([]tamper.Change{{Path: path, Status: "added"}}, guarded)) == 0 {
@@ -539,21 +539,21 @@ func (p *prey) guardedFiles(ctx context.Context) error {
 	return err
 }
 
-// garbageMemory fills the memory branch before a task.
-func (p *prey) garbageMemory(ctx context.Context) error {
+// garbageMemory fills the memory branch with garbage before a task.
+func (p *abuseTarget) garbageMemory(ctx context.Context) error {
 	files := map[string]string{}
 	for _, path := range []string{"tasks/1.json", "tasks/1.md", "tasks/999999.json", "lessons/x.md", "lessons/index.json",
 		"policies.yml", "transcripts/1/1.md", "lessons/" + strings.Repeat("n", 200) + ".md"} {
 		files[".sia/"+path] = strings.Repeat("\x00{\"[[[garbage ", 5000)
 	}
-	if _, err := p.sim.PushFiles(preyRepo, memoryBranch, demoUser, "garbage", files); err != nil {
+	if _, err := p.sim.PushFiles(targetRepo, memoryBranch, demoUser, "garbage", files); err != nil {
 		return err
 	}
 	return p.passes(ctx, "Plain after garbage")
 }
 
-// passes is an error unless an issue passes.
-func (p *prey) passes(ctx context.Context, title string) error {
+// passes returns an error unless an issue passes.
+func (p *abuseTarget) passes(ctx context.Context, title string) error {
 	issue, label, err := p.decided(ctx, title)
 	if err == nil && label != render.LabelPassed {
 		err = fmt.Errorf("#%d did not pass: it is labelled %s", issue, label)
@@ -561,8 +561,8 @@ func (p *prey) passes(ctx context.Context, title string) error {
 	return err
 }
 
-// stops ends the app and starts it again while a task goes on.
-func (p *prey) stops(ctx context.Context) error {
+// stops restarts the app repeatedly while a task is running.
+func (p *abuseTarget) stops(ctx context.Context) error {
 	issue, err := p.open("Plain with stops")
 	if err != nil {
 		return err
@@ -576,7 +576,7 @@ func (p *prey) stops(ctx context.Context) error {
 		if err := p.restart(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
-		// What GitHub could not deliver meanwhile is found by looking.
+		// Find the deliveries that failed while the app was down.
 		if err := errors.Join(p.app.Periodic(ctx, "redeliver"), p.app.Periodic(ctx, "look")); err != nil {
 			return err
 		}
@@ -584,8 +584,8 @@ func (p *prey) stops(ctx context.Context) error {
 	return p.passedOnce(ctx, issue)
 }
 
-// damagedDatabase starts a server on databases that are none.
-func (p *prey) damagedDatabase(ctx context.Context) error {
+// damagedDatabase starts a server on invalid databases.
+func (p *abuseTarget) damagedDatabase(ctx context.Context) error {
 	whole, err := os.ReadFile(filepath.Join(p.config.WithDefaults().Dir, "sia.db"))
 	if err != nil {
 		return err

@@ -21,15 +21,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// smallDiskSize is how many bytes the disk has that is filled: several times what an empty database takes.
+// smallDiskSize is the size of the disk that is filled, in bytes: several times the size of an empty database.
 const smallDiskSize = 16 << 20
 
-// fullDiskName is the attack's.
+// fullDiskName is the name of the attack.
 const fullDiskName = "a full disk in the midst of a task"
 
-// onSmallDisk plays the attack in a process of its own, for which bubblewrap mounts a small disk, as it may without
-// being root.
-func (p *prey) onSmallDisk(ctx context.Context) error {
+// onSmallDisk plays the attack in a child process, for which bubblewrap mounts a small disk without needing root.
+func (p *abuseTarget) onSmallDisk(ctx context.Context) error {
 	dir := filepath.Join(p.dir, "small")
 	self, err := os.Executable()
 	if err = errors.Join(err, os.Mkdir(dir, 0o755)); err != nil {
@@ -37,7 +36,7 @@ func (p *prey) onSmallDisk(ctx context.Context) error {
 	}
 	args := []string{"--dev-bind", "/", "/", "--size", strconv.Itoa(smallDiskSize), "--tmpfs", dir, "--die-with-parent"}
 	if os.Geteuid() == 0 {
-		args = append(args, "--cap-add", "ALL") // for the sandbox of the program that is attacked
+		args = append(args, "--cap-add", "ALL") // for the sandbox of the attacked program
 	}
 	cmd := exec.CommandContext(ctx, "bwrap", append(args, "--", self, "bench", "abuse", "--only", fullDiskName,
 		"--disk", dir, "--output", "json")...)
@@ -54,7 +53,7 @@ func (p *prey) onSmallDisk(ctx context.Context) error {
 	return nil
 }
 
-// fillDisk takes all the room that is left where a folder is. free gives it back.
+// fillDisk uses up the free space of the disk that holds a folder. free releases it.
 func fillDisk(dir string) (free func() error, err error) {
 	f, err := os.Create(filepath.Join(dir, "filler"))
 	if err != nil {
@@ -70,13 +69,13 @@ func fillDisk(dir string) (free func() error, err error) {
 	return func() error { return os.Remove(f.Name()) }, nil
 }
 
-// fullDisk fills the disk that holds the database in the midst of a task, lets another begin meanwhile, and then gives
-// room again.
-func (p *prey) fullDisk(ctx context.Context) error {
+// fullDisk fills the disk that holds the database in the middle of a task, starts another task meanwhile, and then
+// frees the space.
+func (p *abuseTarget) fullDisk(ctx context.Context) error {
 	if p.disk == "" {
 		return p.onSmallDisk(ctx)
 	}
-	if err := p.set(ctx); err != nil {
+	if err := p.start(ctx); err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(p.dir, "log"))
@@ -125,9 +124,9 @@ func (p *prey) fullDisk(ctx context.Context) error {
 	return errors.Join(p.passedOnce(ctx, first), p.passedOnce(ctx, second))
 }
 
-// refused delivers what can't be packed until there is no room for it. What was not stored must not be taken for
-// delivered.
-func (p *prey) refused(ctx context.Context) error {
+// refused sends incompressible deliveries until the disk has no room for one. A delivery that was not stored must not
+// be acknowledged.
+func (p *abuseTarget) refused(ctx context.Context) error {
 	noise := make([]byte, 1<<20)
 	for i := range 2 * smallDiskSize / len(noise) {
 		if _, err := io.ReadFull(rand.Reader, noise); err != nil {
@@ -144,13 +143,13 @@ func (p *prey) refused(ctx context.Context) error {
 	return errors.New("more was stored than there is room for")
 }
 
-// passedOnce waits until a task has passed, and is an error unless it took one attempt and one pull request.
-func (p *prey) passedOnce(ctx context.Context, issue int) error {
+// passedOnce waits until a task has passed. It returns an error unless that took one attempt and one pull request.
+func (p *abuseTarget) passedOnce(ctx context.Context, issue int) error {
 	t, err := p.until(ctx, issue, func(t sia.Task) bool { return t.State == sia.Passed })
 	if err != nil {
 		return err
 	}
-	all, err := p.sim.Issues(preyRepo)
+	all, err := p.sim.Issues(targetRepo)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// benchStage is the stage with the cheap repository.
+// benchStage returns a stage with the small benchmark repository.
 func benchStage(ctx context.Context) (*demoStage, error) {
 	return newStage(ctx, stageConfig{
 		spec: ghsim.RepoSpec{Files: benchtask.Files()}, name: "bench", script: benchtask.Model, logger: silentLogger(),
@@ -40,7 +40,7 @@ func newDeliveryLoad(url, secret string) *deliveryLoad {
 	}
 }
 
-// sendAll sends n deliveries, so many at the same time, each when pace lets it. It returns how long each took.
+// sendAll sends n deliveries, up to atOnce concurrently, each when pace ticks. It returns how long each took.
 func (d *deliveryLoad) sendAll(
 	ctx context.Context, prefix string, n, atOnce int, pace <-chan time.Time,
 ) ([]time.Duration, error) {
@@ -61,7 +61,7 @@ func (d *deliveryLoad) sendAll(
 	return took, g.Wait()
 }
 
-// intake measures how deliveries are acknowledged: steadily and in a burst.
+// intake measures how fast deliveries are acknowledged, at a steady rate and in a burst.
 func (c *benchMachineCmd) intake(e *cli.Env) (figures []cli.Figure, err error) {
 	s, err := benchStage(e.Ctx)
 	if err != nil {

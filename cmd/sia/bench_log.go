@@ -13,11 +13,10 @@ import (
 	"github.com/sia-bot/sia/sia/failure"
 )
 
-// logBytes is how long the log is that is read.
+// logBytes is the size of the log that is read.
 const logBytes = 200 << 20
 
-// benchLog is a piece of a job's log as GitHub Actions writes it: mostly
-// progress, with one failing test in it.
+// benchLog is a part of a job's log as GitHub Actions writes it: mostly progress, with one failing test.
 var benchLog = strings.Repeat("2031-02-03T10:00:01.0000000Z [12/440] Compiling \x1b[32mshop\x1b[0m v0.3.1 "+
 	"(/home/runner/work/shop/shop) in 12 ms\n"+
 	"2031-02-03T10:00:01.1000000Z ok  \texample.com/shop/cart\t0.012s\n", 2000) +
@@ -25,11 +24,11 @@ var benchLog = strings.Repeat("2031-02-03T10:00:01.0000000Z [12/440] Compiling \
 	"2031-02-03T10:00:02.0000000Z     cart_test.go:12: total is 41, want 42\n" +
 	"2031-02-03T10:00:02.0000000Z FAIL\n"
 
-// heapWatch reads on, and looks at the heap every 16 MiB.
+// heapWatch is a reader that samples the heap every 16 MiB.
 type heapWatch struct {
 	io.Reader
 	peak uint64
-	left int // until the next look
+	left int // bytes until the next sample
 }
 
 func (r *heapWatch) Read(p []byte) (int, error) {
@@ -42,7 +41,7 @@ func (r *heapWatch) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// log measures how a long log is read, against a search for the usual words.
+// log measures how fast a long log is read, compared with a search for the usual keywords.
 func (c *benchMachineCmd) log(e *cli.Env) ([]cli.Figure, error) {
 	fmt.Fprintf(e.Err, "log: %d MB…\n", logBytes>>20)
 	runtime.GC()

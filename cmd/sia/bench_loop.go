@@ -10,8 +10,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// loop measures what SIA adds between a red check and the next push, and how
-// many requests an attempt costs.
+// loop measures the time that SIA adds between a red check and the next push, and the number of requests of an attempt.
 func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	s, err := benchStage(e.Ctx)
 	if err != nil {
@@ -29,7 +28,7 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 			return nil, err
 		}
 		if i == 0 {
-			continue // warm
+			continue // warm-up
 		}
 		overhead, comment = append(overhead, o), append(comment, m)
 		n := ghsim.Count(s.sim.Calls()[len(before):])
@@ -49,8 +48,7 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	}, nil
 }
 
-// measure plays one task of a person of its own. It returns the times from the red
-// check to the second push and to the comment.
+// measure plays one task of a new user. It returns the times from the red check to the second push and to the comment.
 func (n *demoNarrator) measure(login string) (push, comment time.Duration, err error) {
 	issue, err := n.ask(n.repo, login, "Find the answer", "The answer to everything, please.")
 	if err != nil {

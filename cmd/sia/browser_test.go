@@ -12,14 +12,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// window is a person at a browser. What they type and what they see is kept, for secrets are looked for there.
+// window is a user's browser. It records input and output, in which tests look for secrets.
 type window struct {
 	t           *testing.T
 	ctx         context.Context
 	typed, seen strings.Builder
 }
 
-// newWindow opens a window with cookies of its own, in which pages may or may not run scripts.
+// newWindow opens a window with its own cookies and with scripts enabled or disabled.
 func newWindow(browser context.Context, t *testing.T, scripts bool) *window {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
@@ -31,7 +31,7 @@ func newWindow(browser context.Context, t *testing.T, scripts bool) *window {
 	return w
 }
 
-// does something within a minute.
+// does performs actions, and fails the test after a minute.
 func (w *window) does(what string, steps ...chromedp.Action[chromedp.Void]) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
@@ -46,7 +46,7 @@ func (w *window) must(err error, what string) {
 	}
 }
 
-// looks is the page as it is.
+// looks returns the text of the page.
 func (w *window) looks() string {
 	page, err := chromedp.Run(w.ctx, chromedp.OuterHTML(chromedp.CSS("html")))
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *window) looks() string {
 	return page
 }
 
-// address is where the window is.
+// address returns the address of the page.
 func (w *window) address() string {
 	at, err := chromedp.Run(w.ctx, chromedp.Location())
 	if err != nil {
@@ -65,20 +65,20 @@ func (w *window) address() string {
 	return at
 }
 
-// open goes to an address.
+// open navigates to an address.
 func (w *window) open(address string) {
 	w.t.Helper()
 	w.does("open "+address, chromedp.Navigate(address))
 }
 
-// shows waits until the page shows some words. The page may renew itself meanwhile.
+// shows waits until the page shows some words. The page may reload meanwhile.
 func (w *window) shows(words string) {
 	w.t.Helper()
 	w.does("wait for "+words, chromedp.WaitReady(chromedp.Search(fmt.Sprintf(`//main[contains(., %q)]`, words))))
 	w.looks()
 }
 
-// types enters words into a field, in place of what stands there.
+// types replaces the text of a field.
 func (w *window) types(field, words string) {
 	w.t.Helper()
 	w.typed.WriteString(words + "\n")
@@ -88,9 +88,8 @@ func (w *window) types(field, words string) {
 	w.does("type into "+field, chromedp.KeyEvent(words))
 }
 
-// presses a button or a link, by the words that it begins with, and waits for the page that it
-// leads to. A page that was just loaded may not hear the first time: browsers drop what is pressed
-// before a page is painted.
+// presses clicks a button or a link, found by the beginning of its text, and waits for the next page. It clicks again
+// if needed, since browsers drop clicks before a new page is painted.
 func (w *window) presses(words string) {
 	w.t.Helper()
 	at := chromedp.Search(fmt.Sprintf(`//*[self::a or self::button][starts-with(normalize-space(.), %q)]`, words))

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// commandLine is the command line: one field per command.
+// commandLine is the command line, with one field for each command.
 type commandLine struct {
 	Demo    demoCmd    `cmd:"" group:"use" help:"Play the whole product on this machine: no account, no key." example:"sia demo --keep"`
 	Run     runCmd     `cmd:"" group:"use" help:"Work on an issue in a clone on this machine, without GitHub." example:"sia run --issue \"Half of 5 is 2.5, not 2\" --model-url https://api.openai.com/v1 --model gpt-5"`
@@ -60,19 +60,19 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	return runArgs(ctx, args, stdout, stderr)
 }
 
-// runArgs runs a command line that answers as its command does.
+// runArgs runs a command line and prints the command's own output.
 func runArgs(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var c commandLine
 	return program(&c).Run(ctx, args, stdout, stderr)
 }
 
-// program is sia's command line.
+// program returns sia's command line.
 func program(c *commandLine) cli.Program {
 	return cli.Program{
 		Name: "sia",
 		Description: "SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. " +
 			"Only checks declare success.",
-		Commands: c, Global: &c.Global, WholeFor: []string{"completion", "man", "help", "complete"},
+		Commands: c, Global: &c.Global, NeedAll: []string{"completion", "man", "help", "complete"},
 		Options: append(valueTypes(), []kong.Option{
 			kong.Vars{"dir": defaultDir(), "version": versionLine(), "states": stateNames()}, kong.Configuration(yamlFile),
 			kong.ExplicitGroups(commandGroups),
@@ -80,12 +80,12 @@ func program(c *commandLine) cli.Program {
 	}
 }
 
-// newParser is what reads sia's command lines; [cli.Program.Parser] says how it ends.
+// newParser returns the parser of sia's command lines; see [cli.Program.Parser].
 func newParser(c *commandLine, stdout, stderr io.Writer) (*kong.Kong, error) {
 	return program(c).Parser(stdout, stderr)
 }
 
-// commandGroups are the groups in which --help lists commands and flags, in its order.
+// commandGroups are the groups of commands and flags in --help, in this order.
 var commandGroups = []kong.Group{
 	{Key: "use", Title: "Use:"},
 	{Key: "operate", Title: "Operate:"},

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A command that is read alone, which takes a tenth of the time, has the flags and arguments that it has among all.
+// A command that is parsed alone, in a tenth of the time, has the same flags and arguments as among all.
 func TestOneCommandIsReadAsAmongAll(t *testing.T) {
 	var c commandLine
 	all, err := newParser(&c, io.Discard, io.Discard)
@@ -20,7 +20,7 @@ func TestOneCommandIsReadAsAmongAll(t *testing.T) {
 	}
 	alone := 0
 	for _, want := range all.Model.Children {
-		one, err := program(&c).Alone([]string{want.Name}).Parser(io.Discard, io.Discard)
+		one, err := program(&c).ForArgs([]string{want.Name}).Parser(io.Discard, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,11 +37,11 @@ func TestOneCommandIsReadAsAmongAll(t *testing.T) {
 	}
 }
 
-// A server's file can be given to every command that takes one, though it sets flags of others. What is no command's is
-// refused by all of them. How they are read does not differ; to read all of sia's flags for each takes long.
+// Every command that takes a server's file accepts one that sets flags of other commands, and refuses keys that are no
+// flag. Reading does not differ between commands, and parsing all flags for each takes long.
 func TestEveryCommandReadsAServersFile(t *testing.T) {
 	for _, command := range []string{"serve", "run", "policies"} {
-		one, err := program(&commandLine{}).Alone([]string{command}).Parser(io.Discard, io.Discard)
+		one, err := program(&commandLine{}).ForArgs([]string{command}).Parser(io.Discard, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestEveryCommandReadsAServersFile(t *testing.T) {
 	}
 }
 
-// described is what a command and those below it, and the flags before it, are and take.
+// described returns the arguments and flags of a command and its subcommands.
 func described(top, n *kong.Node) (all []string) {
 	for _, f := range top.Flags {
 		all = append(all, describedValue(f.Value))
@@ -90,7 +90,7 @@ func describedValue(v *kong.Value) string {
 		v.Target.Type())
 }
 
-// What `go install` built says its module's version; a release has its own.
+// A program built by `go install` has its module's version; a release has its own.
 func TestVersionOf(t *testing.T) {
 	built := func(version string) *debug.BuildInfo { return &debug.BuildInfo{Main: debug.Module{Version: version}} }
 	for _, c := range []struct {

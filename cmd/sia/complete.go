@@ -7,21 +7,21 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// candidate is one way in which a word of a command line may go on.
+// candidate is a possible completion of a word.
 type candidate struct {
 	word string
 	help string // one line; may be empty
 }
 
-// completion is how a command line may go on.
+// completion is the set of completions of a command line.
 type completion struct {
 	words []candidate
-	files bool // names of files besides
+	files bool // file names are possible, too
 }
 
-// completeLine says how the last of words may go on; the words before it are complete. It knows
-// commands, flags, values that can be listed, and where a file is meant: nothing is read or run.
-// bash hands --flag=value over as three words, other shells as one; both are understood.
+// completeLine returns the completions of the last of words; the words before it are complete. It completes commands,
+// flags and enumerated values, and reports where a file name fits; it reads and runs nothing. bash splits --flag=value
+// into three words, other shells pass one; both are handled.
 func completeLine(root *kong.Node, words []string) completion {
 	if len(words) == 0 {
 		words = []string{""}
@@ -53,7 +53,7 @@ func completeLine(root *kong.Node, words []string) completion {
 	return at.argument(current)
 }
 
-// place is how far the complete words of a command line lead.
+// place is the position in the command tree after the complete words of a command line.
 type place struct {
 	root, node *kong.Node
 	args       int        // positional arguments so far
@@ -61,7 +61,7 @@ type place struct {
 	flagsOver  bool       // after --
 }
 
-// pass goes on by one complete word.
+// pass consumes one complete word.
 func (p *place) pass(word string) {
 	if p.awaits != nil {
 		p.awaits = nil
@@ -79,7 +79,7 @@ func (p *place) pass(word string) {
 	default:
 		if i := slices.IndexFunc(p.node.Children, func(n *kong.Node) bool { return n.Name == word }); i >= 0 {
 			p.node = p.node.Children[i]
-			if p.node.Name == "help" && p.node.Parent == p.root { // help for what follows
+			if p.node.Name == "help" && p.node.Parent == p.root { // help for the following command
 				p.node = p.root
 			}
 			return
@@ -88,7 +88,7 @@ func (p *place) pass(word string) {
 	}
 }
 
-// argument completes a word that is no flag: a command, or a positional argument.
+// argument completes a word that is not a flag: a command, or a positional argument.
 func (p place) argument(current string) (c completion) {
 	if p.args == 0 && !p.flagsOver {
 		for _, n := range p.node.Children {
@@ -107,7 +107,7 @@ func (p place) argument(current string) (c completion) {
 	return c
 }
 
-// flags are the flags that begin as the word does.
+// flags returns the flags that begin with the word.
 func (p place) flags(current string) (c completion) {
 	for _, f := range flagsOf(p.node) {
 		if name := "--" + f.Name; strings.HasPrefix(name, current) {
@@ -117,8 +117,7 @@ func (p place) flags(current string) (c completion) {
 	return c
 }
 
-// flagsOf are the visible flags of a command, those of the commands above it, and those of what it
-// does by default.
+// flagsOf returns the visible flags of a command, of the commands above it, and of its default command.
 func flagsOf(n *kong.Node) (all []*kong.Flag) {
 	if d := n.DefaultCmd; d != nil {
 		n = d
@@ -129,7 +128,7 @@ func flagsOf(n *kong.Node) (all []*kong.Flag) {
 	return all
 }
 
-// flagNamed is the flag that a word such as --output or -v names; nil: none does.
+// flagNamed returns the flag that a word such as --output or -v names; nil if there is none.
 func flagNamed(n *kong.Node, word string) *kong.Flag {
 	for _, f := range flagsOf(n) {
 		if word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short) {
@@ -139,7 +138,7 @@ func flagNamed(n *kong.Node, word string) *kong.Flag {
 	return nil
 }
 
-// valuesOf are the values of a flag or argument that begin as the word does, each behind a prefix.
+// valuesOf returns the values of a flag or argument that begin with the word, each after a prefix.
 func valuesOf(v *kong.Value, prefix, current string) (c completion) {
 	if v.Enum != "" {
 		for _, value := range v.EnumSlice() {

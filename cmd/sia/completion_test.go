@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each command line goes on as a person would want it to.
+// Each command line has the expected completions.
 func TestCompleteLine(t *testing.T) {
 	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
@@ -28,15 +28,15 @@ func TestCompleteLine(t *testing.T) {
 		"task stop --log-l":       {"--log-level"}, // of every command
 		"task list --state pas":   {"passed"},
 		"task list --state=pas":   {"--state=passed"},
-		"task list --state = pas": {"passed"}, // as bash has it
+		"task list --state = pas": {"passed"}, // as bash splits it
 		"task list --state =": {"any", "queued", "working", "pushed", "checking", "diagnosing", "reviewing", "announced",
 			"escalated", "paused", "passed", "stopped"},
-		"task list --repo task --out": {"--output"}, // a value is no command
+		"task list --repo task --out": {"--output"}, // a value, not a command
 		"task list --nonsense=":       nil,
 		"task list -- --out":          nil,
 		"help task sto":               {"stop"},
 		"completion z":                {"zsh"},
-		"bench --ra":                  {"--rate"}, // of what it does by default
+		"bench --ra":                  {"--rate"}, // of its default command
 		"config check ":               {":files"},
 		"log one.log ":                {":files"},
 		"serve --app-key-file ":       {":files"},
@@ -60,7 +60,7 @@ func TestCompleteLine(t *testing.T) {
 	}
 }
 
-// The shells complete by the scripts that sia prints for them, in the shells themselves.
+// The shells complete with the scripts that sia prints, in real shells.
 //
 //test:thorough
 func TestCompletionInShells(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCompletionInShells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Called sia, this test's program is sia: TestMain.
+	// Under the name sia, this test binary runs sia: TestMain.
 	if err := os.Symlink(self, filepath.Join(dir, "sia")); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sia; echo "${COMPREPLY[*]}";
 try sia task sto
 try sia task list --state = pas
 complete -p sia`, "stop\npassed\ncomplete -F _sia sia\n"},
-		// In a shell of its own that takes keys: a tab completes the command, which then runs.
+		// In an interactive shell, a tab completes the command, which then runs.
 		{"zsh", `zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell 'autoload -U compinit; compinit -u -D; source <(sia completion zsh)'

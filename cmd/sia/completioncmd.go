@@ -13,13 +13,13 @@ import (
 //go:embed completion
 var completionScripts embed.FS
 
-// completionCmd prints what makes a shell complete sia's command lines.
+// completionCmd prints the completion script of a shell.
 type completionCmd struct {
 	Shell  string `arg:"" help:"The shell: bash, zsh or fish." enum:"bash,zsh,fish"`
 	Output string `help:"text or json; the script is the field script then." enum:"text,json" default:"text"`
 }
 
-// Run prints the shell's script. It asks this program, each time, how a line may go on.
+// Run prints the script. On each completion, the script runs this program's command complete.
 func (c *completionCmd) Run(e *cli.Env) error {
 	script, err := completionScripts.ReadFile("completion/sia." + c.Shell)
 	if err != nil {
@@ -32,13 +32,13 @@ func (c *completionCmd) Run(e *cli.Env) error {
 	return err
 }
 
-// completeCmd is what the shells' scripts call, and no person.
+// completeCmd is called by the shells' scripts, not by users.
 type completeCmd struct {
 	Words []string `arg:"" optional:"" help:"The words of a command line without the program's, the last of which is to be completed."`
 }
 
-// Run prints how the last word may go on: a line for each way, with a tab and what it is, and a line
-// ":files" where a file's name fits.
+// Run prints the completions of the last word: one on each line, with a tab and its description, and a line ":files"
+// where a file name fits.
 func (c *completeCmd) Run(e *cli.Env, app *kong.Kong) error {
 	found := completeLine(app.Model.Node, c.Words)
 	for _, w := range found.words {

@@ -47,8 +47,8 @@ type configExplainCmd struct {
 	cli.Format `embed:""`
 }
 
-// Run explains the settings in force. Of several files one may be missing, as in a
-// repository without settings of its own; that all are is a mistake in their names.
+// Run explains the settings in force. Of several files some may be missing, as in a repository without settings. If all
+// are missing, their names are wrong.
 func (c *configExplainCmd) Run(e *cli.Env) error {
 	var files []*config.File
 	var missing error
@@ -83,7 +83,7 @@ func (configSchemaCmd) Run(e *cli.Env) error {
 	return err
 }
 
-// fileProblem is a problem of a file as JSON.
+// fileProblem is a problem of a file, as JSON.
 type fileProblem struct {
 	Line    int    `json:"line,omitempty"`   // 1-based; 0: the file as a whole
 	Column  int    `json:"column,omitempty"` // 1-based
@@ -92,7 +92,7 @@ type fileProblem struct {
 	Nearest string `json:"nearest,omitempty"` // what was probably meant
 }
 
-// problemsOf are the problems of a file that an error tells; other is the error where it is about something else.
+// problemsOf returns the problems of a file that an error contains; other is the error if it has another cause.
 func problemsOf(err error) (all []fileProblem, other error) {
 	all = []fileProblem{}
 	var bad *invalid.File

@@ -28,8 +28,8 @@ type initialConfig struct {
 	Languages []foundLanguage  `json:"languages"`
 	Setup     []initialCommand `json:"setup"`
 	Test      *initialCommand  `json:"test"`        // null: none was found
-	Others    []initialCommand `json:"other_tests"` // which the file only mentions
-	Hosts     []string         `json:"setup_hosts"` // that a server has to allow for setup
+	Others    []initialCommand `json:"other_tests"` // only mentioned in the file
+	Hosts     []string         `json:"setup_hosts"` // hosts that a server has to allow for setup
 }
 
 type foundLanguage struct {
@@ -79,8 +79,8 @@ func (c *configInitCmd) Run(e *cli.Env) error {
 	return err
 }
 
-// lookAtFolder says what kind of project a folder holds. Links that lead out of it, and what is no regular file,
-// are passed over.
+// lookAtFolder returns the kind of project in a folder. It skips links that lead out of the folder, and anything but
+// folders and regular files.
 func lookAtFolder(root *os.Root) (project.Project, error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -107,7 +107,7 @@ func lookAtFolder(root *os.Root) (project.Project, error) {
 	}), nil
 }
 
-// writeNew writes a file all at once, and its folder, unless there is one of that name.
+// writeNew writes a new file atomically and creates its folder. It fails if the name exists.
 func writeNew(root *os.Root, name string, content []byte) error {
 	const doing = "write " + config.Path
 	if _, err := root.Lstat(name); err == nil {
@@ -119,7 +119,7 @@ func writeNew(root *os.Root, name string, content []byte) error {
 	return atomicfile.CreateIn(root, name, content, 0o644)
 }
 
-// initial is what was found, as JSON.
+// initial returns the project that was found, as JSON.
 func initial(p project.Project, file []byte, written bool) initialConfig {
 	out := initialConfig{File: config.Path, Written: written, Content: string(file), Languages: []foundLanguage{},
 		Setup: initialCommands(p.Setup), Others: initialCommands(p.Others), Hosts: nonNil(p.Hosts())}

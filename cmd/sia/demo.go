@@ -31,7 +31,7 @@ type demoCmd struct {
 	cli.Format   `embed:""`
 }
 
-// The people and things of the demo.
+// Names of the demo's user, repository and app.
 const (
 	demoUser = "ada"
 	demoRepo = "bookings"
@@ -86,12 +86,12 @@ func (c *demoCmd) Run(e *cli.Env) (err error) {
 	return err
 }
 
-// model is the person's own model.
+// model returns the user's own model.
 func (c *demoCmd) model() app.ModelConfig {
 	return app.ModelConfig{Name: "coder", URL: c.ModelURL, Key: c.ModelKey, Model: c.Model, Timeout: c.ModelTimeout}
 }
 
-// own works on a person's own repository.
+// own works on the user's own repository.
 func (c *demoCmd) own(e *cli.Env) error {
 	path, err := localRepository(e.Ctx, c.Repo)
 	if err != nil {
@@ -104,13 +104,13 @@ func (c *demoCmd) own(e *cli.Env) error {
 	return run.withDefaults().Run(e)
 }
 
-// bookings is the repository of the story.
+// bookings returns the repository of the story.
 func bookings() (ghsim.RepoSpec, error) {
 	files, err := demoRepository("bookings")
 	return ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"}, err
 }
 
-// demoRepository is the files of a repository in the folder demo.
+// demoRepository returns the files of a repository in the folder demo.
 func demoRepository(name string) (map[string]string, error) {
 	b, err := demoFiles.ReadFile("demo/" + name + ".txtar")
 	files := map[string]string{}
@@ -120,7 +120,7 @@ func demoRepository(name string) (map[string]string, error) {
 	return files, err
 }
 
-// open sets the stage.
+// open starts the stage.
 func (c *demoCmd) open(e *cli.Env, spec ghsim.RepoSpec, name string) (*demoStage, error) {
 	set := stageConfig{spec: spec, name: name, logger: silentLogger()}
 	if c.Verbose {

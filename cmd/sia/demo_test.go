@@ -13,8 +13,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// The demo's third issue passes at once because of a lesson, and of nothing else:
-// where nothing was learned before, its first attempt really fails its check.
+// The demo's third issue passes at once only because of a lesson: without it, the first attempt really fails its check.
 //
 //test:thorough
 func TestDemoNeedsItsLesson(t *testing.T) {
@@ -57,8 +56,8 @@ func TestDemoNeedsItsLesson(t *testing.T) {
 	}
 }
 
-// An issue that the script does not know says which it knows and how to use a model: on
-// the issue, and on the terminal of whoever left the demo running.
+// For an issue outside of the script, SIA lists the known issues and explains how to use a model, on the issue and on
+// the terminal.
 func TestDemoOfAnotherIssue(t *testing.T) {
 	c := &demoCmd{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,7 +108,7 @@ func TestDemoOfAnotherIssue(t *testing.T) {
 	}
 }
 
-// watched is output that does something when a text appears in it.
+// watched is a writer that calls a function when a text appears.
 type watched struct {
 	mu    sync.Mutex
 	b     strings.Builder
@@ -133,7 +132,7 @@ func (w *watched) String() string {
 	return w.b.String()
 }
 
-// Ctrl-C ends the demo without a word of failure.
+// Ctrl-C ends the demo without an error message.
 func TestDemoStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -1,6 +1,6 @@
 package main
 
-// doctorGroup are what can be checked; alone, sia doctor checks a server.
+// doctorGroup holds the checks of sia doctor. Without a subcommand, sia doctor checks a server.
 type doctorGroup struct {
 	Server doctorServerCmd `cmd:"" default:"withargs" help:"Check a server's configuration against the real endpoints (the default)." example:"sia doctor"`
 	GitHub doctorGitHubCmd `cmd:"" name:"github" help:"Try in a scratch repository whether a GitHub does what SIA relies on." example:"sia doctor github --repo acme/scratch"`

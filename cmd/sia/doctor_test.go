@@ -27,7 +27,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// A server without a sandbox works, and is told what is off and how to get it.
+// A server without a sandbox works, and doctor reports what is off and how to fix it.
 func TestDoctorWithoutSandbox(t *testing.T) {
 	f := checkSandbox(t.Context(), sandbox.Options{Bwrap: "/no/such/bwrap"})
 	var out bytes.Buffer
@@ -56,8 +56,7 @@ func TestDoctorFindsAgents(t *testing.T) {
 	}
 }
 
-// A GitHub that does not answer, or that is asked about many installations, takes no time away from what is looked at
-// after it.
+// A GitHub that does not answer, or has many installations, takes no time from later checks.
 func TestDoctorWithoutGitHub(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
@@ -78,7 +77,7 @@ func TestDoctorWithoutGitHub(t *testing.T) {
 	c := doctorServerCmd{serverFlags: serverFlags{Dir: t.TempDir(), GitHubURL: silent.URL, AppID: made.ID, AppKeyFile: key,
 		modelFlags: modelFlags{ModelURL: halfDone(t), Model: "m"}}}
 	found := map[string]bool{}
-	for _, f := range c.look(&cli.Env{Ctx: t.Context(), Logger: silentLogger()}, time.Millisecond) {
+	for _, f := range c.checkAll(&cli.Env{Ctx: t.Context(), Logger: silentLogger()}, time.Millisecond) {
 		found[f.What] = f.OK
 	}
 	if found["GitHub App"] || !found["model coder"] {
@@ -86,13 +85,13 @@ func TestDoctorWithoutGitHub(t *testing.T) {
 	}
 }
 
-// Doctor reports a folder that is not there, and variables that are probably misspelt.
+// Doctor reports a missing folder, and variables that are probably misspelt.
 func TestDoctorOfSettingsThatDoNotWork(t *testing.T) {
 	if f := installedAgents([]string{t.TempDir(), "/nonexistent"}); f.OK || !strings.Contains(f.Detail, "/nonexistent") {
 		t.Errorf("%+v", f)
 	}
-	all := misspelt([]string{"SIA_ATEMPTS=3", "SIA_MODELL=x", "SIA_MODEL=x", "SIA_REPO=given", "SIA_OPENAI_SECRET=x",
-		"HOME=/", "SIA_RUNNER_TOKEN=x"}, []string{"SIA_REPO"})
+	all := misspelledVariables([]string{"SIA_ATEMPTS=3", "SIA_MODELL=x", "SIA_MODEL=x", "SIA_REPO=given",
+		"SIA_OPENAI_SECRET=x", "HOME=/", "SIA_RUNNER_TOKEN=x"}, []string{"SIA_REPO"})
 	var said []string
 	for _, f := range all {
 		said = append(said, f.Detail+", "+f.Fix)
@@ -121,7 +120,7 @@ func TestDoctorSaysWhyGitHubIsOutOfReach(t *testing.T) {
 	}
 }
 
-// A webhook is fine in either of the two forms that GitHub sends.
+// Both forms in which GitHub describes a webhook are accepted.
 func TestDoctorKnowsBothFormsOfWebhooks(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -144,7 +143,7 @@ func TestDoctorKnowsBothFormsOfWebhooks(t *testing.T) {
 	}
 }
 
-// A database that its user may only read is no database for a server.
+// Doctor rejects a database that its user may only read.
 func TestDoctorAsksForRights(t *testing.T) {
 	url := storetest.Postgres(t)
 	_, err := storetest.Raw(t, url).Exec(`CREATE ROLE watcher LOGIN; GRANT SELECT ON goose_db_version TO watcher`)
@@ -160,7 +159,7 @@ func TestDoctorAsksForRights(t *testing.T) {
 	}
 }
 
-// A receiver of traces is asked: one that is away, that refuses, or that has no address is found.
+// Doctor finds a trace receiver that is unreachable, that refuses, or that has no address.
 func TestDoctorAsksTheReceiverOfTraces(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/traces" || r.Header.Get("Key") != "right" {

@@ -18,8 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// checkGitHub checks the app's authentication, permissions, webhook and installations, a
-// finding for each thing.
+// checkGitHub checks the app's authentication, permissions, webhook and installations. It returns a finding for each.
 func checkGitHub(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding {
 	c = c.WithDefaults()
 	const whole = "GitHub App"
@@ -29,7 +28,7 @@ func checkGitHub(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 		return []doctorFinding{failed(whole, err, "check --app-key-file and --github-api")}
 	}
 	self, err := a.Self(ctx)
-	if unreached := new(net.OpError); errors.As(err, &unreached) { // GitHub said nothing of the app
+	if unreached := new(net.OpError); errors.As(err, &unreached) { // GitHub is unreachable
 		return []doctorFinding{{What: whole, Detail: fmt.Sprintf("GitHub can't be reached at %s: %v", c.GitHub.API,
 			unreached), Fix: "check --github-url, and this machine's way there: its name server, proxy and firewall"}}
 	}
@@ -45,7 +44,7 @@ func checkGitHub(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 	return append(all, checkInstallations(ctx, a, self)...)
 }
 
-// failed is a finding about what could not be looked at.
+// failed returns a finding about something that could not be checked.
 func failed(what string, err error, fix string) doctorFinding {
 	detail := err.Error()
 	var known *sia.Error
@@ -55,7 +54,7 @@ func failed(what string, err error, fix string) doctorFinding {
 	return doctorFinding{What: what, Detail: strings.ReplaceAll(detail, " with `sia doctor`", ""), Fix: fix}
 }
 
-// missingPermissions are the permissions that somebody has not granted, a finding each.
+// missingPermissions returns a finding for each permission that has not been granted.
 func missingPermissions(who string, have github.Permissions, fix string) (all []doctorFinding) {
 	asked, _, err := setup.Asks()
 	if err != nil {
@@ -71,7 +70,7 @@ func missingPermissions(who string, have github.Permissions, fix string) (all []
 	return all
 }
 
-// missingEvents are the events that somebody has not subscribed to, a finding each.
+// missingEvents returns a finding for each event that is not subscribed to.
 func missingEvents(who string, have []string, fix string) (all []doctorFinding) {
 	_, asked, err := setup.Asks()
 	if err != nil {
@@ -86,7 +85,7 @@ func missingEvents(who string, have []string, fix string) (all []doctorFinding) 
 	return all
 }
 
-// checkHook checks where GitHub sends webhooks, and how.
+// checkHook checks the address and the settings of the webhook.
 func checkHook(ctx context.Context, a *github.App) doctorFinding {
 	const settings = "under Webhook in the app's settings on GitHub, "
 	f := doctorFinding{What: "webhook"}
@@ -120,17 +119,17 @@ func checkHook(ctx context.Context, a *github.App) doctorFinding {
 	return f
 }
 
-// placeholder reports whether a host is one that documentation uses.
+// placeholder reports whether a host is an example name from documentation.
 func placeholder(host string) bool {
 	names := []string{"example.com", "example.org", "example.net", "your-host"}
 	return slices.ContainsFunc(names, func(name string) bool { return host == name || strings.HasSuffix(host, "."+name) })
 }
 
-// recently is how old a failed delivery may be to matter.
-const recently = 24 * time.Hour
+// failedDeliveryAge is the maximum age of failed deliveries that are reported.
+const failedDeliveryAge = 24 * time.Hour
 
-// checkDeliveries checks the result of the last webhooks. GitHub does not tell the secret, but
-// what SIA answered tells whether it is the same one.
+// checkDeliveries checks the results of the latest webhooks. GitHub does not reveal the secret, but SIA's answers show
+// whether it is the same.
 func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 	f := doctorFinding{What: "deliveries"}
 	tried, err := a.LatestDeliveries(ctx)
@@ -139,7 +138,7 @@ func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 	}
 	var bad []github.DeliveryAttempt
 	for _, d := range tried {
-		if !d.OK() && time.Since(d.At) < recently {
+		if !d.OK() && time.Since(d.At) < failedDeliveryAge {
 			bad = append(bad, d)
 		}
 	}
@@ -163,8 +162,7 @@ func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 	return f
 }
 
-// checkInstallations checks each installation: that it is active, and that it has granted what
-// the app asks for.
+// checkInstallations checks whether each installation is active and has granted what the app asks for.
 func checkInstallations(ctx context.Context, a *github.App, self github.Self) (all []doctorFinding) {
 	const what = "installation"
 	installs, err := a.Installations(ctx)
@@ -197,7 +195,7 @@ func checkInstallations(ctx context.Context, a *github.App, self github.Self) (a
 		}
 		all = append(all, problems...)
 		if !in.Suspended {
-			all = append(all, checkOpenings(ctx, a, in)...)
+			all = append(all, checkPullRequests(ctx, a, in)...)
 		}
 	}
 	return all

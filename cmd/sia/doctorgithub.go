@@ -26,7 +26,7 @@ type doctorGitHubCmd struct {
 	cli.Format  `embed:""`
 }
 
-// Validate refuses what is no repository or no regular expression, as wrong usage.
+// Validate returns an error unless the flags hold a repository and a regular expression.
 func (c *doctorGitHubCmd) Validate() error {
 	if c.Repo != "" && !ownerName.MatchString(c.Repo) {
 		return fmt.Errorf("--repo %s: a repository is given as owner/name", c.Repo)
@@ -37,7 +37,7 @@ func (c *doctorGitHubCmd) Validate() error {
 	return c.serverFlags.Validate()
 }
 
-// Run tries fact after fact, and says where GitHub differs.
+// Run tests each fact and reports where GitHub differs.
 func (c *doctorGitHubCmd) Run(e *cli.Env) error {
 	config, err := c.withoutModels().config()
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *doctorGitHubCmd) Run(e *cli.Env) error {
 	if len(config.GitHub.PrivateKey) == 0 || config.GitHub.AppID == 0 {
 		return errors.New("the app's id and key are missing: give --app-id and --app-key-file, or run sia setup first")
 	}
-	only := regexp.MustCompile(c.Only) // Validate has compiled it
+	only := regexp.MustCompile(c.Only) // Validate has checked it
 	masker := &secret.Masker{}
 	raw, err := c.signIn(e, config, masker)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *doctorGitHubCmd) record(r probe.Report) error {
 	return os.WriteFile(c.Record, append(b, '\n'), 0o600)
 }
 
-// sum prints a summary; JSON is the report without what was asked and answered.
+// sum prints a summary. Its JSON is the report without the recorded requests and answers.
 func (c *doctorGitHubCmd) sum(e *cli.Env, r probe.Report) error {
 	r.Results = slices.Clone(r.Results)
 	for i := range r.Results {

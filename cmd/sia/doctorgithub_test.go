@@ -15,8 +15,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// sia doctor github tries facts on a server, as text and as JSON, records what was answered, and fails where it
-// differs.
+// sia doctor github tests facts on a server, prints text or JSON, records the answers, and fails if they differ.
 func TestDoctorGitHub(t *testing.T) {
 	sim, err := ghsim.New(ghsim.Config{NoWorkflows: true})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// doctorModelsCmd talks to every configured model as an attempt would.
+// doctorModelsCmd tests every configured model with the requests of an attempt.
 type doctorModelsCmd struct {
 	modelFlags `embed:""`
 	Free       bool   `help:"The models cost nothing: no price is asked for." env:"SIA_FREE"`
@@ -43,7 +43,7 @@ func (c *doctorModelsCmd) Run(e *cli.Env) error {
 	return c.Report(e, all, usable, func() error { return printProbed(e, all) })
 }
 
-// printProbed shows what was found, a paragraph a model.
+// printProbed prints a paragraph for each model.
 func printProbed(e *cli.Env, all []llm.Probed) error {
 	for _, p := range all {
 		mark := e.Style.Green("✓")

@@ -25,7 +25,7 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// diagnosed is what doctor says of the model of one server, and whether it ended as all right.
+// diagnosed returns doctor's output for the model of one server, and whether it succeeded.
 func diagnosed(t *testing.T, c doctorModelsCmd) (said map[string]any, ok bool) {
 	t.Helper()
 	var out bytes.Buffer
@@ -41,13 +41,12 @@ func diagnosed(t *testing.T, c doctorModelsCmd) (said map[string]any, ok bool) {
 	return list[0], err == nil
 }
 
-// Doctor ends as all right exactly where the model is usable, and says of each what works and
-// what to do.
+// Doctor succeeds exactly if the model is usable, and reports for each what works and what to do.
 func TestDoctorModelsOfEachFlavour(t *testing.T) {
 	t.Parallel()
 	for _, f := range flavour.All() {
 		if f.Fails == "overloaded" || f.Fails == "malformed" {
-			continue // it waits for them to pass; package llm tests them with a clock of its own
+			continue // these take real time; package llm tests them with a fake clock
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			f.Say = flavour.Probed
@@ -70,7 +69,7 @@ func TestDoctorModelsOfEachFlavour(t *testing.T) {
 	}
 }
 
-// A server that refuses the tools of attempts is told of before the first attempt.
+// Doctor reports a server that refuses the tools of attempts before the first attempt.
 func TestDoctorModelsOffersTheToolsOfAttempts(t *testing.T) {
 	t.Parallel()
 	s := flavour.Start(flavour.Flavour{Say: flavour.Probed, Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
@@ -86,7 +85,7 @@ func TestDoctorModelsOffersTheToolsOfAttempts(t *testing.T) {
 	}
 }
 
-// What sia run is called with for a model that costs nothing, doctor takes too.
+// Doctor takes the flags of sia run for a model that costs nothing.
 func TestDoctorModelsFree(t *testing.T) {
 	t.Parallel()
 	s := flavour.Start(flavour.Flavour{Say: flavour.Probed})
@@ -99,13 +98,13 @@ func TestDoctorModelsFree(t *testing.T) {
 	}
 }
 
-// unanswering are models that never answer: what they do, and what is said of it.
+// unanswering lists models that never answer, with the expected message.
 var unanswering = map[string]struct {
 	reply func(http.ResponseWriter, *http.Request)
 	want  string
 }{
 	"silent": {func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
+		_, _ = io.Copy(io.Discard, r.Body) // so that the server notices a closed connection
 		<-r.Context().Done()
 	}, "no answer within 2s"},
 	"garbage": {func(w http.ResponseWriter, r *http.Request) {
@@ -130,8 +129,8 @@ var unanswering = map[string]struct {
 	}, "no complete answer within 2s"},
 }
 
-// A model that thinks before it answers may have no room for a word in a short answer. Doctor says that it works, and
-// of one that refuses for another reason that it does not.
+// A reasoning model may have no room for text in a short answer. Doctor reports that it works, and that a model that
+// refuses for another reason does not.
 func TestDoctorOfModelsThatThink(t *testing.T) {
 	t.Parallel()
 	refuse := func(words string) func(http.ResponseWriter) {
@@ -147,7 +146,7 @@ func TestDoctorOfModelsThatThink(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		short, long func(http.ResponseWriter) // to a question for at most so many tokens
+		short, long func(http.ResponseWriter) // answers to requests with few and many tokens
 		ok          bool
 		asked       int
 	}{
@@ -185,7 +184,7 @@ func TestDoctorOfModelsThatThink(t *testing.T) {
 	}
 }
 
-// testedClone is a clone with tests that pass.
+// testedClone makes a clone with tests that pass.
 func testedClone(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -201,7 +200,7 @@ func testedClone(t *testing.T) string {
 	return dir
 }
 
-// A model that does not answer is called so by doctor and by the demo, in words that say why.
+// Doctor and the demo report a model that does not answer, with the reason.
 func TestModelsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range unanswering {
@@ -224,8 +223,7 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// A server tries its models out when it starts, in the background, and says on its pages and
-// in its log what it found.
+// A server probes its models in the background when it starts, and reports the result on its pages and in its log.
 func TestServeTriesModelsOut(t *testing.T) {
 	t.Parallel()
 	shown := func(t *testing.T, model http.Handler, want ...string) {
@@ -272,6 +270,6 @@ func TestServeTriesModelsOut(t *testing.T) {
 	})
 }
 
-// slowAdvice is said where the time for the whole conversation is used up.
+// slowAdvice is the advice if the time for the whole conversation is used up.
 const slowAdvice = "It did not answer in time. Check that the model's endpoint is up and fast enough, or raise the " +
 	"model's timeout."

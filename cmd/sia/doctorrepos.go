@@ -8,23 +8,22 @@ import (
 	"github.com/sia-bot/sia/app/github"
 )
 
-// repositoriesShown is of how many repositories of an installation doctor says whether pull requests
-// can be opened there.
+// repositoriesShown is the number of repositories of an installation that doctor checks for pull requests.
 const repositoriesShown = 20
 
-// whatOpenings is what findings about these are called.
-const whatOpenings = "pull requests"
+// pullRequestFinding is the name of findings about pull requests.
+const pullRequestFinding = "pull requests"
 
-// checkOpenings checks that pull requests can be opened in an installation's repositories.
-func checkOpenings(ctx context.Context, a *github.App, in github.Installation) []doctorFinding {
+// checkPullRequests checks whether pull requests can be opened in an installation's repositories.
+func checkPullRequests(ctx context.Context, a *github.App, in github.Installation) []doctorFinding {
 	all, more, err := a.Openings(ctx, in.ID, repositoriesShown)
 	if err != nil {
-		return []doctorFinding{failed(whatOpenings, err, "look at the repositories of "+in.Account+" on GitHub")}
+		return []doctorFinding{failed(pullRequestFinding, err, "look at the repositories of "+in.Account+" on GitHub")}
 	}
 	var found []doctorFinding
 	fine := 0
 	for _, o := range all {
-		problems := openingProblems(o)
+		problems := pullRequestProblems(o)
 		if len(problems) == 0 {
 			fine++
 		}
@@ -35,14 +34,14 @@ func checkOpenings(ctx context.Context, a *github.App, in github.Installation) [
 	if more > 0 {
 		sum += fmt.Sprintf("; %d more were not looked at", more)
 	}
-	return append([]doctorFinding{{What: whatOpenings, OK: true, Detail: sum}}, found...)
+	return append([]doctorFinding{{What: pullRequestFinding, OK: true, Detail: sum}}, found...)
 }
 
-// openingProblems is what keeps pull requests from being opened in a repository, or may.
-func openingProblems(o github.Opening) (all []doctorFinding) {
+// pullRequestProblems returns what prevents pull requests in a repository, or may prevent them.
+func pullRequestProblems(o github.Opening) (all []doctorFinding) {
 	problem := func(weaker bool, detail, fix string) {
-		all = append(all, doctorFinding{What: whatOpenings, OK: weaker, Weaker: weaker, Detail: o.Repo + ": " + detail,
-			Fix: fix})
+		all = append(all, doctorFinding{What: pullRequestFinding, OK: weaker, Weaker: weaker,
+			Detail: o.Repo + ": " + detail, Fix: fix})
 	}
 	if o.Archived {
 		problem(true, "it is archived, so nothing can be done there", "unarchive it, or take it out of the installation")
@@ -71,7 +70,7 @@ func openingProblems(o github.Opening) (all []doctorFinding) {
 	return all
 }
 
-// ruleWords names kinds of rules for people, with what they keep SIA from.
+// ruleWords describes kinds of rules, with what they prevent.
 func ruleWords(kinds []string) string {
 	known := map[string]string{
 		"creation":                "restricted creations (no branch can be made)",

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// Doctor says of a repository what keeps pull requests from being opened, and what to do.
+// Doctor reports what prevents pull requests in a repository, and what to do.
 func TestDoctorLooksAtRepositories(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    github.Opening
@@ -29,7 +29,7 @@ func TestDoctorLooksAtRepositories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Repo = "acme/shop"
-			all := openingProblems(c.o)
+			all := pullRequestProblems(c.o)
 			for i := range all {
 				all[i].What = "pull requests"
 			}

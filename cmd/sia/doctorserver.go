@@ -21,46 +21,46 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// doctorServerCmd looks at what a server is given: settings, database, GitHub App, models, sandbox.
+// doctorServerCmd checks a server's configuration, database, GitHub App, models and sandbox.
 type doctorServerCmd struct {
 	serverFlags `embed:""`
 	cli.Format  `embed:""`
 }
 
-// doctorFinding is one thing that doctor looked at.
+// doctorFinding is the result of one check.
 type doctorFinding struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
-	Weaker bool   `json:"weaker,omitempty"` // OK, and something that SIA could do is off
+	Weaker bool   `json:"weaker,omitempty"` // OK, but an optional feature is off
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what to do, when not OK or weaker
+	Fix    string `json:"fix,omitempty"` // what to do, if not OK or weaker
 }
 
-// lookWithin bounds the look at the database, and that at GitHub, which asks more the more installations there are. All
-// else bounds itself.
-const lookWithin = 2 * time.Minute
+// checkTimeout bounds the check of the database, and that of GitHub, which sends more requests the more installations
+// there are. All other checks have their own timeouts.
+const checkTimeout = 2 * time.Minute
 
-// Run looks at everything a server needs, against the real endpoints.
+// Run checks everything that a server needs, with the real endpoints.
 func (c *doctorServerCmd) Run(e *cli.Env) error {
-	return reportFindings(e, c.Format, c.look(e, lookWithin))
+	return reportFindings(e, c.Format, c.checkAll(e, checkTimeout))
 }
 
-// look looks at everything; within is for each part that does not bound itself.
-func (c *doctorServerCmd) look(e *cli.Env, within time.Duration) (all []doctorFinding) {
+// checkAll runs all checks; within is the timeout of each that has none of its own.
+func (c *doctorServerCmd) checkAll(e *cli.Env, within time.Duration) (all []doctorFinding) {
 	config, err := c.config()
 	stored := checkStored(c.Dir, config)
 	if err == nil {
 		err = config.Validate()
 	}
 	if err != nil {
-		all = append(all, misconfigured(err)...)
-		all = append(stored, all...) // `sia setup` brings most of what is missing, so it comes first
+		all = append(all, configFindings(err)...)
+		all = append(stored, all...) // first, since `sia setup` provides most of what is missing
 		stored = nil
 	} else {
 		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
 	}
 	all = append(all, stored...)
-	all = append(all, misspelt(os.Environ(), config.AgentEnv)...)
+	all = append(all, misspelledVariables(os.Environ(), config.AgentEnv)...)
 	role := doctorFinding{What: "role", OK: true, Detail: config.Roles.String()}
 	if len(config.Roles) > 0 {
 		role.Detail += "; other servers of the same database have the rest"
@@ -104,15 +104,15 @@ func checkTraces(ctx context.Context, c app.Config) doctorFinding {
 	return f
 }
 
-// misspelt is a finding for each variable that nothing reads and whose name is near to one that a flag has. Variables
-// that commands are given may be called as they like.
-func misspelt(environ, given []string) (all []doctorFinding) {
+// misspelledVariables returns a finding for each SIA_ variable that resembles one that a flag reads, but is read by
+// none. given lists variables that commands receive, which may have any name.
+func misspelledVariables(environ, given []string) (all []doctorFinding) {
 	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
-		return nil // no command line would have been read either
+		return nil // does not happen: the command line was parsed before
 	}
 	known := []string{runnerToken}
-	for _, flag := range everyFlag(parser.Model) {
+	for _, flag := range allFlags(parser.Model) {
 		known = append(known, flag.Envs...)
 	}
 	for _, set := range environ {
@@ -128,8 +128,8 @@ func misspelt(environ, given []string) (all []doctorFinding) {
 	return all
 }
 
-// misconfigured is a finding for each problem of a configuration.
-func misconfigured(err error) (all []doctorFinding) {
+// configFindings returns a finding for each problem of a configuration.
+func configFindings(err error) (all []doctorFinding) {
 	for problem := range strings.Lines(err.Error()) {
 		f := doctorFinding{What: "configuration", Detail: strings.TrimSpace(problem),
 			Fix: "docs/configuration.md lists what can be set"}
@@ -166,10 +166,10 @@ func reportFindings(e *cli.Env, format cli.Format, all []doctorFinding) error {
 	})
 }
 
-// checkDatabase looks at the database, and at what it says of repositories.
+// checkDatabase checks the database, and reports failed set-ups and pauses stored in it.
 func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []doctorFinding {
 	f := doctorFinding{What: "database", Detail: c.databaseName()}
-	if c.noDatabase() {
+	if c.lacksDatabase() {
 		f.OK, f.Weaker, f.Detail, f.Fix = true, true, "none yet at "+c.databaseName(), "`sia serve` makes it"
 		return []doctorFinding{f}
 	}
@@ -186,7 +186,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 			f.Fix = "run the newer version of SIA, or restore a backup of the database"
 			err = newer
 		case v > 0:
-			// An older schema has neither; the server brings it up to date.
+			// An older schema may lack both tables; the server migrates it.
 			setups, _ = s.Setups(ctx, 0)
 			halts, _ = s.Halts(ctx)
 		}
@@ -200,7 +200,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 		}
 	}
 	if err != nil {
-		return []doctorFinding{failed(f.What, err, f.Fix)} // the store's errors say what to do
+		return []doctorFinding{failed(f.What, err, f.Fix)} // the store's errors contain the fix
 	}
 	f.OK = true
 	all := append([]doctorFinding{f}, checkSetups(setups)...)
@@ -214,7 +214,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 // welcomesShown is the number of repositories for which doctor reports the result of proposing settings.
 const welcomesShown = 10
 
-// checkSetups says how far repositories are set up, and where that failed; and of those that were new, whether
+// checkSetups reports how many repositories are set up and where that failed. For new repositories it reports whether
 // settings were proposed, or why not.
 func checkSetups(all []store.Setup) (found []doctorFinding) {
 	if len(all) == 0 {
@@ -243,8 +243,8 @@ func checkSetups(all []store.Setup) (found []doctorFinding) {
 	return append([]doctorFinding{sum}, found...)
 }
 
-// checkSandbox says whether attempts can build and test before they push. SIA works
-// without: the repository's checks decide either way.
+// checkSandbox reports whether attempts can build and test before they push. SIA works without a sandbox, since the
+// repository's checks decide either way.
 func checkSandbox(ctx context.Context, o sandbox.Options) doctorFinding {
 	found := sandbox.Probe(ctx, o)
 	f := doctorFinding{What: "sandbox", OK: true, Weaker: !found.OK(), Detail: found.String(), Fix: found.Fix}
@@ -255,8 +255,7 @@ func checkSandbox(ctx context.Context, o sandbox.Options) doctorFinding {
 	return f
 }
 
-// installedAgents says which of the agents that are known by name are installed
-// where commands can see them.
+// installedAgents reports which of the known agents are installed where commands can see them.
 func installedAgents(path []string) doctorFinding {
 	f := doctorFinding{What: "other agents", OK: true}
 	for _, folder := range path {
@@ -286,7 +285,7 @@ func installedAgents(path []string) doctorFinding {
 	return f
 }
 
-// checkModels asks each model for one word.
+// checkModels sends a short request to each model.
 func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding {
 	c = c.WithDefaults()
 	memory := app.NewModelMemory(c.Dir, e.Logger)
@@ -327,9 +326,9 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 	return append(all, doctorFinding{What: "order", OK: true, Detail: modelOrder(c.Models)})
 }
 
-// modelAnswers asks a model, twice and for half a minute at most. A few tokens are soon made even where the model
-// thinks slowly. One that has thoughts alone in them has answered. Some endpoints make an error of that, so more are
-// asked for.
+// modelAnswers returns an error unless a model answers, within two requests of at most 30 seconds each. A few tokens
+// suffice and are fast even with a slow reasoning model; an answer with only reasoning counts. Some endpoints return an
+// error for it, so the second request allows more tokens.
 func modelAnswers(ctx context.Context, m app.ModelConfig, e *cli.Env) error {
 	m.Timeout = min(cmp.Or(m.Timeout, time.Minute), 30*time.Second)
 	ctx, cancel := context.WithTimeout(ctx, 2*m.Timeout)
@@ -349,7 +348,7 @@ func modelAnswers(ctx context.Context, m app.ModelConfig, e *cli.Env) error {
 	return err
 }
 
-// modelOrder says who is asked for what, and who after them.
+// modelOrder describes the models of each role and their order.
 func modelOrder(c app.ModelsConfig) string {
 	roles, parts := c.Roles(), []string{}
 	for _, role := range []string{"coder", "sia", "reviewer"} {

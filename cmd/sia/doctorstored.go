@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/app/web/setup"
 )
 
-// checkStored says whether an app is stored that set-up registered, whether it is the one in use, and who can read its
-// keys. Nothing is said where none is stored and another is configured.
+// checkStored reports whether set-up has stored an app, whether that app is in use, and who can read its keys. It
+// returns no finding if none is stored and another app is configured.
 func checkStored(dir string, c app.Config) []doctorFinding {
 	f := doctorFinding{What: "stored app"}
 	path := filepath.Join(dir, setup.File)
@@ -37,7 +37,7 @@ func checkStored(dir string, c app.Config) []doctorFinding {
 	return []doctorFinding{f}
 }
 
-// checkSignIn says whether people can sign in to the pages.
+// checkSignIn reports whether users can sign in to the pages.
 func checkSignIn(c app.Config) doctorFinding {
 	f := doctorFinding{What: "sign-in", OK: true}
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/app/web/setup"
 )
 
-// Doctor says whether the stored app is used, whole, and nobody else's to read.
+// Doctor reports whether the stored app is used, complete, and readable only by its owner.
 func TestDoctorKnowsTheStoredApp(t *testing.T) {
 	const whole = `{"github":"https://github.com","id":7,"name":"Seven","pem":"k","webhook_secret":"the secret"}`
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// Each command has an example, which a shell and the program's parser read as a line of that command.
+// Each command has an example that a shell and the program's parser accept as a line of that command.
 func TestExamples(t *testing.T) {
 	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestExamples(t *testing.T) {
 	examplesParse(t, parser, examples)
 }
 
-// examplesParse holds pairs of a command and a line to what a shell and the parser make of the line.
+// examplesParse checks pairs of a command and a line with a shell and the parser.
 func examplesParse(t *testing.T, parser *kong.Kong, examples [][2]string) {
 	t.Helper()
 	var script strings.Builder
@@ -54,7 +54,7 @@ func examplesParse(t *testing.T, parser *kong.Kong, examples [][2]string) {
 	}
 }
 
-// Help ends with examples: a command's own, or those of the commands below it.
+// Help ends with examples: a command's own, or those of its subcommands.
 func TestHelpEndsWithExamples(t *testing.T) {
 	for command, want := range map[string]string{
 		"task stop": "\nExample:\n  sia task stop acme/shop#12 --reason \"not wanted any more\"\n",

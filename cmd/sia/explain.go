@@ -21,13 +21,13 @@ type taskExplainCmd struct {
 // taskExplanation is the JSON of sia task explain.
 type taskExplanation struct {
 	Task      sia.TaskID          `json:"task"`
-	RestsOn   []string            `json:"rests_on"`  // checks that the pass rests on; none before a pass
-	Decisions []explainedDecision `json:"decisions"` // of the log: what was chosen among what, oldest first
-	Events    []store.EventRecord `json:"events"`    // every event, and what was decided about it
+	RestsOn   []string            `json:"rests_on"`  // checks that the pass depends on; empty before a pass
+	Decisions []explainedDecision `json:"decisions"` // logged choices with their options, oldest first
+	Events    []store.EventRecord `json:"events"`    // all events with the decision about each
 }
 
-// Run prints the decisions on a task: each move with its reason, and each choice
-// with the options that there were, in the order of time.
+// Run prints the decisions on a task in chronological order: each state change with its reason, and each choice with
+// its options.
 func (c *taskExplainCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		t, err := findTask(e, s, c.Task)
@@ -82,16 +82,16 @@ func explainLine(e *cli.Env, at time.Time, state, what string, why any) {
 	e.Linef("%s  %-11s %-18s %s", at.Local().Format("15:04:05.000"), e.Style.Bold(state), e.Style.Dim(what), why)
 }
 
-// explainOptions prints the techniques that there were.
+// explainOptions prints the techniques that were available.
 func explainOptions(e *cli.Env, d sia.Decision) {
 	var options []bandit.Option
 	if json.Unmarshal(d.Options, &options) != nil {
 		return
 	}
-	var asked bandit.Diagnosis            // within what else it was decided by
-	_ = json.Unmarshal(d.Context, &asked) // a model need not have been asked
+	var asked bandit.Diagnosis            // part of the decision's context
+	_ = json.Unmarshal(d.Context, &asked) // empty if no model was asked
 	w := cli.NewTable(e.Out)
-	model := func(cell string) string { // a column that stands there when a model said something
+	model := func(cell string) string { // column that is left out without a model's answer
 		if len(asked.Confidence) == 0 {
 			return ""
 		}
@@ -107,7 +107,7 @@ func explainOptions(e *cli.Env, d sia.Decision) {
 			o.Technique, 100*o.Mean, 100*o.Low, 100*o.High,
 			tallyText(o.Here), tallyText(o.Org), tallyText(o.Elsewhere), model(rating), o.Propensity)
 	}
-	_ = w.Flush() // it writes to the same place, which has told of its trouble
+	_ = w.Flush() // the same writer has already reported its error
 }
 
 func tallyText(t bandit.Tally) string {

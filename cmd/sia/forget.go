@@ -24,23 +24,23 @@ type forgetPersonCmd struct {
 	Login          string `arg:"" help:"The person's login on GitHub." placeholder:"LOGIN" type:"login"`
 }
 
-// Help is what `sia forget-person --help` says beneath the first line.
+// Help returns the text of `sia forget-person --help` below the first line.
 func (*forgetPersonCmd) Help() string {
 	return "Replaces the login and the id by those of GitHub's user ghost wherever the database has them as such, and " +
 		"empties the webhooks that name the person. It can't be undone. A server may run meanwhile; what the person does " +
 		"later is stored again."
 }
 
-// aLogin is a login of GitHub, of a managed user or of an app.
-var aLogin = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
+// loginPattern matches a login of GitHub, of a managed user or of an app.
+var loginPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
 
-// forgottenPerson is what was changed, and what was not, as programs read it. Fields are only added.
+// forgottenPerson is the result of erasing a person, as JSON. Fields are only added.
 type forgottenPerson struct {
 	DryRun    bool           `json:"dry_run"`
-	Logins    []string       `json:"logins"` // that the person had
+	Logins    []string       `json:"logins"` // all logins of the person
 	IDs       []int64        `json:"ids"`
 	Rows      map[string]int `json:"rows"`    // table → rows that were changed
-	Waiting   int            `json:"waiting"` // webhooks and attempts that are still to be worked on
+	Waiting   int            `json:"waiting"` // webhooks and attempts that are not processed yet
 	Compacted bool           `json:"compacted"`
 	Words     int            `json:"words"`  // rows that still hold the login as a word
 	Memory    []memoryFiles  `json:"memory"` // files that may name the person
@@ -77,7 +77,7 @@ func (c *forgetPersonCmd) Run(e *cli.Env) error {
 	})
 }
 
-// confirm asks at a terminal whether a person is to be erased.
+// confirm asks at a terminal for confirmation.
 func (c *forgetPersonCmd) confirm(e *cli.Env, s *store.Store, login string) error {
 	if !cli.Interactive(os.Stdin) {
 		return errors.New("this can't be undone, and nobody is at a terminal to confirm it; see it with --dry-run, then " +
@@ -96,7 +96,7 @@ func (c *forgetPersonCmd) confirm(e *cli.Env, s *store.Store, login string) erro
 	return nil
 }
 
-// remembered are the files of memory branches that may name the person: those of tasks with the person in their log.
+// remembered returns the files of memory branches that may name the person: the files of tasks that involve them.
 func remembered(f store.Forgotten) []memoryFiles {
 	files := map[[2]string][]string{}
 	for _, t := range f.Tasks {
@@ -116,7 +116,7 @@ func remembered(f store.Forgotten) []memoryFiles {
 	return out
 }
 
-// memoryShown bounds the files that are listed of a repository.
+// memoryShown is the maximum number of files that are listed for each repository.
 const memoryShown = 20
 
 func (f forgottenPerson) show(e *cli.Env) error {

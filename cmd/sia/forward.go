@@ -7,21 +7,20 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// forwardName is the command's name, which no person calls.
+// forwardName is the name of the command, which is for internal use.
 const forwardName = "forward"
 
 type forwardCmd struct {
 	Command []string `arg:""`
 }
 
-// Run is the inside of the way to allowed hosts. It ends the process itself, with
-// the status of the command.
+// Run runs a command inside the sandbox, with a way to the allowed hosts. It ends with the command's exit status.
 func (c *forwardCmd) Run(*cli.Env) error {
 	return cli.ExitCode(sandbox.Forward(c.Command))
 }
 
-// forwardCommand is how this program runs itself as that command; nil when it does
-// not know its own file.
+// forwardCommand returns the command line with which this program runs itself as a forwarder; nil if the path of the
+// executable is unknown.
 func forwardCommand() []string {
 	self, err := os.Executable()
 	if err != nil {

@@ -15,14 +15,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// fronted puts a TLS server in front of $SIA_GITHUB_URL, with a certificate that only ca.pem knows, and a
-// proxy in front of that: $PROXY leads to https://example.com and nowhere else. Then $SIA_GITHUB_URL is
-// the TLS server's.
+// fronted starts a TLS server in front of $SIA_GITHUB_URL, with a certificate that only ca.pem signs, and a proxy in
+// front of that: $PROXY forwards https://example.com and nothing else. Afterwards $SIA_GITHUB_URL is the TLS server.
 func fronted(ts *testscript.TestScript, _ bool, _ []string) {
 	behind, err := url.Parse(ts.Getenv("SIA_GITHUB_URL"))
 	ts.Check(err)
 	front := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(behind))
-	// that it is not trusted is what is tried
+	// the test is that it is not trusted
 	front.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	front.StartTLS()
 	ts.Defer(front.Close)
@@ -34,7 +33,7 @@ func fronted(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PROXY", proxy.URL)
 }
 
-// tunnel is a proxy that leads who asks for a host to an address, and refuses all else.
+// tunnel is a proxy that connects requests for one host to an address, and refuses all others.
 func tunnel(host, address string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect || r.Host != host {

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// healthCmd asks a server how it is: for container health checks, where there is no curl.
+// healthCmd queries a server's health, for container health checks without curl.
 type healthCmd struct {
 	URL        string        `arg:"" optional:"" help:"The server's private address, such as http://127.0.0.1:9090." default:"http://127.0.0.1:9090" type:"web"`
 	Ready      bool          `help:"Ask whether it can work: whether the database, GitHub and the models answer. Without it: whether it is up."`
@@ -21,17 +21,17 @@ type healthCmd struct {
 	cli.Format `embed:""`
 }
 
-// serverHealth is what a server answered, as programs read it.
+// serverHealth is the answer of a server, as JSON.
 type serverHealth struct {
 	OK     bool   `json:"ok"`
-	Status int    `json:"status"`  // of HTTP
-	Says   string `json:"message"` // what the server says, a line for each problem
+	Status int    `json:"status"`  // HTTP status
+	Says   string `json:"message"` // body of the answer, a line for each problem
 }
 
-// mostHealth is how much of an answer is read, in bytes.
-const mostHealth = 16 << 10
+// maxHealthBody is the maximum number of bytes of an answer that are read.
+const maxHealthBody = 16 << 10
 
-// Run asks once. Nothing but an answer of 200 is health.
+// Run sends one request. Only a status of 200 is healthy.
 func (c *healthCmd) Run(e *cli.Env) error {
 	path := "/healthz"
 	if c.Ready {
@@ -47,7 +47,7 @@ func (c *healthCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	// The server is meant, and nothing between: no proxy, no other address.
+	// Connect to the server itself: no proxy, no redirect.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
@@ -55,11 +55,11 @@ func (c *healthCmd) Run(e *cli.Env) error {
 		return fmt.Errorf("ask the server: %w; is it running, and is that its --private address?", err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, mostHealth))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxHealthBody))
 	if err != nil {
 		return fmt.Errorf("ask the server: %w", err)
 	}
 	h := serverHealth{OK: resp.StatusCode == http.StatusOK, Status: resp.StatusCode,
-		Says: text.Clip(string(bytes.TrimSpace(body)), mostHealth)}
+		Says: text.Clip(string(bytes.TrimSpace(body)), maxHealthBody)}
 	return c.Report(e, h, h.OK, func() error { return e.Sayf("%s\n", h.Says) })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// checkHealth asks a server for its health with sia health: whether it is up, and whether it can work.
+// checkHealth runs sia health against a server, for liveness and readiness.
 func checkHealth(t *testing.T, pages string) {
 	t.Helper()
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // not asked: the server is meant
@@ -45,7 +45,7 @@ func checkMetrics(t *testing.T, pages, webhooks string) {
 	}
 }
 
-// What is not SIA, or does not answer, is not healthy.
+// A server that is not SIA, or does not answer, is not healthy.
 func TestHealthOfOthers(t *testing.T) {
 	hang := make(chan struct{})
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +64,7 @@ func TestHealthOfOthers(t *testing.T) {
 	for path, code := range map[string]int{"/away": cli.ExitFailed, "/hangs": cli.ExitFailed, "/much": cli.ExitFailed} {
 		var out, errs strings.Builder
 		got := runCommand(t.Context(), []string{"health", other.URL + path, "--timeout", "200ms"}, &out, &errs)
-		if got != code || out.Len() > 2*mostHealth {
+		if got != code || out.Len() > 2*maxHealthBody {
 			t.Errorf("%s: exit %d, %d bytes: %s", path, got, out.Len(), errs.String())
 		}
 	}

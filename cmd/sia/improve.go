@@ -20,7 +20,7 @@ type improveCmd struct {
 	Self improveSelfCmd `cmd:"" help:"Improve SIA's own prompts, techniques and policies." example:"sia improve self --repo ."`
 }
 
-// improveFlags say what is wanted and when it is good.
+// improveFlags describe the improvement and its acceptance.
 type improveFlags struct {
 	Context           string   `help:"What is wanted, in your words." placeholder:"TEXT"`
 	ContextFile       string   `help:"File with more of it." type:"path" placeholder:"FILE"`
@@ -31,7 +31,7 @@ type improveFlags struct {
 	OutputJSON        bool     `name:"output-json" hidden:"" help:"The same as --output json, by its first name."`
 }
 
-// AfterApply has the old name of a flag count.
+// AfterApply applies the old name of a flag.
 func (f *improveFlags) AfterApply() error {
 	if f.OutputJSON {
 		f.Output = "json"
@@ -39,18 +39,18 @@ func (f *improveFlags) AfterApply() error {
 	return nil
 }
 
-// Bounds of what is told beside the file.
+// Limits of the material besides the file.
 const (
 	maxContext = 64 << 10 // bytes of --context-file that are read
-	logLines   = 60       // of a log's excerpt
-	logTail    = 8 << 10  // bytes of a log that tells of no failure
+	logLines   = 60       // lines of a log's excerpt
+	logTail    = 8 << 10  // bytes from the end of a log in which no failure was found
 )
 
-// order is what the flags ask for, without the files.
+// order returns the order that the flags describe, without the files.
 func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 	o := improve.Order{Context: f.Context, Cycles: f.Cycles, Threshold: f.CritiqueThreshold}
 	if f.ContextFile != "" {
-		more, err := beginningOf(f.ContextFile)
+		more, err := readContext(f.ContextFile)
 		if err != nil {
 			return o, fmt.Errorf("--context-file: %w", err)
 		}
@@ -63,7 +63,7 @@ func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 		}
 		log := improve.Log{Name: name, Text: rep.Text}
 		if log.Text == "" {
-			if log.Text, err = endOf(name); err != nil {
+			if log.Text, err = readTail(name); err != nil {
 				return o, fmt.Errorf("--logs %s: %w", name, err)
 			}
 		} else if rep.Class != failure.Unknown {
@@ -74,14 +74,14 @@ func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 	return o, nil
 }
 
-// beginningOf is the beginning of a file of words.
-func beginningOf(name string) (string, error) {
-	b, err := beginningOfFile(name, maxContext+1)
+// readContext returns the beginning of a text file.
+func readContext(name string) (string, error) {
+	b, err := readPrefix(name, maxContext+1)
 	return text.Fit(string(b), maxContext, text.Head), err
 }
 
-// endOf is the end of a file.
-func endOf(name string) (string, error) {
+// readTail returns the end of a file.
+func readTail(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err
@@ -95,14 +95,14 @@ func endOf(name string) (string, error) {
 	return string(b), err
 }
 
-// improvers are the models that improve: one that writes, and one that criticises.
+// improvers are the models that write improvements and review them.
 type improvers struct {
 	author, critic improve.Model
 	secrets        *secret.Masker
 }
 
-// improvers are those of the configuration: who diagnoses writes, who reviews criticises. Where a
-// file names models, --model names one of them.
+// improvers returns the models of the configuration: the model for diagnoses writes, the reviewer criticises. If a file
+// names models, --model selects one of them.
 func (f modelFlags) improvers(e *cli.Env) (improvers, error) {
 	wanted := ""
 	if f.ConfigFile != "" {
@@ -137,8 +137,8 @@ func (f modelFlags) improvers(e *cli.Env) (improvers, error) {
 	return out, err
 }
 
-// notInside refuses to start where this process is part of an iteration.
-func notInside(places ...string) error {
+// checkNotNested returns an error if this process is part of an iteration.
+func checkNotNested(places ...string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// The calls of a cycle, by what their prompts say.
+// The calls of a cycle, recognised by their prompts.
 const (
 	toAnalyse   = "^You look for one improvement"
 	toWrite     = "Answer with the whole new content"
@@ -26,7 +26,7 @@ const (
 	toCriticise = "^You judge a change"
 )
 
-// A report keeps its colours, and nothing else that steers a terminal.
+// A report keeps its colours, and no other control characters.
 func TestImproveReportOnATerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("TERM", "xterm")
@@ -54,7 +54,7 @@ func TestLastWords(t *testing.T) {
 		"reading\nsia: it is gone\n":                                            "it is gone",
 		"":                                                                      "it ended without a word",
 	} {
-		if got := lastWords(said); got != want {
+		if got := lastMessage(said); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
@@ -78,7 +78,7 @@ func criticised(score float64) scripted.Rule {
 		scripted.Answer{JSON: map[string]any{"score": score, "reasons": []string{"It does what it says."}}})
 }
 
-// improvement is a project with a file to improve and what the models say.
+// improvement is a project with a file to improve, and the models' answers.
 type improvement struct {
 	dir    string
 	model  *scripted.Server
@@ -240,7 +240,7 @@ func TestImproveReverts(t *testing.T) {
 	}
 }
 
-// TestImproveSaysOnce: the report for people says once why nothing was improved.
+// TestImproveSaysOnce: the text report contains the reason for no improvement once.
 func TestImproveSaysOnce(t *testing.T) {
 	x := improvementIn(t, map[string]string{"calc.py": wrongSum},
 		answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Status: 401}}))
@@ -255,7 +255,7 @@ func TestImproveSaysOnce(t *testing.T) {
 	}
 }
 
-// The second cycle is told the result of the first, and a third run the results of both.
+// The second cycle receives the result of the first, and a third run the results of both.
 func TestImproveRemembers(t *testing.T) {
 	second := analysed("calc.py", "Add, and say so")
 	second.User = "was reverted: the critique scores it 0.20"
@@ -337,7 +337,7 @@ func TestImproveRefuses(t *testing.T) {
 		a, code := x.run(t, c.args...)
 		want := 1
 		if a.Status == statusSuccess {
-			want = 0 // help was asked for
+			want = 0 // help was requested
 		}
 		if code != want || !strings.Contains(a.Message, c.says) {
 			t.Errorf("%v: %d %s", c.args, code, a.Message)
@@ -345,7 +345,7 @@ func TestImproveRefuses(t *testing.T) {
 	}
 }
 
-// An iteration can't start another, whichever of its signs was taken away.
+// An iteration can't start another, even if one of its marks is removed.
 func TestImproveInsideAnIteration(t *testing.T) {
 	x := improvementIn(t, map[string]string{"calc.py": wrongSum, ".sia/improve/ITERATION": "20260504T140000Z\n"})
 	if a, code := x.run(t, x.args("calc.py")...); code != 1 ||
@@ -368,7 +368,7 @@ func TestImproveInsideAnIteration(t *testing.T) {
 	}
 }
 
-// Without a sandbox nothing of the project is run: a self-test is refused, and a parser left out.
+// Without a sandbox nothing of the project is run: a self-test is refused, and a parser is skipped.
 func TestImproveWithoutASandbox(t *testing.T) {
 	x := improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
 		criticised(.9))
@@ -384,7 +384,7 @@ func TestImproveWithoutASandbox(t *testing.T) {
 	}
 }
 
-// What a person may not read is said to be so, and what they may not write stays as it is.
+// Unreadable files are reported as such, and unwritable files stay unchanged.
 func TestImproveWithoutPermission(t *testing.T) {
 	x := improvementIn(t, map[string]string{"secret.py": wrongSum, "calc.py": wrongSum}, analysed("calc.py", "Add"),
 		written(rightSum), criticised(.9))
@@ -399,7 +399,7 @@ func TestImproveWithoutPermission(t *testing.T) {
 			reachable(t, cmd.Path, x.dir)
 		}
 		cmd.Stderr = &x.stderr
-		out, _ := cmd.Output() // its code is in the answer's status
+		out, _ := cmd.Output() // the answer's status has the exit code
 		return oneObject(t, out)
 	}
 	if a := run(x.args("secret.py")...); a.Status != statusFailure || !strings.Contains(a.Message, "permission denied") {
@@ -413,7 +413,7 @@ func TestImproveWithoutPermission(t *testing.T) {
 	}
 }
 
-// reachable lets everybody through the folders above some paths that tests made.
+// reachable makes the folders above some paths accessible to everybody.
 func reachable(t *testing.T, paths ...string) {
 	t.Helper()
 	for _, p := range paths {
@@ -425,7 +425,7 @@ func reachable(t *testing.T, paths ...string) {
 	}
 }
 
-// A signal ends the command at once; the file is as it was, and there is one object.
+// A signal ends the command at once: the file is unchanged, and one object is printed.
 func TestImproveInterrupted(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
 		x := improvementIn(t, map[string]string{"calc.py": wrongSum},
@@ -474,10 +474,10 @@ func TestImproveInterrupted(t *testing.T) {
 	}
 }
 
-// A model's panic, or rather ours, is one object too.
+// A panic results in one object, too.
 func TestImprovePanics(t *testing.T) {
 	var out, stderr bytes.Buffer
-	ctx := context.Context(nil) // what nobody may pass
+	ctx := context.Context(nil) // invalid, so that it panics
 	code := answerInJSON(ctx,
 		[]string{"improve", "x.py", "--output", "json", "--model", "m", "--model-url", "http://127.0.0.1:1",
 			"--logs", os.Args[0]}, &out, &stderr)

@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// The words of [improveAnswer].Status.
+// Values of [improveAnswer].Status.
 const (
 	statusSuccess = "SUCCESS"
 	statusFailure = "FAILURE"
@@ -32,13 +32,13 @@ type improveAnswer struct {
 	Data    improveData `json:"data"`
 
 	changes []improve.Change
-	mask    *secret.Masker // knows the models' keys
+	mask    *secret.Masker // masks the models' keys
 }
 
-// improveData is what happened.
+// improveData is the record of the run.
 type improveData struct {
 	Run             string              `json:"run,omitempty"`  // folder of the iteration
-	File            string              `json:"file,omitempty"` // relative to its project; of several, the last changed
+	File            string              `json:"file,omitempty"` // relative to its project; the last one changed
 	SelfTestBefore  *improve.TestRun    `json:"self_test_before"`
 	Cycles          []improve.Cycle     `json:"cycles"`
 	Diffs           []cycleDiff         `json:"diffs"`
@@ -49,24 +49,24 @@ type improveData struct {
 	Notes           []string            `json:"notes"`
 }
 
-// cycleDiff is a cycle's change.
+// cycleDiff is the change of a cycle.
 type cycleDiff struct {
 	Cycle int    `json:"cycle"`
 	File  string `json:"file"`
 	Diff  string `json:"diff"` // unified
 }
 
-// cycleEvaluation is what was found of it.
+// cycleEvaluation is the evaluation of a cycle's change.
 type cycleEvaluation struct {
 	Cycle int `json:"cycle"`
 	improve.Evaluation
 }
 
-// prepare reads what flags ask for and by which models, unless this process is part of an iteration.
+// prepare returns the models and the order of the flags. It fails if this process is part of an iteration.
 func (a *improveAnswer) prepare(
 	e *cli.Env, m modelFlags, f improveFlags, places ...string,
 ) (models improvers, order improve.Order, err error) {
-	if err = notInside(places...); err != nil {
+	if err = checkNotNested(places...); err != nil {
 		return models, order, err
 	}
 	if models, err = m.improvers(e); err != nil {
@@ -77,7 +77,7 @@ func (a *improveAnswer) prepare(
 	return models, order, err
 }
 
-// iterate runs f in an iteration.
+// iterate calls f in a new iteration.
 func (a *improveAnswer) iterate(
 	e *cli.Env, p *improving.Place, about string, f func(*improving.Iteration) error,
 ) (err error) {
@@ -93,7 +93,7 @@ func (a *improveAnswer) iterate(
 	return f(i)
 }
 
-// run carries an order out on an iteration and notes its result, also when it fails.
+// run executes an order in an iteration and records its result, also on failure.
 func (a *improveAnswer) run(
 	e *cli.Env, p *improving.Place, i *improving.Iteration, c improve.Config, order improve.Order,
 ) error {
@@ -127,13 +127,13 @@ func (a *improveAnswer) run(
 	return err
 }
 
-// end prints the result: for a person a report, for a program one object.
+// end prints the result as text or as one JSON object.
 func (a *improveAnswer) end(e *cli.Env, output string, err error) error {
 	a.Data.RestartRequired = a.Data.Promotion.RestartRequired
 	a.Status, a.Message = statusFailure, a.failure(e.Ctx, err)
 	if a.Data.Promotion.Promoted {
 		a.Status, a.Message = statusSuccess, a.success()
-		if err != nil { // what came after it, such as tidying up
+		if err != nil { // an error after the promotion, such as in cleaning up
 			a.Data.Notes = append(a.Data.Notes, err.Error())
 		}
 	}
@@ -143,7 +143,7 @@ func (a *improveAnswer) end(e *cli.Env, output string, err error) error {
 		return err
 	}
 	if a.Status == statusFailure {
-		return cli.ErrShown // the answer has said it
+		return cli.ErrShown // the answer contains the error
 	}
 	return nil
 }
@@ -196,9 +196,9 @@ func (a *improveAnswer) write(w io.Writer) error {
 	return err
 }
 
-// show prints the report. A reason that is the message as well is said once, at the end.
+// show prints the result as text. A reason that is also the message is printed once, at the end.
 func (a *improveAnswer) show(e *cli.Env) {
-	mask := a.mask.Mask // knows more than what is masked anyway
+	mask := a.mask.Mask // masks the models' keys, too
 	for _, c := range a.Data.Cycles {
 		e.Linef("%s  %s", e.Style.Bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)), mask(c.Goal))
 		if c.Reason != a.Message {
@@ -231,8 +231,8 @@ func (a *improveAnswer) show(e *cli.Env) {
 	e.Linef("%s: %s", status, mask(a.Message))
 }
 
-// asksForImproveJSON reports whether a command line is that of `sia improve` with --output json,
-// also where it is wrong in other ways.
+// asksForImproveJSON reports whether a command line is `sia improve` with --output json, even if it is otherwise
+// invalid.
 func asksForImproveJSON(args []string) bool {
 	command := slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if command > 0 && args[command-1] == "--log-level" {
@@ -250,21 +250,20 @@ func asksForImproveJSON(args []string) bool {
 	return false
 }
 
-// answerInJSON runs a command that has to print exactly one object whatever happens: a wrong
-// command line, a panic, help that was asked for. Anything else that it prints goes to stderr. It
-// returns 0 or 1.
+// answerInJSON runs a command that prints exactly one object in every case: after a wrong command line, after a panic,
+// and for --help. All other output goes to stderr. It returns 0 or 1.
 func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	var out, said bytes.Buffer
 	defer func() {
 		var a improveAnswer
 		p := recover()
 		if p == nil && json.Unmarshal(out.Bytes(), &a) == nil && a.Status != "" {
-			_, _ = stdout.Write(out.Bytes()) // nobody is left to be told
+			_, _ = stdout.Write(out.Bytes()) // a write error can't be reported
 			code = min(code, cli.ExitFailed)
 			return
 		}
 		_, _ = io.Copy(stderr, &out)
-		a = improveAnswer{Status: statusFailure, Message: lastWords(said.String())}
+		a = improveAnswer{Status: statusFailure, Message: lastMessage(said.String())}
 		switch {
 		case p != nil:
 			fmt.Fprintf(stderr, "sia: panic: %v\n%s", p, debug.Stack())
@@ -283,8 +282,8 @@ func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	return runArgs(ctx, args, &out, io.MultiWriter(stderr, &said))
 }
 
-// lastWords is what a command said last, without who said it.
-func lastWords(said string) string {
+// lastMessage returns the last message of a command, without the program's name.
+func lastMessage(said string) string {
 	said, _, _ = strings.Cut(strings.TrimSpace(said), "\nTry `sia ")
 	if i := strings.LastIndex(said, "sia: "); i >= 0 {
 		said = said[i+len("sia: "):]

@@ -18,7 +18,7 @@ import (
 // sourceModule is the first line of SIA's go.mod.
 const sourceModule = "module github.com/sia-bot/sia\n"
 
-// embedded are the files of SIA's source that say how it thinks.
+// embedded lists the files of SIA's source that control its decisions.
 var embedded = [...]string{"agent/prompts/*.md", "sia/diagnose/prompts/*.tmpl", "sia/technique/library/*.md",
 	"policies/defaults/*.yml"}
 
@@ -27,11 +27,11 @@ type sourceCheckout struct {
 	root  string
 	git   localGit
 	head  string   // commit that is checked out
-	files []string // that may be improved, in order
+	files []string // files that may be improved, sorted
 }
 
-// openCheckout finds the checkout that a folder lies in. Files that differ from the commit that is
-// checked out are refused: an improvement of them would carry along what nobody committed.
+// openCheckout finds the checkout that contains a folder. It refuses files with uncommitted changes: an improvement
+// would include them.
 func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error) {
 	out, err := localGit{dir: dir}.run(ctx, "rev-parse", "--show-toplevel", "HEAD")
 	if err != nil {
@@ -44,7 +44,7 @@ func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error)
 		return c, err
 	}
 	for _, pattern := range embedded {
-		found, err := fs.Glob(os.DirFS(c.root), pattern) // the folder's own name is no pattern
+		found, err := fs.Glob(os.DirFS(c.root), pattern) // the root may contain pattern characters
 		if err != nil {
 			return c, err
 		}
@@ -65,8 +65,8 @@ func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error)
 	return c, nil
 }
 
-// commit makes a branch with one commit of what was kept. Neither the work tree nor its index is
-// touched, and no hook runs.
+// commit creates a branch with one commit of the kept changes. It touches neither the work tree nor its index, and runs
+// no hook.
 func (c sourceCheckout) commit(
 	ctx context.Context, branch string, changes []improve.Change, cycles []improve.Cycle, mask func(string) string,
 ) (p improving.Promotion, err error) {
@@ -83,7 +83,7 @@ func (c sourceCheckout) commit(
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var entries strings.Builder
 	for _, change := range changes {
-		blob, err := c.git.plumb(ctx, nil, change.After.Text, "hash-object", "-w", "--stdin")
+		blob, err := c.git.runWith(ctx, nil, change.After.Text, "hash-object", "-w", "--stdin")
 		if err != nil {
 			return p, err
 		}
@@ -94,7 +94,7 @@ func (c sourceCheckout) commit(
 	if err != nil {
 		return p, err
 	}
-	const none = "0000000000000000000000000000000000000000" // the branch must not be there yet
+	const none = "0000000000000000000000000000000000000000" // the branch must not exist yet
 	if _, err = c.git.run(ctx, "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none); err != nil {
 		return p, err
 	}

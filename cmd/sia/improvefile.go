@@ -21,7 +21,7 @@ type improveFileCmd struct {
 	SelfTestTimeout time.Duration `help:"How long it may take." default:"60s" min:"1s" max:"1h"`
 }
 
-// Help is what `sia improve --help` says beneath the first line.
+// Help returns the text of `sia improve --help` below the first line.
 func (*improveFileCmd) Help() string {
 	return "Each cycle asks the model for one improvement, makes it on a copy of the project, and judges it: does it " +
 		"parse, does the self-test pass, what does an independent critique score it. What stands that replaces the file, " +
@@ -36,9 +36,9 @@ func (c *improveFileCmd) Run(e *cli.Env) error {
 	return a.end(e, c.Output, err)
 }
 
-// improve fills the answer in as far as it comes.
+// improve improves the file. It fills in the answer up to the point of failure.
 func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
-	if err := notInside(c.Path); err != nil {
+	if err := checkNotNested(c.Path); err != nil {
 		return err
 	}
 	s, err := improving.Find(c.Path)
@@ -76,7 +76,7 @@ func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
 	})
 }
 
-// sandbox is this machine's; nil where there is none and no self-test needs it.
+// sandbox returns this machine's sandbox; nil if it has none and no self-test needs one.
 func (c *improveFileCmd) sandbox(ctx context.Context) (*sandbox.Sandbox, error) {
 	box, err := openSandbox(ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil && c.SelfTest != "" {
@@ -85,7 +85,7 @@ func (c *improveFileCmd) sandbox(ctx context.Context) (*sandbox.Sandbox, error) 
 	return box, nil
 }
 
-// openSandbox makes this machine's sandbox. Its error says what to do.
+// openSandbox returns this machine's sandbox. Its error contains the fix.
 func openSandbox(ctx context.Context, o sandbox.Options) (*sandbox.Sandbox, error) {
 	o.Self = forwardCommand()
 	found := sandbox.Probe(ctx, o)
@@ -95,7 +95,7 @@ func openSandbox(ctx context.Context, o sandbox.Options) (*sandbox.Sandbox, erro
 	return sandbox.New(o, found)
 }
 
-// selfTest runs a command on an iteration's copy.
+// selfTest returns a tester that runs a command on an iteration's copy.
 func selfTest(
 	p *improving.Place, i *improving.Iteration, box *sandbox.Sandbox, command string, within time.Duration,
 ) (improve.Tester, error) {
@@ -107,8 +107,8 @@ func selfTest(
 		Cache: cache, Modules: improving.GoModules(os.Getenv)}, nil
 }
 
-// openPlace holds a project's place, finishes what killed runs began, and tells the order what
-// earlier cycles did with its files.
+// openPlace locks a project's place and cleans up after killed runs. It adds the results of earlier cycles on the
+// order's files to the order.
 func openPlace(root string, order *improve.Order, a *improveAnswer) (_ *improving.Place, err error) {
 	p, err := improving.Open(root, time.Now)
 	if err != nil {

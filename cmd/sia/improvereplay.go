@@ -16,24 +16,24 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// Bounds of a replay.
+// Timeouts of a replay.
 const (
-	buildWithin  = 20 * time.Minute
-	listWithin   = time.Minute
-	replayWithin = 6 * time.Hour
+	buildTimeout  = 20 * time.Minute
+	listTimeout   = time.Minute
+	replayTimeout = 6 * time.Hour
 )
 
-// builtCopy replays tasks with a program that is built of a copy of SIA's source: prompts,
-// techniques and policies are embedded in it. It runs with this process's environment, as the
-// program that it replaces would; only texts of it were changed.
+// builtCopy replays tasks with a program that is built from a copy of SIA's source, since prompts, techniques and
+// policies are embedded in it. It runs with this process's environment, as the current program would: only texts were
+// changed.
 type builtCopy struct {
-	root      string // the checkout; the tasks are from its history
+	root      string // checkout that the tasks were mined from
 	iteration string
 	say       io.Writer
 }
 
-// Replay builds the copy in dir and plays every task of the checkout. There are none to play where
-// the copy knows no replay.
+// Replay builds the copy in dir and plays every task of the checkout. It returns no result if the copy has no replay
+// command.
 func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, error) {
 	bin, err := os.MkdirTemp("", "sia-built-")
 	if err != nil {
@@ -41,10 +41,10 @@ func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, err
 	}
 	defer os.RemoveAll(bin)
 	program := filepath.Join(bin, "sia")
-	if _, err := b.run(ctx, buildWithin, dir, "go", "build", "-buildvcs=false", "-o", program, "./cmd/sia"); err != nil {
+	if _, err := b.run(ctx, buildTimeout, dir, "go", "build", "-buildvcs=false", "-o", program, "./cmd/sia"); err != nil {
 		return nil, fmt.Errorf("build the copy: %w", err)
 	}
-	out, err := b.run(ctx, listWithin, b.root, program, "replay", "list", "--output", "json")
+	out, err := b.run(ctx, listTimeout, b.root, program, "replay", "list", "--output", "json")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == cli.ExitUsage {
 		return nil, nil
 	}
@@ -58,8 +58,8 @@ func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, err
 	if len(tasks) == 0 {
 		return nil, nil
 	}
-	// It exits 1 where some could not be played; what it prints tells of the others.
-	out, ran := b.run(ctx, replayWithin, b.root, program, "replay", "run", "--loop", "--output", "json")
+	// It exits 1 if some tasks could not be played; the output has the results of the others.
+	out, ran := b.run(ctx, replayTimeout, b.root, program, "replay", "run", "--loop", "--output", "json")
 	var played struct {
 		Runs []struct {
 			Task     string `json:"task"`
@@ -79,12 +79,12 @@ func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, err
 	}
 	results := map[string]bool{}
 	for id, n := range balance {
-		results[id] = n > 0 // of several seeds, more than half
+		results[id] = n > 0 // resolved with more than half of the seeds
 	}
 	return results, nil
 }
 
-// run runs a program and returns what it prints, also when it fails.
+// run runs a program and returns its output, also if it fails.
 func (b builtCopy) run(ctx context.Context, within time.Duration, dir, program string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -24,7 +24,7 @@ type improveSelfCmd struct {
 	SelfTestTimeout time.Duration `help:"How long it may take." default:"20m" min:"1s" max:"1h"`
 }
 
-// Help is what `sia improve self --help` says beneath the first line.
+// Help returns the text of `sia improve self --help` below the first line.
 func (*improveSelfCmd) Help() string {
 	return "The model picks one of the files each cycle. With --repo, what is kept is a commit on a branch of its own; " +
 		"the work tree stays as it is, and SIA has to be built and started anew to work by it. Replay tasks of the " +
@@ -119,7 +119,7 @@ func (c *improveSelfCmd) improveCheckout(e *cli.Env, a *improveAnswer) (err erro
 	})
 }
 
-// judgeReplay puts replayed tasks to the gate that judges changed policies, as the k-th proposal.
+// judgeReplay passes replayed tasks to the gate that judges changed policies, as the k-th proposal.
 func judgeReplay(k int, pairs []improve.Pair) (improve.Judgement, error) {
 	gate, err := evolve.NewGate(k)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// ownSource is a small checkout of SIA's source: its program resolves all replay tasks where the
-// prompt says "carefully".
+// ownSource makes a small checkout of SIA's source: its program resolves all replay tasks if the prompt contains
+// "carefully".
 var ownSource = map[string]string{
 	"go.mod":                  sourceModule + "\ngo 1.26\n",
 	"agent/prompts/system.md": "Work.\n",
@@ -114,7 +114,7 @@ func TestImproveSelfInACheckout(t *testing.T) {
 		t.Error("the work tree was touched")
 	}
 
-	// From there, a change that loses tasks is the second proposal, and is rejected.
+	// Then a change that loses tasks is the second proposal, and is rejected.
 	git(t, x.dir, "merge", "-q", p.Branch)
 	if err := x.model.SetScript(scripted.Script{Rules: []scripted.Rule{analysed("agent/prompts/system.md", "Be brief"),
 		written("Work.\n"), criticised(1)}}); err != nil {
@@ -136,7 +136,7 @@ func TestImproveSelfInACheckout(t *testing.T) {
 	}
 }
 
-// A checkout with a program that knows no replay, or without tasks, is improved all the same, and says so.
+// A checkout without the replay command, or without tasks, is improved as well, and the answer notes it.
 func TestImproveSelfNotReplayed(t *testing.T) {
 	files := map[string]string{}
 	for name, content := range ownSource {
@@ -167,7 +167,7 @@ changes: [quote]
 Be careful.
 `
 
-// What is improved for a repository ends as a pull request there, with its evidence.
+// Improvements for a repository end as a pull request there, with their evidence.
 func TestImproveSelfForARepository(t *testing.T) {
 	sim, err := ghsim.New(ghsim.Config{Dir: t.TempDir()})
 	if err != nil {

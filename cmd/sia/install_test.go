@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// packed is a release's archive with a program in it.
+// packed returns a release's archive with a program in it.
 func packed(t *testing.T, name, program string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -37,7 +37,7 @@ func packed(t *testing.T, name, program string) []byte {
 	return b.Bytes()
 }
 
-// install.sh installs what a release has for the machine, and nothing of which the checksum is another.
+// install.sh installs the release for the machine, and refuses an archive with a wrong checksum.
 //
 //test:thorough
 func TestInstallScript(t *testing.T) {
@@ -51,7 +51,7 @@ func TestInstallScript(t *testing.T) {
 	other := strings.Repeat("0", 64) + "  ./sia_v1.2.3_plan9_mips.tar.gz\n"
 	for _, c := range []struct {
 		name, version, sums string
-		want                string // of what is printed
+		want                string // part of the output
 		installed           bool
 	}{
 		{"the latest", "", other + good, "is installed as", true},
@@ -74,7 +74,7 @@ func TestInstallScript(t *testing.T) {
 			defer srv.Close()
 			prefix := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), "sh")
-			cmd.Stdin = bytes.NewReader(script) // as curl hands it over
+			cmd.Stdin = bytes.NewReader(script) // as with curl | sh
 			cmd.Env = append(os.Environ(), "SIA_RELEASES="+srv.URL, "SIA_PREFIX="+prefix, "SIA_VERSION="+c.version)
 			out, err := cmd.CombinedOutput()
 			if (err == nil) != c.installed || !strings.Contains(string(out), c.want) {
@@ -88,7 +88,7 @@ func TestInstallScript(t *testing.T) {
 	}
 }
 
-// The formula names each archive of a release with its checksum, and is not made where one is missing.
+// The formula names each archive of a release with its checksum, and is not created if one is missing.
 func TestFormula(t *testing.T) {
 	var sums strings.Builder
 	for i, of := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"} {
@@ -98,7 +98,7 @@ func TestFormula(t *testing.T) {
 	if err := os.WriteFile(file, []byte(sums.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	script, err := os.ReadFile("../../.ci/formula") // so that go test knows what the result depends on
+	script, err := os.ReadFile("../../.ci/formula") // so that the test cache depends on it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestFormula(t *testing.T) {
 	}
 }
 
-// Each command of the first five minutes is one: a shell and the program's parser read it.
+// A shell and the program's parser accept each command of the first five minutes.
 func TestFiveMinutes(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/five-minutes.md")
 	if err != nil {

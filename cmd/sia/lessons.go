@@ -29,14 +29,14 @@ type lessonsCmd struct {
 	Export  lessonsExportCmd  `cmd:"" help:"Write all lessons as JSON Lines." example:"sia lessons export --repo acme/shop"`
 }
 
-// ofRepo is a server's database and a repository in it.
-type ofRepo struct {
+// repoDatabase selects a server's database and a repository in it.
+type repoDatabase struct {
 	openedDatabase `embed:""`
 	Repo           string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME" type:"repository"`
 }
 
-// with runs f on the database and the repository's id.
-func (o ofRepo) with(e *cli.Env, f func(s *store.Store, repo int64) error) error {
+// with calls f with the database and the repository's id.
+func (o repoDatabase) with(e *cli.Env, f func(s *store.Store, repo int64) error) error {
 	return o.openedDatabase.with(e, func(s *store.Store) error {
 		repo, err := o.id(e, s)
 		if err != nil {
@@ -48,8 +48,8 @@ func (o ofRepo) with(e *cli.Env, f func(s *store.Store, repo int64) error) error
 
 var errNothingLearned = errors.New("nothing was learned yet; name the repository with --repo owner/name to begin")
 
-// id is GitHub's id of the repository.
-func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
+// id returns GitHub's id of the repository.
+func (o repoDatabase) id(e *cli.Env, s *store.Store) (int64, error) {
 	if o.Repo != "" {
 		return repositoryID(e, s, o.Repo)
 	}
@@ -65,7 +65,7 @@ func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
 	return ids[0], nil
 }
 
-// repositoryID is GitHub's id of a repository that is named owner/name or by that id; 0 where none is named.
+// repositoryID returns GitHub's id of a repository that is named owner/name or by that id; 0 for an empty name.
 func repositoryID(e *cli.Env, s *store.Store, name string) (int64, error) {
 	if name == "" {
 		return 0, nil
@@ -77,7 +77,7 @@ func repositoryID(e *cli.Env, s *store.Store, name string) (int64, error) {
 	return r.ID, err
 }
 
-// knownRepository is the repository that is named owner/name or by GitHub's id.
+// knownRepository returns the repository that is named owner/name or by GitHub's id.
 func knownRepository(e *cli.Env, s *store.Store, name string) (store.Repository, error) {
 	all, err := s.Repositories(e.Ctx, 0)
 	if err != nil {
@@ -92,12 +92,12 @@ func knownRepository(e *cli.Env, s *store.Store, name string) (store.Repository,
 		"or give GitHub's id", name)
 }
 
-// lessonTeacher remembers and forgets as comments on GitHub make the server do.
+// lessonTeacher stores and deletes lessons as the server does for comments on GitHub.
 func lessonTeacher(e *cli.Env, s *store.Store) *learn.Lessons {
 	return learn.NewLessons(s, &secret.Masker{}, e.Logger, s.Now)
 }
 
-// localUser is who runs the command: a user of this machine; "" when it does not say.
+// localUser returns the name of the user who runs the command; "" if it is unknown.
 func localUser() string {
 	u, err := user.Current()
 	if err != nil {
@@ -107,11 +107,11 @@ func localUser() string {
 }
 
 type lessonsLearnCmd struct {
-	ofRepo `embed:""`
-	Text   []string `arg:"" help:"What is to be remembered."`
+	repoDatabase `embed:""`
+	Text         []string `arg:"" help:"What is to be remembered."`
 }
 
-// Validate refuses a text that says nothing.
+// Validate returns an error for an empty text.
 func (c *lessonsLearnCmd) Validate() error {
 	l := lesson.NewTaught(0, "", strings.Join(c.Text, " "), sia.Actor{}, sia.Task{}, time.Time{})
 	if l.Text == "" {
@@ -120,7 +120,7 @@ func (c *lessonsLearnCmd) Validate() error {
 	return c.serverFlags.Validate()
 }
 
-// Run has a text remembered.
+// Run stores a text as a lesson.
 func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		now := s.Now()
@@ -151,8 +151,8 @@ func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 }
 
 type lessonsForgetCmd struct {
-	ofRepo `embed:""`
-	Lesson []string `arg:"" help:"Its id, or words of it."`
+	repoDatabase `embed:""`
+	Lesson       []string `arg:"" help:"Its id, or words of it."`
 }
 
 // Run forgets a lesson.
@@ -181,8 +181,8 @@ func (c *lessonsForgetCmd) Run(e *cli.Env) error {
 }
 
 type lessonsShowCmd struct {
-	ofRepo `embed:""`
-	Lesson string `arg:"" help:"Its id."`
+	repoDatabase `embed:""`
+	Lesson       string `arg:"" help:"Its id."`
 }
 
 // Run shows one lesson.

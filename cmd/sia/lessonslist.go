@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ratedLesson is a lesson with what its evidence is worth now.
+// ratedLesson is a lesson with its present rating.
 type ratedLesson struct {
 	lesson.Lesson
 	Confidence float64           `json:"confidence"`
@@ -32,9 +32,9 @@ func withRating(l lesson.Lesson) ratedLesson {
 }
 
 type lessonsListCmd struct {
-	ofRepo `embed:""`
-	All    bool        `help:"Archived, forgotten and merged ones too."`
-	Kind   lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery, tool or model." enum:",workaround,success,mistake,discovery,tool,model" default:"" placeholder:"TYPE"`
+	repoDatabase `embed:""`
+	All          bool        `help:"Archived, forgotten and merged ones too."`
+	Kind         lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery, tool or model." enum:",workaround,success,mistake,discovery,tool,model" default:"" placeholder:"TYPE"`
 }
 
 // Run lists lessons.
@@ -73,7 +73,7 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 			return err
 		}
 		e.Linef("\n%s", lesson.Uplift(evidence))
-		return tellWaiting(e, s, repo)
+		return printSharable(e, s, repo)
 	})
 	if errors.Is(err, errNothingLearned) && c.Output == "json" {
 		return e.JSON([]ratedLesson{})
@@ -82,11 +82,11 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 }
 
 type lessonsExportCmd struct {
-	ofRepo `embed:""`
-	File   string `arg:"" optional:"" help:"File; default: standard output." type:"path"`
+	repoDatabase `embed:""`
+	File         string `arg:"" optional:"" help:"File; default: standard output." type:"path"`
 }
 
-// Run writes every lesson of a repository, a line each.
+// Run writes every lesson of a repository, one a line.
 func (c *lessonsExportCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) (err error) {
 		lessons, err := s.Lessons(e.Ctx, repo)
@@ -112,11 +112,11 @@ func (c *lessonsExportCmd) Run(e *cli.Env) error {
 }
 
 type lessonsImportCmd struct {
-	ofRepo `embed:""`
-	File   string `arg:"" optional:"" help:"File; default: standard input." type:"path"`
+	repoDatabase `embed:""`
+	File         string `arg:"" optional:"" help:"File; default: standard input." type:"path"`
 }
 
-// Run reads lessons. Those that are known stay as they are.
+// Run imports lessons. Known lessons stay unchanged.
 func (c *lessonsImportCmd) Run(e *cli.Env) error {
 	in := e.Stdin()
 	if c.File != "" {
@@ -166,7 +166,7 @@ func (c *lessonsImportCmd) Run(e *cli.Env) error {
 	})
 }
 
-// maxImportLine bounds a line of an import, in bytes.
+// maxImportLine is the maximum length of a line of an import, in bytes.
 const maxImportLine = 1 << 20
 
 // readLesson reads a line of an export for a repository.

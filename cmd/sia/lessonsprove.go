@@ -21,7 +21,7 @@ type lessonsProveCmd struct {
 	Lesson    string `arg:"" help:"Its id."`
 }
 
-// Help is what `sia lessons prove --help` says beneath the first line.
+// Help returns the text of `sia lessons prove --help` below the first line.
 func (*lessonsProveCmd) Help() string {
 	return fmt.Sprintf("Tasks come from `sia replay mine`. Each is played without the lesson, with it, and both once "+
 		"more, and all of that three times: %d attempts a task, each of which costs at most --credits. What comes of it "+
@@ -31,8 +31,8 @@ func (*lessonsProveCmd) Help() string {
 }
 
 const (
-	fewestTasks = 2                  // that a proof is begun with
-	proofLife   = 7 * 24 * time.Hour // for which the attempts of a proof that was ended can be taken up
+	minPlayedTasks    = 2                  // minimum number of tasks of a proof
+	proofResumeWindow = 7 * 24 * time.Hour // how long the attempts of an interrupted proof can be reused
 )
 
 // provedLesson is the JSON of sia lessons prove. Fields are only added.
@@ -40,13 +40,13 @@ type provedLesson struct {
 	Repo     string          `json:"repo"`
 	Lesson   lesson.ID       `json:"lesson"`
 	Coder    string          `json:"coder"`
-	Tasks    []string        `json:"tasks"` // ids, those that fit best first
+	Tasks    []string        `json:"tasks"` // ids, best fit first
 	Told     tally           `json:"told"`
 	Untold   tally           `json:"untold"`
-	Points   float64         `json:"points"` // by which telling raises the share that passes, in percentage points
+	Points   float64         `json:"points"` // increase of the pass rate with the lesson, in percentage points
 	Low      float64         `json:"low"`    // of the 90 % interval
 	High     float64         `json:"high"`
-	TakenUp  int             `json:"taken_up"` // attempts that an earlier call had made
+	TakenUp  int             `json:"taken_up"` // attempts from an earlier call
 	Credits  float64         `json:"credits"`  // of all attempts
 	Evidence lesson.Evidence `json:"evidence"` // as it was recorded
 }
@@ -103,7 +103,7 @@ func (c *lessonsProveCmd) Run(e *cli.Env) (err error) {
 	})
 }
 
-// checkProvable says why there is no use in proving a lesson; nil where there is some.
+// checkProvable returns an error with the reason if a lesson can't be proved.
 func checkProvable(l lesson.Lesson) error {
 	switch {
 	case l.Kind == lesson.Model:
@@ -116,8 +116,8 @@ func checkProvable(l lesson.Lesson) error {
 	return nil
 }
 
-// fitting are the tasks to play: those first that share most words with the lesson. The issue that taught
-// the lesson is not among them, for it would only say that the lesson remembers it.
+// fitting returns the tasks to play, first those that share most words with the lesson. The issue that taught the
+// lesson is left out, since it would only show that the lesson remembers it.
 func (c *lessonsProveCmd) fitting(e *cli.Env, s *replaySource, l lesson.Lesson) (tasks []replay.Task, err error) {
 	all, err := s.tasks(e)
 	if err != nil {
@@ -128,9 +128,9 @@ func (c *lessonsProveCmd) fitting(e *cli.Env, s *replaySource, l lesson.Lesson) 
 			tasks = append(tasks, t.Task)
 		}
 	}
-	if len(tasks) < fewestTasks {
+	if len(tasks) < minPlayedTasks {
 		return nil, fmt.Errorf("a proof plays at least %d tasks, and %s has %d that didn't teach the lesson; look for some "+
-			"with `sia replay mine --repo %s`", fewestTasks, s.name, len(tasks), c.Repo)
+			"with `sia replay mine --repo %s`", minPlayedTasks, s.name, len(tasks), c.Repo)
 	}
 	shared := map[string]int{}
 	for _, t := range tasks {
@@ -140,15 +140,15 @@ func (c *lessonsProveCmd) fitting(e *cli.Env, s *replaySource, l lesson.Lesson) 
 	return tasks[:min(c.Tasks, len(tasks))], nil
 }
 
-// prover plays one lesson's tasks, tells each attempt as it goes, and logs it.
+// prover plays the tasks for one lesson, prints each attempt as it ends, and logs it.
 type prover struct {
 	e        *cli.Env
 	source   *replaySource
 	player   *replay.Player
 	tasks    []replay.Task
-	variants map[bool]replay.Variant // by whether the lesson is told
-	earlier  []replay.Result         // attempts of this proof that an earlier call made, oldest first
-	n        int                     // attempts, those taken up included
+	variants map[bool]replay.Variant // true: with the lesson
+	earlier  []replay.Result         // attempts of this proof from an earlier call, oldest first
+	n        int                     // attempts, including reused ones
 	takenUp  int
 	credits  float64
 }
@@ -171,7 +171,7 @@ func (c *lessonsProveCmd) prover(
 	}
 	p := &prover{e: e, source: s, player: player, tasks: tasks,
 		variants: map[bool]replay.Variant{true: told, false: untold}}
-	since := time.Now().Add(-proofLife)
+	since := time.Now().Add(-proofResumeWindow)
 	for _, ev := range before {
 		if ev.Arm == lesson.Replayed && ev.At.After(since) {
 			since = ev.At
@@ -212,11 +212,11 @@ func (p *prover) play(ctx context.Context, id string, with bool, seed uint64) (p
 		p.takenUp++
 		how = "taken up: " + how
 	}
-	p.e.Tellf("%d/%d  %s  %s  %s", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
+	p.e.Progressf("%d/%d  %s  %s  %s", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
 	return r.Resolved, nil
 }
 
-// takeUp takes the oldest of the earlier attempts like this away and returns it.
+// takeUp removes the oldest matching earlier attempt and returns it.
 func (p *prover) takeUp(task, variant string, seed int) (replay.Result, bool) {
 	i := slices.IndexFunc(p.earlier, func(r replay.Result) bool {
 		return r.Task == task && r.Variant == variant && r.Seed == seed
@@ -236,7 +236,7 @@ func (p *prover) report(proof lesson.Proof, evidence lesson.Evidence) provedLess
 		TakenUp: p.takenUp, Credits: p.credits, Evidence: evidence}
 }
 
-// show prints the result of a proof, and where the lesson stands now.
+// show prints the result of a proof, and the lesson's new state.
 func (c *lessonsProveCmd) show(e *cli.Env, st *store.Store, repo int64, out provedLesson) error {
 	if c.Output == "json" {
 		return e.JSON(out)

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// A proof says what it counts for, and what would settle more where it counts for nothing.
+// A proof reports its evidence, and what would be more conclusive if it has none.
 func TestShowProof(t *testing.T) {
 	s := storetest.Open(t, store.Config{URL: t.TempDir() + "/sia.db"})
 	l := lesson.NewTaught(7, "x", "Say hello.", sia.Actor{Login: "ada"}, sia.Task{}, time.Now())

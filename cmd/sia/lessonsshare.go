@@ -13,25 +13,25 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// lessonAgreement is one as programs read it.
+// lessonAgreement is an agreement, as JSON.
 type lessonAgreement struct {
 	Owner    string         `json:"owner"`
-	Lesson   lesson.Lesson  `json:"lesson"`       // exactly what is shared, or would be under its id
-	In       []agreedIn     `json:"repositories"` // that learned it, the surest first
+	Lesson   lesson.Lesson  `json:"lesson"`       // exact text that is shared, or would be under its id
+	In       []agreedIn     `json:"repositories"` // repositories that learned it, the highest confidence first
 	Against  []agreedIn     `json:"against,omitempty"`
 	Approval *shareApproval `json:"shared,omitempty"`
 }
 
-// agreedIn is what one repository learned.
+// agreedIn is the lesson as one repository learned it.
 type agreedIn struct {
 	Repository string    `json:"repository"`
 	Private    bool      `json:"private"`
 	ID         lesson.ID `json:"id"`
 	Confidence float64   `json:"confidence"`
-	Told       string    `json:"told"` // what sharing it under its id would tell
+	Told       string    `json:"told"` // text that would be shared under its id
 }
 
-// shareApproval is who shared it and when.
+// shareApproval holds who approved sharing, and when.
 type shareApproval struct {
 	By string    `json:"by"`
 	At time.Time `json:"at"`
@@ -89,7 +89,7 @@ func (c *lessonsAgreedCmd) Run(e *cli.Env) error {
 	})
 }
 
-// showAgreement shows all of what is shared, or would be, and where it comes from.
+// showAgreement prints the complete text that is shared, or would be, and its sources.
 func showAgreement(e *cli.Env, a lessonAgreement) error {
 	l := a.Lesson
 	var standing any
@@ -161,7 +161,7 @@ type lessonsUnshareCmd struct {
 	Lesson         string `arg:"" help:"Its id, as sia lessons agreed shows it."`
 }
 
-// Run takes the approval back.
+// Run withdraws the approval.
 func (c *lessonsUnshareCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		was, out, err := lessonTeacher(e, s).Unshare(e.Ctx, lesson.ID(c.Lesson))
@@ -174,9 +174,8 @@ func (c *lessonsUnshareCmd) Run(e *cli.Env) error {
 	})
 }
 
-// tellWaiting says how much of what a repository learned waits for a person to
-// share it.
-func tellWaiting(e *cli.Env, s *store.Store, repo int64) error {
+// printSharable prints how many lessons of a repository wait for approval to be shared.
+func printSharable(e *cli.Env, s *store.Store, repo int64) error {
 	all, err := lessonTeacher(e, s).Agreements(e.Ctx)
 	if err != nil {
 		return err

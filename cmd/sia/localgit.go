@@ -19,10 +19,10 @@ import (
 // localGit reads commits of a repository on this machine with the git command.
 type localGit struct{ dir string }
 
-// namesRepository reports whether a variable has git work in another repository than that of its folder. Hooks have
-// such variables, and so have aliases in a linked work tree.
+// selectsRepository reports whether an environment variable makes git use another repository than that of its folder.
+// Hooks set such variables, and so do aliases in a linked work tree.
 // https://git-scm.com/docs/git#_environment_variables
-func namesRepository(variable string) bool {
+func selectsRepository(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	switch name {
 	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
@@ -33,13 +33,13 @@ func namesRepository(variable string) bool {
 }
 
 func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {
-	return g.plumb(ctx, nil, "", args...)
+	return g.runWith(ctx, nil, "", args...)
 }
 
-// plumb runs git with variables and an input of its own.
-func (g localGit) plumb(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
+// runWith runs git with additional environment variables and standard input.
+func (g localGit) runWith(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesRepository), "LC_ALL=C") // what it says is read
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), selectsRepository), "LC_ALL=C") // its output is parsed
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.Output()
@@ -52,15 +52,15 @@ func (g localGit) plumb(ctx context.Context, env []string, stdin string, args ..
 	return out, nil
 }
 
-// fetch gets a ref of another repository, and touches nothing else.
+// fetch gets a ref of another repository. It writes only the ref's target.
 func (g localGit) fetch(ctx context.Context, from, ref string) error {
 	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", from,
 		ref)
 	return err
 }
 
-// commits lists the commits after base up to head, oldest first, each behind its
-// parent. Merges are left out.
+// commits returns the commits after base up to head, oldest first, each after its parent, as pairs of parent and
+// commit. Merges are left out.
 func (g localGit) commits(ctx context.Context, base, head string) ([][2]string, error) {
 	out, err := g.run(ctx, "rev-list", "--reverse", "--no-merges", "--parents", "--end-of-options", base+".."+head)
 	if err != nil {
@@ -75,7 +75,7 @@ func (g localGit) commits(ctx context.Context, base, head string) ([][2]string, 
 	return pairs, nil
 }
 
-// commit is the id of a commit that a person named.
+// commit returns the id of a named commit.
 func (g localGit) commit(ctx context.Context, name string) (string, error) {
 	out, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
@@ -87,7 +87,7 @@ func (g localGit) commit(ctx context.Context, name string) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// changes reads what differs between two commits, as for attempts.
+// changes returns the differences between two commits, as SIA reads them for attempts.
 func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
 	history, err := gitops.OpenHistory(g.dir)
 	if err != nil {

@@ -27,13 +27,12 @@ type logReport struct {
 	File string `json:"file"`
 	failure.Report
 	FailedTests []string        `json:"failed_tests"`
-	Tests       []failure.Test  `json:"tests"`  // the same with their places
-	Why         []string        `json:"why"`    // a list also where it is empty, as is the next
-	Places      []failure.Place `json:"places"` // the likeliest first; Text is the first one's
+	Tests       []failure.Test  `json:"tests"`  // the same tests with their locations
+	Why         []string        `json:"why"`    // never null, like places
+	Places      []failure.Place `json:"places"` // likeliest first; Text is that of the first
 }
 
-// Run reads each log. A log that can't be read is reported and the others are
-// read nevertheless.
+// Run reads each log. It reports a log that can't be read, and continues with the others.
 func (c *logCmd) Run(e *cli.Env) error {
 	var failed error
 	for i, name := range c.Files {
@@ -42,7 +41,7 @@ func (c *logCmd) Run(e *cli.Env) error {
 			return e.Ctx.Err()
 		}
 		if err != nil {
-			fmt.Fprintf(e.Err, "sia: %s\n", cli.Words(err))
+			fmt.Fprintf(e.Err, "sia: %s\n", cli.ErrorText(err))
 			failed = cli.ErrShown
 			continue
 		}
@@ -61,7 +60,7 @@ func (c *logCmd) Run(e *cli.Env) error {
 	return failed
 }
 
-// read reads one log, beside the green one when there is one.
+// read reads one log, compared with the green one if there is one.
 func (c *logCmd) read(e *cli.Env, name string) (failure.Report, error) {
 	log, err := openLog(e, name)
 	if err != nil {
@@ -80,8 +79,7 @@ func (c *logCmd) read(e *cli.Env, name string) (failure.Report, error) {
 	return failure.Read(e.Ctx, log, opts)
 }
 
-// show prints a report for people: what failed, the excerpt with what stands
-// around it, and why these lines.
+// show prints a report as text: the failed tests, the excerpt with its context, and why these lines were chosen.
 func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 	e.Linef("%s", e.Style.Bold(name))
 	if rep.Cut != "" {
@@ -122,8 +120,8 @@ func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 	return nil
 }
 
-// excerpt reads the excerpt's lines again, with context. Standard input and pipes can't
-// be read twice: there the text stands alone.
+// excerpt reads the excerpt's lines again, with context. Standard input and pipes can't be read twice, so for them it
+// returns the text without context.
 func (c *logCmd) excerpt(e *cli.Env, name string, rep failure.Report) ([]failure.Line, error) {
 	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
 		var lines []failure.Line
@@ -140,7 +138,7 @@ func (c *logCmd) excerpt(e *cli.Env, name string, rep failure.Report) ([]failure
 	return failure.ReadLines(e.Ctx, log, rep.Excerpt, c.Context)
 }
 
-// openLog opens a log. What reads it unpacks it.
+// openLog opens a log, which may be compressed. Its readers decompress it.
 func openLog(e *cli.Env, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(e.Stdin()), nil
@@ -163,7 +161,7 @@ func testNames(ts []failure.Test) []string {
 	return out
 }
 
-// nonNil makes JSON print an empty list instead of null.
+// nonNil replaces nil by an empty slice, so that JSON has an empty list instead of null.
 func nonNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}

@@ -12,13 +12,13 @@ import (
 
 func main() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	context.AfterFunc(ctx, stop) // a second signal ends the process, whatever it waits for
-	// Whoever reads the output may end first, as tee does on Ctrl-C. A write then gives an error. By default it would end
-	// the process; where the signal is ignored, so would be that of all processes that this one starts.
+	context.AfterFunc(ctx, stop) // a second signal kills the process, even if it is blocked
+	// The reader of the output may exit first, as tee does on Ctrl-C. A write then returns an error. By default SIGPIPE
+	// would kill the process. Ignoring the signal would be inherited by child processes, so it is caught.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	code := runCommand(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == forwardName { // in the sandbox the program has another name
+	if len(os.Args) > 1 && os.Args[1] == forwardName { // the sandbox runs the program under another name
 		main()
 	}
 	testscript.Main(m, map[string]func(){
@@ -33,14 +33,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The command line as a person meets it: txtar scripts in testdata/script.
+// TestScripts runs the txtar scripts in testdata/script.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireUniqueNames: true, UpdateScripts: *updateGolden,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
-			// A person's Go and SIA have built before: else every script compiles the standard library.
+			// Use a warm build cache: otherwise every script compiles the standard library.
 			caches, err := os.UserCacheDir()
 			env.Setenv("XDG_CACHE_HOME", caches)
 			return err
@@ -51,9 +51,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// install makes a database in a folder, with repositories "owner/name" that have the
-// ids 101, 102 and so on; those that end in "?" are private. Each owner has an
-// installation.
+// install creates a database in a folder, with repositories "owner/name" that have the ids 101, 102 and so on; those
+// that end in "?" are private. Each owner has an installation.
 func install(ts *testscript.TestScript, _ bool, args []string) {
 	ctx := context.Background()
 	s, err := store.Open(ctx, store.Config{URL: filepath.Join(ts.MkAbs(args[0]), "sia.db")})
@@ -75,8 +74,8 @@ func install(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// simulated starts a GitHub with an app: its address is $SIA_GITHUB_URL, its id $SIA_APP_ID, its key
-// app.pem, and other.pem the key of another. Each argument spoils something about it.
+// simulated starts a GitHub with an app: its address is $SIA_GITHUB_URL, its id $SIA_APP_ID, its key app.pem, and
+// other.pem another key. Each argument breaks something about it.
 func simulated(ts *testscript.TestScript, _ bool, args []string) {
 	dir, err := os.MkdirTemp(ts.Getenv("WORK"), "github-")
 	ts.Check(err)
@@ -94,7 +93,7 @@ func simulated(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs("app.pem"), app.PrivateKeyPEM, 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs("other.pem"), other.PrivateKeyPEM, 0o600))
-	// The receiver answers as SIA would with another secret, when that is asked for.
+	// On request, the receiver answers like SIA with another secret.
 	status := http.StatusAccepted
 	if slices.Contains(args, "other-secret") {
 		status = http.StatusUnauthorized
@@ -123,7 +122,7 @@ func simulated(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// newer makes a database in a folder that a newer SIA has written.
+// newer creates a database in a folder, as a newer SIA would.
 func newer(ts *testscript.TestScript, _ bool, args []string) {
 	ctx := context.Background()
 	path := filepath.Join(ts.MkAbs(args[0]), "sia.db")
@@ -138,7 +137,7 @@ func newer(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(errors.Join(err, db.Close()))
 }
 
-// refusing starts a model's endpoint that knows no key, at $MODEL_URL.
+// refusing starts a model's endpoint that rejects every key, at $MODEL_URL.
 func refusing(ts *testscript.TestScript, _ bool, _ []string) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, `{"error": {"message": "no such key", "code": "invalid_api_key"}}`, http.StatusUnauthorized)
@@ -147,8 +146,8 @@ func refusing(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("MODEL_URL", srv.URL+"/v1")
 }
 
-// decide makes a database in a folder, with one task and some choices in its log. Further arguments are words that its
-// title and the reasons end with.
+// decide creates a database in a folder, with one task and some choices in its log. Further arguments are appended to
+// its title and the reasons.
 func decide(ts *testscript.TestScript, _ bool, args []string) {
 	end := strings.Join(append([]string{""}, args[1:]...), " ")
 	ctx := context.Background()

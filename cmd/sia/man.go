@@ -13,17 +13,17 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// manCmd prints or writes manual pages, made of the same words as --help.
+// manCmd prints or writes manual pages, with the same texts as --help.
 type manCmd struct {
 	Command []string `arg:"" optional:"" help:"The command, such as task list; without any, sia itself."`
 	Folder  string   `help:"Instead of printing a page, write those of all commands here, such as ~/.local/share/man/man1." type:"path" placeholder:"FOLDER"`
 	Output  string   `help:"text or json; pages are the text of man in any case." enum:"text,json" default:"text"`
 }
 
-// writtenPage is a manual page as JSON.
+// writtenPage is a manual page, as JSON.
 type writtenPage struct {
 	Name string `json:"name"`           // such as sia-task-list.1
-	Page string `json:"page,omitempty"` // when it was not written to a file
+	Page string `json:"page,omitempty"` // if it was not written to a file
 	File string `json:"file,omitempty"`
 }
 
@@ -69,7 +69,7 @@ func (c *manCmd) writeAll(e *cli.Env, root *kong.Node) error {
 	return e.Sayf("%d pages are in %s\n", len(all), c.Folder)
 }
 
-// visibleNodes are a command and those below it that people are shown.
+// visibleNodes returns a command and the visible commands below it.
 func visibleNodes(n *kong.Node) []*kong.Node {
 	all := []*kong.Node{n}
 	for _, child := range n.Children {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// groff, which man is made of, has nothing to say against any page, and shows each as it was meant.
+// groff, which man uses, reports no warning for any page, and renders each as intended.
 //
 //test:thorough
 func TestManPages(t *testing.T) {
@@ -51,7 +51,7 @@ func TestManPages(t *testing.T) {
 	}
 }
 
-// Text is shown as it is written, whatever it means to man.
+// Text is shown literally, whatever it means to man.
 func TestRoff(t *testing.T) {
 	for in, want := range map[string]string{
 		".sia/config.yml":  `\&.sia/config.yml`,

@@ -25,10 +25,10 @@ type memoryShowCmd struct {
 	What        string `arg:"" help:"owner/name#issue for a task, owner/name for the lessons." placeholder:"OWNER/NAME[#ISSUE]"`
 }
 
-// rememberedName is owner/name#issue; the issue may be left out.
+// rememberedName matches owner/name#issue; the issue is optional.
 var rememberedName = regexp.MustCompile(`^([\w.-]+/[\w.-]+)(?:#([1-9][0-9]{0,8}))?$`)
 
-// Validate refuses, as wrong usage, what names neither a task nor a repository.
+// Validate returns an error for an argument that names neither a task nor a repository.
 func (c *memoryShowCmd) Validate() error {
 	if !rememberedName.MatchString(c.What) {
 		return fmt.Errorf("%q is neither owner/name#issue nor owner/name", c.What)
@@ -36,10 +36,10 @@ func (c *memoryShowCmd) Validate() error {
 	return nil
 }
 
-// Run prints the file that stands on the memory branch.
+// Run prints the file on the memory branch.
 func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
 	named := rememberedName.FindStringSubmatch(c.What)
-	issue, _ := strconv.Atoi(named[2]) // 0: there is none
+	issue, _ := strconv.Atoi(named[2]) // 0: no issue
 	m, closing, err := c.offline(e)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
 	return e.Sayf("%s", markdown)
 }
 
-// offline opens the server's database and repositories.
+// offline opens the server's database and repositories without a server.
 func (s serverFlags) offline(e *cli.Env) (*memory.Branches, func() error, error) {
 	c, err := s.withoutModels().config()
 	if err != nil {
@@ -71,7 +71,7 @@ type reindexCmd struct {
 	cli.Format  `embed:""`
 }
 
-// Help is what `sia reindex --help` says beneath the first line.
+// Help returns the text of `sia reindex --help` below the first line.
 func (*reindexCmd) Help() string {
 	return "Reads the memory branch of every repository that the app is installed in and rebuilds what the database " +
 		"lacks: tasks, lessons with their counts, decisions and outcomes, so that SIA chooses as it did. What the " +

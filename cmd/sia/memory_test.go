@@ -24,8 +24,8 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")
 
-// hosted is a simulated GitHub with one repository. Its memory branch remembers a
-// task and a lesson; flags are those of a server for it.
+// hosted is a simulated GitHub with one repository. Its memory branch has a task and a lesson; flags are those of a
+// server for it.
 func hosted(t *testing.T) (sim *ghsim.Server, flags []string) {
 	t.Helper()
 	must := func(err error) {
@@ -56,10 +56,10 @@ func hosted(t *testing.T) (sim *ghsim.Server, flags []string) {
 	}
 }
 
-// handWritten is a token that somebody wrote into the memory of a task.
+// handWritten is a token that a user wrote into the memory of a task.
 const handWritten = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
-// remember pushes a task and a lesson to the memory branch, and a file that is broken.
+// remember pushes a task, a lesson and an invalid file to the memory branch.
 func remember(t *testing.T, sim *ghsim.Server) {
 	t.Helper()
 	repo, err := sim.Repo("ada/shop")
@@ -77,7 +77,7 @@ func remember(t *testing.T, sim *ghsim.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Somebody edited it by hand.
+	// Edited by hand.
 	file = bytes.ReplaceAll(file, []byte("Greet the customers"), []byte("Greet the customers "+handWritten))
 	l := lesson.NewTaught(repo.ID, "x", "Say hello.", sia.Actor{Login: "ada", ID: 7}, sia.Task{}, at)
 	sheet, err := lesson.Markdown(repo.ID, []lesson.Lesson{l}, nil)

@@ -16,7 +16,7 @@ type migrateCmd struct {
 	DryRun      bool   `name:"dry-run" help:"Do all of the move, compare every row, and keep nothing."`
 }
 
-// Validate refuses half a move.
+// Validate returns an error for an incomplete move.
 func (c *migrateCmd) Validate() error {
 	switch {
 	case (c.From == "") != (c.To == ""):
@@ -35,7 +35,7 @@ func (c *migrateCmd) Validate() error {
 	return c.serverFlags.Validate()
 }
 
-// migratedSchema are the versions of the schema before and after.
+// migratedSchema holds the versions of the schema before and after.
 type migratedSchema struct {
 	From int64 `json:"from"` // 0: there was no database
 	To   int64 `json:"to"`

@@ -13,8 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-// modelFlags say which models are asked. The file may name models besides, and their order for
-// each role (models.go).
+// modelFlags configure the models. The file may name further models, and their order for each role (models.go).
 type modelFlags struct {
 	ConfigFile configFile `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
 
@@ -32,10 +31,10 @@ type modelFlags struct {
 	PriceOutput   float64       `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD" min:"0"`
 }
 
-// configFile is the flag that names a configuration file, and reads it.
+// configFile is a flag that names a configuration file. Parsing it reads the file.
 type configFile string
 
-// BeforeResolve has the file's values count for the flags.
+// BeforeResolve makes the file's values defaults of the flags.
 func (configFile) BeforeResolve(k *kong.Kong, ctx *kong.Context, trace *kong.Path) error {
 	file, _ := ctx.FlagValue(trace.Flag).(configFile)
 	values, err := k.LoadConfig(string(file))
@@ -46,7 +45,7 @@ func (configFile) BeforeResolve(k *kong.Kong, ctx *kong.Context, trace *kong.Pat
 	return nil
 }
 
-// price is what the flags say that models cost.
+// price returns the price that the flags set.
 func (f modelFlags) price() llm.Price {
 	p := llm.Price{Input: f.PriceInput, CachedInput: f.PriceCached, CacheWrite: f.PriceWrite, Output: f.PriceOutput}
 	if p.CachedInput == 0 {
@@ -55,7 +54,7 @@ func (f modelFlags) price() llm.Price {
 	return p
 }
 
-// models are those of the flags, or those that the file names.
+// models returns the models of the flags, or those that the file names.
 func (f modelFlags) models() (app.ModelsConfig, error) {
 	price := f.price()
 	model := app.ModelConfig{URL: f.ModelURL, Key: f.ModelKey, Model: f.Model, Price: price,

@@ -25,28 +25,28 @@ import (
 	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
-// The keys of a configuration file that are no flags.
+// Keys of a configuration file that are not flags.
 const (
 	keyModels = "models"
 	keyRoles  = "roles"
 	keyCoders = "coders"
 )
 
-// modelEntry is one model in a configuration file.
+// modelEntry is a model in a configuration file.
 type modelEntry struct {
 	URL       string      `yaml:"url"`
 	KeyEnv    string      `yaml:"key_env"`  // environment variable that holds the key
-	KeyFile   string      `yaml:"key_file"` // file that holds it
+	KeyFile   string      `yaml:"key_file"` // file that holds the key
 	Model     string      `yaml:"model"`
 	Protocol  string      `yaml:"protocol"`  // auto, chat, responses or messages
-	Reasoning string      `yaml:"reasoning"` // such as high, in the endpoint's words
+	Reasoning string      `yaml:"reasoning"` // such as high, as the endpoint calls it
 	Price     *priceEntry `yaml:"price"`
 	Context   int         `yaml:"context"`    // tokens
 	MaxOutput int         `yaml:"max_output"` // tokens
 	Timeout   string      `yaml:"timeout"`    // of one answer
 }
 
-// priceEntry is what a model costs, in USD per million tokens.
+// priceEntry is the price of a model, in USD per million tokens.
 type priceEntry struct {
 	Input      float64 `yaml:"input"`
 	Cached     float64 `yaml:"cached"`
@@ -54,7 +54,7 @@ type priceEntry struct {
 	Output     float64 `yaml:"output"`
 }
 
-// price is the entry's price; without one, none.
+// price returns the price of the entry; the zero price without an entry.
 func (p *priceEntry) price() llm.Price {
 	if p == nil {
 		return llm.Price{}
@@ -67,30 +67,29 @@ func (p *priceEntry) negative() bool {
 	return p != nil && (p.Input < 0 || p.Cached < 0 || p.CacheWrite < 0 || p.Output < 0)
 }
 
-// rolesEntry says who is asked for what, in order.
+// rolesEntry lists the models of each role, in order of preference.
 type rolesEntry struct {
 	Coder    []string `yaml:"coder"`
 	SIA      []string `yaml:"sia"`
 	Reviewer []string `yaml:"reviewer"`
 }
 
-// coderEntry is one that may make attempts, in a configuration file.
+// coderEntry is a coder in a configuration file.
 type coderEntry struct {
 	Model   string   `yaml:"model"`   // of the models section
-	Backups []string `yaml:"backups"` // that are asked in its place
-	Command string   `yaml:"command"` // an agent that is a command; empty: as a repository's settings say
+	Backups []string `yaml:"backups"` // models that replace it when it fails
+	Command string   `yaml:"command"` // command of the agent; empty: as a repository's settings say
 
-	Protocol  string      `yaml:"protocol"`  // in place of the model's
+	Protocol  string      `yaml:"protocol"`  // overrides the model's
 	Reasoning string      `yaml:"reasoning"` // likewise
 	Price     *priceEntry `yaml:"price"`     // likewise
-	Edit      string      `yaml:"edit"`      // replace, patch or whole; empty: as the model's family does
+	Edit      string      `yaml:"edit"`      // replace, patch or whole; empty: default of the model's family
 }
 
-// modelName is what models and coders may be called.
+// modelName matches the names of models and coders.
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
 
-// modelsFile reads the models and roles of one configuration file and gathers
-// what is wrong with them.
+// modelsFile reads the models and roles of one configuration file and collects the problems in it.
 type modelsFile struct {
 	top      ast.Node
 	entries  map[string]modelEntry
@@ -98,8 +97,8 @@ type modelsFile struct {
 	problems []invalid.Problem
 }
 
-// readModels reads the models that a configuration file names; ok is false when
-// it names none. An error tells every problem with its line.
+// readModels reads the models that a configuration file names; ok is false if it names none. The error contains every
+// problem with its line.
 func readModels(name string) (c app.ModelsConfig, ok bool, _ error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -163,7 +162,7 @@ func (f *modelsFile) read() (c app.ModelsConfig) {
 	return c
 }
 
-// section reads what stands at a key of the file.
+// section decodes the value of a top-level key, if the file has it.
 func (f *modelsFile) section(key string, into any) {
 	if at := f.at(key); at != nil {
 		if err := yaml.NodeToValue(at.Value, into, yaml.DisallowUnknownField()); err != nil {
@@ -172,7 +171,7 @@ func (f *modelsFile) section(key string, into any) {
 	}
 }
 
-// coders are those that may make attempts, in the order of the file.
+// coders returns the coders in the order of the file.
 func (f *modelsFile) coders(entries map[string]coderEntry) (all []app.CoderConfig) {
 	section := f.at(keyCoders)
 	if section == nil {
@@ -245,7 +244,7 @@ func (f *modelsFile) model(name string, e modelEntry) {
 	case e.KeyFile != "":
 		b, err := os.ReadFile(e.KeyFile)
 		if m.Key = strings.TrimSpace(string(b)); err != nil {
-			f.problem(at("key_file"), "the key can't be read: %s", cli.Words(err))
+			f.problem(at("key_file"), "the key can't be read: %s", cli.ErrorText(err))
 		} else if m.Key == "" {
 			f.problem(at("key_file"), "the file %s is empty", e.KeyFile)
 		}
@@ -253,7 +252,7 @@ func (f *modelsFile) model(name string, e modelEntry) {
 	f.models[name] = m
 }
 
-// protocol is the dialect of that name.
+// protocol returns the dialect of that name.
 func (f *modelsFile) protocol(path []string, name string) llm.Protocol {
 	p, err := llm.ParseProtocol(name)
 	if err != nil {
@@ -262,7 +261,7 @@ func (f *modelsFile) protocol(path []string, name string) llm.Protocol {
 	return p
 }
 
-// chain is the first of the named models, with the others as its backups.
+// chain returns the first of the named models, with the others as its backups.
 func (f *modelsFile) chain(path, names []string) (first app.ModelConfig) {
 	for i, name := range names {
 		m, ok := f.models[name]
@@ -282,7 +281,7 @@ func (f *modelsFile) chain(path, names []string) (first app.ModelConfig) {
 
 func (f *modelsFile) names() []string { return slices.Sorted(maps.Keys(f.entries)) }
 
-// at is the entry to which keys lead, one in the other; nil: there is none.
+// at returns the entry at a path of nested keys; nil if there is none.
 func (f *modelsFile) at(keys ...string) (entry *ast.MappingValueNode) {
 	in := f.top
 	for _, key := range keys {
@@ -296,7 +295,7 @@ func (f *modelsFile) at(keys ...string) (entry *ast.MappingValueNode) {
 	return entry
 }
 
-// problem notes what is wrong at a path, with the line of as much of the path as there is.
+// problem records a problem at a path, with the line of the longest part of the path that exists.
 func (f *modelsFile) problem(path []string, format string, args ...any) {
 	p := invalid.Problem{Path: strings.Join(path, "."), Message: fmt.Sprintf(format, args...)}
 	for n := len(path); n > 0 && p.Line == 0; n-- {
@@ -307,7 +306,7 @@ func (f *modelsFile) problem(path []string, format string, args ...any) {
 	f.problems = append(f.problems, p)
 }
 
-// problemOf is what the YAML library says, with its place.
+// problemOf converts an error of the YAML library, with its position.
 func problemOf(err error, path string) invalid.Problem {
 	p := invalid.Problem{Path: path, Message: strings.SplitN(err.Error(), "\n", 2)[0]}
 	var typed *yaml.TypeError

@@ -18,13 +18,13 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// demoNarrator plays the demo's people, waits for what has to happen, and tells it.
+// demoNarrator acts as the demo's users, waits for each expected step, and prints it.
 type demoNarrator struct {
 	*cli.Env
 	*demoStage
 	repo    string
 	timeout time.Duration
-	seq     int // of the last journal entry that was told
+	seq     int // number of the last journal entry that was printed
 	began   time.Time
 }
 
@@ -55,9 +55,8 @@ func (n *demoNarrator) tell(format string, args ...any) {
 	fmt.Fprintf(n.Out, "  %s %s\n", n.Style.Green("✓"), fmt.Sprintf(format, args...))
 }
 
-// await waits for the next journal entry that matches. A step that does not come
-// is an error that names it. A task that SIA pauses meanwhile is one that says why: nothing
-// more would come.
+// await waits for the next journal entry that matches. If the step does not happen in time, the error names it. If SIA
+// pauses a task meanwhile, await returns the reason of the pause at once, since nothing more would happen.
 func (n *demoNarrator) await(step string, match func(ghsim.Entry) bool) (ghsim.Entry, error) {
 	ctx, cancel := context.WithTimeout(n.Ctx, n.timeout)
 	defer cancel()
@@ -80,7 +79,7 @@ func (n *demoNarrator) await(step string, match func(ghsim.Entry) bool) (ghsim.E
 // paused reports whether SIA paused a task.
 func paused(e ghsim.Entry) bool { return e.Kind == "issues.labeled" && e.Detail == render.LabelPaused }
 
-// waiting is what the task of an issue waits for.
+// waiting returns what the task of an issue waits for.
 func (n *demoNarrator) waiting(issue int) string {
 	t, err := n.taskOf(n.Ctx, issue)
 	if err != nil {
@@ -89,7 +88,7 @@ func (n *demoNarrator) waiting(issue int) string {
 	return cmp.Or(render.Waiting(t), fmt.Sprintf("SIA has no task for #%d", issue))
 }
 
-// trouble is why what SIA tries again did not succeed so far.
+// trouble returns the error of an effect that SIA retries.
 func (n *demoNarrator) trouble() string {
 	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
 	if err != nil {
@@ -109,7 +108,7 @@ func (n *demoNarrator) trouble() string {
 	return ""
 }
 
-// keep stays up until it is told to end, and says of every task that is paused why.
+// keep keeps the demo running until its context ends, and prints why tasks are paused.
 func (n *demoNarrator) keep() {
 	fmt.Fprintf(n.Out, "\nStill up at %s — label an issue there. Ctrl-C ends it.\n", n.Style.Bold(n.sim.URL()))
 	if n.model != nil {
@@ -119,21 +118,21 @@ func (n *demoNarrator) keep() {
 	for {
 		entry, err := n.sim.WaitEntry(n.Ctx, n.seq, paused)
 		if err != nil {
-			return // it was told to end
+			return // the context has ended
 		}
 		n.seq = entry.Seq
 		fmt.Fprintf(n.Out, "  %s #%d is paused: %s\n", n.Style.Amber("!"), entry.Number, n.waiting(entry.Number))
 	}
 }
 
-// demoStep is one thing that has to happen, and how it is told.
+// demoStep is an expected step, and how it is printed.
 type demoStep struct {
 	what  string
 	match func(ghsim.Entry) bool
-	told  func(ghsim.Entry) string // nil: what
+	told  func(ghsim.Entry) string // nil: print what
 }
 
-// expect waits for steps in their order.
+// expect waits for steps in the given order and prints each.
 func (n *demoNarrator) expect(steps ...demoStep) error {
 	for _, s := range steps {
 		entry, err := n.await(s.what, s.match)
@@ -178,7 +177,7 @@ func entryOfKind(k string) func(ghsim.Entry) bool {
 	return func(e ghsim.Entry) bool { return e.Kind == k }
 }
 
-// link is the address of a page of the repository.
+// link returns the address of a page of the repository.
 func (n *demoNarrator) link(path string, args ...any) cli.Styled {
 	return n.Style.Dim(n.sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
 }
@@ -195,10 +194,10 @@ func (n *demoNarrator) open(title, body string) (int, error) {
 
 // demoResult is the JSON of sia demo. Fields are only added.
 type demoResult struct {
-	Passed   bool       `json:"passed"`           // every step of the story happened
-	Reason   string     `json:"reason,omitempty"` // which did not
+	Passed   bool       `json:"passed"`           // whether every step of the story happened
+	Reason   string     `json:"reason,omitempty"` // the step that did not happen
 	Tasks    []demoTask `json:"tasks"`            // oldest first
-	USD      float64    `json:"usd"`              // at the prices assumed
+	USD      float64    `json:"usd"`              // at the assumed prices
 	Requests int        `json:"requests"`         // to GitHub
 	Seconds  float64    `json:"seconds"`
 }
@@ -209,11 +208,11 @@ type demoTask struct {
 	Title      string    `json:"title"`
 	State      sia.State `json:"state"`
 	Attempts   int       `json:"attempts"`
-	Techniques []string  `json:"techniques"` // that SIA changed to
+	Techniques []string  `json:"techniques"` // techniques that SIA changed to
 	Credits    string    `json:"credits"`
 }
 
-// result is how the demo ended.
+// result returns the result of the demo.
 func (n *demoNarrator) result(failed error) (demoResult, error) {
 	r := demoResult{Passed: failed == nil, Tasks: []demoTask{}, Requests: n.sim.CountCalls(),
 		Seconds: time.Since(n.began).Seconds()}
@@ -232,7 +231,7 @@ func (n *demoNarrator) result(failed error) (demoResult, error) {
 	return r, err
 }
 
-// summary ends the demo with its result.
+// summary prints the result at the end of the demo.
 func (n *demoNarrator) summary(r demoResult) {
 	if !r.Passed {
 		n.Linef("\n%s %s", n.Style.Red("The demo failed:"), r.Reason)

@@ -23,17 +23,17 @@ type notifyTestCmd struct {
 	cli.Format  `embed:""`
 }
 
-// Validate refuses, as wrong usage, what no message can be sent with.
+// Validate returns an error for a configuration that can't send messages.
 func (c *notifyTestCmd) Validate() error { return c.notifyFlags.config().Validate() }
 
-// notified is the result of one message, as programs read it.
+// notified is the result of one message, as JSON.
 type notified struct {
 	Channel string `json:"channel"` // webhook or mail
 	Sent    bool   `json:"sent"`
 	Error   string `json:"error,omitempty"` // says what to do
 }
 
-// Run sends a message on each channel, and fails where one could not be sent.
+// Run sends a message on each channel. It fails if one could not be sent.
 func (c *notifyTestCmd) Run(e *cli.Env) error {
 	channels, masked, err := openChannels(c.notifyFlags.config(), e.Logger)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *notifyTestCmd) Run(e *cli.Env) error {
 	})
 }
 
-// openChannels are the ways to reach people, with what masks their secrets.
+// openChannels returns the notification channels, and a masker of their secrets.
 func openChannels(c notify.Config, log *slog.Logger) ([]notify.Channel, *secret.Masker, error) {
 	masked := &secret.Masker{}
 	for _, s := range c.Secrets() {
@@ -78,11 +78,11 @@ func openChannels(c notify.Config, log *slog.Logger) ([]notify.Channel, *secret.
 	return channels, masked, err
 }
 
-// checkNotify says whether people are told who are not looking at GitHub, and whether that works.
+// checkNotify reports whether notifications outside of GitHub are configured, and whether their servers can be reached.
 func checkNotify(ctx context.Context, c notify.Config) (all []doctorFinding) {
 	channels, masked, err := openChannels(c, silentLogger())
 	if err != nil {
-		return nil // the configuration was found wrong already
+		return nil // the invalid configuration was already reported
 	}
 	if len(channels) == 0 {
 		return []doctorFinding{{What: "messages", OK: true,

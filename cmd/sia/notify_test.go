@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// Whoever sets messages up sees whether one arrives, and what to do where it does not; the address stays secret.
+// sia notify test shows whether a message arrives, and otherwise what to do; the address stays secret.
 func TestNotifyTest(t *testing.T) {
 	const path = "/services/T0001/B0002/abcdefghijklmnop"
 	got := make(chan string, 1)
@@ -49,7 +49,7 @@ func TestNotifyTest(t *testing.T) {
 	}
 }
 
-// Doctor says whether messages are sent, and whether they could be.
+// Doctor reports whether messages are configured, and whether they could be sent.
 func TestDoctorLooksAtMessages(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer up.Close()

@@ -2,7 +2,7 @@ package main
 
 import "github.com/sia-bot/sia/app/notify"
 
-// notifyFlags say how people are told who are not looking at GitHub. Nobody is unless they are set.
+// notifyFlags configure notifications outside of GitHub. None are sent unless they are set.
 type notifyFlags struct {
 	NotifyURL          string   `name:"notify-url" help:"Incoming webhook of a chat (Slack, Mattermost, or Discord's with /slack at its end) that gets a message when a person is needed. Better in the environment than as a flag: who knows it can post there." env:"SIA_NOTIFY_URL" placeholder:"URL"`
 	NotifySMTP         string   `name:"notify-smtp" help:"Server that sends the same by e-mail: smtps://user@host:465 for TLS, smtp://user@host:587 for STARTTLS." env:"SIA_NOTIFY_SMTP" placeholder:"URL"`
@@ -11,7 +11,7 @@ type notifyFlags struct {
 	NotifyTo           []string `help:"Addresses that e-mail goes to." env:"SIA_NOTIFY_TO" placeholder:"ADDRESS"`
 }
 
-// config is what the flags say, as the server knows it.
+// config returns the flags as the server's configuration.
 func (f notifyFlags) config() notify.Config {
 	return notify.Config{URL: f.NotifyURL, SMTP: f.NotifySMTP, Password: f.NotifySMTPPassword, From: f.NotifyFrom,
 		To: f.NotifyTo}

@@ -34,13 +34,13 @@ func root(t *testing.T, name string) string {
 	return string(b)
 }
 
-// Whoever runs SIA sets only variables that it reads.
+// The documented variables are variables that SIA reads.
 func TestOperationsNameVariables(t *testing.T) {
 	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"SIA_DOMAIN"} // compose and Caddy's
+	known := []string{"SIA_DOMAIN"} // of compose and Caddy
 	for _, command := range parser.Model.Leaves(false) {
 		for _, f := range flagsOf(command) {
 			known = append(known, f.Envs...)
@@ -62,8 +62,8 @@ func TestOperationsNameVariables(t *testing.T) {
 	}
 }
 
-// The stack of compose.yml opens Caddy's ports and no other, asks SIA for its health by a command that
-// there is, and mounts files that there are.
+// The stack of compose.yml opens only Caddy's ports, checks SIA's health with an existing command, and mounts existing
+// files.
 func TestComposeStack(t *testing.T) {
 	type service struct {
 		Ports, Volumes []string
@@ -118,7 +118,7 @@ func TestComposeStack(t *testing.T) {
 	}
 }
 
-// Caddy lets through what runners send, as docs/runners.md asks of a proxy.
+// Caddy forwards the requests of runners, as docs/runners.md requires of a proxy.
 func TestProxyTakesWhatRunnersSend(t *testing.T) {
 	number := func(file, pattern string) int {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(root(t, file))
@@ -142,7 +142,7 @@ func TestProxyTakesWhatRunnersSend(t *testing.T) {
 	}
 }
 
-// A runner of compose.yml gets its token from the database that the server beside it works on.
+// A runner of compose.yml gets its token from the server's database.
 func TestRunnerRecipe(t *testing.T) {
 	lines := regexp.MustCompile(`(?m)^# +docker compose .*`).FindAllString(root(t, "docs/operations/runner.yml"), -1)
 	if len(lines) < 2 {
@@ -161,11 +161,11 @@ func TestRunnerRecipe(t *testing.T) {
 	}
 }
 
-// What is run beside the service has the files and variables that the unit gives it.
+// Commands that run next to the service have the unit's files and variables.
 func TestServiceRecipe(t *testing.T) {
 	unit := strings.Split(root(t, "docs/operations/sia.service"), "\n")
 	recipe := regexp.MustCompile(`(?s)\nsystemd-run .*?'\n`).FindString(root(t, "docs/operations.md"))
-	recipe = strings.ReplaceAll(recipe, "$CREDENTIALS_DIRECTORY", "%d") // as a unit has it
+	recipe = strings.ReplaceAll(recipe, "$CREDENTIALS_DIRECTORY", "%d") // as written in a unit
 	var given []string
 	for _, m := range regexp.MustCompile(` -p (\S+)`).FindAllStringSubmatch(recipe, -1) {
 		given = append(given, m[1])
@@ -187,8 +187,8 @@ func TestServiceRecipe(t *testing.T) {
 	}
 }
 
-// Two servers work on one database and one folder, as docs/operations/postgres.yml and the chart's replicas do. One
-// stays up when the other goes.
+// Two servers use one database and one folder, as docs/operations/postgres.yml and the chart's replicas do. One stays
+// up when the other stops.
 //
 //test:thorough
 func TestReplicasShareDatabaseAndFolder(t *testing.T) {
@@ -211,7 +211,7 @@ func TestReplicasShareDatabaseAndFolder(t *testing.T) {
 
 const chart = "docs/operations/helm/"
 
-// The Helm chart's values fit their schema, which refuses what would not work.
+// The Helm chart's values match their schema, which rejects values that would not work.
 func TestChartValues(t *testing.T) {
 	values, doc := root(t, chart+"values.yaml"), root(t, chart+"values.schema.json")
 	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(doc))
@@ -271,7 +271,7 @@ func TestChartValues(t *testing.T) {
 	}
 }
 
-// Each value of the Helm chart has an effect, and no template asks for one that there is not.
+// Each value of the Helm chart has an effect, and no template uses a value that does not exist.
 func TestChartUsesItsValues(t *testing.T) {
 	var values map[string]any
 	if err := yaml.Unmarshal([]byte(root(t, chart+"values.yaml")), &values); err != nil {
@@ -310,7 +310,7 @@ func TestChartUsesItsValues(t *testing.T) {
 	look("", values)
 }
 
-// What a server's secrets are called is kept out of git and of images.
+// Files with a server's secrets are excluded from git and from images.
 func TestSecretsAreIgnored(t *testing.T) {
 	for file, want := range map[string][]string{
 		".gitignore":    {"/.env", "/secrets/", "/runner-secret/", "*.pem", "github-app.json"},
@@ -325,8 +325,7 @@ func TestSecretsAreIgnored(t *testing.T) {
 	}
 }
 
-// A release is made by actions at commits, which can't be moved as tags can, and no job may do more than it
-// is given.
+// A release uses actions pinned to commits, since tags can be moved, and each job has minimal permissions.
 func TestReleaseIsPinned(t *testing.T) {
 	const file = ".github/workflows/release.yml"
 	var workflow struct {

@@ -11,8 +11,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// withoutOutput are the commands that print nothing that a program would read otherwise, each with
-// the reason.
+// withoutOutput lists the commands without output for programs, each with the reason.
 var withoutOutput = map[string]string{
 	"serve":        "it logs, and --log-json is for programs",
 	"help":         "it is for people",
@@ -20,7 +19,7 @@ var withoutOutput = map[string]string{
 	"runner pods":  "it logs as serve does",
 }
 
-// Every command that prints something prints it for programs, too.
+// Every command with output can print it as JSON.
 func TestEveryCommandHasJSON(t *testing.T) {
 	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
@@ -39,7 +38,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 	}
 }
 
-// A command ends at once, and without a word, when nobody reads what it prints.
+// A command ends at once, without a message, if nobody reads its output.
 func TestOutputUnread(t *testing.T) {
 	for _, command := range []string{"help", "version", "demo"} {
 		r, w, err := os.Pipe()

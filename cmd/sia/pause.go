@@ -11,14 +11,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// haltTarget is what is paused as a whole.
+// haltTarget selects what is paused: everything, a repository or an installation.
 type haltTarget struct {
 	All          bool   `help:"Everything that this server works on." xor:"target" required:""`
 	Repo         string `help:"One repository." placeholder:"OWNER/NAME" xor:"target" required:"" type:"repository"`
 	Installation int64  `help:"Everything of one installation, by GitHub's id." placeholder:"ID" xor:"target" required:""`
 }
 
-// scope finds what is meant, and how people call it.
+// scope returns the selected scope, and its name for users.
 func (h haltTarget) scope(e *cli.Env, s *store.Store) (scope sia.HaltScope, name string, err error) {
 	switch {
 	case h.All:
@@ -46,14 +46,13 @@ type pauseCmd struct {
 	Reason         string `help:"Why, for the people who wait." placeholder:"TEXT"`
 }
 
-// halted is what a command paused or let go on, as programs read it.
+// halted is the result of pausing or resuming, as JSON.
 type halted struct {
 	Scope sia.HaltScope `json:"scope"`
-	Tasks int           `json:"tasks"` // that were paused, or that go on
+	Tasks int           `json:"tasks"` // number of tasks that were paused or resumed
 }
 
-// Run pauses what is named. A server that runs obeys at once; one that is started later
-// finds it paused.
+// Run pauses the selected scope. A running server obeys at once; a server that starts later finds it paused.
 func (c *pauseCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		scope, name, err := c.scope(e, s)
@@ -77,8 +76,8 @@ func (c *pauseCmd) Run(e *cli.Env) error {
 	})
 }
 
-// notHalted says of what is named that it is not paused as a whole, and what is.
-func notHalted(e *cli.Env, s *store.Store, name string) error {
+// notHaltedError returns an error for a scope that is not paused, which lists the scopes that are.
+func notHaltedError(e *cli.Env, s *store.Store, name string) error {
 	halts, err := s.Halts(e.Ctx)
 	if err != nil {
 		return err

@@ -28,14 +28,14 @@ type policiesCmd struct {
 	Freeze   policiesFreezeCmd   `cmd:"" help:"Have nobody change a policy for a while." example:"sia policies freeze --repo acme/shop --days 30 recover"`
 }
 
-// ofPolicies is where policies are looked for: those that ship, and a server's.
-type ofPolicies struct {
+// policySource selects policies: those that ship, and those of a server.
+type policySource struct {
 	openedDatabase `embed:""`
 	Repo           string `help:"Also the policies of this repository and its owner, as the server last read them: owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 }
 
-// set is the policies that may hold. Without a repository it needs no database.
-func (o ofPolicies) set(e *cli.Env) (set *policies.Set, err error) {
+// set returns the policies that may apply. Without a repository it needs no database.
+func (o policySource) set(e *cli.Env) (set *policies.Set, err error) {
 	if o.Repo == "" {
 		return policies.ShippedSet(), nil
 	}
@@ -50,9 +50,8 @@ func (o ofPolicies) set(e *cli.Env) (set *policies.Set, err error) {
 	return set, err
 }
 
-// find is a policy by its id or name: one that may hold, or an old version that the database
-// has.
-func (o ofPolicies) find(e *cli.Env, name string) (p policies.Policy, err error) {
+// find returns a policy by its id or name: one that may apply, or an old version in the database.
+func (o policySource) find(e *cli.Env, name string) (p policies.Policy, err error) {
 	set, err := o.set(e)
 	if err != nil {
 		return p, err
@@ -79,8 +78,8 @@ func (o ofPolicies) find(e *cli.Env, name string) (p policies.Policy, err error)
 	return p, err
 }
 
-// fileOr is the policy of a file where there is one of that name, and else one by id or name.
-func (o ofPolicies) fileOr(e *cli.Env, name string) (policies.Policy, error) {
+// fileOrFind returns the policy in a file of that name, or else the policy with that id or name.
+func (o policySource) fileOrFind(e *cli.Env, name string) (policies.Policy, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		return policyFile(name)
 	}
@@ -99,7 +98,7 @@ func policyFile(name string) (policies.Policy, error) {
 	return policies.Parse(name, b)
 }
 
-// shownPolicy is a policy as JSON.
+// shownPolicy is a policy, as JSON.
 type shownPolicy struct {
 	Decision  policies.Type     `json:"decision"`
 	ID        string            `json:"id"`
@@ -107,7 +106,7 @@ type shownPolicy struct {
 	Selector  policies.Selector `json:"selector"`
 	Holds     string            `json:"holds"` // the selector in words
 	Reasoning string            `json:"reasoning"`
-	Source    string            `json:"source,omitempty"` // as it is written
+	Source    string            `json:"source,omitempty"` // text of the file
 }
 
 func shownOf(p policies.Policy) shownPolicy {
@@ -116,7 +115,7 @@ func shownOf(p policies.Policy) shownPolicy {
 }
 
 type policiesListCmd struct {
-	ofPolicies `embed:""`
+	policySource `embed:""`
 }
 
 // Run lists policies.
@@ -135,7 +134,7 @@ func (c *policiesListCmd) Run(e *cli.Env) error {
 		})
 }
 
-// firstSentence is that of a text, in one line.
+// firstSentence returns the first sentence of a text, in one line.
 func firstSentence(s string) string {
 	s = text.OneLine(s)
 	if first, _, more := strings.Cut(s, ". "); more {
@@ -145,8 +144,8 @@ func firstSentence(s string) string {
 }
 
 type policiesShowCmd struct {
-	ofPolicies `embed:""`
-	Policy     string `arg:"" help:"Its id, or its name."`
+	policySource `embed:""`
+	Policy       string `arg:"" help:"Its id, or its name."`
 }
 
 // Run prints one policy.
@@ -168,7 +167,7 @@ type policiesCheckCmd struct {
 // checkedPolicy is the JSON of sia policies check.
 type checkedPolicy struct {
 	File     string        `json:"file"`
-	ID       string        `json:"id,omitempty"` // when nothing is wrong
+	ID       string        `json:"id,omitempty"` // set if nothing is wrong
 	Problems []fileProblem `json:"problems"`
 }
 
@@ -189,18 +188,18 @@ func (c *policiesCheckCmd) Run(e *cli.Env) error {
 }
 
 type policiesDiffCmd struct {
-	ofPolicies `embed:""`
-	Old        string `arg:"" help:"A file, or a policy's id or name."`
-	New        string `arg:"" help:"Another."`
+	policySource `embed:""`
+	Old          string `arg:"" help:"A file, or a policy's id or name."`
+	New          string `arg:"" help:"Another."`
 }
 
-// Run says in which fields two policies differ.
+// Run prints the fields in which two policies differ.
 func (c *policiesDiffCmd) Run(e *cli.Env) error {
-	old, err := c.fileOr(e, c.Old)
+	old, err := c.fileOrFind(e, c.Old)
 	if err != nil {
 		return err
 	}
-	now, err := c.fileOr(e, c.New)
+	now, err := c.fileOrFind(e, c.New)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// decisionLog is a database in the making.
+// decisionLog fills a database.
 type decisionLog struct {
 	ts  *testscript.TestScript
 	s   *store.Store
@@ -28,8 +28,8 @@ type decisionLog struct {
 	now time.Time
 }
 
-// decisions makes a database in a folder with acme/bookings. The repository and its owner each have a policy. There are
-// a task of it and many decisions with known outcomes. With the argument promoted there is a change of a policy, too.
+// decisions creates a database with acme/bookings, a policy each for the repository and its owner, a task, and many
+// decisions with known outcomes. With the argument promoted there is also a change of a policy.
 func decisions(ts *testscript.TestScript, _ bool, args []string) {
 	ctx := context.Background()
 	l := &decisionLog{ts: ts, now: time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)}
@@ -91,7 +91,7 @@ func (l *decisionLog) logDecision(ctx context.Context, d sia.Decision, resolved 
 	l.ts.Check(l.s.SettleDecision(ctx, d.ID, outcome, credit))
 }
 
-// rules logs what the shipped rules decide in a context.
+// rules logs the decision of the shipped rules in a context.
 func (l *decisionLog) rules(ctx context.Context, issue int, typ policies.Type, c policies.Context, resolved bool) {
 	p := l.set.For(typ, c)
 	a := p.Escalate().Decide(c)
@@ -112,7 +112,7 @@ func (l *decisionLog) json(v any) json.RawMessage {
 	return b
 }
 
-// begin makes the task of an issue.
+// begin creates the task of an issue.
 func (l *decisionLog) begin(ctx context.Context, issue int) sia.TaskID {
 	id := sia.NewTaskID(102, issue)
 	_, err := l.s.Apply(ctx, id, sia.Event{ID: "start", At: l.now, By: sia.Actor{Login: "mia"}, Fact: sia.Start{
@@ -151,7 +151,7 @@ func (l *decisionLog) oneTask(ctx context.Context) {
 		Failed: 1}, true)
 }
 
-// techniques logs what the chooser of a new server decides.
+// techniques logs the choice of a new server.
 func (l *decisionLog) techniques(ctx context.Context, n int) {
 	p := l.set.For(policies.TypeTechnique, policies.Context{})
 	learner := bandit.NewLearner(p.Technique())

@@ -18,19 +18,19 @@ type policiesAnalyseCmd struct {
 	Repo           string `help:"Only this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 }
 
-// mostAnalysed is how many of the last decisions of each type are read.
-const mostAnalysed = 20_000
+// maxDecisions is the number of recent decisions of each type that are read.
+const maxDecisions = 20_000
 
-// analysis is what the log teaches, as JSON.
+// analysis is the result of analysing the log, as JSON.
 type analysis struct {
-	Decisions int                `json:"decisions"` // that have a result
+	Decisions int                `json:"decisions"` // decisions with a result
 	Tasks     int                `json:"tasks"`
-	Open      int                `json:"open"` // decisions of which it is not known, or never will be
+	Open      int                `json:"open"` // decisions without a result
 	Options   []mine.OptionWorth `json:"options"`
 	Findings  mine.Findings      `json:"findings"`
 }
 
-// Run says what the log teaches.
+// Run prints the analysis of the log.
 func (c *policiesAnalyseCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		repo, err := repositoryID(e, s, c.Repo)
@@ -39,7 +39,7 @@ func (c *policiesAnalyseCmd) Run(e *cli.Env) error {
 		}
 		var all []sia.Decision
 		for _, typ := range policies.Types() {
-			ds, err := s.DecisionsOf(e.Ctx, sia.DecisionType(typ), repo, mostAnalysed)
+			ds, err := s.DecisionsOf(e.Ctx, sia.DecisionType(typ), repo, maxDecisions)
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func (c *policiesAnalyseCmd) Run(e *cli.Env) error {
 	})
 }
 
-// analyse is what decisions of all types teach.
+// analyse returns the analysis of decisions of all types.
 func analyse(all []sia.Decision) analysis {
 	slices.SortStableFunc(all, func(a, b sia.Decision) int { return a.At.Compare(b.At) })
 	contexts, _ := learn.Snapshots(all)
@@ -98,7 +98,7 @@ func showAnalysis(e *cli.Env, a analysis) error {
 	return e.Sayf("\nThese are hypotheses: up to one in ten is chance, and no lot decided which tasks got what.\n")
 }
 
-// othersText is how other options did in the same context.
+// othersText returns the results of other options in the same context.
 func othersText(t mine.Tally) string {
 	if t.Tried == 0 {
 		return ""

@@ -14,24 +14,24 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 )
 
-// ofChanges is what commands work with that change policies: the server's database, GitHub, and
-// for proposals a model.
-type ofChanges struct {
+// policyChangeFlags holds the flags of commands that change policies: they use the server's database, GitHub and, for
+// proposals, a model.
+type policyChangeFlags struct {
 	serverFlags `embed:""`
 	cli.Format  `embed:""`
 	By          string `help:"Your login on GitHub, for the record." placeholder:"LOGIN"`
 }
 
-// by is who gives the command, as the record has it.
-func (o ofChanges) by() string {
+// by returns the author of the command for the record.
+func (o policyChangeFlags) by() string {
 	if o.By == "" {
 		return "whoever runs the server"
 	}
 	return "@" + strings.TrimPrefix(o.By, "@")
 }
 
-// log has `sia audit` list what was done with a change.
-func (o ofChanges) log(e *cli.Env, s *store.Store, what string, x store.Experiment) error {
+// log records an action on a change for `sia audit`.
+func (o policyChangeFlags) log(e *cli.Env, s *store.Store, what string, x store.Experiment) error {
 	a := store.Act{At: s.Now(), Who: strings.TrimPrefix(o.By, "@"), What: what, Detail: x.Name + ": " + x.Change}
 	if x.Alone {
 		a.Repo = x.Place.ID
@@ -39,15 +39,17 @@ func (o ofChanges) log(e *cli.Env, s *store.Store, what string, x store.Experime
 	return s.LogAct(e.Ctx, a)
 }
 
-// with runs f with what tries changes of policies, without a model. It may be done beside a server.
-func (o ofChanges) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) error {
+// with calls f with an evolver without a model. A server may run meanwhile.
+func (o policyChangeFlags) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) error {
 	return o.withModels(e, o.withoutModels(), f)
 }
 
-// withModels runs f with what tries changes of policies, and with the models of a server's flags.
-func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error) (err error) {
-	if o.noDatabase() {
-		return o.noneThere()
+// withModels calls f with an evolver and the models of a server's flags.
+func (o policyChangeFlags) withModels(
+	e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error,
+) (err error) {
+	if o.lacksDatabase() {
+		return o.noDatabaseError()
 	}
 	c, err := s.config()
 	if err != nil {
@@ -61,12 +63,12 @@ func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, 
 	return f(evolver, kept)
 }
 
-// tell prints a change as it stands.
-func (o ofChanges) tell(e *cli.Env, x store.Experiment) error {
+// tell prints the present state of a change.
+func (o policyChangeFlags) tell(e *cli.Env, x store.Experiment) error {
 	return o.Sayf(e, x, "%s", experimentText(e, x))
 }
 
-// experimentText is a change in a few lines.
+// experimentText returns a change in a few lines.
 func experimentText(e *cli.Env, x store.Experiment) cli.Styled {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %s\n", x.Phase)
@@ -83,10 +85,10 @@ func experimentText(e *cli.Env, x store.Experiment) cli.Styled {
 }
 
 type policiesEvolveCmd struct {
-	ofChanges `embed:""`
+	policyChangeFlags `embed:""`
 }
 
-// Run does what the server does once a day.
+// Run does the server's daily work on experiments.
 func (c *policiesEvolveCmd) Run(e *cli.Env) error {
 	return c.withModels(e, c.serverFlags, func(evolver *trial.Evolver, s *store.Store) error {
 		before, err := s.Experiments(e.Ctx, 0, false)
@@ -125,14 +127,14 @@ func (c *policiesEvolveCmd) Run(e *cli.Env) error {
 }
 
 type policiesProposeCmd struct {
-	ofChanges `embed:""`
-	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
-	Policy    string `arg:"" help:"The policy's name."`
-	Change    string `arg:"" help:"The field and its new value, such as parameters.threshold=0.5; \x60sia policies show\x60 has the fields."`
-	Reason    string `help:"Why, for the people who maintain the repository." required:""`
+	policyChangeFlags `embed:""`
+	Repo              string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
+	Policy            string `arg:"" help:"The policy's name."`
+	Change            string `arg:"" help:"The field and its new value, such as parameters.threshold=0.5; \x60sia policies show\x60 has the fields."`
+	Reason            string `help:"Why, for the people who maintain the repository." required:""`
 }
 
-// Validate refuses, as wrong usage, what changes nothing.
+// Validate returns an error for an argument that is not a change.
 func (c *policiesProposeCmd) Validate() error {
 	if !strings.Contains(c.Change, "=") {
 		return fmt.Errorf("%q is no change: want a field, = and its new value, such as parameters.threshold=0.5", c.Change)
@@ -158,11 +160,11 @@ func (c *policiesProposeCmd) Run(e *cli.Env) error {
 }
 
 type policiesPromoteCmd struct {
-	ofChanges  `embed:""`
-	Experiment string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
+	policyChangeFlags `embed:""`
+	Experiment        string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
 }
 
-// Run takes a change up.
+// Run promotes a change.
 func (c *policiesPromoteCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		x, err := evolver.Promote(e.Ctx, c.Experiment, c.by())
@@ -177,11 +179,11 @@ func (c *policiesPromoteCmd) Run(e *cli.Env) error {
 }
 
 type policiesRollbackCmd struct {
-	ofChanges  `embed:""`
-	Experiment string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
+	policyChangeFlags `embed:""`
+	Experiment        string `arg:"" help:"Its id; \x60sia policies explain\x60 lists them."`
 }
 
-// Run takes a change back.
+// Run rolls a change back.
 func (c *policiesRollbackCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		x, err := evolver.Rollback(e.Ctx, c.Experiment, c.by())
@@ -202,15 +204,15 @@ func (c *policiesRollbackCmd) Run(e *cli.Env) error {
 }
 
 type policiesFreezeCmd struct {
-	ofChanges `embed:""`
-	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
-	Policy    string `arg:"" help:"The policy's name."`
-	Days      int    `help:"For so many days." default:"14" min:"1" max:"3650"`
-	Lift      bool   `help:"End the freeze."`
-	Reason    string `help:"Why, for people." default:"a person froze it"`
+	policyChangeFlags `embed:""`
+	Repo              string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
+	Policy            string `arg:"" help:"The policy's name."`
+	Days              int    `help:"For so many days." default:"14" min:"1" max:"3650"`
+	Lift              bool   `help:"End the freeze."`
+	Reason            string `help:"Why, for people." default:"a person froze it"`
 }
 
-// Run has nobody change a policy for a while.
+// Run freezes a policy for some days, or ends its freeze.
 func (c *policiesFreezeCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		r, err := knownRepository(e, s, c.Repo)
@@ -233,15 +235,15 @@ func (c *policiesFreezeCmd) Run(e *cli.Env) error {
 	})
 }
 
-// explainedExperiment is a change with everything that happened to it, as JSON.
+// explainedExperiment is a change with its complete history, as JSON.
 type explainedExperiment struct {
 	store.Experiment
 	Standing evolve.Standing         `json:"standing"`
 	Events   []store.ExperimentEvent `json:"events"`
 }
 
-// explainExperiments says what happened to changes: to the one of an id, to those of a policy, or to
-// all with an empty name. known is false when there is none of that name.
+// explainExperiments prints the history of changes: the one with an id, those of a policy, or all for an empty name.
+// known is false if no change has that name.
 func explainExperiments(e *cli.Env, s *store.Store, name string, asJSON bool) (known bool, err error) {
 	all, err := s.Experiments(e.Ctx, 0, false)
 	if err != nil {
@@ -271,14 +273,14 @@ func explainExperiments(e *cli.Env, s *store.Store, name string, asJSON bool) (k
 		e.Linef("No change of a policy was proposed yet. `sia policies explain TASK` explains a task's decisions.")
 	}
 	for _, x := range out {
-		if err := tellExperiment(e, x); err != nil {
+		if err := printExperiment(e, x); err != nil {
 			return true, err
 		}
 	}
 	return true, nil
 }
 
-func tellExperiment(e *cli.Env, x explainedExperiment) error {
+func printExperiment(e *cli.Env, x explainedExperiment) error {
 	if err := e.Sayf("%s", experimentText(e, x.Experiment)); err != nil {
 		return err
 	}

@@ -22,15 +22,14 @@ type policiesExplainCmd struct {
 	What           string `arg:"" optional:"" help:"A task, by its id or as owner/name#issue; or a change of a policy, by its id or by the policy's name; default: every change."`
 }
 
-// explainedDecision is a decision with what it went by, as JSON.
+// explainedDecision is a decision with its basis, as JSON.
 type explainedDecision struct {
 	sia.Decision
-	Holds    string   `json:"holds,omitempty"` // for which contexts the policy is; empty: its text was not kept
-	Mattered []string `json:"mattered"`        // the values of the context that mattered, in words
+	Holds    string   `json:"holds,omitempty"` // the policy's selector in words; empty: its text was not kept
+	Mattered []string `json:"mattered"`        // relevant values of the context, in words
 }
 
-// Run prints the decisions of a task with the policies that they were made by, or what happened to
-// changes of policies.
+// Run prints the decisions of a task with their policies, or the history of changes of policies.
 func (c *policiesExplainCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		if known, err := explainExperiments(e, s, c.What, c.Output == "json"); known || err != nil {
@@ -57,7 +56,7 @@ func (c *policiesExplainCmd) Run(e *cli.Env) error {
 	})
 }
 
-// explainedDecisions are those of a task with the policies that they were made by, as far as those were kept.
+// explainedDecisions returns the decisions of a task with their policies, if those were kept.
 func explainedDecisions(e *cli.Env, s *store.Store, id sia.TaskID) ([]explainedDecision, error) {
 	ds, err := s.Decisions(e.Ctx, id)
 	if err != nil {
@@ -71,21 +70,21 @@ func explainedDecisions(e *cli.Env, s *store.Store, id sia.TaskID) ([]explainedD
 			return nil, err
 		}
 		if err == nil {
-			if p, err = policies.Parse(d.Policy, []byte(source)); err == nil { // else an older SIA wrote it
+			if p, err = policies.Parse(d.Policy, []byte(source)); err == nil { // otherwise an older SIA wrote it
 				all[i].Holds = p.Selector.String()
 			}
 		}
-		all[i].Decision, all[i].Mattered = d, mattered(d, p)
+		all[i].Decision, all[i].Mattered = d, relevantValues(d, p)
 	}
 	return all, nil
 }
 
-// worth is what a solved task is worth in credits; 0: whatever it costs.
+// worth is the field with the value of a solved task in credits; 0: no limit.
 const worth = "request.Value"
 
-// mattering are the values of contexts that decisions of a type go by, as the log names
-// them, each with its name for people.
-var mattering = map[sia.DecisionType][][2]string{
+// contextFields lists the values of the context that decisions of each type depend on: the field in the log, and its
+// name for users.
+var contextFields = map[sia.DecisionType][][2]string{
 	sia.DecideDecompose: {{"task.kind", "kind"}, {"task.complexity", "complexity"}, {"task.words", "words"},
 		{"task.code_refs", "code references"}, {"task.demands", "demands"}, {"task.order", "words of order"},
 		{"task.architecture", "architecture"}, {"steps", "steps"}, {"checkable", "can be checked here"}},
@@ -105,25 +104,25 @@ var mattering = map[sia.DecisionType][][2]string{
 		{"chance", "chance"}, {"limit", "limit"}},
 }
 
-// conditions are what selectors name, as the log names it.
+// conditions maps the conditions of selectors to fields in the log.
 var conditions = map[string]string{"language": "language", "labels": "labels", "kind": "task.kind", "class": "class",
 	"pattern": "pattern", "part": "part", "repository": "repository", "owner": "owner", "size": "task.words",
 	"failures": "failures"}
 
-// mattered are the values that a decision went by, in words: those of its type, and those that
-// the policy's selector, rules and triggers name.
-func mattered(d sia.Decision, p policies.Policy) []string {
+// relevantValues returns the values that a decision depended on, in words: those for its type, and those that the
+// policy's selector, rules and triggers name.
+func relevantValues(d sia.Decision, p policies.Policy) []string {
 	var context map[string]any
 	if json.Unmarshal(d.Context, &context) != nil {
 		return []string{}
 	}
-	wanted := slices.Clone(mattering[d.Type])
+	wanted := slices.Clone(contextFields[d.Type])
 	selectors := append([]policies.Selector{p.Selector}, p.Escalate().Rules.Triggers...)
 	for _, r := range p.Recover().Rules {
 		selectors = append(selectors, r.When)
 	}
 	for _, s := range selectors {
-		for _, name := range namedBy(s) {
+		for _, name := range conditionNames(s) {
 			if !slices.ContainsFunc(wanted, func(w [2]string) bool { return w[0] == conditions[name] }) {
 				wanted = append(wanted, [2]string{conditions[name], name})
 			}
@@ -142,20 +141,20 @@ func mattered(d sia.Decision, p policies.Policy) []string {
 	return out
 }
 
-// namedBy are the conditions that a selector sets, by name.
-func namedBy(s policies.Selector) []string {
+// conditionNames returns the names of the conditions that a selector sets, sorted.
+func conditionNames(s policies.Selector) []string {
 	var set map[string]any
 	b, err := json.Marshal(s)
 	if err == nil {
 		err = json.Unmarshal(b, &set)
 	}
 	if err != nil {
-		return nil // a selector is words and numbers
+		return nil // does not happen: a selector holds words and numbers
 	}
 	return slices.Sorted(maps.Keys(set))
 }
 
-// valueAt is a value of a context in words; "" when there is none, or nothing in it.
+// valueAt returns a value of a context in words; "" if it is missing or empty.
 func valueAt(context map[string]any, path string) string {
 	var v any = context
 	for _, key := range strings.Split(path, ".") {
@@ -182,7 +181,7 @@ func valueAt(context map[string]any, path string) string {
 	return ""
 }
 
-// explainDecision prints one choice, and beneath it what it went by, what could have been chosen and its result.
+// explainDecision prints one choice and, below it, its basis, its options and its result.
 func explainDecision(e *cli.Env, x explainedDecision) {
 	words := render.ChoiceWords(x.Decision)
 	if words != "" {
@@ -211,10 +210,10 @@ func explainDecision(e *cli.Env, x explainedDecision) {
 	}
 }
 
-// chosenText is a choice for people: none is a choice, too.
+// chosenText returns a choice for users. An empty choice means nobody.
 func chosenText(choice string) string { return cmp.Or(choice, "nobody") }
 
-// explainTerms prints the options of a decision by rules; those that have no score by name.
+// explainTerms prints the options of a decision by rules; options without a score by name only.
 func explainTerms(e *cli.Env, options json.RawMessage) {
 	var names []string
 	if json.Unmarshal(options, &names) == nil {
@@ -235,10 +234,10 @@ func explainTerms(e *cli.Env, options json.RawMessage) {
 		}
 		w.Rowf("    %s\t%.2f\t%s", o.Choice, o.Score, strings.Join(terms, ", "))
 	}
-	_ = w.Flush() // it writes to the same place, which has told of its trouble
+	_ = w.Flush() // the same writer has already reported its error
 }
 
-// explainCoders prints who could have worked.
+// explainCoders prints the coders that could have been chosen.
 func explainCoders(e *cli.Env, options json.RawMessage) {
 	var coders []coder.Option
 	if json.Unmarshal(options, &coders) != nil || len(coders) == 0 {
@@ -254,7 +253,7 @@ func explainCoders(e *cli.Env, options json.RawMessage) {
 		if o.Races {
 			name += ", at once"
 		}
-		chance, index := "–", "–" // who is alone was not weighed
+		chance, index := "–", "–" // a single coder is not evaluated
 		if o.Chance > 0 {
 			chance, index = fmt.Sprintf("%.0f %%", 100*o.Chance), fmt.Sprintf("%.3g", o.Index)
 		}

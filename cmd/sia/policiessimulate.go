@@ -23,20 +23,20 @@ type policiesSimulateCmd struct {
 	Limit          int    `help:"At most so many of the last decisions." default:"1000" min:"1"`
 }
 
-// simulation is what a policy would have decided, as JSON.
+// simulation is the comparison of a policy with the log, as JSON.
 type simulation struct {
 	Policy    string         `json:"policy"`
 	Decision  policies.Type  `json:"decision"`
-	Holds     string         `json:"holds"` // for which contexts, in words
+	Holds     string         `json:"holds"` // the selector, in words
 	Decisions int            `json:"decisions"`
 	Alike     int            `json:"alike"`
 	Untouched int            `json:"untouched"` // the selector does not fit their context
 	Otherwise []otherwise    `json:"otherwise"`
-	Undecided map[string]int `json:"undecided"` // how many can't be decided again, by why
+	Undecided map[string]int `json:"undecided"` // number of decisions that can't be simulated, by reason
 	Ranking   mine.Ranking   `json:"ranking"`
 }
 
-// otherwise is a decision that the policy would have made otherwise.
+// otherwise is a decision that the policy would have made differently.
 type otherwise struct {
 	ID      string     `json:"id"`
 	Task    sia.TaskID `json:"task"`
@@ -44,10 +44,10 @@ type otherwise struct {
 	Was     string     `json:"was"`
 	Would   string     `json:"would"`
 	Why     string     `json:"why"`     // the policy's reason
-	Outcome string     `json:"outcome"` // of what was done; empty while it is open
+	Outcome string     `json:"outcome"` // of the actual choice; empty while it is open
 }
 
-// Run puts a policy to the log.
+// Run simulates a policy on the log.
 func (c *policiesSimulateCmd) Run(e *cli.Env) error {
 	p, err := policyFile(c.File)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *policiesSimulateCmd) Run(e *cli.Env) error {
 	})
 }
 
-// simulate puts decisions of a policy's type to it.
+// simulate decides logged decisions again with a policy of their type.
 func simulate(e *cli.Env, s *store.Store, p policies.Policy, ds []sia.Decision) (simulation, error) {
 	sim := simulation{Policy: p.ID(), Decision: p.Decision, Holds: p.Selector.String(), Decisions: len(ds),
 		Otherwise: []otherwise{}, Undecided: map[string]int{}}
@@ -82,7 +82,7 @@ func simulate(e *cli.Env, s *store.Store, p policies.Policy, ds []sia.Decision) 
 	if err != nil {
 		return sim, err
 	}
-	var known []mine.Decision // with what the policy would have done
+	var known []mine.Decision // decisions for the ranking; would has the policy's options
 	var would [][]mine.Option
 	for _, d := range ds {
 		c, kept := contexts[d.ID]
@@ -115,7 +115,7 @@ func simulate(e *cli.Env, s *store.Store, p policies.Policy, ds []sia.Decision) 
 	return sim, nil
 }
 
-// atOnce is a choice in words: all who work at once, where several do.
+// atOnce returns a choice in words: all racers, if several work concurrently.
 func atOnce(choice string, racers []string) string {
 	if len(racers) > 0 {
 		return strings.Join(racers, " + ")
@@ -123,7 +123,7 @@ func atOnce(choice string, racers []string) string {
 	return choice
 }
 
-// contextsOf are the contexts of decisions by their ids, as far as their tasks have any.
+// contextsOf returns the contexts of decisions by id. Decisions without a stored context are missing.
 func contextsOf(e *cli.Env, s *store.Store, ds []sia.Decision) (map[string]policies.Context, error) {
 	out, seen := map[string]policies.Context{}, map[sia.TaskID]bool{}
 	for _, d := range ds {
@@ -145,7 +145,7 @@ func contextsOf(e *cli.Env, s *store.Store, ds []sia.Decision) (map[string]polic
 	return out, nil
 }
 
-// minedOptions are options as they are mined; nil stays nil.
+// minedOptions converts options for mining; nil stays nil.
 func minedOptions(chances []learn.Chance) (out []mine.Option) {
 	for _, o := range chances {
 		out = append(out, mine.Option(o))

@@ -15,7 +15,7 @@ type priorsCmd struct {
 	Remove    priorsRemoveCmd    `cmd:"" help:"Remove imported priors." example:"sia priors remove"`
 }
 
-// readBounded reads a file of priors, a report or keys, which may be a pipe or a device.
+// readBounded reads a file of priors, a report or keys, up to a limit. The file may be a pipe or a device.
 func readBounded(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

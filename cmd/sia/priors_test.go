@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// ran runs a command; what it prints, and its exit code.
+// ran runs a command and returns its output and exit code.
 func ran(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -36,7 +36,7 @@ func does(t *testing.T, args ...string) string {
 	return out
 }
 
-// refuses runs a command that must fail, and say so in some words.
+// refuses runs a command that must fail with an error that contains some words.
 func refuses(t *testing.T, why string, args ...string) {
 	t.Helper()
 	if out, errs, code := ran(t, args...); code != cli.ExitFailed || !strings.Contains(errs, why) || out != "" {
@@ -50,8 +50,8 @@ const (
 	silent = 904110002
 )
 
-// aServer is a folder with a server's database: a repository that shares and one that does not, with so
-// many tasks each. tool-change resolves two in five.
+// aServer makes a folder with a server's database: one repository that shares, one that does not, and tasks of both.
+// tool-change resolves two in five.
 func aServer(t *testing.T, tasks int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -92,7 +92,7 @@ func record(t *testing.T, s *store.Store, repo sia.Repo, issue int) {
 	}
 }
 
-// proxied makes a Go module of a file, in a folder that is a proxy.
+// proxied makes a Go module that contains a file, in a folder that serves as a module proxy.
 func proxied(t *testing.T, path, version, name string, content []byte) (proxy string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -124,7 +124,7 @@ func proxied(t *testing.T, path, version, name string, content []byte) (proxy st
 	return "file://" + filepath.ToSlash(dir)
 }
 
-// Twelve servers export, somebody puts that together, and a thirteenth imports it from a file and from a Go
+// Twelve servers export, their reports are aggregated, and a thirteenth imports the result from a file and from a Go
 // module, all without a network.
 func TestPriorsFromMany(t *testing.T) {
 	collection, out := t.TempDir(), filepath.Join(t.TempDir(), "priors.txt")
@@ -199,7 +199,7 @@ func TestPriorsFromMany(t *testing.T) {
 	refuses(t, "needs the go command", "priors", "import", "--dir", dir, "example.com/priors@v1.0.0")
 }
 
-// oneExport holds an export to what is promised of it.
+// oneExport checks the guarantees of an export.
 func oneExport(t *testing.T, dir, file, said string) {
 	t.Helper()
 	signed, err := os.ReadFile(file)
@@ -250,7 +250,7 @@ func oneExport(t *testing.T, dir, file, said string) {
 	refuses(t, "others can read the key", "priors", "export", "--dir", dir, "--out", file+".3")
 }
 
-// refusedCollections are those that nobody may make.
+// refusedCollections checks collections that are refused.
 func refusedCollections(t *testing.T, runner string, files []string, key string) {
 	t.Helper()
 	aggregate := func(more ...string) []string {
@@ -283,11 +283,11 @@ func refusedCollections(t *testing.T, runner string, files []string, key string)
 	}
 }
 
-// A server that is killed before the file is in its place has the report, and counts nothing twice.
+// A server that is killed before the file is written still has the report, and counts nothing twice.
 func TestExportIsInterrupted(t *testing.T) {
 	dir := aServer(t, 3)
 	out := filepath.Join(t.TempDir(), "taken")
-	if err := os.MkdirAll(filepath.Join(out, "folder"), 0o755); err != nil { // nothing can be put in its place
+	if err := os.MkdirAll(filepath.Join(out, "folder"), 0o755); err != nil { // a folder that can't be replaced
 		t.Fatal(err)
 	}
 	refuses(t, "sia priors export --again --out FILE", "priors", "export", "--dir", dir, "--out", out)

@@ -21,28 +21,28 @@ type priorsAggregateCmd struct {
 	cli.Format `embed:""`
 }
 
-// mostReports bounds how many reports are held in memory, each in about a megabyte.
-const mostReports = 1000
+// maxReports is the maximum number of reports in memory; each takes about a megabyte.
+const maxReports = 1000
 
-// Validate refuses more than can be held.
+// Validate returns an error for more reports than fit into memory.
 func (c *priorsAggregateCmd) Validate() error {
-	if len(c.Files) > mostReports {
-		return fmt.Errorf("%d reports: at most %d are put together at once", len(c.Files), mostReports)
+	if len(c.Files) > maxReports {
+		return fmt.Errorf("%d reports: at most %d are put together at once", len(c.Files), maxReports)
 	}
 	return nil
 }
 
-// aggregated describes the aggregate of reports, as JSON.
+// aggregated is the aggregate of reports, as JSON.
 type aggregated struct {
 	File          string `json:"file"`
 	Installations int    `json:"installations"`
 	Reports       int    `json:"reports"`
 	Cells         int    `json:"cells"`
-	Key           string `json:"key"` // public, that signed it
+	Key           string `json:"key"` // public key of the signature
 }
 
-// Run reads all reports, and writes their aggregate. One that is wrong ends it: who runs a collection
-// leaves it out, or asks.
+// Run reads all reports, and writes their aggregate. An invalid report is an error: the maintainer of the collection
+// leaves it out, or asks its sender.
 func (c *priorsAggregateCmd) Run(e *cli.Env) error {
 	var members []string
 	if c.Members != "" {

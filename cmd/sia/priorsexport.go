@@ -25,7 +25,7 @@ type priorsExportCmd struct {
 	Again          bool   `help:"Write the last report again, as it was signed, when its file was lost."`
 }
 
-// exported is a report that was written, as JSON.
+// exported is a written report, as JSON.
 type exported struct {
 	File         string `json:"file"`
 	Period       int    `json:"period"`
@@ -36,7 +36,7 @@ type exported struct {
 	Silent       int    `json:"silent"`
 }
 
-// Validate refuses what contradicts itself.
+// Validate returns an error for contradictory flags.
 func (c *priorsExportCmd) Validate() error {
 	if c.Again && (c.Out == "" || c.DryRun) {
 		return errors.New("--again writes a file: name it with --out, and leave --dry-run out")
@@ -44,7 +44,7 @@ func (c *priorsExportCmd) Validate() error {
 	return nil
 }
 
-// Run shows what would leave, or writes it.
+// Run shows the report, or writes it.
 func (c *priorsExportCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		sharing := learn.NewSharing(s, func(ctx context.Context, r store.Repository) (bool, error) {
@@ -82,7 +82,7 @@ func (c *priorsExportCmd) Run(e *cli.Env) error {
 	})
 }
 
-// export makes a report with the server's key.
+// export creates a report signed with the server's key.
 func (c *priorsExportCmd) export(e *cli.Env, sharing *learn.Sharing) (store.SharedReport, learn.Share, error) {
 	key, err := signingKey(e, filepath.Join(c.Dir, keyFile))
 	if err != nil {
@@ -90,18 +90,18 @@ func (c *priorsExportCmd) export(e *cli.Env, sharing *learn.Sharing) (store.Shar
 	}
 	r, what, err := sharing.Export(e.Ctx, key, priors.NewNoise(rand.Reader))
 	if err == nil {
-		tellShare(e, what)
+		printCounts(e, what)
 	}
 	return r, what, err
 }
 
-// draft shows what would leave.
+// draft prints a report without storing or signing it.
 func (c *priorsExportCmd) draft(e *cli.Env, sharing *learn.Sharing) error {
 	what, err := sharing.Draft(e.Ctx, "", priors.NewNoise(rand.Reader))
 	if err != nil {
 		return err
 	}
-	tellShare(e, what)
+	printCounts(e, what)
 	fmt.Fprintln(e.Err, "Nothing was kept. What follows is not signed; keep it here: each time the noise is another, and "+
 		"many of these together would tell the counts.")
 	text, err := what.Report.Text()
@@ -112,8 +112,8 @@ func (c *priorsExportCmd) draft(e *cli.Env, sharing *learn.Sharing) error {
 	return err
 }
 
-// tellShare says what was counted, which does not leave.
-func tellShare(e *cli.Env, what learn.Share) {
+// printCounts prints the exact counts, which are not part of the report.
+func printCounts(e *cli.Env, what learn.Share) {
 	fmt.Fprintf(e.Err, "counted: the first technique of %s, the first coder of %d; %d repositories agree "+
 		"(learning.share: aggregate), and of %d nothing is counted\n", text.Count(what.Techniques, "task"), what.Coders,
 		what.Repositories, what.Silent)

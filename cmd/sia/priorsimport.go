@@ -20,10 +20,10 @@ import (
 	"github.com/sia-bot/sia/policies/priors"
 )
 
-// fetchTimeout is how long fetching a module may take, the checksum database included.
+// fetchTimeout bounds the download of a module, including the checksum database.
 const fetchTimeout = 5 * time.Minute
 
-// moduleFile is what a Go module that publishes priors has in its root.
+// moduleFile is the file with priors in the root of a Go module.
 const moduleFile = "priors.txt"
 
 type priorsImportCmd struct {
@@ -32,7 +32,7 @@ type priorsImportCmd struct {
 	Key            []string `help:"Public key of an installation to learn from; may be given several times. Default: those in priors-keys.txt in the server's folder." sep:"none" placeholder:"KEY"`
 }
 
-// Run imports priors. A running server decides by them from its next decision on.
+// Run imports priors. A running server uses them from its next decision on.
 func (c *priorsImportCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		trusted, err := c.trusted()
@@ -62,7 +62,7 @@ func (c *priorsImportCmd) Run(e *cli.Env) error {
 	})
 }
 
-// trusted are the public keys that are believed.
+// trusted returns the trusted public keys.
 func (c *priorsImportCmd) trusted() ([]string, error) {
 	for _, k := range c.Key {
 		if err := priors.Fits(k); err != nil {
@@ -97,8 +97,8 @@ func (c *priorsImportCmd) read(e *cli.Env) ([]byte, error) {
 	return readModule(ctx, c.From)
 }
 
-// readModule has the go command fetch a module and reads its priors. Nothing of the module is run or kept. Whoever
-// sent it, priors count only with the signature of a key that is trusted.
+// readModule downloads a module with the go command and reads its priors. Nothing in the module is executed or kept.
+// Priors count only with the signature of a trusted key, no matter who sent the module.
 func readModule(ctx context.Context, at string) (_ []byte, err error) {
 	program, err := exec.LookPath("go")
 	if err != nil {

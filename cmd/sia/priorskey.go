@@ -16,11 +16,11 @@ import (
 
 // Files in the server's folder.
 const (
-	keyFile     = "priors.key"      // the key that signs what leaves
-	trustedFile = "priors-keys.txt" // public keys that sign priors which are believed, one a line
+	keyFile     = "priors.key"      // private key that signs reports
+	trustedFile = "priors-keys.txt" // trusted public keys, one a line
 )
 
-// signingKey reads a key, or makes it when there is none: only whoever runs the server can read it.
+// signingKey reads a key, or creates it with permissions for its owner alone.
 func signingKey(e *cli.Env, path string) (k priors.Key, err error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
@@ -46,7 +46,7 @@ func signingKey(e *cli.Env, path string) (k priors.Key, err error) {
 		return k, err
 	}
 	err = atomicfile.Create(path, []byte(k.Private()+"\n"), 0o600)
-	if errors.Is(err, fs.ErrExist) { // somebody else has just made one
+	if errors.Is(err, fs.ErrExist) { // another process has just created it
 		return signingKey(e, path)
 	}
 	if err == nil {
@@ -55,7 +55,7 @@ func signingKey(e *cli.Env, path string) (k priors.Key, err error) {
 	return k, err
 }
 
-// publicKeys reads a list of public keys: one a line, with remarks behind #.
+// publicKeys reads a list of public keys, one a line. A # begins a comment.
 func publicKeys(path string) (keys []string, err error) {
 	b, err := readBounded(path)
 	if err != nil {

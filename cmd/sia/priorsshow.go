@@ -12,11 +12,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// shownImport is an import as JSON.
+// shownImport is an import, as JSON.
 type shownImport struct {
 	Import        int64               `json:"import"`
 	Source        string              `json:"source"`
-	Key           string              `json:"key"` // public, that signed it
+	Key           string              `json:"key"` // public key of the signature
 	At            time.Time           `json:"at"`
 	Made          string              `json:"made"`
 	Installations int                 `json:"installations"`
@@ -34,10 +34,10 @@ type priorsShowCmd struct {
 	openedDatabase `embed:""`
 }
 
-// errNoPriors is said where none is in force.
+// errNoPriors is the error if no priors are in force.
 var errNoPriors = errors.New("nothing is imported; sia priors import FILE does that")
 
-// Run shows what is in force, and what it was worth.
+// Run shows the import in force, and its benefit.
 func (c *priorsShowCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		id, err := s.PriorsInForce(e.Ctx)
@@ -55,7 +55,7 @@ func (c *priorsShowCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		ds, err := s.DecisionsOf(e.Ctx, sia.DecideTechnique, 0, mostAnalysed)
+		ds, err := s.DecisionsOf(e.Ctx, sia.DecideTechnique, 0, maxDecisions)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ type priorsRemoveCmd struct {
 	openedDatabase `embed:""`
 }
 
-// Run ends that an import is in force. What was decided by it stays as it was logged.
+// Run removes the import in force. The log keeps the decisions that were made with it.
 func (c *priorsRemoveCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		id, err := s.PriorsInForce(e.Ctx)

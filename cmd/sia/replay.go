@@ -31,7 +31,7 @@ type replayCmd struct {
 	Run  replayRunCmd  `cmd:"" help:"Have coders do tasks again, and see how they do." example:"sia replay run --repo ../shop"`
 }
 
-// replayFlags say which repository, and where what is known of it is kept.
+// replayFlags select the repository and the folder of its replay data.
 type replayFlags struct {
 	serverFlags `embed:""`
 	Repo        string        `help:"A folder with a clone, bare or not, or owner/name of a repository that the server knows." default:"." placeholder:"PATH|OWNER/NAME"`
@@ -39,7 +39,7 @@ type replayFlags struct {
 	cli.Format  `embed:""`
 }
 
-// replaySource is the repository that a command is about.
+// replaySource is the repository that a command works on.
 type replaySource struct {
 	name     string // owner/name, or the folder's
 	folder   *replay.Folder
@@ -51,7 +51,7 @@ type replaySource struct {
 
 var ownerName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
 
-// open finds the repository. A folder of that name comes first.
+// open finds the repository. An existing folder takes precedence.
 func (f replayFlags) open(e *cli.Env) (*replaySource, error) {
 	s := &replaySource{settings: sia.DefaultSettings()}
 	if st, err := os.Stat(f.Repo); err == nil && st.IsDir() {
@@ -75,7 +75,7 @@ func (f replayFlags) open(e *cli.Env) (*replaySource, error) {
 	return s, nil
 }
 
-// with runs do on the repository.
+// with calls do with the repository.
 func (f replayFlags) with(e *cli.Env, do func(*replaySource) error) (err error) {
 	s, err := f.open(e)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f replayFlags) with(e *cli.Env, do func(*replaySource) error) (err error) 
 	return do(s)
 }
 
-// originName finds owner/name at the end of an address such as git@github.com:owner/name.git.
+// originName matches owner/name at the end of an address such as git@github.com:owner/name.git.
 var originName = regexp.MustCompile(`[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
 
 func (s *replaySource) openClone(e *cli.Env, f replayFlags) (err error) {
@@ -101,7 +101,7 @@ func (s *replaySource) openClone(e *cli.Env, f replayFlags) (err error) {
 			s.name, kept = m[1], m[1]
 		}
 	}
-	if !strings.Contains(kept, "/") { // nothing but its place tells it from others of the same name
+	if !strings.Contains(kept, "/") { // only the path distinguishes repositories of the same name
 		sum := sha256.Sum256([]byte(dir))
 		kept += "-" + hex.EncodeToString(sum[:4])
 	}
@@ -114,10 +114,10 @@ func (s *replaySource) openClone(e *cli.Env, f replayFlags) (err error) {
 	return nil
 }
 
-// maxSettings bounds a settings file, in bytes.
+// maxSettings is the maximum size of a settings file, in bytes.
 const maxSettings = 1 << 20
 
-// readSettings reads the settings of the commit that a clone is at.
+// readSettings reads the settings at the commit that is checked out in a clone.
 func (s *replaySource) readSettings(ctx context.Context) error {
 	head, err := s.clone.Head()
 	if err != nil || head == "" {
@@ -138,7 +138,7 @@ func (s *replaySource) readSettings(ctx context.Context) error {
 	return err
 }
 
-// history is the repository with its history; a server's is fetched.
+// history returns the repository's history. That of a server's repository is fetched.
 func (s *replaySource) history(e *cli.Env) (*gitops.History, error) {
 	if s.clone != nil {
 		return s.clone, nil
@@ -160,14 +160,14 @@ func (s *replaySource) close() error {
 	return errors.Join(all...)
 }
 
-// keptTask is a task, and where it was found.
+// keptTask is a task with its source.
 type keptTask struct {
 	replay.Task
 	from string // "folder" or "memory"
 }
 
-// tasks are those of the data folder and of the memory branch; where both have one, the folder's. What can't
-// be read is told.
+// tasks returns the tasks in the data folder and on the memory branch; the folder takes precedence. It reports tasks
+// that can't be read.
 func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 	mined, broken, err := s.folder.Tasks()
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 		return nil, fmt.Errorf("read tasks from the memory branch: %w", err)
 	}
 	for _, b := range append(broken, unread...) {
-		e.Tellf("left out: %s", b)
+		e.Progressf("left out: %s", b)
 	}
 	for _, t := range mined {
 		all = append(all, keptTask{t, "folder"})
@@ -196,7 +196,7 @@ func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 	return slices.CompactFunc(all, func(a, b keptTask) bool { return a.ID == b.ID }), nil
 }
 
-// findReplayTask is the task with an id or a commit that begins with id.
+// findReplayTask returns the task with an id or a commit that begins with id.
 func findReplayTask(all []keptTask, id string) (keptTask, error) {
 	var found []keptTask
 	for _, t := range all {
@@ -213,7 +213,7 @@ func findReplayTask(all []keptTask, id string) (keptTask, error) {
 	return keptTask{}, fmt.Errorf("%d tasks begin with %q; give more digits", len(found), id)
 }
 
-// replaySandbox is the sandbox that tests run in. compiling is called before a standard library is compiled.
+// replaySandbox returns the sandbox for tests. compiling is called before a standard library is compiled.
 func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sandbox.Sandbox, error) {
 	box, err := openSandbox(ctx, sandbox.Options{Stdlib: stdlibFolder(), Compiling: compiling, Logger: log})
 	if err != nil {
@@ -222,14 +222,14 @@ func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sa
 	return box, nil
 }
 
-// compilingStdlib is told before it is done.
+// compilingStdlib is the message before the standard library is compiled.
 const compilingStdlib = "Go's standard library is compiled, once for this version of Go; that can take 10 minutes"
 
-// tellCompiling tells it where no result goes.
-func tellCompiling(e *cli.Env) func() { return func() { e.Tellf(compilingStdlib) } }
+// reportCompiling returns a function that prints it to standard error.
+func reportCompiling(e *cli.Env) func() { return func() { e.Progressf(compilingStdlib) } }
 
-// stdlibFolder is where this person's runs keep compiled standard libraries; "": nowhere, where there is no folder for
-// caches.
+// stdlibFolder returns the folder in which this user's runs cache compiled standard libraries; "" if there is no cache
+// folder.
 func stdlibFolder() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

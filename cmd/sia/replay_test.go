@@ -8,10 +8,9 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// scriptedModel starts a model that writes the file of the first argument over the second, and finishes. Its
-// address is $SIA_MODEL_URL. With a third and a fourth argument it does so only when it is told of the words
-// that the fourth is, a regular expression; otherwise it writes the file of the third. A file "-" is none: the
-// model refuses to answer.
+// scriptedModel starts a model that writes the first file over the second, and finishes. Its address is $SIA_MODEL_URL.
+// With a third and a fourth argument it does so only if its prompt matches the fourth, a regular expression; otherwise
+// it writes the third file. With "-" as a file, the model refuses to answer.
 func scriptedModel(ts *testscript.TestScript, _ bool, args []string) {
 	call := func(name string, args map[string]any) scripted.Answer {
 		return scripted.Answer{Calls: []scripted.Call{{Name: name, Args: args}}}

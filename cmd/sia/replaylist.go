@@ -25,12 +25,12 @@ type listedTask struct {
 	Failing  int       `json:"failing"` // tests
 	Files    []string  `json:"files"`
 	Mined    time.Time `json:"mined"`
-	From     string    `json:"from"` // folder, or memory: the memory branch alone has it
+	From     string    `json:"from"` // folder; or memory: only the memory branch has it
 	Tried    int       `json:"tried"`
 	Resolved int       `json:"resolved"`
 }
 
-// Run lists tasks, and how often they were resolved here.
+// Run lists tasks, and how often they were resolved on this machine.
 func (c *replayListCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *replaySource) error {
 		tasks, err := s.tasks(e)
@@ -91,7 +91,7 @@ func (c *replayShowCmd) Run(e *cli.Env) error {
 		for _, part := range []struct {
 			what  string
 			lines []string
-		}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutLines(t.Task)},
+		}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutTests(t.Task)},
 			{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
 			if len(part.lines) > 0 {
 				e.Linef("\n%s\n  %s", part.what, strings.Join(part.lines, "\n  "))
@@ -104,15 +104,15 @@ func (c *replayShowCmd) Run(e *cli.Env) error {
 	})
 }
 
-// leftOutLines say what of a task's tests is not laid over, a line for each file.
-func leftOutLines(t replay.Task) (lines []string) {
+// leftOutTests returns a line for each test file with the parts that are not laid over.
+func leftOutTests(t replay.Task) (lines []string) {
 	for _, p := range slices.Sorted(maps.Keys(t.LeftOut)) {
 		lines = append(lines, p+": "+strings.Join(t.LeftOut[p], ", "))
 	}
 	return lines
 }
 
-// runLines are the runs of a task, for people; what can't be read is left out.
+// runLines returns a line for each run of a task, or the error that prevents reading the runs.
 func runLines(f *replay.Folder, id string) (lines []string) {
 	runs, err := f.Runs()
 	if err != nil {

@@ -21,10 +21,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// loopName is the variant of the whole loop by the policies as they are.
+// loopName is the name of the variant that plays the whole loop with the present policies.
 const loopName = "loop"
 
-// Validate refuses, as wrong usage, what single attempts and the whole loop don't have in common.
+// Validate returns an error for flags of single attempts together with flags of the whole loop.
 func (c *replayRunCmd) Validate() error {
 	if !c.Loop && c.Change == "" {
 		return nil
@@ -50,8 +50,8 @@ func policyChange(s string) (policy string, m policies.Mutation, err error) {
 	return policy, policies.Mutation{Path: path, Value: value}, nil
 }
 
-// loops are the whole loop by the policies as they are, and by changed ones where that is asked for.
-func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]way, error) {
+// loops returns the whole loop with the present policies and, if requested, with changed ones.
+func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]playMode, error) {
 	set, err := s.policies(e)
 	if err != nil {
 		return nil, err
@@ -60,19 +60,19 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]w
 	if err != nil {
 		return nil, err
 	}
-	loop := func(name, policy string, set *policies.Set) way {
+	loop := func(name, policy string, set *policies.Set) playMode {
 		l := taskLoop{env: *e, models: server.Models, free: server.Free, settings: s.settings, policies: set,
 			flags: c.playFlags}
-		l.env.Out, l.env.Err = io.Discard, io.Discard // a line says how each task ended
+		l.env.Out, l.env.Err = io.Discard, io.Discard // only a line for each task is printed
 		play := func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
 			r, err := p.PlayLoop(ctx, t, name, seed, l.play)
 			r.Policies, r.Models = l.ids(), l.asked()
 			return r, err
 		}
-		return way{name: name, policy: policy, play: play}
+		return playMode{name: name, policy: policy, play: play}
 	}
 	if c.Change == "" {
-		return []way{loop(loopName, "", set)}, nil
+		return []playMode{loop(loopName, "", set)}, nil
 	}
 	name, change, err := policyChange(c.Change)
 	if err != nil {
@@ -86,17 +86,17 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]w
 	if err != nil {
 		return nil, fmt.Errorf("--change: %w", err)
 	}
-	return []way{loop(loopName, was.ID(), set),
+	return []playMode{loop(loopName, was.ID(), set),
 		loop(loopName+" + "+c.Change, now.ID(), set.Instead(was.ID(), policies.Repository, now))}, nil
 }
 
-// judged is what the gate for changed policies says of the tasks that were played both ways.
-func judged(ways []way, runs []replay.Result) (string, error) {
+// judged returns the verdict of the gate for changed policies on the tasks that were played with both.
+func judged(modes []playMode, runs []replay.Result) (string, error) {
 	gate, err := evolve.NewGate(1)
 	if err != nil {
 		return "", err
 	}
-	won, lost := replay.Duels(runs, ways[0].policy, ways[1].policy)
+	won, lost := replay.Duels(runs, modes[0].policy, modes[1].policy)
 	for range won {
 		gate.Add(true, false)
 	}
@@ -106,8 +106,8 @@ func judged(ways []way, runs []replay.Result) (string, error) {
 	return fmt.Sprintf("The gate says %s: %s.", gate.Verdict(), gate.Why()), nil
 }
 
-// policies are those that decide in the repository: a server's, or those that ship and those of the commit that a clone
-// is at.
+// policies returns the policies that apply in the repository: a server's, or the shipped ones with those of the commit
+// that is checked out in a clone.
 func (s *replaySource) policies(e *cli.Env) (*policies.Set, error) {
 	if s.server != nil {
 		return s.server.Policies(e.Ctx)
@@ -138,7 +138,7 @@ func (s *replaySource) policies(e *cli.Env) (*policies.Set, error) {
 	return set, nil
 }
 
-// taskLoop is the whole loop for replay tasks.
+// taskLoop runs the whole loop on replay tasks.
 type taskLoop struct {
 	env      cli.Env
 	models   app.ModelsConfig
@@ -148,7 +148,7 @@ type taskLoop struct {
 	flags    playFlags
 }
 
-// ids are the ids of the policies, sorted.
+// ids returns the ids of the policies, sorted.
 func (l *taskLoop) ids() (out []string) {
 	for _, p := range l.policies.All() {
 		out = append(out, p.ID())
@@ -157,7 +157,7 @@ func (l *taskLoop) ids() (out []string) {
 	return out
 }
 
-// asked are the models that the loop may ask, sorted.
+// asked returns the models that the loop may use, sorted.
 func (l *taskLoop) asked() (out []string) {
 	for _, m := range l.models.Named() {
 		out = append(out, m.Model)
@@ -201,11 +201,11 @@ func (l *taskLoop) play(ctx context.Context, s replay.Stage) (out replay.Result,
 	return out, nil
 }
 
-// duelsOf counts replayed tasks for the gate of changed policies, of what is kept in a data folder.
+// duelsOf returns a function that counts the replayed tasks in a data folder for the gate of changed policies.
 func duelsOf(dir string) func(repo, present, candidate string) (won, lost int, err error) {
 	return func(repo, present, candidate string) (won, lost int, err error) {
 		if _, err := os.Stat(filepath.Join(dir, "replay", url.PathEscape(repo))); errors.Is(err, fs.ErrNotExist) {
-			return 0, 0, nil // nothing was played
+			return 0, 0, nil // no runs yet
 		}
 		f, err := replay.OpenFolder(dir, repo)
 		if err != nil {

@@ -21,7 +21,7 @@ type replayMineCmd struct {
 	Commit      bool          `help:"Write the tasks to the repository's memory branch too, where the server and others find them; with owner/name only."`
 }
 
-// Help is what `sia replay mine --help` says beneath the first line.
+// Help returns the text of `sia replay mine --help` below the first line.
 func (*replayMineCmd) Help() string {
 	return "Looks at commits that changed code and tests, newest first. Where the tests, laid over the commit's parent, " +
 		"fail, and pass with the commit, twice each, the commit is a task. What was judged is kept, so that mining goes " +
@@ -34,20 +34,20 @@ type minedReport struct {
 	Repo      string                 `json:"repo"`
 	Folder    string                 `json:"folder"`         // where tasks and runs are kept
 	Judged    int                    `json:"judged"`         // commits, this time
-	Counts    map[replay.Verdict]int `json:"counts"`         // of all commits that were ever judged
-	Passed    map[string]int         `json:"passed_over"`    // commits that were not judged this time, by why
-	Median    float64                `json:"median_seconds"` // of a commit, this time; 0: none was judged
+	Counts    map[replay.Verdict]int `json:"counts"`         // of all commits judged so far
+	Passed    map[string]int         `json:"passed_over"`    // number of commits skipped this time, by reason
+	Median    float64                `json:"median_seconds"` // time of a commit in this call; 0: none was judged
 	Tasks     int                    `json:"tasks"`
-	Missing   []string               `json:"missing"` // programs that this machine lacks, and commits would need
-	Stopped   string                 `json:"stopped"` // why it ended before the history did; empty: it did not
+	Missing   []string               `json:"missing"` // programs that commits need and this machine lacks
+	Stopped   string                 `json:"stopped"` // why it ended before the end of the history; empty: it did not
 	Again     *againReport           `json:"again,omitempty"`
 	Committed string                 `json:"committed,omitempty"` // head of the memory branch
 }
 
-// againReport says which tasks still hold.
+// againReport lists which tasks still hold.
 type againReport struct {
 	Held  int               `json:"held"`
-	Gone  map[string]string `json:"gone"`  // id → what is no longer so
+	Gone  map[string]string `json:"gone"`  // id → what no longer holds
 	Stuck map[string]string `json:"stuck"` // id → why it could not be run
 }
 
@@ -93,10 +93,10 @@ func (c *replayMineCmd) Run(e *cli.Env) error {
 func (c *replayMineCmd) spec(e *cli.Env, s *replaySource) (replay.MineSpec, error) {
 	spec := replay.MineSpec{Folder: s.folder, Repo: s.name, Hosts: c.SetupHosts, Max: c.Max, Candidates: c.Candidates,
 		Budget: c.Budget, Within: c.TestTimeout, Logger: e.Logger, Progress: func(p replay.Progress) {
-			e.Tellf("%s  %-24s %5.1f s  %s", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
+			e.Progressf("%s  %-24s %5.1f s  %s", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
 		}}
 	var err error
-	if spec.Box, err = replaySandbox(e.Ctx, e.Logger, tellCompiling(e)); err != nil {
+	if spec.Box, err = replaySandbox(e.Ctx, e.Logger, reportCompiling(e)); err != nil {
 		return spec, err
 	}
 	if s.server != nil {
@@ -116,7 +116,7 @@ func (c *replayMineCmd) again(e *cli.Env, s *replaySource, spec replay.MineSpec)
 		tasks = append(tasks, t.Task)
 	}
 	checked, err := replay.Check(e.Ctx, spec, tasks, func(t replay.Task, why string) {
-		e.Tellf("%s  %s", t.ID, text.Clip(cmp.Or(why, "holds"), 200))
+		e.Progressf("%s  %s", t.ID, text.Clip(cmp.Or(why, "holds"), 200))
 	})
 	return &againReport{Held: len(checked.Held), Gone: checked.Gone, Stuck: checked.Stuck}, err
 }
@@ -134,13 +134,13 @@ func (r minedReport) show(e *cli.Env) error {
 		e.Linef("%s: %d tasks, kept in %s", r.Repo, r.Tasks, r.Folder)
 		e.Linef("%d commits judged this time, %.1f s each in the median. Of all that were ever judged:", r.Judged,
 			r.Median)
-		for _, v := range mostFirst(r.Counts) {
+		for _, v := range keysByCount(r.Counts) {
 			e.Linef("  %5d  %s", r.Counts[v], v)
 		}
 		if len(r.Passed) > 0 {
 			e.Linef("Passed over this time, without a try, for their tests can't fail before and pass with them:")
 		}
-		for _, why := range mostFirst(r.Passed) {
+		for _, why := range keysByCount(r.Passed) {
 			e.Linef("  %5d  %s", r.Passed[why], why)
 		}
 	}
@@ -156,8 +156,8 @@ func (r minedReport) show(e *cli.Env) error {
 	return nil
 }
 
-// mostFirst are the keys of counts, the most frequent first.
-func mostFirst[K cmp.Ordered](counts map[K]int) []K {
+// keysByCount returns the keys of counts, the most frequent first.
+func keysByCount[K cmp.Ordered](counts map[K]int) []K {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
 		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
 	})

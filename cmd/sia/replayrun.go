@@ -27,7 +27,7 @@ type replayRunCmd struct {
 	Tasks     []string `arg:"" optional:"" help:"Tasks, by id or how that begins; default: all." placeholder:"ID"`
 }
 
-// playFlags say besides what one attempt at a task may take.
+// playFlags limit one attempt at a task.
 type playFlags struct {
 	replayFlags `embed:""`
 	Credits     float64       `help:"What one attempt may cost, or the whole loop, in credits (0.01 USD)." default:"100" min:"0" max:"1000000"`
@@ -40,10 +40,10 @@ type playedReport struct {
 	Runs     []replay.Result `json:"runs"`
 	Variants []variantReport `json:"variants"`
 	Failed   []string        `json:"failed"`         // attempts that could not be made, and why
-	Gate     string          `json:"gate,omitempty"` // what the tasks say of a changed policy
+	Gate     string          `json:"gate,omitempty"` // verdict of the gate on a changed policy
 }
 
-// variantReport is how one variant did.
+// variantReport is the result of one variant.
 type variantReport struct {
 	Variant  string  `json:"variant"`
 	Tried    int     `json:"tried"`
@@ -52,7 +52,7 @@ type variantReport struct {
 	Seconds  float64 `json:"seconds"` // of all attempts
 }
 
-// Run plays tasks. An attempt that can't be made is told, counts for nothing, and ends nothing.
+// Run plays tasks. An attempt that fails to run is reported and not counted; the others continue.
 func (c *replayRunCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *replaySource) error {
 		tasks, err := c.chosen(e, s)
@@ -63,26 +63,26 @@ func (c *replayRunCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		ways, err := c.ways(e, s, p)
+		modes, err := c.modes(e, s, p)
 		if err != nil {
 			return err
 		}
 		out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
 		for _, t := range tasks {
-			for _, w := range ways {
+			for _, m := range modes {
 				for seed := 1; seed <= c.Seeds; seed++ {
-					if err := w.log(e, s, t, seed, &out); err != nil {
+					if err := m.log(e, s, t, seed, &out); err != nil {
 						return err
 					}
 				}
 			}
 		}
-		for _, w := range ways {
-			of := func(r replay.Result) bool { return r.Variant == w.name }
-			out.Variants = append(out.Variants, summed(w.name, out.Runs, of))
+		for _, m := range modes {
+			of := func(r replay.Result) bool { return r.Variant == m.name }
+			out.Variants = append(out.Variants, summed(m.name, out.Runs, of))
 		}
 		if c.Change != "" {
-			if out.Gate, err = judged(ways, out.Runs); err != nil {
+			if out.Gate, err = judged(modes, out.Runs); err != nil {
 				return err
 			}
 		}
@@ -90,30 +90,30 @@ func (c *replayRunCmd) Run(e *cli.Env) error {
 	})
 }
 
-// way is a way to play tasks.
-type way struct {
+// playMode plays tasks in one variant.
+type playMode struct {
 	name   string
-	policy string // id of the policy that was changed, as it decides here; empty: none was
+	policy string // id of the changed policy in this variant; empty: no policy was changed
 	play   func(ctx context.Context, t replay.Task, seed int) (replay.Result, error)
 }
 
-// log plays a task and logs it.
-func (w way) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *playedReport) error {
-	r, err := w.play(e.Ctx, t, seed)
+// log plays a task and appends the result to the log.
+func (m playMode) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *playedReport) error {
+	r, err := m.play(e.Ctx, t, seed)
 	if e.Ctx.Err() != nil {
 		return e.Ctx.Err()
 	}
 	if err != nil {
-		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, w.name, err))
-		e.Tellf("%s  %s  could not be tried: %v", t.ID, w.name, err)
+		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, m.name, err))
+		e.Progressf("%s  %s  could not be tried: %v", t.ID, m.name, err)
 		return nil
 	}
-	e.Tellf("%s  %s  %s", t.ID, w.name, runText(r))
+	e.Progressf("%s  %s  %s", t.ID, m.name, runText(r))
 	out.Runs = append(out.Runs, r)
 	return s.folder.AppendRun(r)
 }
 
-// chosen are the tasks that the arguments name, or all.
+// chosen returns the tasks that the arguments name, or all.
 func (c *replayRunCmd) chosen(e *cli.Env, s *replaySource) (out []replay.Task, err error) {
 	all, err := s.tasks(e)
 	if err != nil {
@@ -137,13 +137,13 @@ func (c *replayRunCmd) chosen(e *cli.Env, s *replaySource) (out []replay.Task, e
 	return out, nil
 }
 
-// player makes attempts as the flags and the repository's settings say.
+// player returns a player with the flags and the repository's settings.
 func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 	server, err := c.config()
 	if err != nil {
 		return nil, err
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger, tellCompiling(e))
+	box, err := replaySandbox(e.Ctx, e.Logger, reportCompiling(e))
 	if err != nil {
 		return nil, err
 	}
@@ -166,24 +166,25 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 		Setup:  set.Setup, Test: set.Test, Logger: e.Logger})
 }
 
-// maxLesson bounds a file with a lesson, in bytes.
+// maxLesson is the maximum size of a file with a lesson, in bytes.
 const maxLesson = 64 << 10
 
-// ways are what the flags ask for: the whole loop, or single attempts.
-func (c *replayRunCmd) ways(e *cli.Env, s *replaySource, p *replay.Player) (out []way, err error) {
+// modes returns the requested variants: the whole loop, or single attempts.
+func (c *replayRunCmd) modes(e *cli.Env, s *replaySource, p *replay.Player) (out []playMode, err error) {
 	if c.Loop || c.Change != "" {
 		return c.loops(e, s, p)
 	}
 	variants, err := c.variants(p)
 	for _, v := range variants {
-		out = append(out, way{name: v.Name, play: func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
+		play := func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
 			return p.Play(ctx, t, v, seed)
-		}})
+		}
+		out = append(out, playMode{name: v.Name, play: play})
 	}
 	return out, err
 }
 
-// variants are what the flags ask for of single attempts: one for each coder. Names say what is special.
+// variants returns a variant of single attempts for each coder. Its name lists the technique and the lessons.
 func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err error) {
 	v := replay.Variant{Technique: c.Technique}
 	var with []string
@@ -216,7 +217,7 @@ func (c *replayRunCmd) variants(p *replay.Player) (out []replay.Variant, err err
 	return out, nil
 }
 
-// summed is how the runs did that are meant, under a name.
+// summed returns the totals, under a name, of the runs that meant selects.
 func summed(name string, runs []replay.Result, meant func(replay.Result) bool) variantReport {
 	out := variantReport{Variant: name}
 	for _, r := range runs {

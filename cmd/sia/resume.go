@@ -11,7 +11,7 @@ type resumeCmd struct {
 	haltTarget     `embed:""`
 }
 
-// Run lets what was paused as a whole go on, whoever paused it.
+// Run resumes the tasks of a halt, no matter who paused them.
 func (c *resumeCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		scope, name, err := c.scope(e, s)
@@ -23,7 +23,7 @@ func (c *resumeCmd) Run(e *cli.Env) error {
 			return err
 		}
 		if !known {
-			return notHalted(e, s, name)
+			return notHaltedError(e, s, name)
 		}
 		return c.Sayf(e, halted{scope, n}, "%s is at work again: %s resumed.\n", name, text.Count(n, "task"))
 	})

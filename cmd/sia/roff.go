@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// manPage is the manual page of a command, for man: what `--help` says of it, in the language of
-// man(7). It has no date, so that a version always gives the same page.
+// manPage returns the manual page of a command: the text of `--help` in the language of man(7). It has no date, so that
+// a version always produces the same page.
 func manPage(n *kong.Node) string {
 	var b strings.Builder
 	name := manName(n)
@@ -53,7 +53,7 @@ func manPage(n *kong.Node) string {
 	return b.String()
 }
 
-// manFlag writes what a flag does, what it is by default, and how else it can be set.
+// manFlag writes the description of a flag, its possible values, and its environment variables.
 func manFlag(b *strings.Builder, f *kong.Flag) {
 	b.WriteString(".TP\n\\fB")
 	if f.Short != 0 {
@@ -65,7 +65,7 @@ func manFlag(b *strings.Builder, f *kong.Flag) {
 	}
 	b.WriteString("\n" + roff(f.Help) + "\n")
 	if f.Enum != "" {
-		given := slices.DeleteFunc(f.EnumSlice(), func(s string) bool { return s == "" }) // "" is to leave it out
+		given := slices.DeleteFunc(f.EnumSlice(), func(s string) bool { return s == "" }) // "": the flag is left out
 		fmt.Fprintf(b, "One of %s.\n", roff(strings.Join(given, ", ")))
 	}
 	if len(f.Envs) > 0 {
@@ -73,7 +73,7 @@ func manFlag(b *strings.Builder, f *kong.Flag) {
 	}
 }
 
-// manName is the name of a command's page: sia, or sia-task-list.
+// manName returns the name of a command's page: sia, or sia-task-list.
 func manName(n *kong.Node) string {
 	if n.Parent == nil {
 		return "sia"
@@ -81,7 +81,7 @@ func manName(n *kong.Node) string {
 	return "sia-" + strings.Join(commandWords(n), "-")
 }
 
-// commandWords are the words by which a command is called, without the program's.
+// commandWords returns the words that name a command, without the program's.
 func commandWords(n *kong.Node) (words []string) {
 	for ; n.Parent != nil; n = n.Parent {
 		words = append([]string{n.Name}, words...)
@@ -89,10 +89,10 @@ func commandWords(n *kong.Node) (words []string) {
 	return words
 }
 
-// oneLineHelp is what a command does; of the program, what it is.
+// oneLineHelp returns the help of a command in one line.
 func oneLineHelp(n *kong.Node) string { return strings.Join(strings.Fields(n.Help), " ") }
 
-// leavesOf are the commands that can be run below one; the command itself where it has none below.
+// leavesOf returns the commands below one that can be run, or the command itself.
 func leavesOf(n *kong.Node) []*kong.Node {
 	if n.Leaf() {
 		return []*kong.Node{n}
@@ -100,14 +100,14 @@ func leavesOf(n *kong.Node) []*kong.Node {
 	return n.Leaves(true)
 }
 
-// roff is text as man shows it literally.
+// roff escapes text so that man shows it literally.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.Join(strings.Fields(s), " "))
-	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") { // else it would be a request
+	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") { // otherwise it would be a request
 		s = `\&` + s
 	}
 	return s
 }
 
-// roffQuote is one argument of a request.
+// roffQuote returns s as one argument of a request.
 func roffQuote(s string) string { return `"` + strings.ReplaceAll(roff(s), `"`, `\(dq`) + `"` }

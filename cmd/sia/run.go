@@ -41,45 +41,45 @@ type runCmd struct {
 	Free       bool          `help:"The models cost nothing, so no budget ends an attempt." env:"SIA_FREE"`
 	Verbose    bool          `short:"v" help:"Show SIA's own log on standard error."`
 
-	diff bool // the result ends with the diff
+	diff bool // print the diff after the result
 
 	modelFlags `embed:"" group:"model"`
 	cli.Format `embed:""`
 }
 
-// withDefaults fills in what no flag said.
+// withDefaults returns the command with defaults for flags that were not parsed.
 func (c runCmd) withDefaults() *runCmd {
 	c.TestWithin, c.Output = cmp.Or(c.TestWithin, 15*time.Minute), cmp.Or(c.Output, "text")
 	return &c
 }
 
-// Help is shown below the flags.
+// Help returns the text of `sia run --help` below the first line.
 func (*runCmd) Help() string {
 	return `The work is done in a copy. The clone gets one new branch; what is checked out stays as it is.
 The exit status is 0 if the test command passed on the result, and 1 if not.`
 }
 
-// localJob is what a run works on.
+// localJob is the work of a run.
 type localJob struct {
 	git         localGit
 	name        string // of the repository
 	base        string // commit
-	baseName    string // branch that the run works against
+	baseName    string // base branch in the simulated repository
 	branch      string // of the result
 	title, body string
-	why         string            // where the test command is from
-	check       string            // what the check runs, for people
-	isDetected  bool              // the test command is from the repository's files, and not from a person
+	why         string            // source of the test command
+	check       string            // what the check runs, in words
+	isDetected  bool              // whether the test command is from the repository's files, not from the user
 	others      []project.Command // test commands of the repository's other languages
-	// judge is the check of a replay task, in place of the test command, on the files that lay puts into a folder; nil: of
-	// none
+	// judge replaces the test command for a replay task; nil otherwise. It judges the files that lay writes into a
+	// folder.
 	judge       func(ctx context.Context, lay func(dir string) error) (replay.Judgement, error)
-	policies    *policies.Set // decide in the run; nil: those of the repository
+	policies    *policies.Set // policies of the run; nil: those of the repository
 	hosts       []string
-	settings    sia.Settings // of the repository, with what the flags say
+	settings    sia.Settings // of the repository, overridden by flags
 	models      app.ModelsConfig
 	submodules  []string // paths
-	uncommitted bool     // files differ from the commit that is checked out
+	uncommitted bool     // whether files differ from the checked-out commit
 }
 
 // Run works on one issue.
@@ -87,11 +87,11 @@ func (c *runCmd) Run(e *cli.Env) error {
 	out, err := c.run(e)
 	if c.Output == "json" {
 		if err != nil {
-			out.Passed, out.Reason = false, cli.Words(err)
+			out.Passed, out.Reason = false, cli.ErrorText(err)
 		}
 		unread := e.JSON(out)
 		if errors.Is(unread, syscall.EPIPE) && out.Branch != "" {
-			e.Tellf("sia: nobody read the result; the change is on the branch %s", out.Branch)
+			e.Progressf("sia: nobody read the result; the change is on the branch %s", out.Branch)
 		}
 		err = errors.Join(err, unread)
 	}
@@ -101,7 +101,7 @@ func (c *runCmd) Run(e *cli.Env) error {
 	return err
 }
 
-// run works on the issue, and prints the result for people.
+// run works on the issue, and prints the result as text.
 func (c *runCmd) run(e *cli.Env) (runResult, error) {
 	none := runResult{Attempts: []runAttempt{}, Credits: "0"}
 	job, err := c.job(e)
@@ -114,7 +114,7 @@ func (c *runCmd) run(e *cli.Env) (runResult, error) {
 		return none, err
 	}
 	out, err := r.play()
-	if err = errors.Join(err, r.shut()); out.Base == "" { // it ended before there was a result
+	if err = errors.Join(err, r.shut()); out.Base == "" { // no result
 		return none, err
 	}
 	if c.Output != "json" {
@@ -123,7 +123,7 @@ func (c *runCmd) run(e *cli.Env) (runResult, error) {
 	return out, err
 }
 
-// job finds out what there is to do, and refuses what can't be done before anything is started.
+// job determines the work, and returns errors for impossible work before anything is started.
 func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 	if j.models, err = c.models(); err != nil {
 		return j, err
@@ -132,7 +132,7 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 		return j, cli.Usage("no model is named: give --model-url and --model, and --model-key where it needs one, or " +
 			"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY")
 	}
-	j.models.Coder.Name = cmp.Or(j.models.Coder.Name, j.models.Coder.Model) // what people know it by
+	j.models.Coder.Name = cmp.Or(j.models.Coder.Name, j.models.Coder.Model) // name that users know
 	if j.title, j.body, err = readIssue(c.Issue, e.Stdin()); err != nil {
 		return j, err
 	}
@@ -142,7 +142,7 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 	return j, c.findSettings(e.Ctx, &j)
 }
 
-// What GitHub takes of an issue, in characters; a file is read up to maxIssueFile bytes.
+// GitHub's limits, in characters; a file is read up to maxIssueFile bytes.
 const (
 	maxIssueTitle = 256
 	maxIssueBody  = 65_536
@@ -150,10 +150,10 @@ const (
 	maxRepoName   = 100
 )
 
-// namesFile matches what is meant as a file, whether it is there or not, and not as the words of an issue.
+// namesFile matches an argument that means a file, even if it does not exist, and not the text of an issue.
 var namesFile = regexp.MustCompile(`^\S*(/\S*|\.(md|markdown|txt))$`)
 
-// readIssue reads an issue from a file, from standard input or from the words themselves.
+// readIssue reads an issue from a file, from standard input or from the argument itself.
 func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	words, name := []byte(from), "--issue"
 	if _, statErr := os.Stat(from); from == "-" {
@@ -161,10 +161,10 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 		words, err = io.ReadAll(io.LimitReader(stdin, maxIssueFile+1))
 	} else if statErr == nil || namesFile.MatchString(from) {
 		name = "--issue " + from
-		words, err = beginningOfFile(from, maxIssueFile+1)
+		words, err = readPrefix(from, maxIssueFile+1)
 	}
 	if err != nil && from != "-" {
-		return "", "", cli.Usage("--issue: %s", cli.Words(err))
+		return "", "", cli.Usage("--issue: %s", cli.ErrorText(err))
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("--issue: %w", err)
@@ -172,7 +172,7 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	if len(words) <= maxIssueFile && !utf8.Valid(words) {
 		return "", "", cli.Usage("%s is not UTF-8 text", name)
 	}
-	whole := strings.TrimSpace(strings.TrimPrefix(string(words), "\ufeff")) // editors of Windows write a byte order mark
+	whole := strings.TrimSpace(strings.TrimPrefix(string(words), "\ufeff")) // written by some editors on Windows
 	title, body, _ = strings.Cut(whole, "\n")
 	title, body = strings.TrimSpace(strings.TrimLeft(title, "# ")), strings.TrimSpace(body)
 	if len(words) > maxIssueFile || utf8.RuneCountInString(whole) > maxIssueBody {
@@ -188,8 +188,8 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	return title, body, nil
 }
 
-// beginningOfFile is up to most bytes of a file.
-func beginningOfFile(name string, most int64) ([]byte, error) {
+// readPrefix returns up to most bytes of a file.
+func readPrefix(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func beginningOfFile(name string, most int64) ([]byte, error) {
 
 var notInBranches = regexp.MustCompile(`[^a-z0-9]+`)
 
-// findCommit finds the repository, the commit to begin at and a name for the result.
+// findCommit determines the repository, the base commit and the name of the result's branch.
 func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	line := func(args ...string) (string, error) {
 		out, err := j.git.run(ctx, args...)
@@ -238,22 +238,22 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 		return cli.Usage("--branch %s: the branch exists; to go on from it, give it as --base and leave out --branch",
 			j.branch)
 	}
-	// Git says whether it can be written, such as beside a branch sia, and writes nothing.
+	// A dry run: Git reports whether the branch can be created, which a branch named sia would prevent.
 	try := fmt.Sprintf("start\ncreate refs/heads/%s %s\nprepare\nabort\n", j.branch, j.base)
-	if _, err := j.git.plumb(ctx, nil, try, "update-ref", "--stdin"); err != nil {
+	if _, err := j.git.runWith(ctx, nil, try, "update-ref", "--stdin"); err != nil {
 		return fmt.Errorf("the branch %s for the result can't be made, so nothing was begun; give another name with "+
 			"--branch: %w", j.branch, err)
 	}
 	return nil
 }
 
-// hasBranch reports whether there is a branch of a name.
+// hasBranch reports whether a branch exists.
 func (g localGit) hasBranch(ctx context.Context, name string) bool {
 	_, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+name)
 	return err == nil
 }
 
-// freeBranch is a name that no branch has: the one that is wanted, or the first one with a number.
+// freeBranch returns an unused branch name: want, or want with the lowest free number appended.
 func (g localGit) freeBranch(ctx context.Context, want string) string {
 	name := want
 	for n := 2; g.hasBranch(ctx, name); n++ {
@@ -262,7 +262,7 @@ func (g localGit) freeBranch(ctx context.Context, want string) string {
 	return name
 }
 
-// notACloneError says what is wrong with --repo, where git finds no work tree there.
+// notACloneError returns what is wrong with --repo if git finds no work tree there.
 func (c *runCmd) notACloneError(err error) error {
 	words := err.Error()
 	switch {
@@ -278,8 +278,7 @@ func (c *runCmd) notACloneError(err error) error {
 	return fmt.Errorf("--repo %s can't be read: %w", c.Repo, err)
 }
 
-// findSettings finds how the repository is prepared and tested, and what may be spent: as told, as its settings say, or
-// as its files do.
+// findSettings determines setup, tests and budget, from the flags, the repository's settings, or its files.
 func (c *runCmd) findSettings(ctx context.Context, j *localJob) error {
 	j.settings = sia.DefaultSettings()
 	if own, absent := j.git.run(ctx, "show", j.base+":"+config.Path); absent == nil {
@@ -298,7 +297,7 @@ func (c *runCmd) findSettings(ctx context.Context, j *localJob) error {
 	return nil
 }
 
-// complete adds to a job's settings what the flags say, and where neither do, what the repository's files say.
+// complete overrides a job's settings with the flags, and fills in what is still missing from the repository's files.
 func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	set := &j.settings
 	tree, err := j.git.run(ctx, "ls-tree", "-r", "-t", "-z", j.base)
@@ -336,16 +335,16 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 		j.hosts = found.Hosts()
 	}
 	set.Budget.Task = cmp.Or(c.Credits, set.Budget.Task)
-	set.Budget.RepoPerDay = max(set.Budget.RepoPerDay, set.Budget.Task) // a day's budget is for many issues
+	set.Budget.RepoPerDay = max(set.Budget.RepoPerDay, set.Budget.Task) // may be lower than that of one issue
 	set.Budget.InstallationPerDay = max(set.Budget.InstallationPerDay, set.Budget.Task)
 	set.SIA.MaxApproaches = cmp.Or(c.Approaches, set.SIA.MaxApproaches)
-	set.Checks.Settle = 0 // no check is made late
+	set.Checks.Settle = 0 // no check is created late
 	set.Memory.Branch = memoryBranch
 	return nil
 }
 
-// treeNames are the names at the top of a tree, of folders with a slash, and the paths of Go modules and of submodules
-// anywhere in it, of what git ls-tree -r -t -z prints.
+// treeNames returns, from the output of git ls-tree -r -t -z, the names at the top of a tree, with a slash after
+// folders, and the paths of all Go modules and submodules.
 func treeNames(tree []byte) (top, modules, submodules []string) {
 	for entry := range strings.SplitSeq(string(tree), "\x00") {
 		about, name, ok := strings.Cut(entry, "\t")
@@ -369,7 +368,7 @@ func treeNames(tree []byte) (top, modules, submodules []string) {
 	return top, modules, submodules
 }
 
-// budget is what the run may spend, as people read it.
+// budget describes the budget of the run.
 func (c *runCmd) budget(j localJob) string {
 	if c.Free && j.models.Coder.Price == (llm.Price{}) {
 		return "no budget, as --free says"

@@ -39,7 +39,7 @@ func story(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("MODEL_URL", srv.URL)
 }
 
-// writer starts a model that writes a file in its first turn, and then says something else.
+// writer starts a model that writes a file in its first turn, and then gives another answer.
 func writer(t *testing.T, text string, then scripted.Answer) (url string) {
 	t.Helper()
 	write := scripted.Answer{Calls: []scripted.Call{{Name: "write",
@@ -63,7 +63,7 @@ func halfDone(t *testing.T) (url string) {
 	return writer(t, "half\n", scripted.Answer{Text: "…", Delay: time.Hour})
 }
 
-// keptHalf wants the file of [halfDone] on the branch of a run.
+// keptHalf checks that the file of [halfDone] is on the branch of a run.
 func keptHalf(t *testing.T, dir string) {
 	t.Helper()
 	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
@@ -72,11 +72,11 @@ func keptHalf(t *testing.T, dir string) {
 	}
 }
 
-// Ctrl-C in the midst of an attempt keeps what it had done on the branch, and says how to go on.
+// Ctrl-C during an attempt keeps its work on the branch, and prints how to continue.
 //
 //test:thorough
 func TestRunStopped(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it remembers the results of runs
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // folder for the results of runs
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out, errs := &watched{until: "turn 1: write a.txt", then: cancel}, &strings.Builder{}
@@ -91,8 +91,8 @@ func TestRunStopped(t *testing.T) {
 	keptHalf(t, dir)
 }
 
-// Who reads the output may end, as head does, or tee with Ctrl-C. The run stops then, what was done is kept all the
-// same, and standard error says where.
+// The reader of the output may exit, as head does, or tee with Ctrl-C. Then the run stops, the work is kept, and
+// standard error has its location.
 //
 //test:thorough
 func TestRunUnread(t *testing.T) {
@@ -101,10 +101,10 @@ func TestRunUnread(t *testing.T) {
 		Args: map[string]any{"summary": "It is written."}}}})
 	for name, c := range map[string]struct {
 		model, output string
-		until         string // a line of standard output, after which nobody reads it; "": none is read
+		until         string // line of standard output after which the reader exits; "": it reads nothing
 		interrupt     bool
 		code          int
-		said, ended   string // by standard error, and at its end
+		said, ended   string // on standard error, and at its end
 		kept          bool
 	}{
 		"Ctrl-C": {halfDone(t), "text", "turn 1: write a.txt", true, cli.ExitStopped,
@@ -144,8 +144,8 @@ func TestRunUnread(t *testing.T) {
 	}
 }
 
-// What was done is kept under another name where somebody checks the branch out during the run, and in a file where Git
-// takes no such branch at all any more.
+// The work is kept under another name if the branch is checked out during the run, and in a file if Git refuses such
+// branches.
 //
 //test:thorough
 func TestRunKeepsItsResult(t *testing.T) {
@@ -154,10 +154,10 @@ func TestRunKeepsItsResult(t *testing.T) {
 	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
 		Args: map[string]any{"summary": "It is written."}}}})
 	for name, c := range map[string]struct {
-		during []string // what somebody has git do
+		during []string // git commands during the run
 		code   int
-		said   string   // with the place of the result
-		show   []string // and this shows what it has
+		said   string   // with the location of the result
+		show   []string // command that shows the result
 	}{
 		"checked out": {[]string{"checkout", "--quiet", "-b", "sia/write-a-file"}, cli.ExitDone,
 			`The change is on the branch (\S+):`, []string{"show", "--format=", "--numstat"}},
@@ -184,8 +184,8 @@ func TestRunKeepsItsResult(t *testing.T) {
 	}
 }
 
-// A model's endpoint that refuses for longer than an answer may take ends the run with the reason, for people and for
-// programs, and at once where it says that it will. Nothing is lost.
+// A model's endpoint that refuses for longer than an answer may take ends the run with the reason, in text and JSON,
+// and at once if it announces such a delay. Nothing is lost.
 //
 //test:thorough
 func TestRunWithABusyModel(t *testing.T) {
@@ -214,7 +214,7 @@ func TestRunWithABusyModel(t *testing.T) {
 	}
 }
 
-// Others on the machine see and do nothing on the GitHub of a run, whatever they call themselves.
+// Other users of the machine can neither read nor change the GitHub of a run, whatever login they use.
 func TestRunIsClosed(t *testing.T) {
 	reached := false
 	h := stageConfig{closed: true}.wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
@@ -232,7 +232,7 @@ func TestRunIsClosed(t *testing.T) {
 	}
 }
 
-// A run that hears nothing says so after a minute, two and four, and begins anew once something is told.
+// A run without output reports that after a minute, two and four, and starts over after other output.
 func TestQuietIsTold(t *testing.T) {
 	start := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	q := quiet{since: start}
@@ -247,7 +247,7 @@ func TestQuietIsTold(t *testing.T) {
 	}
 }
 
-// A run without a call says that the model can't call tools, unless it wrote calls that can't be read, or too long.
+// A run without a tool call reports that the model can't call tools, unless its calls were malformed or truncated.
 func TestReasonWithoutCalls(t *testing.T) {
 	const unread, cut = agent.CallsUnread + "a string has no end, at byte 9", agent.AnswersCut + "8192 tokens"
 	for _, c := range []struct {
@@ -268,7 +268,7 @@ func TestReasonWithoutCalls(t *testing.T) {
 	}
 }
 
-// A check that takes long says which of its steps is on.
+// A slow check reports its current step.
 func TestStepIsTold(t *testing.T) {
 	r := &localRun{job: localJob{settings: sia.Settings{Agent: sia.AgentSettings{Test: "make test",
 		Setup: []string{"make deps"}}}}}
@@ -290,8 +290,8 @@ func TestStepIsTold(t *testing.T) {
 	}
 }
 
-// What a killed run left is removed a day later by the next. What another one works in stays, and what somebody else
-// may have made, or may change: who may could have a link lie there when it is removed.
+// The next run removes what a killed run left, a day later. It keeps folders that are in use, and those that other
+// users may have made, or may change: they could replace one by a link during the removal.
 func TestStagesLeftBehind(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	gone := exec.CommandContext(t.Context(), "true")
@@ -304,14 +304,14 @@ func TestStagesLeftBehind(t *testing.T) {
 		left["another user's"] = true
 	}
 	for name := range left {
-		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*leftStage)
+		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*staleStageAge)
 		if name == "running" {
 			pid = os.Getpid()
 		}
 		if name == "young" {
 			made = now
 		}
-		mark := filepath.Join(dir, stagePID)
+		mark := filepath.Join(dir, stagePIDFile)
 		write := func() error { return os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600) }
 		if name == "pipe" {
 			write = func() error { return syscall.Mkfifo(mark, 0o600) }

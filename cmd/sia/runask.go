@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
+// ask asks the user at the terminal the task's question and forwards the answer. done: standard input has ended.
 func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	about, number := render.Waiting(t), r.issue
 	var options []sia.Option
@@ -27,9 +27,9 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	}
 	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts))
 	switch {
-	case key == r.asked && time.Since(r.answered) < answerWithin:
-		return false, nil // the answer is on its way
-	case key == r.asked:
+	case key == r.lastQuestion && time.Since(r.answeredAt) < answerTimeout:
+		return false, nil // the answer is still being processed
+	case key == r.lastQuestion:
 		r.progress("The answer was not understood, or changes nothing: the task still waits, so the question is asked again.")
 	}
 	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), about)
@@ -44,59 +44,59 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	switch {
 	case err != nil:
 		return true, nil //nolint:nilerr // standard input has ended: nobody answers
-	case answer == "": // it is asked again
+	case answer == "": // ask again
 		return false, nil
 	}
-	if wrong := misunderstood(t, answer); wrong != "" {
+	if wrong := answerProblem(t, answer); wrong != "" {
 		r.progress("%s", text.Capital(text.Sentence(wrong)))
 		return false, nil
 	}
-	r.asked, r.answered = key, time.Now()
+	r.lastQuestion, r.answeredAt = key, time.Now()
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
 		answer = options[i].Letter
 	}
-	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, words alone are a remark
+	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, plain text is a comment
 		answer = "/sia answer " + answer
 	}
 	_, err = r.sim.Comment(r.repo, number, runUser, answer)
 	return false, err
 }
 
-// foldTags are what has GitHub fold a part of a comment.
+// foldTags matches the tags with which GitHub folds a part of a comment.
 var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
 
-// tellReplies prints what SIA replies to commands, such as /sia help. What it asked stands, and is asked again.
-func (r *localRun) tellReplies() {
+// printReplies prints SIA's replies to commands, such as /sia help. Its open question is asked again.
+func (r *localRun) printReplies() {
 	for _, e := range r.sim.Timeline("issue_comment.created") {
-		if e.Seq > r.heard && commentedAs(string(sia.DoReply))(e) {
-			r.heard, r.asked = e.Seq, ""
+		if e.Seq > r.lastReply && commentedAs(string(sia.DoReply))(e) {
+			r.lastReply, r.lastQuestion = e.Seq, ""
 			said := foldTags.ReplaceAllString(visible.Markdown(e.Detail), "")
 			r.progress("%s\n%s", r.Style.Bold("SIA answers:"), strings.TrimSpace(said))
 		}
 	}
 }
 
-// misunderstood says why nothing would come of an answer; "" where something may.
-func misunderstood(t sia.Task, answer string) string {
+// answerProblem returns why an answer would have no effect; "" if it may have one.
+func answerProblem(t sia.Task, answer string) string {
 	said, ok := command.Parse(answer, "sia")
 	switch {
 	case ok:
 		return said.Problem
 	case render.AwaitsTestAcceptance(t):
 		return "only a command is understood here: /sia accept-tests, /sia retry or /sia stop"
-	case t.State != sia.Escalated: // words would be a remark on the issue
+	case t.State != sia.Escalated: // plain text would be a comment on the issue
 		return "only a command is understood here, such as /sia resume or /sia stop"
 	}
 	return ""
 }
 
-// answerWithin is how long an answer may take to move the task. After that it was none.
-const answerWithin = 15 * time.Second
+// answerTimeout is how long an answer may take to change the task. After that it counts as not understood.
+const answerTimeout = 15 * time.Second
 
 // read reads a line.
 func (r *localRun) read() (string, error) {
 	text, err := r.in.ReadString('\n')
-	if text != "" { // the last line may have no end
+	if text != "" { // the last line may lack a newline
 		err = nil
 	}
 	return strings.TrimSpace(text), err

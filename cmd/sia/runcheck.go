@@ -17,37 +17,37 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// The check of a local run, and the app that makes it.
+// Name of the check of a local run, and of the app that creates it.
 const (
 	localCheck = "test"
 	localApp   = "local"
 )
 
-// Exit statuses of a shell for a program that it can't run, and for one that is not there.
+// Exit statuses of a shell for a program that it can't run, and for one that does not exist.
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
 const (
 	exitNotExecutable = 126
 	exitNotFound      = 127
 )
 
-// checkResult is one run of the test command.
+// checkResult is the result of one run of the test command.
 type checkResult struct {
 	passed bool
 	log    string
-	setup  string // how setup failed; empty: it did not
+	setup  string // error of setup; empty: it succeeded
 	took   time.Duration
-	noRun  string // why it says nothing of the code: it ran no test, or a program is missing; empty: it does
-	err    error  // it could not be run
+	noRun  string // why the result proves nothing: no test ran, or a program is missing; empty: it is valid
+	err    error  // the command could not be run
 }
 
-// Lines of a log that are shown: to people, and to a model; and bytes.
+// Limits of log excerpts: lines shown to users, and lines and bytes sent to a model.
 const (
-	shownLines = 8
-	toldLines  = 60
-	toldBytes  = 6000
+	shownLines      = 8
+	promptLines     = 60
+	maxExcerptBytes = 6000
 )
 
-// excerptOf is a short log, indented, or what a longer one says of the failure, or its end where nothing is found.
+// excerptOf returns a short log, or the lines about the failure in a longer one, or else its end; indented.
 func excerptOf(log string, lines int) string {
 	if log = strings.TrimSpace(log); strings.Count(log, "\n") >= lines {
 		rep, err := failure.Read(context.Background(), strings.NewReader(log), failure.Options{MaxLines: lines})
@@ -55,7 +55,7 @@ func excerptOf(log string, lines int) string {
 			log = rep.Text
 		}
 	}
-	all := strings.Split(testrun.LongTail(log, toldBytes), "\n")
+	all := strings.Split(testrun.LongTail(log, maxExcerptBytes), "\n")
 	return "    " + strings.Join(all[max(0, len(all)-lines):], "\n    ")
 }
 
@@ -73,7 +73,7 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 		j, err := r.job.judge(ctx, func(dir string) error { return r.checkOut(ctx, sha, dir) })
 		return checkResult{passed: j.Resolved, log: j.Log + "\n" + j.Why, took: time.Since(began), err: err}
 	}
-	// The sandbox gives a tree to another user, so each check has one of its own.
+	// The sandbox changes the owner of a tree, so each check has its own.
 	dir, err := os.MkdirTemp(r.dir, "check-")
 	if err != nil {
 		return checkResult{err: err}
@@ -97,7 +97,7 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 	if res.ExitCode == exitNotExecutable || res.ExitCode == exitNotFound {
 		out.noRun = "a program that it needs is not there, or can't be run"
 	}
-	if failed != "" && !out.passed && !r.needless {
+	if failed != "" && !out.passed && !r.setupNeedless {
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
 	}
 	if !out.passed {
@@ -106,8 +106,8 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 	return out
 }
 
-// checkOut puts the files of a commit into a folder that is empty or not there. Contents of Git LFS are not copied: as
-// in attempts, its files are those of the commit.
+// checkOut checks a commit out into a folder that is empty or does not exist. As in attempts, files of Git LFS stay
+// pointers, as in the commit.
 func (r *localRun) checkOut(ctx context.Context, sha, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -122,12 +122,12 @@ func (r *localRun) checkOut(ctx context.Context, sha, dir string) error {
 	return nil
 }
 
-// maxCheckLog is how much of a log a check run's summary may hold, in bytes.
+// maxCheckLog is the maximum size of a log in a check run's summary, in bytes.
 // https://docs.github.com/en/rest/checks/runs#create-a-check-run
 const maxCheckLog = 60_000
 
-// watchPushes checks each commit that SIA pushes, and those that it asks about again, one after the other. A commit
-// that was replaced is checked all the same: its result is what the next attempt learns from.
+// watchPushes runs the check, one after the other, on each commit that SIA pushes and on each that SIA requests again.
+// It also checks commits that have been replaced: the next attempt learns from the result.
 func (r *localRun) watchPushes(ctx context.Context) error {
 	prefix, seq := fmt.Sprintf("sia/issue-%d-", r.issue), 0
 	for {
@@ -143,7 +143,7 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 		}
 		seq = entry.Seq
 		if entry.Kind != "check_run.rerequested" {
-			if err := r.keep(ctx, entry.SHA); err != nil && ctx.Err() == nil { // the end tries again
+			if err := r.keep(ctx, entry.SHA); err != nil && ctx.Err() == nil { // retried at the end
 				r.progress("%v", err)
 			}
 		}
@@ -153,7 +153,7 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 	}
 }
 
-// report runs the check on a commit and says there how it ended, under each name that the settings require.
+// report runs the check on a commit and reports the result there, under each name that the settings require.
 func (r *localRun) report(ctx context.Context, sha string) error {
 	names, test := r.job.settings.Checks.Required, r.job.check
 	if len(names) == 0 {
@@ -168,7 +168,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	res := r.check(ctx, sha)
-	if res.err != nil || ctx.Err() != nil { // a check that was cut off says nothing
+	if res.err != nil || ctx.Err() != nil { // a canceled check has no result
 		return errors.Join(res.err, ctx.Err())
 	}
 	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: test + " failed",
@@ -192,8 +192,8 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 }
 
 // keep updates the clone's new branch to a commit that SIA pushed, so that nothing is lost if the process ends. If the
-// branch can't be updated, it continues on another one: somebody may have checked it out or committed to it, or another
-// run may have the same name.
+// branch can't be updated, it continues on another one: the branch may have been checked out or changed, or another run
+// may have the same name.
 func (r *localRun) keep(ctx context.Context, sha string) error {
 	first, was := r.job.branch, r.kept
 	err := r.fetch(ctx, sha)

@@ -16,10 +16,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// pastRun is a line of runs.jsonl, in SIA's folder: the result of a run, without its words. Forecasts go by the
-// last 300.
+// pastRun is a line of runs.jsonl in SIA's folder: the result of a run, without its texts. Forecasts use the last 300.
 type pastRun struct {
-	Repo    int64       `json:"repo"` // of the folder's name
+	Repo    int64       `json:"repo"` // hash of the folder's path
 	Kind    string      `json:"kind"` // of the issue
 	Credits sia.Credits `json:"credits"`
 	Seconds float64     `json:"seconds"`
@@ -28,13 +27,13 @@ type pastRun struct {
 }
 
 const (
-	keptRuns       = 300
-	runHistorySize = 1 << 20 // bytes; a longer file is begun anew
+	forecastRuns  = 300
+	maxRunHistory = 1 << 20 // bytes; a longer file is truncated
 )
 
-func runHistory() string { return filepath.Join(defaultDir(), "runs.jsonl") }
+func runHistoryPath() string { return filepath.Join(defaultDir(), "runs.jsonl") }
 
-// repoNumber stands for the clone's folder.
+// repoNumber identifies the clone's folder.
 func (j localJob) repoNumber() int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(j.git.dir)) // never fails
@@ -43,21 +42,21 @@ func (j localJob) repoNumber() int64 {
 
 func (j localJob) kind() string { return string(policies.Read(j.title, j.body, nil).Kind) }
 
-// forecast says what the run may cost and how long it may take, by earlier ones on this machine.
+// forecast prints the expected cost and duration of the run, from earlier runs on this machine.
 func (r *localRun) forecast() {
-	file, err := os.ReadFile(runHistory())
+	file, err := os.ReadFile(runHistoryPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.Logger.WarnContext(r.Ctx, "no forecast", "error", err)
 	}
 	var all []sia.Ended
 	for lines := bufio.NewScanner(bytes.NewReader(file)); lines.Scan(); {
 		var p pastRun
-		if json.Unmarshal(lines.Bytes(), &p) == nil { // a line that was cut off is none
+		if json.Unmarshal(lines.Bytes(), &p) == nil { // skip a truncated line
 			all = append(all, sia.Ended{Repo: p.Repo, Kind: p.Kind, Cost: p.Credits, Passed: p.Passed,
 				Took: time.Duration(p.Seconds * float64(time.Second))})
 		}
 	}
-	f := sia.Predict(all[max(0, len(all)-keptRuns):], r.job.repoNumber(), r.job.kind())
+	f := sia.Predict(all[max(0, len(all)-forecastRuns):], r.job.repoNumber(), r.job.kind())
 	if !f.Known() {
 		r.progress("No forecast: %s", render.ForecastFrom(f))
 		return
@@ -65,10 +64,10 @@ func (r *localRun) forecast() {
 	r.progress("Forecast: %s: %s", render.Forecast(f), render.ForecastFrom(f))
 }
 
-// keepRun notes the cost and time of the run, for later forecasts. One that was stopped, or in which the model did
-// nothing, says nothing of others, nor does a task of the past.
+// keepRun records the cost and time of the run for later forecasts. It skips a run that was stopped, one in which the
+// model called no tool, and a replay task: they predict nothing.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
-	if r.calls == 0 || r.Ctx.Err() != nil || r.job.judge != nil {
+	if r.toolCalls == 0 || r.Ctx.Err() != nil || r.job.judge != nil {
 		return
 	}
 	line, err := json.Marshal(pastRun{Repo: r.job.repoNumber(), Kind: r.job.kind(), Credits: spent, Seconds: out.Seconds,
@@ -77,12 +76,12 @@ func (r *localRun) keepRun(out runResult, spent sia.Credits) {
 		err = os.MkdirAll(defaultDir(), 0o700)
 	}
 	how := os.O_APPEND
-	if st, statErr := os.Stat(runHistory()); statErr == nil && st.Size() > runHistorySize {
+	if st, statErr := os.Stat(runHistoryPath()); statErr == nil && st.Size() > maxRunHistory {
 		how = os.O_TRUNC
 	}
 	var file *os.File
 	if err == nil {
-		file, err = os.OpenFile(runHistory(), os.O_WRONLY|os.O_CREATE|how, 0o600)
+		file, err = os.OpenFile(runHistoryPath(), os.O_WRONLY|os.O_CREATE|how, 0o600)
 	}
 	if err == nil {
 		_, err = file.Write(append(line, '\n'))

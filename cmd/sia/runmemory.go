@@ -15,14 +15,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// memoryFolder is what SIA learned, beside what people write there for it to read.
+// memoryFolder holds what SIA learned, next to files that users write for it.
 const memoryFolder = ".sia/"
 
-// instructionsFile is people's, and counts on the base alone.
+// instructionsFile is written by users, and only its version on the base counts.
 const instructionsFile = memoryFolder + "instructions.md"
 
-// copyMemory gives the copy of a repository a memory branch with what earlier runs left on the base, and returns the
-// highest number of their issues. known says whether they left anything.
+// copyMemory creates a memory branch in the copy of a repository from the files that earlier runs left on the base. It
+// returns the highest number of their issues. known reports whether there were any.
 func copyMemory(ctx context.Context, j localJob, to string) (last int, known bool, err error) {
 	listed, err := j.git.run(ctx, "ls-tree", "-r", "-z", j.base, "--", memoryFolder)
 	if err != nil {
@@ -54,11 +54,11 @@ func copyMemory(ctx context.Context, j localJob, to string) (last int, known boo
 	return last, true, err
 }
 
-// maxIssueNumber is beyond what issues are numbered by.
+// maxIssueNumber is larger than any issue number.
 const maxIssueNumber = 1 << 30
 
-// recall has the server know what earlier runs learned.
-func (r *localRun) recall() error {
+// loadMemory loads what earlier runs learned into the server's database.
+func (r *localRun) loadMemory() error {
 	m, closing, err := app.OpenMemory(r.Ctx, r.config, app.Options{Logger: r.logger, Local: r.local})
 	if err != nil {
 		return err
@@ -73,8 +73,8 @@ func (r *localRun) recall() error {
 	return errors.Join(err, closing())
 }
 
-// remember commits what was learned on top of the result, under .sia/, and returns the new head.
-func (r *localRun) remember(ctx context.Context, head string) (string, error) {
+// commitMemory commits what was learned on top of the result, under .sia/, and returns the new head.
+func (r *localRun) commitMemory(ctx context.Context, head string) (string, error) {
 	bare := localGit{r.bare}
 	if _, err := bare.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+memoryBranch); err != nil {
 		return head, nil //nolint:nilerr // nothing was learned
@@ -95,15 +95,15 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 	return after, err
 }
 
-// commitEntries commits entries as git ls-tree -z prints them, laid over a commit's files and on top of it; with no
-// commit, by themselves. The index is a file of that name, which need not be there.
+// commitEntries commits entries in the format of git ls-tree -z on top of the commit over, together with its files;
+// without a commit, only the entries. index names the index file, which need not exist.
 func (g localGit) commitEntries(ctx context.Context, index, over, entries, message string) (commit string, err error) {
 	env := []string{"GIT_INDEX_FILE=" + index, "GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost",
 		"GIT_COMMITTER_NAME=SIA", "GIT_COMMITTER_EMAIL=sia@localhost"}
-	git := func(stdin string, args ...string) (said string) { // nothing after the first that fails
+	git := func(stdin string, args ...string) (said string) { // does nothing after the first failure
 		if err == nil {
 			var out []byte
-			out, err = g.plumb(ctx, env, stdin, args...)
+			out, err = g.runWith(ctx, env, stdin, args...)
 			said = strings.TrimSpace(string(out))
 		}
 		return said

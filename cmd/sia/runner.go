@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// runnerGroup are the commands about runners; alone, sia runner is one.
+// runnerGroup holds the commands about runners. Without a subcommand, sia runner is a runner.
 type runnerGroup struct {
 	Start  runnerStartCmd  `cmd:"" default:"withargs" help:"Make attempts for a server until told to end (the default)." example:"sia runner --server https://sia.example.com --token-file token"`
 	Pods   runnerPodsCmd   `cmd:"" help:"Have each attempt made in a Pod of Kubernetes, until told to end." example:"sia runner pods --server https://sia.example.com --token-file token --namespace attempts --image ghcr.io/sia-bot/sia"`
@@ -29,14 +29,14 @@ type runnerServer struct {
 	PlainHTTP bool   `name:"plain-http" help:"Let the server's address begin with http:// on another machine: token and code cross the network in the open." env:"SIA_RUNNER_PLAIN_HTTP"`
 }
 
-// runnerTaker is what takes attempts from a server.
+// runnerTaker holds the flags of commands that take attempts from a server.
 type runnerTaker struct {
 	runnerServer `embed:""`
 	TokenFile    string `help:"File with this runner's token, which sia runner add printed on the server; SIA_RUNNER_TOKEN in the environment is the other way." env:"SIA_RUNNER_TOKEN_FILE" type:"path" placeholder:"FILE"`
 	Attempts     int    `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS" min:"1"`
 }
 
-// runnerMachine is where attempts are made. It has no flag with a key of GitHub's or a model's, since it needs none.
+// runnerMachine configures where attempts run. It has no flag for keys of GitHub or of models: none are needed.
 type runnerMachine struct {
 	Dir       string   `help:"Folder for git mirrors, work trees and caches." default:"${dir}/runner" env:"SIA_RUNNER_DIR" type:"path"`
 	AgentPath []string `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
@@ -50,10 +50,10 @@ type runnerStartCmd struct {
 	Once          bool `help:"Make one attempt, and end."`
 }
 
-// runnerToken is the variable with a runner's token.
+// runnerToken is the environment variable with a runner's token.
 const runnerToken = "SIA_RUNNER_TOKEN"
 
-// token is this runner's. Nothing that is started here inherits it.
+// token returns this runner's token and removes it from the environment, so that child processes don't inherit it.
 func (c runnerTaker) token() (string, error) {
 	token := os.Getenv(runnerToken)
 	if c.TokenFile != "" {
@@ -70,7 +70,7 @@ func (c runnerTaker) token() (string, error) {
 	return token, os.Unsetenv(runnerToken)
 }
 
-// config is what attempts are made with.
+// config returns the configuration of attempts.
 func (c runnerMachine) config(e *cli.Env, s runnerServer) (worker.Config, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return worker.Config{}, fmt.Errorf("this runner's folder can't be made: %w; set --dir to one that it may write to",
@@ -93,7 +93,7 @@ func (c runnerMachine) config(e *cli.Env, s runnerServer) (worker.Config, error)
 		AgentEnv: c.AgentEnv, About: about, Logger: e.Logger}, nil
 }
 
-// Run makes attempts until it is told to end.
+// Run makes attempts until its context ends.
 func (c *runnerStartCmd) Run(e *cli.Env) error {
 	token, err := c.token()
 	if err != nil {

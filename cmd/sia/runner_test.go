@@ -31,7 +31,7 @@ import (
 
 const modelKey = "the model's key, which no runner has"
 
-// greetModel changes a file in each of two answers and finishes with the third, unless a fault keeps it from that.
+// greetModel changes a file in each of two answers and finishes with the third, unless a fault prevents that.
 func greetModel(fault *scripted.Fault) scripted.Script {
 	usage := &scripted.Usage{Input: 1000, Output: 100}
 	call := func(name string, args map[string]any) scripted.Answer {
@@ -47,7 +47,7 @@ func greetModel(fault *scripted.Fault) scripted.Script {
 		}}}}
 }
 
-// runnerWorld is a GitHub, a model, a server process, and what lies between that and its runners.
+// runnerWorld is a GitHub, a model, a server process, and the proxy between the server and its runners.
 type runnerWorld struct {
 	t       *testing.T
 	ctx     context.Context
@@ -56,13 +56,13 @@ type runnerWorld struct {
 	model   *scripted.Server
 	dir     string // the server's
 	private string
-	front   *httptest.Server // the one address that runners know
+	front   *httptest.Server // the only address for runners
 
 	mu      sync.Mutex
-	crossed bytes.Buffer // all that went through front
+	crossed bytes.Buffer // all traffic through front
 }
 
-// newRunnerWorld starts a server process that has attempts made by runners.
+// newRunnerWorld starts a server process with attempts on runners.
 func newRunnerWorld(t *testing.T, script scripted.Script) *runnerWorld {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
@@ -111,7 +111,7 @@ func (w *runnerWorld) must(err error) {
 	}
 }
 
-// recorded is next, with all that goes through it kept.
+// recorded wraps next and records all traffic.
 func (w *runnerWorld) recorded(next *httputil.ReverseProxy) http.Handler {
 	next.FlushInterval = -1
 	next.ErrorHandler = func(rw http.ResponseWriter, _ *http.Request, _ error) { rw.WriteHeader(http.StatusBadGateway) }
@@ -132,7 +132,7 @@ type tee struct {
 	io.Closer
 }
 
-// Write keeps what crossed.
+// Write records traffic.
 func (w *runnerWorld) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,7 +148,7 @@ type siaProcess struct {
 	log   strings.Builder
 }
 
-// start starts sia with an environment of its own and waits for a line of its log.
+// start starts sia with its own environment and waits for a line of its log.
 func (w *runnerWorld) start(until string, env []string, args ...string) *siaProcess {
 	w.t.Helper()
 	p := &siaProcess{cmd: exec.CommandContext(w.ctx, "sia", args...), lines: make(chan string, 1000),
@@ -200,7 +200,7 @@ func (p *siaProcess) await(t *testing.T, until string) {
 	t.Fatalf("it ended before it said %q:\n%s", until, p.said())
 }
 
-// sia runs a command on the server's folder.
+// sia runs a command in the server's folder.
 func (w *runnerWorld) sia(args ...string) string {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.ctx, "sia", append(args, "--dir", w.dir)...)
@@ -211,7 +211,7 @@ func (w *runnerWorld) sia(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// runner adds a runner and starts it. It is told the front's address and its token, and nothing more.
+// runner adds a runner and starts it with only the front's address and its token.
 func (w *runnerWorld) runner(name string) *siaProcess {
 	w.t.Helper()
 	token := w.sia("runner", "add", name)
@@ -219,7 +219,7 @@ func (w *runnerWorld) runner(name string) *siaProcess {
 		"--dir", filepath.Join(w.t.TempDir(), name))
 }
 
-// ask has a person ask for a greeting.
+// ask makes a user open an issue that asks for a greeting.
 func (w *runnerWorld) ask() {
 	w.t.Helper()
 	_, err := w.sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "- Put a greeting into hello.txt.")
@@ -227,7 +227,7 @@ func (w *runnerWorld) ask() {
 	w.must(w.sim.Label(apptest.Repo, 1, apptest.Owner, "sia"))
 }
 
-// asked counts the answers that the coder was asked for.
+// asked counts the requests to the coder.
 func (w *runnerWorld) asked() (turns []int) {
 	for _, q := range w.model.Requests() {
 		if q.Rule == "coder" {
@@ -237,7 +237,7 @@ func (w *runnerWorld) asked() (turns []int) {
 	return turns
 }
 
-// until waits until something is so, and looks whenever a little time has passed.
+// until polls until a condition holds.
 func (w *runnerWorld) until(what string, so func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -251,7 +251,7 @@ func (w *runnerWorld) until(what string, so func() bool) {
 	}
 }
 
-// db is the server's database.
+// db opens the server's database.
 func (w *runnerWorld) db() *store.Store {
 	w.t.Helper()
 	return storetest.Open(w.t, store.Config{URL: "sqlite:" + filepath.Join(w.dir, "sia.db")})
@@ -271,7 +271,7 @@ func (w *runnerWorld) ended(db *store.Store) (task sia.Task) {
 	return task
 }
 
-// passed says what is wrong with a task that should have passed in one attempt of so many turns.
+// passed returns what is wrong with a task that should have passed in one attempt of so many turns.
 func (w *runnerWorld) passed(task sia.Task) {
 	w.t.Helper()
 	if task.State != sia.Passed || len(task.Attempts) != 1 {
@@ -286,8 +286,8 @@ func (w *runnerWorld) passed(task sia.Task) {
 	}
 }
 
-// An issue passes with the attempt made by a runner, which has no key and speaks with nobody but the server. It ends
-// when its token is taken from it.
+// An issue passes with an attempt by a runner that has no key and connects only to the server. The runner ends when its
+// token is revoked.
 //
 //test:thorough
 func TestRunner(t *testing.T) {
@@ -351,7 +351,7 @@ func TestRunner(t *testing.T) {
 	}
 }
 
-// connections are the addresses that a process is connected to, as host and port.
+// connections returns the addresses that a process is connected to, as host and port.
 func connections(t *testing.T, pid int) (out []string) {
 	t.Helper()
 	sockets := map[string]bool{}
@@ -392,8 +392,8 @@ func connections(t *testing.T, pid int) (out []string) {
 	return out
 }
 
-// A runner is lost in the midst of an attempt. Another goes on from the last turn: one outcome, one commit, and each
-// answer is asked and paid for once. What the first says when it wakes counts for nothing.
+// A runner fails during an attempt. Another continues from the last turn: one outcome, one commit, and each answer is
+// requested and paid for once. What the first reports when it resumes is ignored.
 //
 //test:thorough
 func TestRunnerLost(t *testing.T) {
@@ -416,7 +416,7 @@ func TestRunnerLost(t *testing.T) {
 			if got := w.asked(); !slices.Equal(got, []int{0, 1, 2, 2}) {
 				t.Errorf("answers asked for, by their place in the conversation: %v", got)
 			}
-			// three answers of 0.45 credits; the call that was cut costs what was set aside for it, which is more than it took
+			// three answers of 0.45 credits; the interrupted call costs its reservation, which is more than its use
 			answers := sia.CreditsOf(3 * (1000*3 + 100*15) / 1e6)
 			most := answers + sia.CreditsOf((20_000*3+8192*15)/1e6)
 			if a := task.Attempt(); a.Turns != 3 || a.Cost < answers || a.Cost > most {
@@ -431,8 +431,8 @@ func TestRunnerLost(t *testing.T) {
 	}
 }
 
-// checkRefusedTokens removes a runner, and starts one with a token that nobody gave it. Both have to end and say what
-// to do, and neither token may open anything.
+// checkRefusedTokens removes a runner, and starts one with an unknown token. Both must end with advice, and neither
+// token may give access to anything.
 func (w *runnerWorld) checkRefusedTokens(name string, p *siaProcess) {
 	w.t.Helper()
 	w.sia("runner", "remove", name)

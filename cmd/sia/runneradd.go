@@ -17,7 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// runnerName is what a runner may be called: it stands in logs and reasons.
+// runnerName matches the name of a runner, which appears in logs and reasons.
 var runnerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$`)
 
 type runnerAddCmd struct {
@@ -25,7 +25,7 @@ type runnerAddCmd struct {
 	Name           string `arg:"" help:"What the runner is called, in letters, digits, dots and dashes."`
 }
 
-// Validate refuses, as wrong usage, a name that is none.
+// Validate returns an error for an invalid name.
 func (c runnerAddCmd) Validate() error {
 	if !runnerName.MatchString(c.Name) {
 		return fmt.Errorf("%q can't be a runner's name: use at most 50 letters, digits, dots, dashes and underscores", c.Name)
@@ -33,7 +33,7 @@ func (c runnerAddCmd) Validate() error {
 	return nil
 }
 
-// Run adds the runner. The token is printed as it is, and kept nowhere: the database has its hash.
+// Run adds the runner and prints its token unmasked. Only the token's hash is stored, in the database.
 func (c *runnerAddCmd) Run(e *cli.Env) error {
 	token := runner.NewToken()
 	err := c.with(e, func(s *store.Store) error { return s.AddRunner(e.Ctx, c.Name, runner.Hash(token)) })
@@ -53,7 +53,7 @@ type runnerListCmd struct {
 	openedDatabase `embed:""`
 }
 
-// listedRunner is a runner as programs read it.
+// listedRunner is a runner, as JSON.
 type listedRunner struct {
 	Name     string     `json:"name"`
 	About    string     `json:"about,omitempty"`
@@ -92,7 +92,7 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 	})
 }
 
-// attemptsOf are the attempts of keys, as people call them.
+// attemptsOf returns the names, for users, of the attempts with the given keys.
 func attemptsOf(ctx context.Context, s *store.Store, all []store.RunnerStanding, keys []string) (made []string) {
 	for _, a := range all {
 		if !slices.Contains(keys, a.Key) {
@@ -127,7 +127,7 @@ func (c *runnerRemoveCmd) Run(e *cli.Env) error {
 	})
 }
 
-// showRunners says which attempts of a task wait for a runner, and which one makes.
+// showRunners prints which attempts of a task wait for a runner, and which runner makes the others.
 func showRunners(e *cli.Env, s *store.Store, t sia.Task) error {
 	all, err := s.RunnerStandings(e.Ctx)
 	if err != nil {

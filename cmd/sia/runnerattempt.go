@@ -9,13 +9,13 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// runnerAttemptCmd is what runs in a Pod of runnerPodsCmd.
+// runnerAttemptCmd makes one attempt in a Pod that runnerPodsCmd created.
 type runnerAttemptCmd struct {
 	runnerServer  `embed:""`
 	runnerMachine `embed:""`
 }
 
-// Run makes the attempt of the pass in the environment. Nothing that is started here inherits that.
+// Run makes the attempt of the pass in the environment. It removes the pass, so that child processes don't inherit it.
 func (c *runnerAttemptCmd) Run(e *cli.Env) error {
 	pass := os.Getenv(pods.PassEnv)
 	if pass == "" {

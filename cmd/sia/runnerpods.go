@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// runnerPodsCmd is a runner that makes Pods.
+// runnerPodsCmd is a runner that creates a Pod for each attempt.
 type runnerPodsCmd struct {
 	runnerTaker  `embed:""`
 	Namespace    string        `help:"Namespace of the Pods; one with nothing else in it is best." env:"SIA_RUNNER_NAMESPACE" placeholder:"NAME" required:""`
@@ -21,7 +21,7 @@ type runnerPodsCmd struct {
 	Kubeconfig   string        `help:"File that says how the cluster is reached; default: as the Pod does that this runs in." env:"SIA_RUNNER_KUBECONFIG" type:"path" placeholder:"FILE"`
 }
 
-// spec is what the Pods are made of.
+// spec returns the specification of the Pods.
 func (c runnerPodsCmd) spec() (pods.Spec, error) {
 	s := pods.Spec{Server: c.Server, PlainHTTP: c.PlainHTTP, Image: c.Image, RuntimeClass: c.RuntimeClass}
 	if c.PodTemplate == "" {
@@ -37,7 +37,7 @@ func (c runnerPodsCmd) spec() (pods.Spec, error) {
 	return s, nil
 }
 
-// Run has attempts made until it is told to end.
+// Run creates Pods for attempts until its context ends.
 func (c *runnerPodsCmd) Run(e *cli.Env) error {
 	token, err := c.token()
 	if err != nil {

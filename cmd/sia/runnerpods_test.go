@@ -24,7 +24,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// chartRules are those of the Role in the Helm chart, which is the one of docs/runners.md.
+// chartRules are the rules of the Role in the Helm chart, which is also the one in docs/runners.md.
 func chartRules(t *testing.T) (rules []rbacv1.PolicyRule) {
 	t.Helper()
 	_, text, _ := strings.Cut(root(t, chart+"templates/runner.yaml"), "\nrules:\n")
@@ -47,14 +47,14 @@ func chartRules(t *testing.T) (rules []rbacv1.PolicyRule) {
 	return rules
 }
 
-// podWorld is a runnerWorld with a cluster. The cluster's Pods are processes of sia.
+// podWorld is a runnerWorld with a cluster whose Pods are processes of sia.
 type podWorld struct {
 	*runnerWorld
 	cluster    *kubesim.Cluster
 	kubeconfig string
 	scratch    string // of Pods
 	token      string
-	gate       chan struct{} // containers begin when it is closed
+	gate       chan struct{} // containers start when it is closed
 
 	mu       sync.Mutex
 	started  []*exec.Cmd
@@ -92,7 +92,7 @@ func (w *podWorld) pods() *siaProcess {
 		"--kubeconfig", w.kubeconfig)
 }
 
-// container runs the image's entry point with a Pod's arguments and environment. /data is a folder of its own.
+// container runs the image's entry point with a Pod's arguments and environment, and its own /data.
 func (w *podWorld) container(ctx context.Context, c kubesim.Container) (exit int32, said string) {
 	select {
 	case <-w.gate:
@@ -138,14 +138,14 @@ func (w *podWorld) container(ctx context.Context, c kubesim.Container) (exit int
 	return 137, said
 }
 
-// empty waits until the cluster has nothing left.
+// empty waits until the cluster has no Pods and Secrets left.
 func (w *podWorld) empty() {
 	w.t.Helper()
 	w.until("the cluster is empty", func() bool { return len(w.cluster.Pods())+len(w.cluster.Secrets()) == 0 })
 }
 
-// An issue passes with its attempt made in a Pod. The first Pod is killed in the midst; the next one goes on from the
-// last turn. The runner needs no more of the cluster than the chart's Role, and Pods get no more than their pass.
+// An issue passes with its attempt in a Pod. The first Pod is killed during it; the next one continues from the last
+// turn. The runner needs no more rights than the chart's Role, and Pods get only their pass.
 //
 //test:thorough
 func TestRunnerPods(t *testing.T) {
@@ -183,7 +183,7 @@ func TestRunnerPods(t *testing.T) {
 	}
 }
 
-// The runner is killed while a Pod runs. The Pod goes on, and the runner that follows removes it.
+// The runner is killed while a Pod runs. The Pod continues, and the next runner removes it.
 //
 //test:thorough
 func TestRunnerOfPodsKilled(t *testing.T) {
@@ -210,7 +210,7 @@ func TestRunnerOfPodsKilled(t *testing.T) {
 	}
 }
 
-// A Pod that is told to end gives its attempt back, and the next one goes on from the last turn.
+// A Pod that is terminated returns its attempt, and the next one continues from the last turn.
 //
 //test:thorough
 func TestRunnerPodEvicted(t *testing.T) {

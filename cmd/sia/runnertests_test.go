@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// An attempt on a runner is told which tests it breaks, before anything is pushed, and mends them.
+// An attempt on a runner learns which tests it breaks before it pushes, and repairs them.
 //
 //test:thorough
 func TestRunnerRunsTests(t *testing.T) {

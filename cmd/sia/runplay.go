@@ -22,45 +22,45 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// localRun is one issue on the way: a server of SIA's and a GitHub of its own, in this process. The check is the
-// test command, which runs in the sandbox on each commit that is pushed.
+// localRun works on one issue with its own server and its own simulated GitHub in this process. Its check is the test
+// command, which runs in the sandbox on each pushed commit.
 type localRun struct {
 	*cli.Env
 	*demoStage
-	cmd       *runCmd
-	job       localJob
-	repo      string // owner/name there
-	bare      string // its bare repository
-	commands  *agent.Commands
-	recalls   bool // earlier runs left something
-	issue     int
-	in        *bufio.Reader // answers of the person
-	terminal  bool          // somebody can be asked
-	began     time.Time
-	told      string // the last line of progress
-	diagnosed int    // diagnoses that were told
-	attempt   int    // the last one that was told of
-	turns     toldTurns
-	calls     int       // of tools, by the model in all attempts, and turns of a command
-	talk      int       // turns of the model's that called none
-	cut       int       // of these, with an answer that was cut off at its length
-	asked     string    // the last question that was asked
-	answered  time.Time // when it was answered
-	heard     int       // number of the last reply that was told
-	quiet     quiet
-	trouble   trouble
-	kept      string // commit that the run last set the result's branch to; empty: it set none
-	baseOK    bool   // the test command passes without any change
-	needless  bool   // setup fails without any change, and the test command passes without it
-	telling   sync.Mutex
-	step      atomic.Pointer[string] // of the check that runs; nil: none does
-	tests     atomic.Pointer[string] // which tests SIA runs; nil: something else was told since
+	cmd               *runCmd
+	job               localJob
+	repo              string // owner/name there
+	bare              string // its bare repository
+	commands          *agent.Commands
+	hasMemory         bool // earlier runs left a memory
+	issue             int
+	in                *bufio.Reader // answers of the user
+	interactive       bool          // a user can be asked
+	began             time.Time
+	lastProgress      string // last line about the state of an attempt
+	diagnosed         int    // number of diagnoses printed
+	attempt           int    // number of the last attempt printed
+	turns             printedTurns
+	toolCalls         int       // tool calls of the model in all attempts, and turns of a command
+	turnsWithoutCalls int       // turns of the model without a tool call
+	truncatedTurns    int       // those of them with a truncated answer
+	lastQuestion      string    // last question that was answered
+	answeredAt        time.Time // when it was answered
+	lastReply         int       // number of the last reply printed
+	quiet             quiet
+	trouble           trouble
+	kept              string // commit that the run last set the result's branch to; empty: none
+	baseOK            bool   // the test command passes without any change
+	setupNeedless     bool   // setup fails without any change, and the test command passes without it
+	outputMu          sync.Mutex
+	step              atomic.Pointer[string] // step of the running check; nil: none is running
+	tests             atomic.Pointer[string] // tests that SIA runs; nil: other output came since
 }
 
-// runUser is who asks, and has the repository.
+// runUser is the user who opens the issue and owns the repository.
 const runUser = "local"
 
-// start copies the commit, starts everything, and opens the issue.
+// start copies the commit, starts the servers, and prepares the check.
 func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	logger := silentLogger()
 	if c.Verbose {
@@ -69,7 +69,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	var r *localRun
 	box, err := replaySandbox(e.Ctx, logger, func() {
 		r.progress("%s", compilingStdlib)
-		if r.step.Load() != nil { // it is for a check, and not for an attempt
+		if r.step.Load() != nil { // for a check, not for an attempt
 			r.step.Store(new(compilingStdlib))
 		}
 	})
@@ -77,7 +77,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		return nil, err
 	}
 	r = &localRun{Env: e, cmd: c, job: j, repo: runUser + "/" + j.name, began: time.Now(),
-		in: bufio.NewReader(e.Stdin()), terminal: cli.Interactive(os.Stdin)}
+		in: bufio.NewReader(e.Stdin()), interactive: cli.Interactive(os.Stdin)}
 	copied, err := os.MkdirTemp("", "sia-run-")
 	if err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.recalls = known
-	// Ctrl-C ends the run, and so does that nobody reads the output. It then has the server stop.
+	r.hasMemory = known
+	// Ctrl-C, and a write to a closed pipe, end the run. The run then stops the server, which has its own context.
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
@@ -115,7 +115,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	return r, nil
 }
 
-// copyCommit makes a bare repository with the base commit as its only branch, whatever a person's git does with a push.
+// copyCommit creates a bare repository with the base commit as its only branch, whatever the user's git configuration.
 func copyCommit(ctx context.Context, j localJob, to string) error {
 	bare := localGit{to}
 	for _, args := range [][]string{{"init", "--quiet", "--bare", "--initial-branch=" + j.baseName},
@@ -135,11 +135,11 @@ func (r *localRun) play() (out runResult, err error) {
 	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget(r.job))
 	r.progress("Check: %s (%s)", r.job.check, r.job.why)
-	if err := r.reachModel(); err != nil {
+	if err := r.checkModelReachable(); err != nil {
 		return out, err
 	}
-	if r.recalls {
-		if err := r.recall(); err != nil {
+	if r.hasMemory {
+		if err := r.loadMemory(); err != nil {
 			return out, err
 		}
 	}
@@ -151,7 +151,7 @@ func (r *localRun) play() (out runResult, err error) {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
 	}
 	base := checkResult{passed: true}
-	if r.job.judge == nil { // a replay task's tests fail then
+	if r.job.judge == nil { // the tests of a replay task are known to fail
 		r.joinOthers()
 		base = r.checkBase(r.job.settings.Agent.Test)
 	}
@@ -162,18 +162,18 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, base.err
 	}
 	if base.setup != "" && !base.passed {
-		return out, r.noSetup(base)
+		return out, r.setupError(base)
 	}
 	if base.noRun != "" && r.job.isDetected {
 		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\nName "+
 			"the command that runs the tests with --test", r.job.check, base.noRun, excerptOf(base.log, shownLines))
 	}
-	r.baseOK, r.needless = base.passed, base.setup != ""
+	r.baseOK, r.setupNeedless = base.passed, base.setup != ""
 	switch {
 	case r.job.judge != nil:
 	case r.baseOK:
 		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
-		if r.needless {
+		if r.setupNeedless {
 			r.progress("Setup fails, and the check passes without it; to leave setup out, give --setup true:\n%s",
 				excerptOf(base.setup, shownLines))
 		}
@@ -184,7 +184,7 @@ func (r *localRun) play() (out runResult, err error) {
 	body := r.job.body
 	if !r.baseOK {
 		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.settings.Agent.Test,
-			excerptOf(base.log, toldLines)))
+			excerptOf(base.log, promptLines)))
 	}
 	if r.issue, err = r.sim.OpenIssue(r.repo, runUser, r.job.title, body); err != nil {
 		return out, err
@@ -200,9 +200,9 @@ func (r *localRun) play() (out runResult, err error) {
 			broken <- err
 		}
 	}()
-	task, err := r.follow(broken)
-	if err == nil && r.cmd.Memory && task.State == sia.Passed { // what was learned is committed after that
-		within, cancel := context.WithTimeout(ctx, graceful)
+	task, err := r.followTask(broken)
+	if err == nil && r.cmd.Memory && task.State == sia.Passed { // lessons are committed after the task has passed
+		within, cancel := context.WithTimeout(ctx, stopTimeout)
 		if err := r.app.Engine().Idle(within); err != nil {
 			r.progress("What was learned may be committed in part: %v", err)
 		}
@@ -233,7 +233,7 @@ func (r *localRun) joinOthers() {
 	}
 }
 
-// checkBase runs a check before any change, and reports now and then that it runs.
+// checkBase runs a check before any change, and reports now and then that it is running.
 func (r *localRun) checkBase(command string) checkResult {
 	ended := make(chan checkResult, 1)
 	go func() { ended <- r.checkWith(r.Ctx, r.job.base, command) }()
@@ -244,13 +244,13 @@ func (r *localRun) checkBase(command string) checkResult {
 		case out := <-ended:
 			return out
 		case <-tick.C:
-			r.tellQuiet(sia.Task{})
+			r.reportSilence(sia.Task{})
 		}
 	}
 }
 
-// noSetup says that there is no use in attempts where setup and the tests fail before any change.
-func (r *localRun) noSetup(base checkResult) error {
+// setupError returns the error for setup and tests that fail before any change, which makes attempts useless.
+func (r *localRun) setupError(base checkResult) error {
 	hosts := "no host"
 	if len(r.job.hosts) > 0 {
 		hosts = strings.Join(r.job.hosts, ", ")
@@ -260,9 +260,9 @@ func (r *localRun) noSetup(base checkResult) error {
 		excerptOf(base.setup, shownLines), hosts)
 }
 
-// reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it
-// for hours, as it should: nobody is at its terminal.
-func (r *localRun) reachModel() error {
+// checkModelReachable returns an error if the model is unreachable or rejects the key. The server's loop would wait for
+// hours, which makes no sense for a user at a terminal.
+func (r *localRun) checkModelReachable() error {
 	for _, p := range r.app.Problems(r.Ctx) {
 		e := (*llm.Error)(nil)
 		switch {
@@ -276,12 +276,12 @@ func (r *localRun) reachModel() error {
 	return nil
 }
 
-// pace is how often a run looks how its task goes.
+// pace is the interval at which a run polls its task.
 const pace = 500 * time.Millisecond
 
-// follow tells how the task goes until it ends, waits for somebody who can't be asked, or broken says that its commits
-// can't be checked.
-func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
+// followTask prints the progress of the task until it ends, until it waits for a user who can't be asked, or until
+// broken receives an error of the check.
+func (r *localRun) followTask(broken <-chan error) (t sia.Task, err error) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
@@ -303,18 +303,18 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 		if err := r.tell(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
-		if lost, err := r.inTrouble(t); err != nil && r.Ctx.Err() == nil {
+		if lost, err := r.checkRetries(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		} else if lost {
 			return r.stop(t)
 		}
-		r.tellReplies()
-		r.tellQuiet(t)
+		r.printReplies()
+		r.reportSilence(t)
 		switch {
 		case t.State == sia.Passed || t.State == sia.Stopped:
 			return t, nil
 		case render.Waiting(t) == "" || t.State == sia.Escalated && !t.Escalation.Kind.OnIssue() && t.Escalation.Issue == 0:
-		case !r.terminal:
+		case !r.interactive:
 			return t, nil
 		default:
 			if done, err := r.ask(t); done || err != nil {
@@ -324,12 +324,12 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 	}
 }
 
-// graceful bounds how long a stopped run may take to put its work on the branch.
-const graceful = 20 * time.Second
+// stopTimeout is how long a stopped run may take to put its work on the branch.
+const stopTimeout = 20 * time.Second
 
-// stop has SIA put what was done on the branch, after Ctrl-C, or when nobody reads the output any more.
+// stop makes SIA put the work on the branch, after Ctrl-C or when nobody reads the output any more.
 func (r *localRun) stop(t sia.Task) (sia.Task, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), graceful)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), stopTimeout)
 	defer cancel()
 	r.progress("Stopping; what was done is kept.")
 	if _, err := r.sim.Comment(r.repo, r.issue, runUser, "/sia stop"); err != nil {
@@ -345,7 +345,7 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 		}
 		now, err := r.taskOf(ctx, r.issue)
 		if err != nil {
-			return t, nil // what is on the branch is all that there is
+			return t, nil // keep what is on the branch
 		}
 		if now.ID != "" {
 			t = now

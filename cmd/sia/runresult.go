@@ -25,36 +25,36 @@ import (
 type runResult struct {
 	Passed    bool         `json:"passed"` // the test command passed on the branch's head
 	State     sia.State    `json:"state"`  // of the task; empty: it did not begin
-	Reason    string       `json:"reason"` // why it ended so; empty: it passed
+	Reason    string       `json:"reason"` // why it did not pass; empty: it passed
 	Branch    string       `json:"branch"` // empty: nothing was committed
 	Head      string       `json:"head"`   // commit
 	Base      string       `json:"base"`   // commit
 	Test      string       `json:"test"`
-	BaseFails bool         `json:"base_fails"` // the test command fails without any change, too
+	BaseFails bool         `json:"base_fails"` // whether the test command fails without any change
 	Attempts  []runAttempt `json:"attempts"`
-	Credits   string       `json:"credits"` // spent, beyond the budget too
+	Credits   string       `json:"credits"` // spent, including what exceeds the budget
 	USD       float64      `json:"usd"`
 	Seconds   float64      `json:"seconds"`
 	Diff      string       `json:"diff"` // against the base, as git apply reads it
 
-	// What the branch changes of tests, their setup and protected files. It passes only if a person accepted that.
+	// Changes of tests, their setup and protected files. The run passes only if the user accepted them.
 	Findings []string          `json:"findings"`
-	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // what running the tests with and without the change showed
+	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // result of running the tests with and without the change
 
-	// What its models worked without, such as a reasoning effort that an endpoint refuses; empty: nothing.
+	// Requested model features that were not available, such as a reasoning effort that an endpoint refuses.
 	Weaker []runModel `json:"weaker,omitempty"`
 
 	asks bool // the reason is a question
 }
 
-// runModel is what a model worked without.
+// runModel lists the requested features that a model worked without.
 type runModel struct {
 	Model    string       `json:"model"` // its name
 	Protocol llm.Protocol `json:"protocol"`
 	Without  []string     `json:"without"`
 }
 
-// weaker is what the run's models worked without, as far as is known.
+// weaker returns the features that the run's models worked without, where known.
 func (r *localRun) weaker(memory *app.ModelMemory) (all []runModel) {
 	for _, m := range (app.Config{Models: r.job.models}).WithDefaults().Models.Named() {
 		if dialect, without := m.Found(memory); len(without) > 0 {
@@ -70,14 +70,14 @@ type runAttempt struct {
 	Outcome   string `json:"outcome"`
 	Reason    string `json:"reason"`
 	Technique string `json:"technique,omitempty"`
-	LeftOut   string `json:"left_out,omitempty"` // what of its change is not in its commit, and why
-	ByRules   string `json:"by_rules,omitempty"` // why no model diagnosed the failure that it follows
+	LeftOut   string `json:"left_out,omitempty"` // changes that are not in its commit, and why
+	ByRules   string `json:"by_rules,omitempty"` // why no model diagnosed the failure before it
 	Credits   string `json:"credits"`
 
 	Unreviewed string `json:"unreviewed,omitempty"` // why the independent review of that diagnosis failed
 }
 
-// end collects the result. The branch stays in the clone.
+// end returns the result. The branch stays in the clone.
 func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), time.Minute)
 	defer cancel()
@@ -97,7 +97,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	}
 	switch {
 	case out.Passed:
-	case t.State == sia.OnHold && t.Pause != nil && !r.terminal: // nobody is there who could resume it
+	case t.State == sia.OnHold && t.Pause != nil && !r.interactive: // no user can resume it
 		out.Reason = t.Pause.Reason
 	default:
 		out.Reason = render.Waiting(t)
@@ -107,8 +107,8 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		question = strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question)
 		out.Reason = question
 	}
-	if r.talk > 0 && r.calls == 0 && !out.Passed {
-		out.Reason = withoutCalls(r.talk, r.cut, t)
+	if r.turnsWithoutCalls > 0 && r.toolCalls == 0 && !out.Passed {
+		out.Reason = withoutCalls(r.turnsWithoutCalls, r.truncatedTurns, t)
 	}
 	if r.trouble.words != "" && !out.Passed {
 		out.Reason = r.trouble.words
@@ -148,28 +148,28 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	out.Weaker = r.weaker(r.app.ModelMemory())
 	r.keepRun(out, cost)
 	if r.cmd.Memory && out.Branch != "" {
-		out.Head, err = r.remember(ctx, out.Head)
+		out.Head, err = r.commitMemory(ctx, out.Head)
 	}
 	return out, err
 }
 
-// withoutCalls is why a task in which no tool was called did not pass, after a number of answers, of which some were
-// cut off at their length.
+// withoutCalls returns why a task without tool calls did not pass. cut of its answers were truncated at their length
+// limit.
 func withoutCalls(answers, cut int, t sia.Task) string {
 	for _, a := range t.Attempts {
 		if strings.HasPrefix(a.Reason, agent.CallsUnread) || strings.HasPrefix(a.Reason, agent.AnswersCut) {
 			return a.Reason
 		}
 	}
-	if 2*cut >= answers { // the budget may end attempts before they end for this
+	if 2*cut >= answers { // the budget may end attempts first
 		return fmt.Sprintf("%d of the model's %s were cut off at their length, before it called a tool: let it reason less, "+
 			"or set max_output of the model higher in the file of --config", cut, text.Count(answers, "answer"))
 	}
 	return "the model called no tool in any of its " + text.Count(answers, "answer") + ": take one that can call tools"
 }
 
-// findings are what a head changes of tests, their setup and protected files: as the gate said it, or as the text shows
-// it, of a head that the gate did not judge.
+// findings returns the changes of tests, their setup and protected files in a head: those that the gate reported, or,
+// if the gate did not judge that head, those found in the text.
 func (r *localRun) findings(ctx context.Context, t sia.Task, head string) ([]string, error) {
 	if string(t.Head) == head {
 		if said := gate.Findings(t.Gate.Explain); len(said) > 0 || t.State == sia.Passed {
@@ -184,7 +184,7 @@ func (r *localRun) findings(ctx context.Context, t sia.Task, head string) ([]str
 	return found, err
 }
 
-// inPatch writes a change that the clone does not take to a file, and says where it is.
+// inPatch writes a change that the clone refuses to a file, and returns a message with its path.
 func inPatch(why error, diff []byte) string {
 	f, err := os.CreateTemp("", "sia-*.patch")
 	if err == nil {
@@ -192,15 +192,15 @@ func inPatch(why error, diff []byte) string {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return cli.Words(errors.Join(why, err))
+		return cli.ErrorText(errors.Join(why, err))
 	}
 	return fmt.Sprintf("%v; the change is in %s, which `git apply` takes", why, f.Name())
 }
 
-// mostDiff is how much of a diff is printed for people, in bytes.
-const mostDiff = 20_000
+// maxDiffBytes is the maximum size of a printed diff, in bytes.
+const maxDiffBytes = 20_000
 
-// show prints the result for people.
+// show prints the result as text.
 func (r *localRun) show(out runResult) {
 	r.progress("")
 	if out.Passed {
@@ -242,7 +242,7 @@ func (r *localRun) show(out runResult) {
 		out.Head)
 	r.progress("\nThe change is on the branch %s:\n%s", r.Style.Bold(out.Branch), strings.TrimRight(string(stat), "\n"))
 	if r.cmd.diff {
-		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, mostDiff, text.Head), "\n")))
+		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, maxDiffBytes, text.Head), "\n")))
 	}
 	r.list(out.Evidence.Shown())
 	r.progress("Look at it with `git diff %.9s %s`; with --binary that is a patch for `git apply`.", out.Base, out.Branch)

@@ -21,22 +21,22 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// toldTurns is what was told of the turns of the attempt that runs.
-type toldTurns struct {
-	last  map[int]int // number of the last turn of each of the attempt's runs
-	run   int         // the run that turns were told of last
-	waits string      // what the newest turn waits for; "": the model
+// printedTurns records which turns of the current attempt have been printed.
+type printedTurns struct {
+	last  map[int]int // number of the last printed turn, by run of the attempt
+	run   int         // the run of the last printed turn
+	waits string      // tool call that the newest turn waits for; "": the model
 }
 
-// progress prints a line for people, on standard error with --output json and where nobody reads the output any more.
+// progress prints a line, on standard error with --output json or if nobody reads the output any more.
 func (r *localRun) progress(format string, args ...any) {
-	r.telling.Lock()
-	defer r.telling.Unlock()
+	r.outputMu.Lock()
+	defer r.outputMu.Unlock()
 	r.quiet = quiet{since: time.Now()}
 	r.say(format, args...)
 }
 
-// say prints a line; the lock is held.
+// say prints a line; the caller holds the lock.
 func (r *localRun) say(format string, args ...any) {
 	to, line := r.Out, cli.Sprintf(format+"\n", args...)
 	if r.cmd.Output == "json" {
@@ -47,17 +47,17 @@ func (r *localRun) say(format string, args ...any) {
 	}
 }
 
-// tellQuiet says now and then what is waited for, so that a slow model is not taken for a hung program.
-func (r *localRun) tellQuiet(t sia.Task) {
-	r.telling.Lock()
-	defer r.telling.Unlock()
+// reportSilence prints now and then what the run waits for, so that a slow model does not look like a hung program.
+func (r *localRun) reportSilence(t sia.Task) {
+	r.outputMu.Lock()
+	defer r.outputMu.Unlock()
 	if passed := r.quiet.due(time.Now()); passed > 0 {
 		r.say("  … %s: %s; Ctrl-C stops and keeps what was done", passed.Round(time.Second), r.waitsFor(t))
 	}
 }
 
-// waitWords say what a run waits for while an effect is carried out.
-var waitWords = []struct {
+// waitTexts describe what a run waits for while an effect is executed.
+var waitTexts = []struct {
 	kind sia.EffectKind
 	said string
 }{
@@ -69,7 +69,7 @@ var waitWords = []struct {
 	{sia.DoBegin, "SIA prepares the attempt"},
 }
 
-// begins notes which command of a check is on.
+// begins records which command of a check is running.
 func (r *localRun) begins(command string) {
 	step := "setup: " + command
 	if command == r.job.settings.Agent.Test {
@@ -78,7 +78,7 @@ func (r *localRun) begins(command string) {
 	r.step.Store(&step)
 }
 
-// runsTests notes which tests SIA runs. It prints a line the first time after anything else was told.
+// runsTests records which tests SIA runs. It prints a line the first time after other output.
 func (r *localRun) runsTests(step string) {
 	step = "SIA runs " + step
 	if r.tests.Swap(&step) == nil {
@@ -86,10 +86,10 @@ func (r *localRun) runsTests(step string) {
 	}
 }
 
-// byCommand reports whether a command is the agent, and no model of SIA's.
-func (r *localRun) byCommand() bool { return r.job.settings.Agent.Kind == "command" }
+// usesCommandAgent reports whether the agent is a command instead of one of SIA's models.
+func (r *localRun) usesCommandAgent() bool { return r.job.settings.Agent.Kind == "command" }
 
-// waitsFor is what the run waits for.
+// waitsFor returns what the run waits for.
 func (r *localRun) waitsFor(t sia.Task) string {
 	if step := r.step.Load(); step != nil {
 		return *step
@@ -100,7 +100,7 @@ func (r *localRun) waitsFor(t sia.Task) string {
 			return *tests
 		}
 		coder := "the model has not answered yet"
-		if r.byCommand() {
+		if r.usesCommandAgent() {
 			coder = "the agent's command runs"
 		}
 		if len(r.turns.last) == 0 && len(r.job.settings.Agent.Setup) > 0 {
@@ -108,7 +108,7 @@ func (r *localRun) waitsFor(t sia.Task) string {
 		}
 		return cmp.Or(r.turns.waits, coder)
 	}
-	for _, w := range waitWords {
+	for _, w := range waitTexts {
 		if slices.Contains(pending, w.kind) {
 			return w.said
 		}
@@ -116,13 +116,13 @@ func (r *localRun) waitsFor(t sia.Task) string {
 	return "nothing new"
 }
 
-// quiet is for how long nothing was told.
+// quiet measures how long nothing was printed.
 type quiet struct {
 	since time.Time
-	said  time.Duration // the last time that due said so
+	said  time.Duration // value of the last report
 }
 
-// due is for how long nothing was told, when that is worth a line: after a minute, two, four, and so on. 0: not now.
+// due returns the time without output when that is worth a line: after one minute, two, four, and so on; otherwise 0.
 func (q *quiet) due(now time.Time) time.Duration {
 	passed := now.Sub(q.since)
 	if passed < max(time.Minute, 2*q.said) {
@@ -132,15 +132,15 @@ func (q *quiet) due(now time.Time) time.Duration {
 	return passed
 }
 
-// trouble is what keeps a run from going on, such as a model that has too much to do.
+// trouble is an error that keeps a run from progressing, such as an overloaded model.
 type trouble struct {
 	words string // empty: none
 	since time.Time
 }
 
-// inTrouble tells what fails and is tried again, and reports that this went on for longer than a model may take for an
-// answer, or will: the server's loop would go on for hours, as it should, with nobody at its terminal.
-func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
+// checkRetries prints errors of retried effects. It reports whether retries have lasted longer than a model may take
+// for an answer, or will. The server's loop would continue for hours, which makes no sense for a user at a terminal.
+func (r *localRun) checkRetries(t sia.Task) (lost bool, err error) {
 	effects, err := r.app.Store.Effects(r.Ctx, t.ID)
 	if err != nil {
 		return false, err
@@ -174,29 +174,29 @@ func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
 	return words != "" && time.Since(r.trouble.since) > most, nil
 }
 
-// tell prints what is new about the task, in the order in which it was.
+// tell prints what is new about the task, in chronological order.
 func (r *localRun) tell(t sia.Task) error {
 	for _, a := range t.Attempts[max(0, r.attempt-1):] {
 		if r.attempt != a.Number {
-			r.tellDiagnoses(t, a.Number-1)
-			r.attempt, r.turns = a.Number, toldTurns{last: map[int]int{}}
-			r.told = fmt.Sprintf("Attempt %d: %s", a.Number, sia.Working)
-			r.progress("%s", r.told)
+			r.printDiagnoses(t, a.Number-1)
+			r.attempt, r.turns = a.Number, printedTurns{last: map[int]int{}}
+			r.lastProgress = fmt.Sprintf("Attempt %d: %s", a.Number, sia.Working)
+			r.progress("%s", r.lastProgress)
 		}
-		if err := r.tellTurns(t, &a); err != nil {
+		if err := r.printTurns(t, &a); err != nil {
 			return err
 		}
 	}
-	r.tellDiagnoses(t, len(t.Attempts))
+	r.printDiagnoses(t, len(t.Attempts))
 	a := t.Attempt()
 	if a == nil {
 		return nil
 	}
 	line := fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
-	if line == r.told {
+	if line == r.lastProgress {
 		return nil
 	}
-	r.told = line
+	r.lastProgress = line
 	r.tests.Store(nil)
 	if t.Credits.Spent > 0 {
 		line += fmt.Sprintf(" (%s of %s credits, %s)", t.Credits.Spent, t.Credits.Budget,
@@ -206,8 +206,8 @@ func (r *localRun) tell(t sia.Task) error {
 	return nil
 }
 
-// tellDiagnoses prints the diagnoses of attempts up to one.
-func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
+// printDiagnoses prints the diagnoses after attempts up to the given one.
+func (r *localRun) printDiagnoses(t sia.Task, attempt int) {
 	for ; r.diagnosed < len(t.Interventions) && t.Interventions[r.diagnosed].After <= attempt; r.diagnosed++ {
 		d := t.Interventions[r.diagnosed].Diagnosis
 		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), d.Summary, d.Technique)
@@ -220,7 +220,7 @@ func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
 	}
 }
 
-// unreviewed is why the independent review of a diagnosis failed; "" where it did not.
+// unreviewed returns why the independent review of a diagnosis failed; "" if it did not.
 func unreviewed(iv sia.Intervention) string {
 	if iv.Review.Verdict != sia.ReviewFailed {
 		return ""
@@ -228,8 +228,8 @@ func unreviewed(iv sia.Intervention) string {
 	return cmp.Or(strings.Join(iv.Review.Points, "; "), "the reviewer did not answer")
 }
 
-// tellTurns prints what the model did in an attempt since the last time, run by run.
-func (r *localRun) tellTurns(t sia.Task, a *sia.Attempt) error {
+// printTurns prints the turns of an attempt since the last call, run by run.
+func (r *localRun) printTurns(t sia.Task, a *sia.Attempt) error {
 	rows, err := r.app.Store.Turns(r.Ctx, t.ID, a.Number)
 	if err != nil {
 		return err
@@ -244,32 +244,32 @@ func (r *localRun) tellTurns(t sia.Task, a *sia.Attempt) error {
 		case turn.Kind != agent.TurnModel || turn.Number <= r.turns.last[turn.Run]:
 			continue
 		case a.Outcome == "" && len(turn.Calls) > 0 && turn.Calls[len(turn.Calls)-1].Result == "":
-			r.turns.waits = fmt.Sprintf("turn %d is carried out (%s)", turn.Number, toldCalls(turn))
-			continue // it comes again, with the results of its calls
+			r.turns.waits = fmt.Sprintf("turn %d is carried out (%s)", turn.Number, callNames(turn))
+			continue // it is updated with the results of its calls
 		}
 		r.tests.Store(nil)
 		r.turns.last[turn.Run] = turn.Number
 		if turn.Run != r.turns.run {
 			r.turns.run = turn.Run
-			r.progress("  %s", text.Clip(cli.Plain(toldRun(a, turn.Run)), 160))
+			r.progress("  %s", text.Clip(cli.Plain(runDescription(a, turn.Run)), 160))
 		}
 		switch {
-		case r.byCommand(): // whatever it prints, it works
-			r.calls++
+		case r.usesCommandAgent(): // a command works without tool calls
+			r.toolCalls++
 		case len(turn.Calls) == 0:
-			r.talk++
+			r.turnsWithoutCalls++
 			if turn.Finish == llm.FinishLength {
-				r.cut++
+				r.truncatedTurns++
 			}
 		}
-		r.calls += len(turn.Calls)
-		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn, r.byCommand())), 160))
+		r.toolCalls += len(turn.Calls)
+		r.progress("%s", text.Clip(cli.Plain(turnLine(turn, r.usesCommandAgent())), 160))
 	}
 	return nil
 }
 
-// toldRun is what a run of an attempt in parts is for.
-func toldRun(a *sia.Attempt, run int) string {
+// runDescription describes a run of an attempt in parts.
+func runDescription(a *sia.Attempt, run int) string {
 	part, n := a.PartOf(run)
 	switch {
 	case part == nil:
@@ -280,8 +280,8 @@ func toldRun(a *sia.Attempt, run int) string {
 	return fmt.Sprintf("part %d of %d: %s", n, len(a.Parts), text.OneLine(part.Do))
 }
 
-// toldCalls are the tools that a turn called, with the files that they changed.
-func toldCalls(turn agent.Turn) string {
+// callNames returns the tools that a turn called, with the files that they changed.
+func callNames(turn agent.Turn) string {
 	var did []string
 	for _, c := range turn.Calls {
 		did = append(did, strings.Join(append([]string{c.Name}, c.Changed...), " "))
@@ -289,9 +289,9 @@ func toldCalls(turn agent.Turn) string {
 	return strings.Join(did, ", ")
 }
 
-// toldTurn is a turn of the model's, or of a command's, in one line.
-func toldTurn(turn agent.Turn, command bool) string {
-	said := fmt.Sprintf("  turn %d: %s", turn.Number, toldCalls(turn))
+// turnLine describes a turn of the model, or of a command, in one line.
+func turnLine(turn agent.Turn, command bool) string {
+	said := fmt.Sprintf("  turn %d: %s", turn.Number, callNames(turn))
 	switch {
 	case len(turn.Calls) > 0:
 	case command:

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/lab/scale"
 )
 
-// Two servers of one database and a runner take noise and tasks, and nothing is lost or done twice.
-// `sialab bench scale` plays it with each of them killed.
+// Two servers of one database and a runner receive noise and tasks, and nothing is lost or done twice. `sialab bench
+// scale` also kills each of them.
 //
 //test:thorough
 func TestScale(t *testing.T) {
@@ -27,7 +27,7 @@ func TestScale(t *testing.T) {
 		t.Errorf("%d deliveries taken, %d lost, %d failed (%s), %d tasks passed, wrong: %v", r.Accepted, r.Lost, r.Failed,
 			r.Failure, r.Passed, r.Wrong)
 	}
-	// What has nothing to do with SIA costs no request: the tasks alone ask GitHub.
+	// Unrelated deliveries cause no request: only the tasks query GitHub.
 	if r.PerMinute == 0 || r.RateLimited != 0 || r.Requests > 2*60+50 {
 		t.Errorf("%d requests, %d refused for a limit, at most %d created in a minute: %v", r.Requests, r.RateLimited,
 			r.PerMinute, r.Routes)

@@ -17,16 +17,16 @@ type serveCmd struct {
 	serverFlags `embed:""`
 }
 
-// Validate refuses, as wrong usage, what no server can work with.
+// Validate returns an error for flags that no server can work with.
 func (c *serveCmd) Validate() error {
 	notify := c.notifyFlags.config()
-	notify.Summary = ""                // the app that set-up stores is no part of it, so nothing else is missing yet
-	roles, _ := app.ParseRoles(c.Role) // the flags' own check refuses what are none
+	notify.Summary = ""                // settings that are missing are reported later
+	roles, _ := app.ParseRoles(c.Role) // serverFlags.Validate reports the error
 	return errors.Join(c.serverFlags.Validate(), notify.Validate(), roles.CheckShared(c.database()))
 }
 
-// Run serves until it is told to end. Without an app it serves /setup first, and goes on as soon as there is one. Keys
-// that GitHub does not accept end it at once; a model that can't be reached is told, and may come back.
+// Run serves until its context ends. Without an app it serves /setup first, and continues as soon as an app is stored.
+// If GitHub refuses the keys, it ends at once. An unreachable model is only logged, since it may recover.
 func (c *serveCmd) Run(e *cli.Env) (err error) {
 	config, err := c.config()
 	if err != nil {
@@ -57,8 +57,8 @@ func (c *serveCmd) Run(e *cli.Env) (err error) {
 	return a.Run(e.Ctx)
 }
 
-// setUpFirst serves /setup until there is an app, which it adds to the configuration. Where something else is missing
-// then, it says so, and serves the page that says so until it is told to end: ready is false.
+// setUpFirst serves /setup until an app is stored, and adds the app to the configuration. If other settings are missing
+// then, it logs them and serves a page that lists them until its context ends: ready is false.
 func setUpFirst(e *cli.Env, config app.Config, o *app.Options) (_ app.Config, ready bool, err error) {
 	if err := config.CheckAddresses(); err != nil {
 		return config, false, err

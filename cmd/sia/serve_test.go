@@ -18,8 +18,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// startServe runs `sia serve` against a simulator and a model's endpoint that answers with a
-// status. It returns the private address, the webhooks', and the log.
+// startServe runs `sia serve` against a simulator and a model's endpoint. It returns the private address, the webhooks'
+// address, and the log.
 func startServe(t *testing.T, model http.Handler, flags ...string) (pages, webhooks string, log *watched) {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,7 +72,7 @@ func startServe(t *testing.T, model http.Handler, flags ...string) (pages, webho
 	return found(t, log, `address=(\S+)`), "http://" + found(t, log, `webhooks=(\S+)`), log
 }
 
-// found is what a pattern's group matches in a log.
+// found returns the match of a pattern's group in a log.
 func found(t *testing.T, log *watched, pattern string) string {
 	t.Helper()
 	m := regexp.MustCompile(pattern).FindStringSubmatch(log.String())
@@ -96,12 +96,12 @@ func get(t *testing.T, address string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// A model that does not accept the key is told at the start, and by /readyz, which does not ask
-// it again each time it is asked itself.
+// A rejected key of a model is reported at the start, and by /readyz, which does not ask the model again for each
+// request.
 func TestServeWithoutModel(t *testing.T) {
 	var asked atomic.Int64
 	pages, _, log := startServe(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet { // for its list of models; it is tried out besides
+		if r.Method == http.MethodGet { // the list of models; there are other requests, too
 			asked.Add(1)
 		}
 		http.Error(w, `{"error": {"message": "no such key", "code": "invalid_api_key"}}`, http.StatusUnauthorized)
@@ -125,9 +125,9 @@ func TestServeWithoutModel(t *testing.T) {
 	}
 }
 
-// Who sends webhooks with a wrong signature is told in the log, and can't fill it.
+// Webhooks with a wrong signature are logged, but can't fill the log.
 func TestServeRefusesSignatures(t *testing.T) {
-	pages, webhooks, log := startServe(t, http.NotFoundHandler()) // it has no list of models, but is there
+	pages, webhooks, log := startServe(t, http.NotFoundHandler()) // reachable, without a list of models
 	checkMetrics(t, pages, webhooks)
 	if status, body := get(t, pages+"/readyz"); status != http.StatusOK || body != "ready\n" {
 		t.Errorf("%d %s", status, body)

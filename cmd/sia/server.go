@@ -22,10 +22,9 @@ import (
 	"github.com/sia-bot/sia/app/web/setup"
 )
 
-// serverFlags are the configuration of a server. Each can be set as an environment
-// variable too, and in the YAML file that --config names, under its own name; a
-// flag wins over the environment, and that over the file. The file may name models
-// besides, and their order for each role (models.go).
+// serverFlags are the configuration of a server. Each can also be set as an environment variable and, under its own
+// name, in the YAML file that --config names. A flag takes precedence over the environment, and the environment over
+// the file. The file may name further models, and their order for each role (models.go).
 type serverFlags struct {
 	Listen         string   `help:"Address for webhooks, and for the pages where people sign in with GitHub." default:":8080" env:"SIA_LISTEN" group:"folded:serve" type:"listen"`
 	Private        string   `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE" group:"folded:serve" type:"listen"`
@@ -63,7 +62,7 @@ type serverFlags struct {
 	WriteSpacing   time.Duration     `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve" min:"1ns"`
 }
 
-// Validate refuses, as wrong usage, what no server can work with.
+// Validate returns an error for values that no server can work with.
 func (s serverFlags) Validate() error {
 	if _, err := app.ParseRoles(s.Role); err != nil {
 		return fmt.Errorf("--role: %w", err)
@@ -76,9 +75,9 @@ func (s serverFlags) Validate() error {
 		s.retentionFlags.check())
 }
 
-// config is the server's configuration: the flags, and what they leave out of the app from the one that set-up stored.
+// config returns the server's configuration: the flags and, for missing app settings, the app that set-up stored.
 func (s serverFlags) config() (app.Config, error) {
-	c, err := s.flagged()
+	c, err := s.fromFlags()
 	if err != nil {
 		return c, err
 	}
@@ -89,13 +88,13 @@ func (s serverFlags) config() (app.Config, error) {
 	return c.WithApp(stored)
 }
 
-// withoutModels are the flags of a command that asks no model: it wants no model's key either.
+// withoutModels returns the flags for a command that uses no model, so that it doesn't need a model's key.
 func (s serverFlags) withoutModels() serverFlags {
 	s.modelFlags = modelFlags{}
 	return s
 }
 
-// decodedHeaders are headers as they are sent: OpenTelemetry's variables have them percent-encoded.
+// decodedHeaders decodes headers, which are percent-encoded in OpenTelemetry's variables.
 // https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables
 func decodedHeaders(headers map[string]string) map[string]string {
 	out := map[string]string{}
@@ -108,8 +107,8 @@ func decodedHeaders(headers map[string]string) map[string]string {
 	return out
 }
 
-// flagged turns flags into a configuration and reads the key file.
-func (s serverFlags) flagged() (app.Config, error) {
+// fromFlags returns the configuration of the flags, with the contents of the key file.
+func (s serverFlags) fromFlags() (app.Config, error) {
 	c := app.Config{
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, TrustedProxies: s.TrustedProxies,
 		Dir: s.Dir, DB: s.DB, DBDirect: s.DBDirect, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
@@ -153,13 +152,13 @@ func yamlFile(r io.Reader) (kong.Resolver, error) {
 	return f, nil
 }
 
-// withoutBOM is a file without the byte-order mark that some editors begin it with.
+// withoutBOM returns a file without the byte order mark that some editors write.
 func withoutBOM(file []byte) []byte { return bytes.TrimPrefix(file, []byte("\ufeff")) }
 
-// unknown is a key that is no flag of these commands; "" for none.
-func (f fileFlags) unknown(a *kong.Application) string {
+// unknownKey returns a key that is not a flag of these commands; "" if there is none.
+func (f fileFlags) unknownKey(a *kong.Application) string {
 	known := map[string]bool{keyModels: true, keyRoles: true, keyCoders: true}
-	for _, flag := range everyFlag(a) {
+	for _, flag := range allFlags(a) {
 		known[flag.Name] = true
 	}
 	for _, key := range slices.Sorted(maps.Keys(f)) {
@@ -170,40 +169,40 @@ func (f fileFlags) unknown(a *kong.Application) string {
 	return ""
 }
 
-// everyFlag are the flags of all commands; one that several have is there as often.
-func everyFlag(a *kong.Application) (all []*kong.Flag) {
+// allFlags returns the flags of all commands. A flag that several commands have occurs several times.
+func allFlags(a *kong.Application) (all []*kong.Flag) {
 	for _, command := range a.Leaves(false) {
 		all = append(all, slices.Concat(command.AllFlags(false)...)...)
 	}
 	return all
 }
 
-// fileFlags are flags that a file sets.
+// fileFlags are the flags that a file sets, by name.
 type fileFlags map[string]any
 
-// Validate refuses keys that are no flag of any command. The parser may be that of one command (see
-// [cli.Program.Alone]), and the file for others besides.
+// Validate returns an error for keys that are not a flag of any command. The parser may be that of one command only
+// (see [cli.Program.ForArgs]), and the file may set flags of others.
 func (f fileFlags) Validate(a *kong.Application) error {
-	if f.unknown(a) == "" {
+	if f.unknownKey(a) == "" {
 		return nil
 	}
 	all, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		return err
 	}
-	if key := f.unknown(all.Model); key != "" {
+	if key := f.unknownKey(all.Model); key != "" {
 		return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve "+
 			"--help` lists, models, roles and coders", key)
 	}
 	return nil
 }
 
-// Resolve gives a flag its value from the file.
+// Resolve returns the value of a flag in the file.
 func (f fileFlags) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	return f[flag.Name], nil
 }
 
-// database is the database's URL.
+// database returns the database's URL.
 func (s serverFlags) database() string {
 	if s.DB != "" {
 		return s.DB
@@ -211,12 +210,12 @@ func (s serverFlags) database() string {
 	return "sqlite:" + filepath.Join(s.Dir, "sia.db")
 }
 
-// databaseName is the database's URL without its password.
+// databaseName returns the database's URL without its password.
 func (s serverFlags) databaseName() string { return store.Named(s.database()) }
 
-// noDatabase reports that the database's file is not there, or is empty; to open it would make it. Whether a PostgreSQL
-// server has the database shows when it is opened.
-func (s serverFlags) noDatabase() bool {
+// lacksDatabase reports whether the database's file is missing or empty; opening it would create it. Whether a
+// PostgreSQL server has the database is only known after opening it.
+func (s serverFlags) lacksDatabase() bool {
 	file, err := store.File(s.database())
 	if err != nil || file == "" {
 		return false
@@ -225,13 +224,13 @@ func (s serverFlags) noDatabase() bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && f.Mode().IsRegular() && f.Size() == 0
 }
 
-// noneThere says that there is no database, to a command that makes none.
-func (s serverFlags) noneThere() error {
+// noDatabaseError returns the error for a missing database, for commands that don't create one.
+func (s serverFlags) noDatabaseError() error {
 	return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve` "+
 		"(`sia run` leaves none)", s.databaseName())
 }
 
-// defaultDir is where a server keeps its data unless told otherwise.
+// defaultDir returns the default data folder of a server.
 func defaultDir() string {
 	if d, err := os.UserConfigDir(); err == nil {
 		return filepath.Join(d, "sia")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Traces go where OpenTelemetry's own variables say, with headers in the form that these have.
+// OpenTelemetry's own variables set the address of traces, with headers in the form of these variables.
 func TestTracesByOpenTelemetrysVariables(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "https://traces.example")
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Basic%20YTpi==,X-Scope=50%")
@@ -18,7 +18,7 @@ func TestTracesByOpenTelemetrysVariables(t *testing.T) {
 	if _, err := parser.Parse([]string{"serve"}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Serve.flagged()
+	got, err := c.Serve.fromFlags()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type setupCmd struct {
 	cli.Format `embed:""`
 }
 
-// setupAnswer is what set-up made, for programs. It holds no secret.
+// setupAnswer is the result of set-up, as JSON. It contains no secret.
 type setupAnswer struct {
 	ID        int64  `json:"id"`
 	Slug      string `json:"slug"`
@@ -38,7 +38,7 @@ type setupAnswer struct {
 	PublicURL string `json:"public_url"`
 }
 
-// Run serves the page on this machine until the app is stored, and says what comes next.
+// Run serves the page on this machine until the app is stored, and prints the next steps.
 func (c *setupCmd) Run(e *cli.Env) (err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("the server's folder can't be made: %w; give another with --dir", err)
@@ -58,9 +58,9 @@ func (c *setupCmd) Run(e *cli.Env) (err error) {
 	defer func() {
 		ended, end := context.WithCancel(e.Ctx)
 		end()
-		err = errors.Join(err, front.Run(ended)) // what is being answered is answered
+		err = errors.Join(err, front.Run(ended)) // finish the requests in flight
 	}()
-	_, port, _ := net.SplitHostPort(front.PrivateAddr().String()) // it is TCP's
+	_, port, _ := net.SplitHostPort(front.PrivateAddr().String()) // a TCP address
 	fmt.Fprintf(e.Err,
 		"Open this address in a browser on this machine (from elsewhere: ssh -L %[1]s:localhost:%[1]s …):\n  http://%s%s\n",
 		port, front.PrivateAddr(), setup.Path)
@@ -74,7 +74,7 @@ func (c *setupCmd) Run(e *cli.Env) (err error) {
 	return c.report(e, made)
 }
 
-// report says what was made and what comes next.
+// report prints the result and the next steps.
 func (c *setupCmd) report(e *cli.Env, made setup.Registered) error {
 	a := setupAnswer{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner,
 		File: filepath.Join(c.Dir, setup.File), Install: made.Page + "/installations/new", PublicURL: made.PublicURL}

@@ -71,7 +71,7 @@ var (
 	unescaped = strings.NewReplacer("&#34;", `"`, "&amp;", "&", "&#39;", "'", "&#43;", "+")
 )
 
-// submit sends the page's form as it stands, but for pairs of name and value.
+// submit sends the page's form, changed by pairs of name and value.
 func (s *surfer) submit(pairs ...string) {
 	s.t.Helper()
 	m := pageForm.FindStringSubmatch(s.body)
@@ -98,7 +98,7 @@ func (s *surfer) submit(pairs ...string) {
 	s.send(http.MethodPost, to.String(), values)
 }
 
-// shopGitHub is a GitHub with ada's repository, which has a check that wants a greeting.
+// shopGitHub starts a GitHub with ada's repository, which has a check for a greeting.
 func shopGitHub(t *testing.T) *ghsim.Server {
 	t.Helper()
 	sim, err := ghsim.New(ghsim.Config{Dir: filepath.Join(t.TempDir(), "github")})
@@ -126,7 +126,7 @@ func shopGitHub(t *testing.T) *ghsim.Server {
 	return sim
 }
 
-// greeter is a model that does what the issue asks for.
+// greeter starts a model that does what the issue asks for.
 func greeter(t *testing.T) *scripted.Server {
 	t.Helper()
 	m, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "1", Model: "big", Turns: []scripted.Answer{
@@ -144,8 +144,7 @@ func greeter(t *testing.T) *scripted.Server {
 	return m
 }
 
-// running starts a command, waits until it has said something, and ends it with the test; code is
-// what it has to end with.
+// running starts a command, waits for an output, and stops it at the end of the test; code is the expected exit code.
 func running(t *testing.T, code int, until string, args ...string) *watched {
 	t.Helper()
 	up := make(chan struct{})
@@ -167,9 +166,9 @@ func running(t *testing.T, code int, until string, args ...string) *watched {
 	return log
 }
 
-// From an empty folder to the first labelled issue's pull request, and to a person who signs in, in one process and
-// without anybody typing a secret: in a browser, on the server's machine; and from elsewhere, by the link that the
-// terminal shows, where pages may run no scripts. GitHub is another site than SIA, as it is for people.
+// From an empty folder to the first labelled issue's pull request and to a user who signs in, in one process and
+// without typing a secret: in a browser on the server's machine; and from elsewhere, with the link on the terminal and
+// without scripts. GitHub is another site than SIA, as in production.
 //
 //test:thorough
 func TestSetUpInABrowser(t *testing.T) {
@@ -193,7 +192,7 @@ func TestSetUpInABrowser(t *testing.T) {
 		s.install(private)
 		s.firstPull()
 		s.signsIn("http://localhost:" + hook)
-		s.open(private + "/") // the operator's, who has signed in nowhere
+		s.open(private + "/") // the operator is not signed in
 		s.shows("ada/shop")
 		if code, body := get(t, private+"/healthz"); code != http.StatusOK {
 			t.Errorf("/healthz: %d %s", code, body)
@@ -232,7 +231,7 @@ func TestSetUpInABrowser(t *testing.T) {
 	})
 }
 
-// settingUp is a person who sets a server up for a GitHub.
+// settingUp is a user who sets a server up for a GitHub.
 type settingUp struct {
 	*window
 	sim *ghsim.Server
@@ -272,7 +271,7 @@ func (s *settingUp) noSecrets() {
 	}
 }
 
-// register goes from the open form over GitHub's page back to SIA, which goes on to serve.
+// register goes from the open form through GitHub's page back to SIA, which then starts to serve.
 func (s *settingUp) register(base string) {
 	s.t.Helper()
 	s.types("name", "Shop SIA")
@@ -284,7 +283,7 @@ func (s *settingUp) register(base string) {
 		s.t.Errorf("GitHub asks at %s", s.address())
 	}
 	s.presses("Create the app")
-	s.shows("Install it on repositories") // after the page that says it is stored, which goes on by itself
+	s.shows("Install it on repositories") // after the page about storing, which redirects
 	s.shows("came before this server was started")
 	if page := s.seen.String(); strings.Contains(page, "✗") {
 		s.t.Errorf("what goes as it should is shown as wrong:\n%s", page)
@@ -294,7 +293,7 @@ func (s *settingUp) register(base string) {
 	}
 }
 
-// install chooses where the app works, as set-up's link leads.
+// install selects the app's repositories, from set-up's link.
 func (s *settingUp) install(base string) {
 	s.t.Helper()
 	s.presses("Install on GitHub")
@@ -306,7 +305,7 @@ func (s *settingUp) install(base string) {
 	s.shows("✓ Webhooks arrive.")
 }
 
-// firstPull opens a labelled issue, and sees a pull request for it.
+// firstPull opens a labelled issue, and waits for its pull request.
 func (s *settingUp) firstPull() {
 	s.t.Helper()
 	s.open(s.sim.URL() + "/ada/shop/issues/new")
@@ -324,7 +323,7 @@ func (s *settingUp) firstPull() {
 	s.shows("Greet")
 }
 
-// signsIn is ada, who signs in to SIA's pages with GitHub.
+// signsIn makes ada sign in to SIA's pages with GitHub.
 func (s *settingUp) signsIn(public string) {
 	s.t.Helper()
 	s.open(public + "/tasks")
@@ -337,7 +336,7 @@ func (s *settingUp) signsIn(public string) {
 	}
 }
 
-// The next start finds the app where set-up left it.
+// The next start finds the stored app.
 func TestSetupThenServe(t *testing.T) {
 	sim, model, dir := shopGitHub(t), greeter(t), filepath.Join(t.TempDir(), "sia")
 	up, done := make(chan struct{}), make(chan int, 1)
@@ -371,8 +370,8 @@ func TestSetupThenServe(t *testing.T) {
 	}
 }
 
-// With a public address, the link on the terminal lets one browser in from elsewhere; and where models are missing,
-// set-up says so and stays.
+// With a public address, the link on the terminal admits one browser from elsewhere; if models are missing, set-up
+// reports that and keeps running.
 func TestServeSetUpFromElsewhere(t *testing.T) {
 	t.Parallel()
 	sim, dir := shopGitHub(t), filepath.Join(t.TempDir(), "sia")
@@ -402,7 +401,7 @@ func TestServeSetUpFromElsewhere(t *testing.T) {
 	}
 }
 
-// Ctrl-C in set-up is told as everywhere.
+// Ctrl-C in set-up prints the usual message.
 func TestSetupIsStopped(t *testing.T) {
 	up := make(chan struct{})
 	log := &watched{until: "/setup\n", then: sync.OnceFunc(func() { close(up) })}

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Doctor counts the repositories by how far they are, and names each that failed.
+// Doctor counts the repositories by state of their set-up, and names each that failed.
 func TestCheckSetups(t *testing.T) {
 	repo := func(name string, state store.SetupState, err string) store.Setup {
 		return store.Setup{Repository: store.Repository{Repo: sia.Repo{Owner: "acme", Name: name}}, State: state, Error: err}
@@ -31,7 +31,7 @@ func TestCheckSetups(t *testing.T) {
 	}
 }
 
-// Of repositories that were new it shows the result of proposing settings, of ten at most.
+// For new repositories it reports the result of proposing settings, ten at most.
 func TestCheckWelcomes(t *testing.T) {
 	var all []store.Setup
 	for i := range 13 {

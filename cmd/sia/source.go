@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// silentLogger is a logger that says nothing.
+// silentLogger returns a logger that discards everything.
 func silentLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// localRepository is a local Git repository: the path itself, or a clone of the address in
-// a temporary folder.
+// localRepository returns the path of a local Git repository: repo itself, or a clone of that address in a temporary
+// folder.
 func localRepository(ctx context.Context, repo string) (string, error) {
 	if info, err := os.Stat(repo); err == nil && info.IsDir() {
 		return filepath.Abs(repo)

@@ -28,22 +28,22 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// demoStage is everything that the demo and the benchmarks run: a GitHub, a model
-// and the production app between them, each met over HTTP alone.
+// demoStage holds the servers of the demo and the benchmarks: a GitHub simulator, a model and the production app, which
+// communicate over HTTP only.
 type demoStage struct {
 	sim    *ghsim.Server
-	model  *scripted.Server // nil when a real model plays
+	model  *scripted.Server // nil with a real model
 	app    *app.App
 	config app.Config
 	local  app.Local
 	front  *app.Front
 	logger *slog.Logger
 	dir    string       // temporary
-	halt   func() error // ends the app; a second time nothing
+	halt   func() error // stops the app; idempotent
 	close  []func() error
 }
 
-// stageConfig says what is on the stage.
+// stageConfig configures a stage.
 type stageConfig struct {
 	spec   ghsim.RepoSpec
 	name   string // of the repository
@@ -54,18 +54,18 @@ type stageConfig struct {
 	local       app.Local
 	owner       string // of the repository; "": demoUser
 	noWorkflows bool   // the repository's workflows are not run
-	closed      bool   // nobody but the app is answered
-	priced      bool   // a model without a price is refused
+	closed      bool   // only the app may use the simulator
+	priced      bool   // models without a price are refused
 	setupHosts  []string
 	private     string // address for the operator's pages; "": none
-	modelsDir   string // where what is learned of models is kept; "": with the rest, for a while
+	modelsDir   string // folder for what is learned about models; "": in the temporary folder
 }
 
-// gitPath are the addresses of Git's smart HTTP: https://git-scm.com/docs/http-protocol
+// gitPath matches the paths of Git's smart HTTP: https://git-scm.com/docs/http-protocol
 var gitPath = regexp.MustCompile(`^/[^/]+/[^/]+\.git/(info/refs|git-upload-pack|git-receive-pack)$`)
 
-// wrap shuts the simulator's pages, where anybody may act as anybody, to the others on this machine. What is left, the
-// API and Git, wants the app's token. Nobody else has the key for one.
+// wrap hides the simulator's pages, on which anybody may act as any user, from other users of this machine. The API and
+// Git remain: they require the app's token, and only this process has the key for one.
 func (c stageConfig) wrap(h http.Handler) http.Handler {
 	if !c.closed {
 		return h
@@ -79,28 +79,28 @@ func (c stageConfig) wrap(h http.Handler) http.Handler {
 	})
 }
 
-// stageFolder begins the name of each stage's folder, stagePID is a file in it with its process: mostPID bytes at most.
+// stageFolder is the prefix of a stage's folder. stagePIDFile in it has the process id, in maxPIDBytes bytes at most.
 const (
-	stageFolder = "sia-stage-"
-	stagePID    = "pid"
-	mostPID     = 20
+	stageFolder  = "sia-stage-"
+	stagePIDFile = "pid"
+	maxPIDBytes  = 20
 )
 
-// leftStage is how old a folder is at least that counts as left behind: its process may be one of a container's, which
-// can't be seen from here.
-const leftStage = 24 * time.Hour
+// staleStageAge is the minimum age of a folder that counts as left behind. Its process may run in a container and be
+// invisible here.
+const staleStageAge = 24 * time.Hour
 
-// sweepStages removes what killed processes left: old folders of processes that have ended. In the folder for temporary
-// files everybody may make some of that name, and have other things lie there a moment later. So only a folder counts
-// that this user alone may change: nobody else can put another in its place.
+// sweepStages removes what killed processes left: old folders of processes that have ended. Any user can create such
+// names in the temporary folder, and replace what they refer to. So only folders that this user alone may change are
+// removed: no other user can replace them.
 func sweepStages(now time.Time, log *slog.Logger) {
-	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), stageFolder+"*", stagePID)) // the pattern is valid
+	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), stageFolder+"*", stagePIDFile)) // the pattern is valid
 	for _, mark := range marks {
 		if dir, err := os.Lstat(filepath.Dir(mark)); err != nil || !dir.IsDir() || dir.Mode().Perm() != 0o700 || !isOwn(dir) {
 			continue
 		}
 		st, err := os.Lstat(mark)
-		if err != nil || !st.Mode().IsRegular() || st.Size() > mostPID || now.Sub(st.ModTime()) < leftStage {
+		if err != nil || !st.Mode().IsRegular() || st.Size() > maxPIDBytes || now.Sub(st.ModTime()) < staleStageAge {
 			continue
 		}
 		text, err := os.ReadFile(mark)
@@ -118,16 +118,16 @@ func sweepStages(now time.Time, log *slog.Logger) {
 	}
 }
 
-// isOwn reports whether a file is this process's user's.
+// isOwn reports whether a file belongs to the user of this process.
 func isOwn(st fs.FileInfo) bool {
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	return ok && int(sys.Uid) == os.Geteuid()
 }
 
-// newStage starts everything. The caller shuts it.
+// newStage starts a stage. The caller shuts it down.
 func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	s := &demoStage{logger: set.logger}
-	secret := rand.Text() // of the webhook: others on this machine reach it, too
+	secret := rand.Text() // webhook secret, since other users of this machine can reach it
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.shut())
@@ -140,7 +140,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	}
 	s.dir = dir
 	s.defers(func() error { return sandbox.RemoveAll(dir) })
-	if err := os.WriteFile(filepath.Join(dir, stagePID), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, stagePIDFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		return nil, err
 	}
 	if s.sim, err = ghsim.New(ghsim.Config{Logger: set.logger, Dir: filepath.Join(dir, "github"),
@@ -194,13 +194,13 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	return s, err
 }
 
-// pages is the address of SIA's own pages.
+// pages returns the address of SIA's own pages.
 func (s *demoStage) pages() string { return "http://" + s.app.Addr().String() }
 
-// webhook is the address to which deliveries are sent.
+// webhook returns the address for deliveries.
 func (s *demoStage) webhook() string { return s.pages() + "/webhook" }
 
-// serve runs the app until it is halted.
+// serve runs the app until halt is called.
 func (s *demoStage) serve(ctx context.Context) (err error) {
 	o := app.Options{Logger: s.logger, Front: s.front, Forward: forwardCommand(), Local: s.local}
 	if s.app, err = app.New(ctx, s.config, o); err != nil {
@@ -213,8 +213,7 @@ func (s *demoStage) serve(ctx context.Context) (err error) {
 	return nil
 }
 
-// ask has a person of that name, who may write, open an issue and label it. The tasks that one person begins are
-// bounded.
+// ask makes the user login, with write access, open an issue and label it. SIA limits the number of tasks of one user.
 func (s *demoStage) ask(repo, login, title, body string) (issue int, err error) {
 	s.sim.CreateUser(login)
 	if err = s.sim.SetPermission(repo, login, "write"); err != nil {
@@ -226,7 +225,7 @@ func (s *demoStage) ask(repo, login, title, body string) (issue int, err error) 
 	return issue, s.sim.Label(repo, issue, login, sia.DefaultSettings().Label)
 }
 
-// taskOf is an issue's task; the zero one before there is any.
+// taskOf returns an issue's task; the zero value if there is none yet.
 func (s *demoStage) taskOf(ctx context.Context, issue int) (sia.Task, error) {
 	all, err := s.app.Store.Tasks(ctx, store.Filter{Issue: issue})
 	if err != nil || len(all) == 0 {
@@ -235,7 +234,7 @@ func (s *demoStage) taskOf(ctx context.Context, issue int) (sia.Task, error) {
 	return all[0], nil
 }
 
-// restart stops the app wherever it is, and starts it again at the same address and on the same database.
+// restart stops the app in any state, and starts it again with the same address and database.
 func (s *demoStage) restart(ctx context.Context) (err error) {
 	listen := s.app.Addr().String()
 	if err = s.halt(); err != nil {
@@ -249,7 +248,7 @@ func (s *demoStage) restart(ctx context.Context) (err error) {
 	return s.serve(ctx)
 }
 
-// models is the scripted model behind its own server, or the person's.
+// models returns the scripted model, which it starts, or the user's models.
 func (s *demoStage) models(set stageConfig) (app.ModelsConfig, error) {
 	if set.script == nil {
 		return set.models, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// memoryBranch is where the repository keeps its memory.
+// memoryBranch is the branch with the repository's memory.
 const memoryBranch = "sia/memory"
 
 // story plays the demo's issues. Each step really has to happen, in this order.
@@ -30,7 +30,7 @@ func (n *demoNarrator) story() error {
 	return n.review(passed)
 }
 
-// confirmationMail is the issue that SIA rescues. It returns its number.
+// confirmationMail plays the issue that SIA rescues. It returns the issue's number.
 func (n *demoNarrator) confirmationMail() (int, error) {
 	n.heading("1. An issue that the first attempt gets wrong")
 	body, err := demoFiles.ReadFile("demo/issue-1.md")
@@ -79,13 +79,13 @@ func (n *demoNarrator) confirmationMail() (int, error) {
 		return 0, err
 	}
 	n.tell("%s", ready)
-	if err := n.settled(issue, render.LabelPassed); err != nil {
+	if err := n.awaitLabel(issue, render.LabelPassed); err != nil {
 		return 0, err
 	}
-	return issue, n.remembered(issue)
+	return issue, n.checkMemory(issue)
 }
 
-// followedUp tells the follow-up attempt that the final review started, which comes before the pull request is ready.
+// followedUp prints the follow-up attempt that the final review started. It ends before the pull request is ready.
 func (n *demoNarrator) followedUp(issue int) error {
 	t, err := n.task(issue)
 	if err != nil {
@@ -96,7 +96,7 @@ func (n *demoNarrator) followedUp(issue int) error {
 		if n.model != nil {
 			return fmt.Errorf("what the review of #%d found not to be done started no follow-up attempt", issue)
 		}
-		return nil // a person's model may have found everything done
+		return nil // a real model may have found everything done
 	}
 	came := "it is not green, so the commit before it stays"
 	switch answers := strings.Join(t.Omission.Answers, " "); {
@@ -109,7 +109,7 @@ func (n *demoNarrator) followedUp(issue int) error {
 	return nil
 }
 
-// signIn is the issue that only a person can decide.
+// signIn plays the issue that needs a person's decision.
 func (n *demoNarrator) signIn() error {
 	n.heading("2. An issue that does not say what only a person can decide")
 	body, err := demoFiles.ReadFile("demo/issue-2.md")
@@ -140,7 +140,7 @@ func (n *demoNarrator) signIn() error {
 	if err != nil {
 		return err
 	}
-	if err := n.settled(issue, render.LabelNeedsHuman); err != nil {
+	if err := n.awaitLabel(issue, render.LabelNeedsHuman); err != nil {
 		return err
 	}
 	if err := n.sim.TickBox(n.repo, question, demoUser, "A"); err != nil {
@@ -156,15 +156,16 @@ func (n *demoNarrator) signIn() error {
 	if err != nil {
 		return err
 	}
-	return n.settled(issue, render.LabelPassed)
+	return n.awaitLabel(issue, render.LabelPassed)
 }
 
-// settled waits until an issue carries a label.
-func (n *demoNarrator) settled(issue int, label string) error { return n.settledSince(0, issue, label) }
+// awaitLabel waits until an issue carries a label.
+func (n *demoNarrator) awaitLabel(issue int, label string) error {
+	return n.awaitLabelSince(0, issue, label)
+}
 
-// settledSince waits until an issue was labelled after an entry of the journal: that may have come
-// before the last step.
-func (n *demoNarrator) settledSince(entry, issue int, label string) error {
+// awaitLabelSince waits until an issue is labelled after the given journal entry, which may be before the last step.
+func (n *demoNarrator) awaitLabelSince(entry, issue int, label string) error {
 	from := n.seq
 	n.seq = entry
 	_, err := n.await(fmt.Sprintf("#%d is labelled %s", issue, label), issueLabelled(issue, label))
@@ -175,8 +176,8 @@ func (n *demoNarrator) settledSince(entry, issue int, label string) error {
 	return err
 }
 
-// remembered checks that memory stands on its branch.
-func (n *demoNarrator) remembered(issue int) error {
+// checkMemory checks that the memory branch has the task.
+func (n *demoNarrator) checkMemory(issue int) error {
 	path := fmt.Sprintf(".sia/tasks/%d.md", issue)
 	text, err := n.sim.File(n.repo, memoryBranch, path)
 	if err != nil {
@@ -189,7 +190,7 @@ func (n *demoNarrator) remembered(issue int) error {
 	return nil
 }
 
-// failure is the line of a failed job's log that says most.
+// failure returns the most informative line of a failed job's log.
 func (n *demoNarrator) failure(sha string) string {
 	runs, err := n.sim.CheckRuns(n.repo, sha)
 	if err != nil {
@@ -209,7 +210,7 @@ func (n *demoNarrator) failure(sha string) string {
 	return "see its log"
 }
 
-// announced is what a diagnosis says of the next attempt, without markup.
+// announced returns what a diagnosis announces for the next attempt, without markup.
 func announced(body string) string {
 	for line := range strings.Lines(body) {
 		if _, next, ok := strings.Cut(line, "**Next:** "); ok {

@@ -14,15 +14,15 @@ import (
 // reminderTitle is the title of the demo's third issue.
 const reminderTitle = "Text guests a reminder the day before"
 
-// reminder is the issue that passes at once, because its first prompt has the lesson of an earlier issue. Without the
-// lesson it fails as the earlier one did. It returns the issue's number.
+// reminder plays the issue that passes at once, because its first prompt contains the lesson of an earlier issue.
+// Without the lesson it fails as the earlier one did. It returns the issue's number.
 //
-// One task in ten does not get a lesson, by a hash of the ids of both. The simulator's ids are the same in every run,
-// and with them this task gets it; told fails if that changes. The failing first attempt of signIn got it, too, which
-// counts against it no more than the outcome that taught it counts for it.
+// One task in ten does not get a lesson, by a hash of both ids. The simulator's ids are the same in every run, and with
+// them this task gets it; checkLessonShown fails if that changes. The failing first attempt of signIn got it, too. The
+// evidence against the lesson from that attempt does not outweigh the outcome that taught it.
 func (n *demoNarrator) reminder(earlier int) (int, error) {
 	n.heading("3. An issue like the first: the first prompt has what was learned there")
-	l, err := n.taught(earlier)
+	l, err := n.awaitLesson(earlier)
 	if err != nil {
 		return 0, err
 	}
@@ -39,7 +39,7 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := n.told(issue, l); err != nil {
+	if err := n.checkLessonShown(issue, l); err != nil {
 		return 0, err
 	}
 	n.tell("attempt 1: the first prompt has what #%d taught, word for word, and the case that its tests should cover",
@@ -57,7 +57,7 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 			end.Detail)
 	}
 	n.tell("the check `test` really runs, and is green at once")
-	if err := n.settled(issue, render.LabelPassed); err != nil {
+	if err := n.awaitLabel(issue, render.LabelPassed); err != nil {
 		return 0, err
 	}
 	t, err := n.task(issue)
@@ -67,16 +67,15 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 	return issue, err
 }
 
-// taught waits for the lesson about a service that SIA keeps of an issue. It is
-// saved before the memory of the issue is pushed, so that each such push is a
-// moment to look.
-func (n *demoNarrator) taught(issue int) (lesson.Lesson, error) {
+// awaitLesson waits for the lesson about a service that SIA keeps of an issue. The lesson is saved before the memory of
+// the issue is pushed, so it is looked up after each push.
+func (n *demoNarrator) awaitLesson(issue int) (lesson.Lesson, error) {
 	t, err := n.task(issue)
 	if err != nil {
 		return lesson.Lesson{}, err
 	}
 	from := n.seq
-	n.seq = 0 // it was most likely pushed long ago
+	n.seq = 0 // it was most likely pushed earlier
 	defer func() { n.seq = max(from, n.seq) }()
 	for {
 		kept, err := n.app.Store.Lessons(n.Ctx, t.Repo.ID)
@@ -94,8 +93,8 @@ func (n *demoNarrator) taught(issue int) (lesson.Lesson, error) {
 	}
 }
 
-// told checks that the first attempt at an issue got a lesson: by the task, and by what the model received.
-func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
+// checkLessonShown checks that the first attempt at an issue got a lesson: in the stored task, and in the prompt.
+func (n *demoNarrator) checkLessonShown(issue int, l lesson.Lesson) error {
 	t, err := n.task(issue)
 	if err != nil {
 		return err
@@ -108,7 +107,7 @@ func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
 		return fmt.Errorf("attempt 1 at #%d did not get lesson %s", issue, l.ID)
 	}
 	if n.model == nil {
-		return nil // a person's model keeps what it received to itself
+		return nil // the requests to a real model are not recorded
 	}
 	for _, q := range n.model.Requests() {
 		if q.Model == "coder" && q.Turn() == 0 && strings.Contains(q.User(), t.Title) {
@@ -124,7 +123,7 @@ func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
 	return fmt.Errorf("the model was never asked about #%d", issue)
 }
 
-// task is SIA's task for an issue. It has at least one attempt.
+// task returns SIA's task for an issue. It is an error if the task has no attempt.
 func (n *demoNarrator) task(issue int) (sia.Task, error) {
 	t, err := n.taskOf(n.Ctx, issue)
 	if err == nil && len(t.Attempts) == 0 {

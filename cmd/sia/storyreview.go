@@ -10,18 +10,17 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// reviewer is the person of the demo who reviews.
+// reviewer is the login of the demo's reviewer.
 const reviewer = "grace"
 
-// What is reviewed, by the lines that it is about.
+// The reviewed lines, found by their text.
 const (
 	reviewedFile = "reminder/reminder.go"
 	reviewedText = `text := fmt.Sprintf("Dear %s, see you tomorrow`
 	reviewedTick = "day := time.NewTicker(24 * time.Hour)"
 )
 
-// review is the act in which a person reviews what has passed: one attempt deals with all of it,
-// and each thread is answered.
+// review plays a review of the change that passed: one attempt deals with all comments, and each thread is answered.
 func (n *demoNarrator) review(issue int) error {
 	n.heading("4. A person reviews: a follow-up from the green commit, and an answer in each thread")
 	t, err := n.task(issue)
@@ -58,7 +57,7 @@ func (n *demoNarrator) review(issue int) error {
 	if err != nil {
 		return err
 	}
-	if err := n.passedAgain(issue, before); err != nil {
+	if err := n.awaitPassedAgain(issue, before); err != nil {
 		return err
 	}
 	after, err := n.task(issue)
@@ -68,22 +67,21 @@ func (n *demoNarrator) review(issue int) error {
 	return err
 }
 
-// passedAgain waits until an issue that has passed carries the label of that. It never lost it when
-// the attempt took less time than SIA leaves between two changes of what it shows; else it got it
-// after an entry of the journal.
-func (n *demoNarrator) passedAgain(issue, entry int) error {
+// awaitPassedAgain waits until an issue carries the label of a passed task again. It still has the label if the attempt
+// took less time than SIA leaves between two label changes. Otherwise it gets the label after the given journal entry.
+func (n *demoNarrator) awaitPassedAgain(issue, entry int) error {
 	v, err := n.sim.Issue(n.repo, issue)
 	if err != nil {
 		return fmt.Errorf("look at #%d: %w", issue, err)
 	}
 	if !slices.Contains(v.Labels, render.LabelPassed) {
-		return n.settledSince(entry, issue, render.LabelPassed)
+		return n.awaitLabelSince(entry, issue, render.LabelPassed)
 	}
 	n.tell("#%d is still labelled `%s`", issue, render.LabelPassed)
 	return nil
 }
 
-// remarks are what the reviewer says, on the lines where it belongs.
+// remarks returns the reviewer's comments, on the lines that they are about.
 func (n *demoNarrator) remarks(head string) ([]ghsim.ReviewLine, error) {
 	file, err := n.sim.File(n.repo, head, reviewedFile)
 	if err != nil {

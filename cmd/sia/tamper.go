@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// tamperCmd looks at commits of a local repository the way SIA looks at an
-// attempt: what does the difference do to the tests and checks?
+// tamperCmd examines commits of a local repository as SIA examines an attempt: what the change does to tests and
+// checks.
 type tamperCmd struct {
 	Base      string   `arg:"" help:"Commit that the change begins at."`
 	Head      string   `arg:"" help:"Commit that it leads to."`
@@ -25,7 +25,7 @@ type tamperCmd struct {
 	Output    string   `help:"text or json (an object for each difference, a line each)." enum:"text,json" default:"text"`
 }
 
-// Help says what the exit code means.
+// Help documents the exit code.
 func (*tamperCmd) Help() string {
 	return "Exits 0 when nothing asks a person: nothing was found, or only what the reviewer is asked first.\n\n" +
 		"Exits 1 when something asks a person, or when the commits can't be read."
@@ -35,15 +35,15 @@ func (*tamperCmd) Help() string {
 type tamperReport struct {
 	Base     string          `json:"base"`
 	Head     string          `json:"head"`
-	Files    int             `json:"files"`   // that differ
-	Seconds  float64         `json:"seconds"` // that finding took, without reading the commits
+	Files    int             `json:"files"`   // files that differ
+	Seconds  float64         `json:"seconds"` // duration of the search, without reading the commits
 	Asks     string          `json:"asks"`    // person, reviewer or nobody
 	Findings []tamperFinding `json:"findings"`
 
-	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // what running the tests showed
-	Ran      float64           `json:"ran,omitempty"`      // seconds that took
-	Firm     []string          `json:"firm,omitempty"`     // what of it asks a person
-	Broken   []string          `json:"broken,omitempty"`   // and what the reviewer first
+	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // result of running the tests
+	Ran      float64           `json:"ran,omitempty"`      // duration of the tests, in seconds
+	Firm     []string          `json:"firm,omitempty"`     // evidence that needs a person
+	Broken   []string          `json:"broken,omitempty"`   // evidence that the reviewer is asked about first
 }
 
 type tamperFinding struct {
@@ -56,7 +56,7 @@ type tamperFinding struct {
 	said string
 }
 
-// Run looks at the difference, or at each commit's.
+// Run examines the difference, or each commit.
 func (c *tamperCmd) Run(e *cli.Env) error {
 	git := localGit{dir: c.Repo}
 	var whole [2]string
@@ -97,19 +97,19 @@ func (c *tamperCmd) Run(e *cli.Env) error {
 	return nil
 }
 
-// looker runs tests; nil: nobody wants that.
+// looker returns a runner of tests; nil without --tests.
 func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 	if c.Tests == "" {
-		return nil, nil //nolint:nilnil // that none is wanted is an answer
+		return nil, nil //nolint:nilnil // nil: no tests requested
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger, tellCompiling(e))
+	box, err := replaySandbox(e.Ctx, e.Logger, reportCompiling(e))
 	if err != nil {
 		return nil, err
 	}
 	return evidence.NewLooker(box, c.Tests, nil, time.Now), nil
 }
 
-// report looks at the difference of a pair of commits.
+// report examines the difference between two commits.
 func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p [2]string) (tamperReport, error) {
 	rep := tamperReport{Base: p[0], Head: p[1], Asks: "nobody", Findings: []tamperFinding{}}
 	changes, err := git.changes(e.Ctx, p[0], p[1])
@@ -146,7 +146,7 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 // run runs the tests that a difference can reach.
 func (c *tamperCmd) run(e *cli.Env, looker *evidence.Looker, rep *tamperReport) error {
 	w := evidence.Wanted{Repository: c.Repo, Base: rep.Base, Head: rep.Head,
-		Begins: func(step string) { e.Tellf("%s", step) },
+		Begins: func(step string) { e.Progressf("%s", step) },
 		Open:   func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
 	start := time.Now()
 	ran, err := looker.Look(e.Ctx, w)
@@ -184,7 +184,7 @@ func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 	return nil
 }
 
-// ranLines are the lines about what was run, beside what asks somebody.
+// ranLines returns the lines about the tests that were run, other than those that ask somebody.
 func ranLines(e *sia.TestEvidence) (lines [][2]string) {
 	if e == nil {
 		return nil
@@ -195,7 +195,7 @@ func ranLines(e *sia.TestEvidence) (lines [][2]string) {
 	left := e.Left
 	if e.NotRun != "" {
 		lines = append(lines, [2]string{"not run", e.NotRun})
-		left = left[min(1, len(left)):] // it has the first
+		left = left[min(1, len(left)):] // NotRun contains the first
 	}
 	for _, why := range left {
 		lines = append(lines, [2]string{"left out", why})

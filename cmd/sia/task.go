@@ -27,16 +27,16 @@ type taskCmd struct {
 	Retry   taskRetryCmd   `cmd:"" help:"Have a task that waits or has stopped tried once more." example:"sia task retry acme/shop#12"`
 }
 
-// openedDatabase is a server's database, opened for reading tasks.
+// openedDatabase holds the flags of commands that read a server's database.
 type openedDatabase struct {
 	serverFlags `embed:""`
 	cli.Format  `embed:""`
 }
 
-// with runs f on the database.
+// with calls f with the opened database.
 func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error) {
-	if o.noDatabase() {
-		return o.noneThere()
+	if o.lacksDatabase() {
+		return o.noDatabaseError()
 	}
 	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Warnings})
 	if err != nil {
@@ -46,7 +46,7 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	if v, err := s.Version(e.Ctx); err != nil {
 		return err
 	} else if v == 0 {
-		return o.noneThere()
+		return o.noDatabaseError()
 	}
 	return f(s)
 }
@@ -64,7 +64,7 @@ func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {
 				return t, err
 			}
 		}
-		// SIA may be gone from the repository, or its name was another then.
+		// SIA may have been uninstalled from the repository, or the repository renamed.
 		all, err := s.Tasks(e.Ctx, store.Filter{Issue: issue, Limit: math.MaxInt32})
 		if err != nil {
 			return t, err
@@ -114,7 +114,7 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 	})
 }
 
-// limited says that something of a task waits because GitHub takes no more of its installation for now; "" when not.
+// limited returns a message if work on a task waits for GitHub's write limit of its installation; "" otherwise.
 func limited(e *cli.Env, s *store.Store, t sia.Task) (string, error) {
 	waits := false
 	for _, kind := range t.Pending {
@@ -130,11 +130,11 @@ func limited(e *cli.Env, s *store.Store, t sia.Task) (string, error) {
 	return github.WriteLimitMessage(until), nil
 }
 
-// shownTask is a task as JSON, with what it waits for or why it ended in words.
+// shownTask is a task as JSON, with what it waits for, or why it ended, in words.
 type shownTask struct {
 	sia.Task
 	Waiting string `json:"waiting"`
-	Halted  string `json:"halted,omitempty"`  // what is paused as a whole and holds the task; sia task show only
+	Halted  string `json:"halted,omitempty"`  // a pause that includes other tasks; sia task show only
 	Limited string `json:"limited,omitempty"` // until when GitHub's write limit holds it; sia task show only
 }
 
@@ -204,7 +204,7 @@ func showTask(e *cli.Env, t sia.Task) {
 	}
 }
 
-// showQuestions prints what people were asked and what they answered; last the question that is open, with its options.
+// showQuestions prints the questions and their answers, then the open question with its options.
 func showQuestions(t sia.Task, p func(format string, args ...any)) {
 	for _, a := range t.Answers {
 		p("\n  asked       %s", cmp.Or(text.OneLine(a.Question), "(the question was not kept)"))
@@ -223,7 +223,7 @@ func showQuestions(t sia.Task, p func(format string, args ...any)) {
 	}
 }
 
-// shownPlan is the approved plan of a task, or the one that waits; nil without any.
+// shownPlan returns the approved plan of a task, or the one that waits for approval; nil without any.
 func shownPlan(t sia.Task) *sia.Plan {
 	if e := t.Escalation; t.State == sia.Escalated && e.Kind == sia.AskPlan {
 		return e.Plan

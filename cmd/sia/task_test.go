@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// A task that has begun names the file with the settings that hold for it.
+// A task that has begun names the file with its settings.
 func TestShowTaskNamesTheSettings(t *testing.T) {
 	for from, want := range map[string]string{
 		"acme/.github@1a2b3c4d5e6f:.sia/config.yml": "settings    acme/.github@1a2b3c4d5e6f:.sia/config.yml\n",
@@ -31,7 +31,7 @@ func TestShowTaskNamesTheSettings(t *testing.T) {
 	}
 }
 
-// What an attempt was taken apart into is told part by part.
+// The parts of an attempt are printed one by one.
 func TestShowTaskTellsParts(t *testing.T) {
 	var out bytes.Buffer
 	holds := &sia.CheckRun{Command: "go build ./mail", Holds: true}
@@ -62,7 +62,7 @@ func TestShowTaskTellsParts(t *testing.T) {
 	}
 }
 
-// What a fresh reviewer said is told of the head that it read, and of no other.
+// The final review is printed only for the head that it read.
 func TestShowTaskTellsTheFinalReview(t *testing.T) {
 	var out bytes.Buffer
 	task := sia.Task{Title: "Greet", Head: "f00d",
@@ -81,7 +81,7 @@ func TestShowTaskTellsTheFinalReview(t *testing.T) {
 	}
 }
 
-// What people were asked is told with what they answered, and an open question with its options.
+// Questions are printed with their answers, and an open question with its options.
 func TestShowTaskTellsQuestions(t *testing.T) {
 	var out bytes.Buffer
 	showTask(&cli.Env{Out: &out}, sia.Task{Title: "Sign in", State: sia.Escalated,
@@ -102,7 +102,7 @@ func TestShowTaskTellsQuestions(t *testing.T) {
 	}
 }
 
-// As JSON, a task says what it waits for in the words that people read.
+// A task's JSON describes in words what it waits for.
 func TestTaskJSONSaysWhatItWaitsFor(t *testing.T) {
 	var out bytes.Buffer
 	task := sia.Task{ID: "7-1", State: sia.OnHold, Pause: &sia.Pause{Kind: sia.PausedByTrouble, Reason: "no luck"}}

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// anyState chooses tasks of every state.
+// anyState selects tasks in every state.
 const anyState = "any"
 
 type taskListCmd struct {
@@ -31,7 +31,7 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		f := store.Filter{Limit: c.Limit, Since: c.Since.before(time.Now()), Repo: repo}
+		f := store.Filter{Limit: c.Limit, Since: c.Since.resolve(time.Now()), Repo: repo}
 		if c.State != anyState {
 			f.State = sia.State(c.State)
 		}
@@ -60,7 +60,7 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 	})
 }
 
-// none says why nothing is listed.
+// none returns the message for an empty list.
 func (c *taskListCmd) none() string {
 	if c.Repo == "" && c.State == anyState && c.Since == (pastTime{}) {
 		return "no tasks: label an issue to start one"
@@ -68,7 +68,7 @@ func (c *taskListCmd) none() string {
 	return "no such tasks; `sia task list` without filters lists all"
 }
 
-// stateNames are the states of a task as a list that kong reads.
+// stateNames returns the states of a task as a list for kong.
 func stateNames() string {
 	names := make([]string, len(sia.States))
 	for i, state := range sia.States {
@@ -77,10 +77,10 @@ func stateNames() string {
 	return strings.Join(names, ",")
 }
 
-// pastTime is a time that somebody wrote: so long ago, or a date or time.
+// pastTime is a time as a user writes it: a duration ago, or a date or time.
 type pastTime struct {
 	ago time.Duration // zero: at counts
-	at  time.Time     // zero with a zero ago: since ever
+	at  time.Time     // both zero: no limit
 }
 
 // UnmarshalText reads 36h, 7d, 2026-05-04 (midnight here) or 2026-05-04T12:00:00Z.
@@ -97,7 +97,7 @@ func (p *pastTime) UnmarshalText(b []byte) error {
 		return nil
 	}
 	for _, layout := range []string{time.DateOnly, time.DateTime, time.RFC3339} {
-		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil { //nolint:gosmopolitan // as people here say it
+		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil { //nolint:gosmopolitan // local to the user
 			p.at = at
 			return nil
 		}
@@ -105,8 +105,8 @@ func (p *pastTime) UnmarshalText(b []byte) error {
 	return fmt.Errorf("%q is no time: write 36h or 7d for so long ago, or a date such as 2026-05-04", s)
 }
 
-// before is the time that is meant, when it is now.
-func (p pastTime) before(now time.Time) time.Time {
+// resolve returns the time relative to now.
+func (p pastTime) resolve(now time.Time) time.Time {
 	if p.ago > 0 {
 		return now.Add(-p.ago)
 	}

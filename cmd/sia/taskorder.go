@@ -11,24 +11,24 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// taskOrder is a command to one task, given beside the server or while it is down.
+// taskOrder is a command to one task, with a running server or without one.
 type taskOrder struct {
 	openedDatabase `embed:""`
 	Task           string `arg:"" help:"Task id, or owner/name#issue." type:"task"`
 }
 
-// obeyedOrder is the result of an order, as programs read it. Fields are only added.
-type obeyedOrder struct {
+// orderResult is the result of an order, as JSON. Fields are only added.
+type orderResult struct {
 	Task  sia.TaskID `json:"task"`
 	Issue string     `json:"issue"` // owner/name#number
 	From  sia.State  `json:"from"`
 	State sia.State  `json:"state"`
-	Why   string     `json:"why"` // what was decided, for people
+	Why   string     `json:"why"` // the decision, in words
 }
 
-// give has [sia.Step] decide about a fact that whoever runs the server makes. A server that runs
-// obeys at once. What makes no sense for the task as it stands is an error that says why.
-func (o taskOrder) give(e *cli.Env, fact sia.Fact) error {
+// applyFact applies a fact from the operator to the task with [sia.Step]. A running server obeys at once. It returns an
+// error with the reason if the fact makes no sense in the task's state.
+func (o taskOrder) applyFact(e *cli.Env, fact sia.Fact) error {
 	return o.with(e, func(s *store.Store) error {
 		t, err := findTask(e, s, o.Task)
 		if err != nil {
@@ -42,19 +42,19 @@ func (o taskOrder) give(e *cli.Env, fact sia.Fact) error {
 		if res.Ignored != "" {
 			return fmt.Errorf("%s is %s and stays so: %s", issue, t.State, res.Ignored)
 		}
-		return o.Sayf(e, obeyedOrder{t.ID, issue, t.State, res.Task.State, res.Why},
+		return o.Sayf(e, orderResult{t.ID, issue, t.State, res.Task.State, res.Why},
 			"%s was %s and is %s: %s\n", issue, t.State, res.Task.State, res.Why)
 	})
 }
 
-// order applies a fact that whoever runs the server makes of a task.
+// order applies a fact to a task in the name of the operator.
 func order(ctx context.Context, s *store.Store, t sia.Task, fact sia.Fact, now time.Time) (sia.Result, error) {
 	return s.Apply(ctx, t.ID, sia.Event{ID: fmt.Sprintf("operator/%s/%d/v%d", fact.Kind(), now.UnixMicro(), t.Version),
 		At: now, By: sia.Actor{Operator: true}, Fact: fact})
 }
 
-// byOperator is the reason of an order in one line, for the people who read the issue.
-func byOperator(did, why string) string {
+// operatorReason returns the reason of an order in one line, for readers of the issue.
+func operatorReason(did, why string) string {
 	reason := "whoever runs the server " + did
 	if why != "" {
 		reason += ": " + text.Clip(text.OneLine(why), maxReason)
@@ -62,7 +62,7 @@ func byOperator(did, why string) string {
 	return reason
 }
 
-// maxReason is how much of a reason is kept, in characters.
+// maxReason is the maximum length of a reason, in characters.
 const maxReason = 500
 
 type taskStopCmd struct {
@@ -72,7 +72,7 @@ type taskStopCmd struct {
 
 // Run ends a task.
 func (c *taskStopCmd) Run(e *cli.Env) error {
-	return c.give(e, sia.Stop{Reason: byOperator("stopped it", c.Reason)})
+	return c.applyFact(e, sia.Stop{Reason: operatorReason("stopped it", c.Reason)})
 }
 
 type taskPauseCmd struct {
@@ -82,7 +82,7 @@ type taskPauseCmd struct {
 
 // Run pauses a task.
 func (c *taskPauseCmd) Run(e *cli.Env) error {
-	return c.give(e, sia.PauseAsked{Reason: byOperator("paused it", c.Reason)})
+	return c.applyFact(e, sia.PauseAsked{Reason: operatorReason("paused it", c.Reason)})
 }
 
 type taskResumeCmd struct {
@@ -90,14 +90,14 @@ type taskResumeCmd struct {
 	Credits   int `help:"Credits to add to the task's budget; 1 credit is 0.01 USD." placeholder:"N" min:"0" max:"1000000"`
 }
 
-// Run has a task go on.
+// Run resumes a task.
 func (c *taskResumeCmd) Run(e *cli.Env) error {
-	return c.give(e, sia.Resume{Credits: sia.Credits(c.Credits) * sia.Credit})
+	return c.applyFact(e, sia.Resume{Credits: sia.Credits(c.Credits) * sia.Credit})
 }
 
 type taskRetryCmd struct {
 	taskOrder `embed:""`
 }
 
-// Run has a task tried once more.
-func (c *taskRetryCmd) Run(e *cli.Env) error { return c.give(e, sia.Retry{}) }
+// Run retries a task.
+func (c *taskRetryCmd) Run(e *cli.Env) error { return c.applyFact(e, sia.Retry{}) }

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// A server that runs obeys an order that is given beside it: the attempt that runs is stopped, the
-// issue says who paused it and why, and the task goes on when it is told to.
+// A running server obeys an order from another process: the running attempt is stopped, the issue names who paused it
+// and why, and the task continues when it is resumed.
 //
 //test:thorough
 func TestOrdersReachAServer(t *testing.T) {
@@ -35,7 +35,7 @@ func TestOrdersReachAServer(t *testing.T) {
 			t.Fatal(err, res.Ignored)
 		}
 	}
-	tell(sia.PauseAsked{Reason: byOperator("paused it", "We look at\nthe bill.")})
+	tell(sia.PauseAsked{Reason: operatorReason("paused it", "We look at\nthe bill.")})
 	s.Cut() // the order came from another process
 	s.Settle()
 	task := s.Task(issue)

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// showParts tells how the work on an attempt hung together, and of each part how far it is, who
-// did it, what SIA saw of it, and what it cost.
+// showParts prints how an attempt was divided into parts, and for each part its state, its coder, what SIA observed,
+// and its cost.
 func showParts(e *cli.Env, a sia.Attempt, p func(format string, args ...any)) {
 	if shape := render.ShapeName(a); shape != "" {
 		p("  %s", shape)

@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// tasksIn makes a database with tasks of one repository, each with 50 events, and returns its file.
+// tasksIn creates a database with tasks of one repository, each with 50 events, and returns its file.
 func tasksIn(t testing.TB, tasks int) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "sia.db")
@@ -59,7 +59,7 @@ func tasksIn(t testing.TB, tasks int) (file string) {
 	return file
 }
 
-// TestTaskByItsIssue: a task is found by its issue's name however many came after it.
+// TestTaskByItsIssue: a task is found by its issue's name, no matter how many came after it.
 func TestTaskByItsIssue(t *testing.T) {
 	db := tasksIn(t, 30)
 	var out, said bytes.Buffer
@@ -80,7 +80,7 @@ func TestTaskByItsIssue(t *testing.T) {
 	}
 }
 
-// TestTasksOfStrangers: titles and reasons that others wrote steer no terminal, and break no table.
+// TestTasksOfStrangers: untrusted titles and reasons can't control a terminal, and break no table.
 func TestTasksOfStrangers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sia.db")
 	s := storetest.Open(t, store.Config{URL: file})

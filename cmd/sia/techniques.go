@@ -23,12 +23,12 @@ type trialRow struct {
 	Technique  sia.TechniqueID  `json:"technique"`
 	State      learn.TrialState `json:"state"` // waiting, on trial, kept or retired
 	Resolved   float64          `json:"resolved"`
-	Tried      float64          `json:"tried"`  // attempts; fewer after a change of models
-	Better     float64          `json:"better"` // chance that it resolves more than the fifth best, 0–1
+	Tried      float64          `json:"tried"`  // attempts, discounted after a change of models
+	Better     float64          `json:"better"` // probability that it resolves more than the fifth best, 0–1
 	File       string           `json:"file"`   // in the repository
 }
 
-// Run says how the techniques fare that repositories have on trial.
+// Run lists the techniques that repositories have or had on trial, with their results.
 func (c *techniquesCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		repos, err := s.Repositories(e.Ctx, 0)
@@ -59,8 +59,8 @@ func (c *techniquesCmd) Run(e *cli.Env) error {
 	})
 }
 
-// trialRows are those of one repository. The learner is told all outcomes from the first on, as a
-// server is that starts.
+// trialRows returns the rows of one repository. The learner receives all outcomes from the first on, as in a server
+// that starts.
 func trialRows(e *cli.Env, s *store.Store, r sia.Repo) ([]trialRow, error) {
 	reports, err := learn.TrialReports(e.Ctx, s, r, bandit.NewLearner(policies.ShippedTechnique()))
 	rows := make([]trialRow, len(reports))
@@ -77,7 +77,7 @@ func (r trialRow) chance() string {
 	return fmt.Sprintf("%.0f %%", 100*r.Better)
 }
 
-// advice is what people can do about it.
+// advice returns what users can do about it.
 func (r trialRow) advice() string {
 	switch r.State {
 	case learn.TrialRetired:

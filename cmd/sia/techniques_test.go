@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What is on trial, was kept or retired, the command says by the outcomes in the database.
+// The command reports techniques that are on trial, kept or retired, by the outcomes in the database.
 func TestTechniques(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	s := storetest.Open(t, store.Config{URL: filepath.Join(dir, "sia.db")})

@@ -13,10 +13,10 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// taskName is a task's id, or owner/name#issue.
+// taskName matches a task's id, or owner/name#issue.
 var taskName = regexp.MustCompile(`^([\w.-]+/[\w.-]+#|[0-9]+-)[1-9][0-9]*$`)
 
-// valueTypes are the types of values that commands share, for the tag type.
+// valueTypes returns the types of values that several commands use, for the tag type.
 func valueTypes() []kong.Option {
 	return []kong.Option{
 		cli.Checked("repository", func(s string) error {
@@ -32,7 +32,7 @@ func valueTypes() []kong.Option {
 			return fmt.Errorf("%q is no task; write it as owner/name#issue, or as the id that sia task list shows", s)
 		}),
 		cli.Checked("login", func(s string) error {
-			if aLogin.MatchString(strings.TrimPrefix(s, "@")) {
+			if loginPattern.MatchString(strings.TrimPrefix(s, "@")) {
 				return nil
 			}
 			return fmt.Errorf("%q is no login; write it as GitHub shows it, such as mia", s)

@@ -23,18 +23,18 @@ func (c *versionCmd) Run(e *cli.Env) error {
 	return e.Sayf("%s\n", versionLine())
 }
 
-// versionLine is the version for people.
+// versionLine returns version, commit and Go version in one line.
 func versionLine() string {
 	return fmt.Sprintf("sia %s (commit %s, %s)", ownVersion(), builtFrom(), runtime.Version())
 }
 
-// ownVersion is the version of this program.
+// ownVersion returns the version of this program.
 func ownVersion() string {
 	info, _ := debug.ReadBuildInfo()
 	return versionOf(version, info)
 }
 
-// versionOf is a release's version, or that of the module which `go install` built.
+// versionOf returns the version of a release, or that of the module that `go install` built.
 func versionOf(release string, info *debug.BuildInfo) string {
 	if release == "dev" && info != nil && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
@@ -42,7 +42,7 @@ func versionOf(release string, info *debug.BuildInfo) string {
 	return release
 }
 
-// builtFrom is the commit that the program was built from.
+// builtFrom returns the commit that the program was built from.
 func builtFrom() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -54,8 +54,7 @@ func builtFrom() string {
 	return "unknown"
 }
 
-// helpCmd is listed among the commands; [runCommand] turns it into the flag --help before it is
-// parsed.
+// helpCmd makes help appear in the list of commands. [cli.Program.Run] turns it into the flag --help before parsing.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command."`
 }

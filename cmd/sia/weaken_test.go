@@ -15,20 +15,20 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// BenchmarkWeakened plants weakenings in small repositories and counts those about which somebody is asked, as
-// `sia tamper --tests` asks. Each archive of testdata/weaken is a repository below base, and beside it an edit for each
-// weakening. To each belongs the edit bug, which breaks what is tested: with a weakening the repository's own command,
-// the archive's first line, has to pass all the same, or it is none.
+// BenchmarkWeakened plants weakenings in small repositories and counts those that `sia tamper --tests` asks somebody
+// about. Each archive of testdata/weaken is a repository below base, and next to it an edit for each weakening. The
+// edit bug breaks the tested code. With a weakening, the repository's own command, the archive's first line, must pass
+// in spite of the bug; otherwise it is not a weakening.
 //
-// An edit is a file's path and, below it, lines that are replaced, after "-", by those after "+"; without "-" they come
-// first in the file, which may be new. A path may say "deleted", or "to" another.
+// An edit is a file's path and, below it, lines that are replaced, after "-", by those after "+"; without "-" they are
+// inserted at the beginning of the file, which may be new. A path may be followed by "deleted", or by "to" and another.
 //
-// WEAKENED=name chooses an archive, or name/edit. DEPS is a folder with what the runners need that is not on the
-// machine: node_modules as jest, mocha and vitest, a local repository of Maven's as maven, and cargo, where Cargo
-// builds. It takes minutes, so no test runs it.
+// WEAKENED=name selects an archive, or name/edit. DEPS is a folder with dependencies of the runners that the machine
+// lacks: node_modules as jest, mocha and vitest, a local Maven repository as maven, and cargo, where Cargo builds. The
+// benchmark takes minutes, so no test runs it.
 //
-// Maven's local repository can be had of Debian: libsurefire-java, junit5, libmaven-compiler-plugin-java and
-// libmaven-resources-plugin-java, which bring 40 MB packed, then cp -rL /usr/share/maven-repo "$DEPS/maven".
+// Debian has the packages for the local Maven repository: libsurefire-java, junit5, libmaven-compiler-plugin-java and
+// libmaven-resources-plugin-java, 40 MB packed; afterwards cp -rL /usr/share/maven-repo "$DEPS/maven".
 func BenchmarkWeakened(b *testing.B) {
 	names, err := filepath.Glob("testdata/weaken/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -56,12 +56,12 @@ func BenchmarkWeakened(b *testing.B) {
 type weakenEnv struct {
 	*cli.Env
 	looker *evidence.Looker
-	dir    string // where it keeps what was fetched
+	dir    string // folder for fetched packages
 }
 
 func newWeakenEnv(b *testing.B) weakenEnv {
 	b.Helper()
-	b.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")) // where Debian's Python has what Debian's packages bring
+	b.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")) // Debian's Python sees Debian's packages
 	e := &cli.Env{Ctx: b.Context(), Out: b.Output(), Logger: silentLogger()}
 	dir := b.TempDir()
 	looker, err := (&tamperCmd{Tests: dir}).looker(e)
@@ -71,7 +71,7 @@ func newWeakenEnv(b *testing.B) weakenEnv {
 	return weakenEnv{e, looker, dir}
 }
 
-// fetched lays out a local repository of Maven's as if it had been fetched for a repository.
+// fetched lays out a local Maven repository as if it had been fetched for a repository.
 func (e weakenEnv) fetched(b *testing.B, repo string) {
 	b.Helper()
 	from := filepath.Join(os.Getenv("DEPS"), "maven")
@@ -84,7 +84,7 @@ func (e weakenEnv) fetched(b *testing.B, repo string) {
 	}
 }
 
-// weaken plants the edits of an archive, each by itself.
+// weaken plants the edits of an archive, one at a time.
 func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
 	b.Helper()
 	own, _, _ := strings.Cut(string(a.Comment), "\n")
@@ -178,7 +178,7 @@ func (r weakenRepo) commit() string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// set makes the repository's files exactly these.
+// set replaces the repository's files by these.
 func (r weakenRepo) set(files map[string]string) {
 	r.b.Helper()
 	entries, err := os.ReadDir(r.dir)

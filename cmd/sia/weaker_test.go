@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
-// What a model works without is said by doctor, and at the end of a run, for which it was kept.
+// Doctor reports the features that a model works without, and so does the end of a run, which stores them.
 func TestWeakerIsSaid(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	s := flavour.Start(flavour.Flavour{Say: flavour.Probed, Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {

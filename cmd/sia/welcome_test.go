@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A server proposes settings to new repositories unless it is told not to, by a flag or in the environment.
+// A server proposes settings to new repositories unless a flag or the environment disables it.
 func TestWelcomeFlag(t *testing.T) {
 	for _, c := range []struct {
 		env  string

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// A command line that can't be meant exits 2 before anything is begun, and says what is wrong in words. The script
-// wrong has what shows in files and repositories.
+// An invalid command line exits 2 before anything is begun, with the error in words. The script wrong covers errors
+// that depend on files and repositories.
 func TestWrongUsage(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "sia.yml")
 	if err := os.WriteFile(config, []byte("models: {a: {url: http://x, model: y, price: {input: -1, output: abc}}}\n"),

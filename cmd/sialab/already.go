@@ -27,19 +27,19 @@ type alreadyCmd struct {
 	cli.Format `embed:""`
 }
 
-// alreadyReport counts claims with evidence that holds, each of so many.
+// alreadyReport counts claims with evidence that holds, and their total.
 type alreadyReport struct {
 	Tasks   int      `json:"tasks"`
-	Head    int      `json:"at_the_commit"`          // the failing tests are named, and the change is there
-	Parent  int      `json:"at_the_parent"`          // the same, and it is not there
-	Besides int      `json:"besides_at_the_parent"`  // tests that pass at both ends are named, and it is not there
-	Others  int      `json:"tasks_with_such_tests"`  // in which there are such tests
-	Partly  int      `json:"at_half_of_the_change"`  // the failing tests are named, and half of its files are there
-	Halves  int      `json:"tasks_of_several_files"` // that can be halved
-	Wrong   []string `json:"at_the_commit_not_held"` // why
+	Head    int      `json:"at_the_commit"`          // claims that name the failing tests, with the change present
+	Parent  int      `json:"at_the_parent"`          // the same, without the change
+	Besides int      `json:"besides_at_the_parent"`  // claims that name tests passing at both commits, without the change
+	Others  int      `json:"tasks_with_such_tests"`  // tasks that have such tests
+	Partly  int      `json:"at_half_of_the_change"`  // claims that name the failing tests, with half of the changed files
+	Halves  int      `json:"tasks_of_several_files"` // tasks with several changed files
+	Wrong   []string `json:"at_the_commit_not_held"` // reasons
 }
 
-// Run checks claims with the failing tests of each task, as a coder's are checked.
+// Run checks claims with the failing tests of each task, as the claims of coders are checked.
 func (c *alreadyCmd) Run(e *cli.Env) error {
 	dir, err := os.MkdirTemp("", "already-*")
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *alreadyCmd) task(e *cli.Env, checker *agent.Commands, at string, t repl
 	return nil
 }
 
-// half is the first half of the files of code that a task's commit changed and kept; none of one alone.
+// half returns the first half of the code files that a task's commit changed and kept; none if there is only one.
 func (c *alreadyCmd) half(ctx context.Context, t replay.Task) ([]string, error) {
 	args := append([]string{"-C", c.Clone, "ls-tree", "--name-only", "-r", t.Commit, "--"}, t.Files...)
 	out, err := exec.CommandContext(ctx, "git", args...).Output()
@@ -143,17 +143,17 @@ func (c *alreadyCmd) half(ctx context.Context, t replay.Task) ([]string, error) 
 	return files[:len(files)/2], nil
 }
 
-// tree is a commit's files: those of the paths, or all.
+// tree selects a commit's files: those of the paths, or all.
 type tree struct {
 	commit string
 	paths  []string
 }
 
-// buildOthers builds what tests of a module need of other modules. It is kept for the next tree of the same modules.
+// buildOthers builds the packages of other modules that the tests of a module need, into the build cache.
 const buildOthers = `go build $(go list -e -deps -test ` +
 	`-f '{{if and .Module (not .ForTest)}}{{if not .Module.Main}}{{.ImportPath}}{{end}}{{end}}' ./...)`
 
-// holds lays trees over each other and reports whether the evidence of each command holds there; why not, of the first.
+// holds writes trees over each other and reports which commands have evidence there; why is from the first command.
 func (c *alreadyCmd) holds(
 	ctx context.Context, checker *agent.Commands, dir string, commands []string, trees []tree,
 ) (ok []bool, why string, err error) {
@@ -181,14 +181,14 @@ func (c *alreadyCmd) holds(
 	return ok, got[0].Missing + got[0].Excerpt, nil
 }
 
-// goTest is the test function that a test belongs to, with its package.
+// goTest returns the top-level test function of a test, with its package.
 func goTest(test string) string {
 	group, name, _ := strings.Cut(test, "::")
 	name, _, _ = strings.Cut(name, "/")
 	return group + "::" + name
 }
 
-// goTests is the command that a coder would name for tests, package by package.
+// goTests returns the command that a coder would name for tests, package by package.
 func goTests(tests []string) string {
 	names := map[string][]string{}
 	var groups []string

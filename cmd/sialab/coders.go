@@ -20,7 +20,7 @@ type codersCmd struct {
 	cli.Format `embed:""`
 }
 
-// codersReport is the whole answer. It is a function of the files and flags.
+// codersReport is the JSON of sialab coders. It depends only on the files and flags.
 type codersReport struct {
 	Recorded bool               `json:"recorded"` // true: other people's outcomes, no invented world
 	Tasks    int                `json:"tasks"`
@@ -29,7 +29,7 @@ type codersReport struct {
 	Sections []recorded.Section `json:"sections"`
 }
 
-// Run plays recorded outcomes with all players and prints how they did.
+// Run plays recorded outcomes with all players and prints their results.
 func (c *codersCmd) Run(e *cli.Env) (err error) {
 	plan := recorded.Plan{Values: c.Value, Halves: c.Halves, Streams: c.Streams, Seed: c.Seed,
 		Parameters: policies.ShippedAssign().Parameters}

@@ -7,17 +7,17 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// forwardName is the command by which this program runs itself inside of a sandbox.
+// forwardName is the command with which this program runs itself inside a sandbox.
 const forwardName = "forward"
 
 type forwardCmd struct {
 	Command []string `arg:""`
 }
 
-// Run is the inside of the way to allowed hosts. It ends the process itself.
+// Run runs a command inside the sandbox, with a way to the allowed hosts. It ends with the command's exit status.
 func (c *forwardCmd) Run(*cli.Env) error { return cli.ExitCode(sandbox.Forward(c.Command)) }
 
-// forwardCommand is how this program runs itself as that command; nil when it does not know its own file.
+// forwardCommand returns the command line of a forwarder; nil if the path of the executable is unknown.
 func forwardCommand() []string {
 	self, err := os.Executable()
 	if err != nil {

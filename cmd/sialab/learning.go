@@ -22,11 +22,11 @@ type learningCmd struct {
 	cli.Format `embed:""`
 }
 
-// usualRepos is how many repositories a world has, unless it says otherwise.
+// usualRepos is the default number of repositories of a world.
 const usualRepos = 10
 
-// invented are the worlds, the one of the headline first. Each of the others changes one thing of it, but for
-// the easy one.
+// invented lists the worlds, first that of the main result. Each of the others except the easy one changes one
+// parameter of it.
 var invented = []struct {
 	name   string
 	repos  int
@@ -50,10 +50,10 @@ var invented = []struct {
 		func(p *synthetic.Parameters) { *p = synthetic.EasyParameters(p.Repos) }},
 }
 
-// timedDecisions is how many decisions their quantiles are taken of.
+// timedDecisions is the number of decisions for the quantiles.
 const timedDecisions = 20_000
 
-// learningReport is the whole answer. Only Decision depends on the machine.
+// learningReport is the JSON of sialab learning. Only Decision depends on the machine.
 type learningReport struct {
 	Synthetic bool            `json:"synthetic"` // true: the figures are of invented worlds
 	Tables    []learningTable `json:"tables"`
@@ -65,8 +65,8 @@ type learningTable struct {
 	synthetic.Result
 }
 
-// Run plays all policies and prints how they did. The tables are a function of
-// the flags; the times of decisions are this machine's.
+// Run plays all policies and prints their results. The tables depend only on the flags; the times of decisions depend
+// on the machine.
 func (c *learningCmd) Run(e *cli.Env) error {
 	report := learningReport{Synthetic: true}
 	plans, err := c.plans()
@@ -87,7 +87,7 @@ func (c *learningCmd) Run(e *cli.Env) error {
 	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
-// plans are the tables to fill in.
+// plans returns the tables to fill in.
 func (c *learningCmd) plans() (out []learningTable, err error) {
 	names := make([]string, 0, len(invented))
 	for _, world := range invented {
@@ -108,8 +108,8 @@ func (c *learningCmd) plans() (out []learningTable, err error) {
 	return out, nil
 }
 
-// decisions times decisions, with their reasons in words, of a learner that has
-// seen many outcomes in a world of 50 repositories and every pattern.
+// decisions measures the time of decisions, including their reasons in words, of a learner that has seen many outcomes
+// in a world of 50 repositories and every pattern.
 func (c *learningCmd) decisions(ctx context.Context) ([]cli.Figure, error) {
 	p := synthetic.DefaultParameters(50)
 	p.Patterns = synthetic.MaxPatterns

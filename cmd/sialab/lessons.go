@@ -21,7 +21,7 @@ type lessonsCmd struct {
 	cli.Format `embed:""`
 }
 
-// Run measures how the lessons for a prompt are found and prints a table.
+// Run measures the search for a prompt's lessons and prints a table.
 func (c *lessonsCmd) Run(e *cli.Env) error {
 	figures, err := c.measure(e)
 	if err != nil {
@@ -33,12 +33,11 @@ func (c *lessonsCmd) Run(e *cli.Env) error {
 const (
 	benchRepo     = 7
 	benchSearches = 300
-	benchFound    = 12 // as many as the server takes into account for an attempt
-	benchScans    = 3  // full scans, which take long
+	benchFound    = 12 // the server's limit for an attempt
+	benchScans    = 3  // full scans, which are slow
 )
 
-// proseMaker makes texts. Their words are as unequally common as in language: Zipf's
-// law over 20,000 of them.
+// proseMaker generates texts with word frequencies as in natural language: Zipf's law over 20,000 words.
 type proseMaker struct{ zipf *rand.Zipf }
 
 func newProseMaker(seed uint64) proseMaker {
@@ -56,8 +55,7 @@ func (p proseMaker) words(n int) string {
 	return b.String()
 }
 
-// measure compares with looking at every lesson, with the same words and ranked
-// the same.
+// measure compares the search with a scan of every lesson that uses the same words and the same ranking.
 func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
 	fmt.Fprintf(e.Err, "lessons: %d…\n", c.Lessons)
 	dir, err := os.MkdirTemp("", "sia-bench-")
@@ -86,7 +84,7 @@ func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
 	var prompts [][]string
 	for i := range benchSearches {
 		want := wanted[i%len(wanted)]
-		// An issue has something to do with one lesson, and a lot that has not.
+		// An issue shares words with one lesson, among many unrelated words.
 		words := lesson.Words(want.Text+" "+issues.words(120), 400)
 		prompts = append(prompts, words)
 		began := time.Now()
@@ -100,8 +98,7 @@ func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
 			hits++
 		}
 	}
-	// After the searches, not among them: what a scan leaves for the garbage collector
-	// would be counted against the next search.
+	// After the searches, not between them: garbage of a scan would be collected during the next search.
 	for _, words := range prompts[:min(len(prompts), benchScans)] {
 		began := time.Now()
 		best, err := scanLessons(e, s, words, benchFound)
@@ -123,7 +120,7 @@ func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
 	}, nil
 }
 
-// fill teaches many lessons and returns some of them.
+// fill stores many lessons and returns some of them.
 func (c *lessonsCmd) fill(e *cli.Env, s *store.Store) (some []lesson.Lesson, err error) {
 	const batch = 5000
 	p, now := newProseMaker(1), time.Now()

@@ -35,18 +35,18 @@ type locateCmd struct {
 	cli.Format `embed:""`
 }
 
-// locateReport is the whole answer. It is a function of the clones and flags.
+// locateReport is the JSON of sialab locate. It depends only on the clones and flags.
 type locateReport struct {
 	Groups []locateGroup  `json:"groups"`
 	Held   []located.Held `json:"leave_one_out"`
 	Misses []string       `json:"misses,omitempty"`
 }
 
-// locateGroup is the scores on the tasks of one repository, one language, or all.
+// locateGroup holds the scores on the tasks of one repository, one language, or all.
 type locateGroup struct {
 	Name   string          `json:"name"`
 	Tasks  int             `json:"tasks"`
-	Files  int             `json:"files"` // candidates of a task in the median
+	Files  int             `json:"files"` // median number of candidates of a task
 	Scores []located.Score `json:"scores"`
 }
 

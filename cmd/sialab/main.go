@@ -1,5 +1,5 @@
-// Command sialab measures, in invented worlds and on recorded outcomes, what SIA learns and decides by. It is for who
-// works on SIA, and no release has it: `go run ./cmd/sialab --help`.
+// Command sialab measures, in invented worlds and on recorded outcomes, how SIA learns and decides. It is for
+// developers of SIA and is not part of releases: `go run ./cmd/sialab --help`.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// commandLine is the command line: one field per command.
+// commandLine is the command line, with one field for each command.
 type commandLine struct {
 	Lessons    lessonsCmd    `cmd:"" help:"Find the lessons for a prompt among many, against looking at every one."`
 	Learning   learningCmd   `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`

@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"sialab": main}) }
 
-// The command line as we meet it: txtar scripts in testdata/script.
+// TestScripts runs the txtar scripts in testdata/script.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true})
 }

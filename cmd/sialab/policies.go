@@ -14,7 +14,7 @@ type policiesCmd struct {
 	cli.Format `embed:""`
 }
 
-// policiesReport is the whole answer. It is a function of the flags.
+// policiesReport is the JSON of sialab policies. It depends only on the flags.
 type policiesReport struct {
 	Synthetic bool                `json:"synthetic"` // true: the figures are of invented worlds
 	Seed      uint64              `json:"seed"`
@@ -22,7 +22,7 @@ type policiesReport struct {
 	Subjects  []synthetic.Subject `json:"subjects"`
 }
 
-// Run measures what coordination policies are learned and judged by, and prints it.
+// Run measures how coordination policies are learned and judged, and prints the results.
 func (c *policiesCmd) Run(e *cli.Env) error {
 	fmt.Fprintf(e.Err, "policies: %d worlds…\n", c.Worlds)
 	subjects, err := synthetic.Policies(e.Ctx, c.Seed, c.Worlds)
@@ -46,7 +46,7 @@ func (r policiesReport) print(out io.Writer) error {
 	return nil
 }
 
-// printSynthetic prints figures that were measured in invented worlds, each world named once.
+// printSynthetic prints figures that were measured in invented worlds. Each world is named once.
 func printSynthetic(out io.Writer, figures []synthetic.Figure) error {
 	w := cli.NewTable(out, "WORLD", "MEASURED", "VALUE", "95 %", "TIMES", "REACH")
 	world := ""
@@ -62,7 +62,7 @@ func printSynthetic(out io.Writer, figures []synthetic.Figure) error {
 	return w.Flush()
 }
 
-// figureText is a figure and its interval in its unit.
+// figureText returns a figure and its interval in the figure's unit.
 func figureText(f synthetic.Figure) (value, interval string) {
 	switch f.Unit {
 	case synthetic.Share:

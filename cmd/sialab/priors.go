@@ -14,7 +14,7 @@ type priorsCmd struct {
 	cli.Format    `embed:""`
 }
 
-// priorsReport is the whole answer. It is a function of the flags.
+// priorsReport is the JSON of sialab priors. It depends only on the flags.
 type priorsReport struct {
 	Synthetic bool               `json:"synthetic"` // true: the figures are of invented worlds
 	Seed      uint64             `json:"seed"`
@@ -22,7 +22,7 @@ type priorsReport struct {
 	Figures   []synthetic.Figure `json:"figures"`
 }
 
-// Run measures what priors are worth to a new installation, and prints it.
+// Run measures the benefit of priors for a new installation, and prints it.
 func (c *priorsCmd) Run(e *cli.Env) error {
 	report := priorsReport{Synthetic: true, Seed: c.Seed, Worlds: c.Worlds, Figures: []synthetic.Figure{}}
 	for _, n := range c.Installations {

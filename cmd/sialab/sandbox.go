@@ -21,17 +21,17 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// How many attempts are measured.
+// Numbers of attempts.
 const (
-	waitingAttempts = 50 // that wait for the model
-	workingAttempts = 20 // all at once
+	waitingAttempts = 50 // waiting for the model
+	workingAttempts = 20 // concurrent
 )
 
 type sandboxCmd struct {
 	cli.Format `embed:""`
 }
 
-// Run measures and prints one table. Absolute times don't travel; ratios do.
+// Run measures and prints one table. Absolute times are not comparable between machines; ratios are.
 func (c *sandboxCmd) Run(e *cli.Env) (err error) {
 	o := sandbox.Options{Self: forwardCommand(), Logger: slog.New(slog.DiscardHandler)}
 	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
@@ -92,10 +92,10 @@ func measureAttempts(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure
 	}
 	each := float64(residentBytes()-before) / 1e6 / waitingAttempts
 	stop()
-	<-ended // they were cancelled
+	<-ended // canceled above
 
 	fmt.Fprintf(e.Err, "sandbox: %d attempts at once…\n", workingAttempts)
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak is counted from here on
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // reset the peak
 		return nil, err
 	}
 	began := time.Now()
@@ -111,14 +111,13 @@ func measureAttempts(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure
 	}, err
 }
 
-// attemptsBench makes attempts side by side, each in a folder of its own.
+// attemptsBench makes concurrent attempts, each in its own folder.
 type attemptsBench struct {
 	agent *agent.BuiltinAgent
 	dir   string
 }
 
-// all makes n attempts and returns when they have ended. One that does not finish is
-// an error.
+// all makes n attempts and returns when they have ended. An unfinished attempt is an error.
 func (b *attemptsBench) all(ctx context.Context, n int, title string, rec agent.Recorder) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -144,7 +143,7 @@ func (b *attemptsBench) all(ctx context.Context, n int, title string, rec agent.
 	return errors.Join(errs...)
 }
 
-// turnCount is a recorder that tells when so many attempts had their first answer.
+// turnCount is a recorder that signals when want attempts have received their first answer.
 type turnCount struct {
 	mu      sync.Mutex
 	have    int
@@ -152,7 +151,7 @@ type turnCount struct {
 	reached chan struct{}
 }
 
-// Turn counts.
+// Turn counts turns of the model.
 func (c *turnCount) Turn(_ context.Context, t agent.Turn) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,14 +163,14 @@ func (c *turnCount) Turn(_ context.Context, t agent.Turn) error {
 	return nil
 }
 
-// residentBytes is the memory of this process that is in use, in bytes, after what is garbage
-// was given back; 0 where it can't be told.
+// residentBytes returns the resident memory of this process, in bytes, after garbage has been returned to the system; 0
+// if it is unknown.
 func residentBytes() int64 {
 	debug.FreeOSMemory()
 	return memoryOf("VmRSS")
 }
 
-// memoryOf is a figure of this process's memory, in bytes.
+// memoryOf returns a figure of this process's memory, in bytes.
 func memoryOf(name string) int64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {
@@ -182,7 +181,7 @@ func memoryOf(name string) int64 {
 	for lines.Scan() {
 		if rest, ok := strings.CutPrefix(lines.Text(), name+":"); ok {
 			var kb int64
-			_, _ = fmt.Sscan(rest, &kb) // 0 when it is no number
+			_, _ = fmt.Sscan(rest, &kb) // 0 if it is not a number
 			return kb << 10
 		}
 	}

@@ -30,7 +30,7 @@ type scaleCmd struct {
 	cli.Format    `embed:""`
 }
 
-// Run plays it and prints what was counted. It is an error where something was lost or done twice.
+// Run plays the load and prints the counts. It fails if something was lost or done twice.
 func (c *scaleCmd) Run(e *cli.Env) error {
 	r, err := scale.Play(e.Ctx, scale.Config{Program: c.Sia, Deliveries: c.Deliveries, Rate: c.Rate,
 		Repositories: c.Repositories, Installations: c.Installations, Tasks: c.Tasks, Loud: c.Loud, Servers: c.Servers,

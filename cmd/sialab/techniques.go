@@ -14,7 +14,7 @@ type techniquesCmd struct {
 	cli.Format `embed:""`
 }
 
-// techniquesReport is the whole answer. It is a function of the recorded outcomes.
+// techniquesReport is the JSON of sialab techniques. It depends only on the recorded outcomes.
 type techniquesReport struct {
 	Recorded bool                `json:"recorded"` // true: other people's outcomes, no invented world
 	Sections []techniquesSection `json:"sections"`
@@ -25,7 +25,7 @@ type techniquesSection struct {
 	Figures []attempts.Figure `json:"figures"`
 }
 
-// Run measures what others recorded of further attempts, plays SIA's learner on it, and prints both.
+// Run measures further attempts in recorded outcomes of others, plays SIA's learner on them, and prints both.
 func (c *techniquesCmd) Run(e *cli.Env) error {
 	report := techniquesReport{Recorded: true}
 	add := func(name string, figures []attempts.Figure, err error) error {

@@ -27,7 +27,7 @@ type yearCmd struct {
 	cli.Format `embed:""`
 }
 
-// yearReport is the whole answer. It is a function of the flags.
+// yearReport is the JSON of sialab year. It depends only on the flags.
 type yearReport struct {
 	Synthetic bool          `json:"synthetic"` // true: the installation is invented
 	Seed      uint64        `json:"seed"`
@@ -37,14 +37,14 @@ type yearReport struct {
 	Explained int           `json:"explained_steps"`
 }
 
-// yearGain is by how many points more was resolved than with the shipped policies, by the same tasks.
+// yearGain is the increase of resolved tasks over the shipped policies, on the same tasks, in percentage points.
 type yearGain struct {
 	Points float64 `json:"points"`
 	Low    float64 `json:"low"` // 95 % interval of the mean over the years
 	High   float64 `json:"high"`
 }
 
-// gainOf is the mean of points with its interval, by Student's t.
+// gainOf returns the mean of points with its interval, by Student's t.
 func gainOf(points []float64) yearGain {
 	mean, square := 0.0, 0.0
 	for _, p := range points {
@@ -61,7 +61,7 @@ func gainOf(points []float64) yearGain {
 	return yearGain{mean, mean - half, mean + half}
 }
 
-// Run plays years.
+// Run plays years and prints their results.
 func (c *yearCmd) Run(e *cli.Env) (err error) {
 	report := yearReport{Synthetic: true, Seed: c.Seed}
 	var gains, last []float64
@@ -83,7 +83,7 @@ func (c *yearCmd) Run(e *cli.Env) (err error) {
 	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
-// playYear plays one year on a database in a file, or in a folder that is removed.
+// playYear plays one year with a database in the file, or in a temporary folder.
 func playYear(ctx context.Context, seed uint64, file string) (r year.Result, err error) {
 	if file == "" {
 		dir, err := os.MkdirTemp("", "sia-year-")

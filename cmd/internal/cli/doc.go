@@ -1,5 +1,5 @@
-// Package cli is what the programs below cmd share: reading a command line ([Program]), what a command works with
-// ([Env]), and one printer each for JSON, lines, tables and measured figures. It knows no command. Of ours it imports
-// sia/secret, so that nothing is printed before secrets are masked, and sia/visible, so that nothing that others wrote
-// steers a terminal.
+// Package cli is shared by the programs below cmd. It reads a command line ([Program]), defines the environment of a
+// command ([Env]), and has one printer each for JSON, lines, tables and measured figures. It contains no command. From
+// this repository it imports only sia/secret, so that secrets are masked before anything is printed, and sia/visible,
+// so that text from third parties can't control a terminal.
 package cli

@@ -14,16 +14,16 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// Env is what commands work with.
+// Env is the environment of a command.
 type Env struct {
 	Ctx      context.Context
 	Out, Err io.Writer
 	Logger   *slog.Logger
-	Warnings *slog.Logger // the same for what goes wrong alone, where what was done is the answer
+	Warnings *slog.Logger // Logger from the level warn on, for commands with output of their own
 	Style    Style
 }
 
-// JSON prints a value for programs, with secrets masked.
+// JSON prints a value as indented JSON, with secrets masked.
 func (e *Env) JSON(v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -33,10 +33,10 @@ func (e *Env) JSON(v any) error {
 	return err
 }
 
-// JSONLine prints a value for programs on one line, with secrets masked.
+// JSONLine prints a value as one line of JSON, with secrets masked.
 func (e *Env) JSONLine(v any) error { return WriteJSONLine(e.Out, v) }
 
-// WriteJSONLine is [Env.JSONLine] to another place.
+// WriteJSONLine is [Env.JSONLine] for another writer.
 func WriteJSONLine(w io.Writer, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -46,26 +46,26 @@ func WriteJSONLine(w io.Writer, v any) error {
 	return err
 }
 
-// Sprintf formats words for people. Each argument is printed as [Plain] has it, unless it is [Styled].
+// Sprintf formats text for users. Each argument is printed as [Plain] returns it, unless it is [Styled].
 func Sprintf(format string, args ...any) string {
-	disarm(args)
+	makePlain(args)
 	return fmt.Sprintf(format, args...)
 }
 
-// Sayf prints words for people, as [Sprintf] formats them.
+// Sayf prints text for users, as [Sprintf] formats it.
 func (e *Env) Sayf(format string, args ...any) error {
 	_, err := io.WriteString(e.Out, Sprintf(format, args...))
 	return err
 }
 
-// Linef prints a line for people as [Env.Sayf] does. That nobody reads it shows when the command ends.
+// Linef prints a line as [Env.Sayf] does. Write errors are dropped: a closed pipe is reported when the command ends.
 func (e *Env) Linef(format string, args ...any) { _ = e.Sayf(format+"\n", args...) }
 
-// Tellf prints a line of progress on standard error, as [Sprintf] formats it.
-func (e *Env) Tellf(format string, args ...any) { fmt.Fprintln(e.Err, Sprintf(format, args...)) }
+// Progressf prints a line of progress on standard error, as [Sprintf] formats it.
+func (e *Env) Progressf(format string, args ...any) { fmt.Fprintln(e.Err, Sprintf(format, args...)) }
 
-// Plain is what others wrote as a terminal may have it: secrets are masked, control characters, which would steer the
-// terminal, are replaced, and what nobody sees, such as marks that turn the direction of a line, is left out.
+// Plain returns untrusted text as it may be written to a terminal. Secrets are masked. Control characters, which could
+// control the terminal, are replaced. Invisible characters, such as bidirectional marks, are removed.
 func Plain(s string) string {
 	return secret.Mask(strings.Map(func(r rune) rune {
 		switch {
@@ -78,28 +78,28 @@ func Plain(s string) string {
 	}, strings.ReplaceAll(s, "\r\n", "\n")))
 }
 
-// disarm has arguments of a format printed by [Plain]. A width, which is an int, and [Styled] stay as they are.
-func disarm(args []any) {
+// makePlain applies [Plain] to the arguments of a format, except an int, which may be a width, and [Styled].
+func makePlain(args []any) {
 	for i, a := range args {
 		switch a.(type) {
-		case int, Styled, disarmed:
+		case int, Styled, plainArg:
 		default:
-			args[i] = disarmed{a}
+			args[i] = plainArg{a}
 		}
 	}
 }
 
-// disarmed is an argument of a format as [Plain] has it, whatever the verb.
-type disarmed struct{ arg any }
+// plainArg is an argument of a format that is printed through [Plain] with every verb.
+type plainArg struct{ arg any }
 
-func (d disarmed) Format(s fmt.State, verb rune) {
+func (d plainArg) Format(s fmt.State, verb rune) {
 	_, _ = io.WriteString(s, Plain(fmt.Sprintf(fmt.FormatString(s, verb), d.arg)))
 }
 
 // Table prints rows with their columns aligned.
 type Table struct{ w *tabwriter.Writer }
 
-// NewTable begins a table on w with the names of its columns, or without any.
+// NewTable returns a table that writes to w, with a header row if columns are given.
 func NewTable(w io.Writer, columns ...string) Table {
 	t := Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 	if len(columns) > 0 {
@@ -108,17 +108,17 @@ func NewTable(w io.Writer, columns ...string) Table {
 	return t
 }
 
-// Rowf adds a row, with a tab between two cells, as [Sprintf] formats it.
+// Rowf adds a row, as [Sprintf] formats it. A tab separates two cells.
 func (t Table) Rowf(format string, args ...any) { fmt.Fprintln(t.w, Sprintf(format, args...)) }
 
-// Fieldf adds a row for what is called name, unless there is nothing to say of it.
+// Fieldf adds a row for the field name, unless its text is empty.
 func (t Table) Fieldf(name, format string, args ...any) {
 	if said := Sprintf(format, args...); said != "" {
 		t.Rowf("  %s\t%s", name, said)
 	}
 }
 
-// List prints values for programs, or a row of a table for each, or that there is none.
+// List prints values as JSON, or as a table with a row for each value, or the text none if there are no values.
 func List[T any](e *Env, f Format, all []T, none string, columns []string, row func(Table, T)) error {
 	if f.Output == "json" {
 		return e.JSON(append([]T{}, all...))

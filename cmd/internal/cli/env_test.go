@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What others wrote steers no terminal, wherever a line or a table has it; SIA's own colours stay.
+// Untrusted text can't control a terminal, wherever a line or a table contains it; SIA's own colours stay.
 func TestStrangersSteerNoTerminal(t *testing.T) {
 	const theirs = "a\x1b[31m\x07b\u202e\u200bc\u009b\r\nd"
 	const plain = "a\ufffd[31m\ufffdbc\ufffd\nd"
@@ -30,14 +30,14 @@ func TestStrangersSteerNoTerminal(t *testing.T) {
 	}
 }
 
-// Secrets are masked wherever a line, a colour or a table has them.
+// Secrets are masked wherever a line, a colour or a table contains them.
 func TestSecretsAreMasked(t *testing.T) {
 	const token, mark = "ghp_0123456789abcdefghijABCDEFGHIJ012345", "[secret: github-pat]"
 	style := Style{on: true}
 	var out, errs strings.Builder
 	e := &Env{Out: &out, Err: &errs}
 	e.Linef("%s %s", errors.New(token), style.Red(token))
-	e.Tellf("told %s", token)
+	e.Progressf("told %s", token)
 	w := NewTable(&out)
 	w.Rowf("%s\t%s", token, style.Bold(token))
 	w.Fieldf("name", "%s", token)

@@ -14,12 +14,12 @@ type Figure struct {
 	Note   string  `json:"note,omitempty"`
 }
 
-// Measured is a figure; target and note may be empty.
+// Measured returns a figure; target and note may be empty.
 func Measured(what string, value float64, unit, target, note string) Figure {
 	return Figure{What: what, Value: value, Unit: unit, Target: target, Note: note}
 }
 
-// Figures prints what was measured.
+// Figures prints measured figures.
 func (e *Env) Figures(output string, all []Figure) error {
 	if output == "json" {
 		return e.JSON(all)
@@ -36,7 +36,7 @@ func (t Table) Figure(f Figure) {
 	t.Rowf("%s\t%.4g\t%s\t%s\t%s", f.What, f.Value, f.Unit, f.Target, f.Note)
 }
 
-// Quantile is the q-quantile of durations in milliseconds, 0 without any. It sorts them.
+// Quantile returns the q-quantile of durations, in milliseconds; 0 without durations. It sorts them.
 func Quantile(ds []time.Duration, q float64) float64 {
 	if len(ds) == 0 {
 		return 0

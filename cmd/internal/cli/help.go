@@ -10,15 +10,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// FoldedGroup is the group of flags that many commands take and one command explains. That command's name follows:
-// `group:"folded:serve"`. Other commands' help names it instead of the flags.
+// FoldedGroup is the prefix of the group of flags that many commands take and one command explains. The name of that
+// command follows: `group:"folded:serve"`. The help of other commands names it instead of listing the flags.
 const FoldedGroup = "folded:"
 
-// everywhere is the group of the flags that every command has, behind a command's own.
-var everywhere = kong.Group{Key: "everywhere", Title: "Flags of every command:"}
+// globalFlags is the group of the flags that every command has. It is listed after a command's own flags.
+var globalFlags = kong.Group{Key: "everywhere", Title: "Flags of every command:"}
 
-// printHelp prints help in which a command's own flags come first and folded ones are named by the command that
-// explains them. The model is changed for that; the program ends after it.
+// printHelp prints help. A command's own flags come first; folded flags are replaced by the name of the command that
+// explains them. It modifies the model, since the program ends afterwards.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	selected := ctx.Selected()
 	if selected == nil {
@@ -33,7 +33,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		for _, f := range n.Flags {
 			switch by, folded := foldedBy(f); {
 			case n.Parent == nil:
-				f.Group = &everywhere
+				f.Group = &globalFlags
 			case folded && by == selected.Path():
 				f.Group = nil
 			case folded:
@@ -62,8 +62,8 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	}
 }
 
-// Examples are command lines that show how a command is used: the tag example of its field, or those of the commands
-// below it.
+// Examples returns command lines that show how a command is used: the tag example of its field, or the examples of its
+// subcommands.
 func Examples(n *kong.Node) (all []string) {
 	if n.Leaf() {
 		if n.Tag == nil || !n.Tag.Has("example") {
@@ -79,7 +79,7 @@ func Examples(n *kong.Node) (all []string) {
 	return all
 }
 
-// rank orders a command's flags: those that many commands share, which `last:""` marks, come behind its own.
+// rank orders the flags of a command: flags that many commands share, marked `last:""`, come after its own.
 func rank(f *kong.Flag) int {
 	if f.Tag.Has("last") {
 		return 1
@@ -87,7 +87,7 @@ func rank(f *kong.Flag) int {
 	return 0
 }
 
-// foldedBy is the command that explains a folded flag.
+// foldedBy returns the command that explains a folded flag.
 func foldedBy(f *kong.Flag) (string, bool) {
 	if f.Group == nil {
 		return "", false

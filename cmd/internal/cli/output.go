@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// output is standard output. A write that nobody reads, as behind `| head -1`, ends the context of the command.
+// output is standard output. A write to a closed pipe, as behind `| head -1`, cancels the context of the command.
 type output struct {
 	io.Writer
 	unread context.CancelCauseFunc

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Exit codes: done, failed, wrong usage; ended by Ctrl-C, and because nobody reads the output, as shells have them.
+// Exit codes. Those after Ctrl-C and after a write to a closed pipe are the ones that shells use.
 const (
 	ExitDone    = 0
 	ExitFailed  = 1
@@ -27,20 +27,20 @@ const (
 	ExitUnread  = 141
 )
 
-// ErrShown ends a command as failed after it has said everything itself.
+// ErrShown makes a command fail without another message, after it has printed its own.
 var ErrShown = errors.New("failed")
 
-// ExitCode, as a command's error, ends the program with it and without a word.
+// ExitCode, returned as a command's error, ends the program with that code and without a message.
 type ExitCode int
 
 func (c ExitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) }
 
-// usageError is what [Usage] makes.
+// usageError is the error that [Usage] returns.
 type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
-// Usage is, as a command's error, wrong usage that showed when the command ran, such as a flag without another one
+// Usage returns an error for wrong usage that was detected when the command ran, such as a flag without another flag
 // that it needs.
 func Usage(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
 
@@ -52,12 +52,12 @@ type Global struct {
 	LogJSON  bool       `help:"Log as JSON." env:"SIA_LOG_JSON"`
 }
 
-// Format is the flag of a command that prints for people or for programs.
+// Format is the flag of commands that print text or JSON.
 type Format struct {
 	Output string `help:"text or json." enum:"text,json" default:"text"`
 }
 
-// Print prints a value for programs, or has show print it for people.
+// Print prints a value as JSON, or calls show to print it as text.
 func (f Format) Print(e *Env, v any, show func() error) error {
 	if f.Output == "json" {
 		return e.JSON(v)
@@ -65,7 +65,7 @@ func (f Format) Print(e *Env, v any, show func() error) error {
 	return show()
 }
 
-// Report is [Format.Print] of a result that ends the command as failed unless it is good.
+// Report is [Format.Print] for a result. The command fails unless the result is good.
 func (f Format) Report(e *Env, v any, good bool, show func() error) error {
 	if err := f.Print(e, v, show); err != nil || good {
 		return err
@@ -73,7 +73,7 @@ func (f Format) Report(e *Env, v any, good bool, show func() error) error {
 	return ErrShown
 }
 
-// Sayf prints a value for programs, or words for people.
+// Sayf prints a value as JSON, or formatted text.
 func (f Format) Sayf(e *Env, v any, words string, args ...any) error {
 	return f.Print(e, v, func() error { return e.Sayf(words, args...) })
 }
@@ -81,16 +81,16 @@ func (f Format) Sayf(e *Env, v any, words string, args ...any) error {
 // Program is a command line.
 type Program struct {
 	Name, Description string
-	Commands          any     // pointer to a struct as kong reads it, which has Global in it
-	Global            *Global // that one
+	Commands          any     // pointer to a struct for kong that embeds Global
+	Global            *Global // the embedded one
 	Options           []kong.Option
-	WholeFor          []string // commands that speak of others
+	NeedAll           []string // commands that need the whole command line
 }
 
-// exitPanic carries an exit code out of kong, which wants to end the process.
+// exitPanic carries an exit code out of kong, which would end the process.
 type exitPanic int
 
-// Parser reads command lines. Where kong would end the process, it panics; [Program.Run] expects that.
+// Parser returns a parser of command lines. Where kong would end the process, it panics; [Program.Run] recovers.
 func (p Program) Parser(stdout, stderr io.Writer) (*kong.Kong, error) {
 	return kong.New(p.Commands, slices.Concat(values(), []kong.Option{
 		kong.Name(p.Name), kong.Description(p.Description),
@@ -111,13 +111,13 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			panic(e)
 		}
 	}()
-	p = p.Alone(args)
+	p = p.ForArgs(args)
 	parser, err := p.Parser(stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
 		return ExitUsage
 	}
-	if len(args) == 0 { // who types the name alone wants to know what there is
+	if len(args) == 0 { // without arguments, list the commands
 		args = []string{"--help"}
 	}
 	if args[0] == "help" {
@@ -128,7 +128,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		return ExitUnread
 	}
 	if err != nil {
-		return p.wrong(stderr, misread(err), p.mistaken(err))
+		return p.reportUsage(stderr, usageMessage(err), p.commandOf(err))
 	}
 	logger := func(least slog.Level) *slog.Logger {
 		opts := &slog.HandlerOptions{Level: least, ReplaceAttr: withoutEmpty}
@@ -147,9 +147,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return int(code)
 		}
 		if wrong := usageError(""); errors.As(err, &wrong) {
-			return p.wrong(stderr, Words(err), p.Name+" "+kctx.Selected().Path())
+			return p.reportUsage(stderr, ErrorText(err), p.Name+" "+kctx.Selected().Path())
 		}
-		if ctx.Err() != nil { // an error that follows from being told to end is no failure
+		if ctx.Err() != nil { // an error after cancellation is not a failure
 			fmt.Fprintln(stderr, "Stopped.")
 			return ExitStopped
 		}
@@ -157,17 +157,17 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return ExitUnread
 		}
 		if !errors.Is(err, ErrShown) {
-			fmt.Fprintf(stderr, "%s: %s\n", p.Name, Plain(Words(err)))
+			fmt.Fprintf(stderr, "%s: %s\n", p.Name, Plain(ErrorText(err)))
 		}
 		return ExitFailed
 	}
 	return ExitDone
 }
 
-// Alone is the program with the command alone that a command line begins with. To read what all commands take is most
-// of the time that a short one needs. A command that speaks of others, and a line that begins otherwise, has all.
-func (p Program) Alone(args []string) Program {
-	if len(args) == 0 || slices.Contains(p.WholeFor, args[0]) {
+// ForArgs returns the program with only the command that the arguments begin with. Parsing the definitions of all
+// commands takes most of the time of a short command. Commands in NeedAll, and unknown commands, keep all.
+func (p Program) ForArgs(args []string) Program {
+	if len(args) == 0 || slices.Contains(p.NeedAll, args[0]) {
 		return p
 	}
 	whole := reflect.ValueOf(p.Commands).Elem()
@@ -199,7 +199,7 @@ func (p Program) Alone(args []string) Program {
 	return p
 }
 
-// withoutEmpty leaves texts out of the log that say nothing.
+// withoutEmpty removes attributes with an empty string from the log.
 func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindString && a.Value.String() == "" {
 		return slog.Attr{}
@@ -207,30 +207,30 @@ func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// wrong reports wrong usage of a command.
-func (p Program) wrong(stderr io.Writer, said, command string) int {
+// reportUsage reports wrong usage of a command.
+func (p Program) reportUsage(stderr io.Writer, said, command string) int {
 	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, Plain(said), command)
 	return ExitUsage
 }
 
-// missingArguments begins kong's words for arguments that are missing: `expected "<base> <head>"`.
+// missingArguments is the beginning of kong's error for missing arguments: `expected "<base> <head>"`.
 const missingArguments = `expected "<`
 
-// fromVariable matches what kong says of a variable with a wrong value: it repeats all of it, though what is wrong was
-// said before. It may be a secret.
+// fromVariable matches kong's error for a variable with a wrong value. Kong repeats the whole value, which may be a
+// secret.
 var fromVariable = regexp.MustCompile(`\(from envar (\w+)="(?:[^"\\]|\\.)*"\)`)
 
-// misread is why a command line can't be read.
-func misread(err error) string {
-	said := fromVariable.ReplaceAllString(Words(err), "(from the variable $1)")
+// usageMessage returns the reason why a command line can't be parsed.
+func usageMessage(err error) string {
+	said := fromVariable.ReplaceAllString(ErrorText(err), "(from the variable $1)")
 	if names, ok := strings.CutPrefix(said, missingArguments); ok {
 		return "missing arguments: <" + strings.TrimSuffix(names, `"`)
 	}
 	return said
 }
 
-// mistaken is the command that a wrong command line was about, as far as that is known.
-func (p Program) mistaken(err error) string {
+// commandOf returns the command that a wrong command line was for, or the program if that is not known.
+func (p Program) commandOf(err error) string {
 	var wrong *kong.ParseError
 	if errors.As(err, &wrong) && wrong.Context != nil {
 		if n := wrong.Context.Selected(); n != nil {

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Stdin reads standard input until e.Ctx ends. A plain read of os.Stdin goes on after Ctrl-C until somebody writes.
+// Stdin returns a reader of standard input that fails when e.Ctx ends. A plain read of os.Stdin would block.
 func (e *Env) Stdin() io.Reader { return stdin{e.Ctx} }
 
 type stdin struct{ ctx context.Context }
@@ -16,7 +16,7 @@ func (s stdin) Read(p []byte) (int, error) {
 		n   int
 		err error
 	}
-	mine, ended := make([]byte, len(p)), make(chan read, 1) // p is the caller's again after Ctrl-C
+	mine, ended := make([]byte, len(p)), make(chan read, 1) // the caller reuses p after Ctrl-C
 	go func() {
 		n, err := os.Stdin.Read(mine)
 		ended <- read{n, err}

@@ -5,11 +5,10 @@ import (
 	"os"
 )
 
-// Style colours text for a terminal, or leaves it alone.
+// Style colours text for a terminal, or returns it unchanged.
 type Style struct{ on bool }
 
-// StyleFor colours when w is a terminal and NO_COLOR is not set
-// (https://no-color.org).
+// StyleFor returns a style that colours if w is a terminal and NO_COLOR is not set (https://no-color.org).
 func StyleFor(w io.Writer) Style {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
@@ -18,7 +17,7 @@ func StyleFor(w io.Writer) Style {
 	return Style{on: Interactive(f)}
 }
 
-// Interactive reports whether a file is a terminal, at which somebody may sit.
+// Interactive reports whether a file is a terminal.
 func Interactive(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -28,7 +27,7 @@ func Interactive(f *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// Styled is text as it goes to the terminal: what is [Plain], with SIA's own colours.
+// Styled is text that is safe to print on a terminal: the result of [Plain], with SIA's own colours.
 type Styled string
 
 func (s Style) wrap(code, text string) Styled {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Only a terminal gets colours, and not where somebody does not want them.
+// Only a terminal gets colours, and not if the user disables them.
 func TestColour(t *testing.T) {
-	device, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0) // a terminal of our own
+	device, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0) // a pseudoterminal
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestColour(t *testing.T) {
 	}{
 		{"", "xterm", "\x1b[31mred\x1b[0m"},
 		{"1", "xterm", "red"},
-		{"0", "xterm", "red"}, // whatever it says: https://no-color.org
+		{"0", "xterm", "red"}, // any value: https://no-color.org
 		{"", "dumb", "red"},
 	} {
 		t.Setenv("NO_COLOR", c.noColor)
@@ -35,7 +35,7 @@ func TestColour(t *testing.T) {
 	}
 }
 
-// The null device is no terminal, though it is a character device, too: nobody sits at it.
+// The null device is not a terminal, though it is a character device, too.
 func TestNobodySitsAtTheNullDevice(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// values are the mappers of kong's that say in plain words what is wrong with a value.
+// values returns kong mappers that report in plain words what is wrong with a value.
 func values() []kong.Option {
 	std := kong.NewRegistry().RegisterDefaults()
 	var all []kong.Option
@@ -34,7 +34,7 @@ func values() []kong.Option {
 		Checked("web", CheckWebAddress))
 }
 
-// CheckWebAddress refuses what is no http or https address. A flag that holds one has the tag `type:"web"`.
+// CheckWebAddress returns an error unless s is an http or https address. Flags that hold one have the tag `type:"web"`.
 func CheckWebAddress(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -43,10 +43,10 @@ func CheckWebAddress(s string) error {
 	return nil
 }
 
-// valueMapper reads a value as another mapper does.
+// valueMapper decodes a value with another mapper and replaces its error message.
 type valueMapper struct {
 	inner kong.Mapper
-	want  string // what a value is that can't be read, such as "no number"; empty: the mapper says it
+	want  string // description of an unreadable value, such as "no number"; empty: the inner mapper's error
 }
 
 // Decode reads the value of a flag or an argument.
@@ -68,7 +68,7 @@ func (m valueMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error
 	return inRange(ctx.Value.Tag, t, target)
 }
 
-// inRange refuses a number or a duration that is less than the tag min or more than the tag max of its field.
+// inRange returns an error for a number or a duration below the tag min or above the tag max of its field.
 func inRange(tag *kong.Tag, given kong.Token, target reflect.Value) error {
 	low, high := tag.Get("min"), tag.Get("max")
 	switch {
@@ -80,7 +80,7 @@ func inRange(tag *kong.Tag, given kong.Token, target reflect.Value) error {
 	return fmt.Errorf("%q is out of range; give %s to %s", given, low, high)
 }
 
-// bound is a tag's number, or duration where the target is one.
+// bound returns the number of a tag, or its duration if the target is one.
 func bound(s string, target reflect.Value) float64 {
 	if d, err := time.ParseDuration(s); err == nil && target.Type() == reflect.TypeFor[time.Duration]() {
 		return float64(d)
@@ -104,8 +104,8 @@ func number(v reflect.Value) float64 {
 	return 0
 }
 
-// Checked names a type of texts, for the tag type, that a command line refuses where check gives an error. An empty
-// flag is not checked: it stands for the default.
+// Checked registers a named type of strings, for the tag type. The command line is refused if check returns an error.
+// An empty flag is not checked: it means the default.
 func Checked(name string, check func(string) error) kong.Option {
 	std := valueMapper{inner: kong.NewRegistry().RegisterDefaults().ForType(reflect.TypeFor[string]())}
 	return kong.NamedMapper(name, kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// tried is a command with a flag of each sort.
+// tried is a command with a flag of each kind.
 type tried struct {
 	Word   string        `help:"Word."`
 	Even   string        `help:"Even." type:"even"`
@@ -61,7 +61,7 @@ func tryOut(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// A wrong value is said in words that name the flag, the value and what is wanted, and exits 2.
+// The error of a wrong value names the flag, the value and the expected form, and the command exits 2.
 func TestWrongValues(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"n --word", "--word: its value is missing"},
@@ -100,7 +100,7 @@ func TestWrongValues(t *testing.T) {
 	}
 }
 
-// What the system says of a file is said in words.
+// The system's errors about files become sentences.
 func TestWordsOfFiles(t *testing.T) {
 	gone := filepath.Join(t.TempDir(), "gone")
 	if code, _, said := tryOut(t, "n", "--fails", "file", "--file", gone); code != cli.ExitFailed ||
@@ -122,7 +122,7 @@ func TestWordsOfFiles(t *testing.T) {
 		{file(syscall.EIO), "open /f: input/output error"},
 		{errors.New("plain"), "plain"},
 	} {
-		if said := cli.Words(c.err); said != c.want {
+		if said := cli.ErrorText(c.err); said != c.want {
 			t.Errorf("%q, want %q", said, c.want)
 		}
 	}

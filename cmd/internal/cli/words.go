@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Words is an error for people: what the system says of files stands in it as a sentence.
-func Words(err error) string {
+// ErrorText returns the text of an error for users. Errors of the operating system about files become sentences.
+func ErrorText(err error) string {
 	said := err.Error()
 	for _, p := range pathErrors(err) {
 		if words := pathWords(p); words != "" {
@@ -18,7 +18,7 @@ func Words(err error) string {
 	return said
 }
 
-// pathErrors are the errors about files that an error wraps.
+// pathErrors returns the errors about files that an error wraps.
 func pathErrors(err error) []*fs.PathError {
 	if p, ok := err.(*fs.PathError); ok { //nolint:errorlint // each of a tree, not the first
 		return []*fs.PathError{p}
@@ -38,14 +38,14 @@ func pathErrors(err error) []*fs.PathError {
 	return nil
 }
 
-// pathWords is what is wrong with a file, and what to do; "" where the system's words have to do.
+// pathWords returns what is wrong with a file, and what to do; "" if the system's own message is used.
 func pathWords(p *fs.PathError) string {
 	switch {
 	case errors.Is(p, fs.ErrNotExist):
 		return "there is no file or folder " + p.Path
 	case errors.Is(p, syscall.EISDIR):
 		return p.Path + " is a folder; name a file"
-	case errors.Is(p, syscall.ENOTDIR), p.Err.Error() == syscall.ENOTDIR.Error(): // os.Root has an error of its own
+	case errors.Is(p, syscall.ENOTDIR), p.Err.Error() == syscall.ENOTDIR.Error(): // os.Root returns another error value
 		return p.Path + " can't be used, since it or a part of it is a file and no folder"
 	case errors.Is(p, fs.ErrPermission):
 		return "there is no permission to use " + p.Path + "; check its owner"

@@ -15,30 +15,30 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// preyRepo is attacked, preyStranger reads it, and preyTask bounds one task of it.
+// targetRepo is the attacked repository, targetStranger an untrusted user, targetTaskTimeout the time limit of a task.
 const (
-	preyRepo     = demoUser + "/prey"
-	preyStranger = "mallory"
-	preyTask     = 45 * time.Second
+	targetRepo        = demoUser + "/prey"
+	targetStranger    = "mallory"
+	targetTaskTimeout = 45 * time.Second
 )
 
-// prey is the running program that is attacked: a GitHub, scripted models that mean harm, and the production app with
-// its sandbox. It is made for the first attack that needs it.
-type prey struct {
+// abuseTarget is the program under attack: a simulated GitHub, malicious scripted models, and the production app with
+// its sandbox. The first attack that needs it starts it.
+type abuseTarget struct {
 	*demoStage
 	dir     string
 	box     *sandbox.Sandbox
 	plant   func(*demoStage) error
-	disk    string // where a small disk is; "": none was mounted yet
-	issues  int    // that were opened
-	waiting int    // the issue of a task that waits for a person; 0: none does yet
+	disk    string // mount point of a small disk; "": not mounted yet
+	issues  int    // number of issues opened
+	waiting int    // issue of a task that waits for a reviewer; 0: none yet
 }
 
-// attacks are the findings of testers, the numbered ones first, and then what held already when they tried.
-func (p *prey) attacks() []abuse {
+// attacks returns the attacks from findings of testers: first the numbered ones, then those that failed from the start.
+func (p *abuseTarget) attacks() []abuse {
 	staged := func(run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
-			if err := p.set(ctx); err != nil {
+			if err := p.start(ctx); err != nil {
 				return err
 			}
 			return run(ctx)
@@ -48,11 +48,11 @@ func (p *prey) attacks() []abuse {
 		{name: "1 a process that ends before its tests", limit: "what ran is the evidence", run: staged(p.endsEarly)},
 		{name: "2 webhooks: silent and trickling bodies", limit: "what has arrived", run: staged(p.silentHooks)},
 		{name: "3 sign-in: 300 callbacks of strangers", limit: "only those begun here", run: staged(p.signInLockout)},
-		{name: "5 set-user-ID bits and folders 300 deep", limit: "tidied or discarded", run: p.untidy},
-		{name: "6 a token in a UTF-16 file", limit: "decoded, not pushed", run: staged(p.wideSecret)},
+		{name: "5 set-user-ID bits and folders 300 deep", limit: "tidied or discarded", run: p.setuidLeftovers},
+		{name: "6 a token in a UTF-16 file", limit: "decoded, not pushed", run: staged(p.utf16Secret)},
 		{name: "7 looks at the set-up link, and guesses", limit: "a look uses nothing up", run: p.setupLink},
 		{name: "8 other names for the operator's pages", limit: "loopback and a port", run: staged(p.otherNames)},
-		{name: "9 words in the place of GitHub's answers", limit: "required fields", run: staged(p.hollowAnswers)},
+		{name: "9 words in the place of GitHub's answers", limit: "required fields", run: staged(p.emptyAnswers)},
 		{name: "10 60 comments and commands of a stranger", limit: "no event, no say", run: staged(p.strangersWords)},
 		{name: "replay mine on a hostile repository", limit: "library git, sandbox", run: p.hostileReplay},
 		{name: "ways around the set-up proxy", limit: "TLS to allowed hosts", run: p.setupProxy},
@@ -65,13 +65,13 @@ func (p *prey) attacks() []abuse {
 		{name: "a database that is garbage, or cut short", limit: "a clear error", run: staged(p.damagedDatabase)},
 	}
 	for i := range all {
-		all[i].within = preyTask
+		all[i].within = targetTaskTimeout
 	}
 	return all
 }
 
-// set sets the stage, once.
-func (p *prey) set(ctx context.Context) error {
+// start starts the stage, once.
+func (p *abuseTarget) start(ctx context.Context) error {
 	if p.demoStage != nil {
 		return nil
 	}
@@ -89,14 +89,14 @@ func (p *prey) set(ctx context.Context) error {
 		private: "127.0.0.1:0"}); err != nil {
 		return fmt.Errorf("set the stage: %w", err)
 	}
-	p.sim.CreateUser(preyStranger)
+	p.sim.CreateUser(targetStranger)
 	if p.plant != nil {
 		return p.plant(p.demoStage)
 	}
 	return nil
 }
 
-func (p *prey) shut() error {
+func (p *abuseTarget) shut() error {
 	if p.demoStage == nil {
 		return nil
 	}
@@ -104,8 +104,8 @@ func (p *prey) shut() error {
 }
 
 // quiet waits until neither GitHub nor the app has anything left to do now.
-func (p *prey) quiet(ctx context.Context) error {
-	for range 3 { // each sets the other to work
+func (p *abuseTarget) quiet(ctx context.Context) error {
+	for range 3 { // each can cause work for the other
 		if err := errors.Join(p.sim.WaitIdle(ctx), p.app.Engine().Idle(ctx)); err != nil {
 			return err
 		}
@@ -113,14 +113,14 @@ func (p *prey) quiet(ctx context.Context) error {
 	return nil
 }
 
-// open has a person of their own open an issue and label it.
-func (p *prey) open(title string) (issue int, err error) {
+// open makes a new user open an issue and label it.
+func (p *abuseTarget) open(title string) (issue int, err error) {
 	p.issues++
-	return p.ask(preyRepo, fmt.Sprintf("dev-%d", p.issues), title, "Please.")
+	return p.ask(targetRepo, fmt.Sprintf("dev-%d", p.issues), title, "Please.")
 }
 
-// until waits for a task to be as it is wanted.
-func (p *prey) until(ctx context.Context, issue int, is func(sia.Task) bool) (sia.Task, error) {
+// until waits until a task satisfies a condition.
+func (p *abuseTarget) until(ctx context.Context, issue int, is func(sia.Task) bool) (sia.Task, error) {
 	for {
 		t, err := p.taskOf(ctx, issue)
 		if err != nil || is(t) {
@@ -134,8 +134,8 @@ func (p *prey) until(ctx context.Context, issue int, is func(sia.Task) bool) (si
 	}
 }
 
-// decided plays an issue until people are told that it passed, or that they are asked.
-func (p *prey) decided(ctx context.Context, title string) (issue int, label string, err error) {
+// decided plays an issue until it is labelled as passed or as in need of a person.
+func (p *abuseTarget) decided(ctx context.Context, title string) (issue int, label string, err error) {
 	if issue, err = p.open(title); err != nil {
 		return 0, "", err
 	}
@@ -149,8 +149,8 @@ func (p *prey) decided(ctx context.Context, title string) (issue int, label stri
 	return issue, e.Detail, nil
 }
 
-// asks is an error unless a person is asked what to do with an issue.
-func (p *prey) asks(ctx context.Context, title string) (issue int, err error) {
+// asks returns an error unless SIA asks a person about the issue.
+func (p *abuseTarget) asks(ctx context.Context, title string) (issue int, err error) {
 	issue, label, err := p.decided(ctx, title)
 	if err == nil && label != render.LabelNeedsHuman {
 		err = fmt.Errorf("#%d passed, and nobody was asked", issue)
@@ -158,19 +158,19 @@ func (p *prey) asks(ctx context.Context, title string) (issue int, err error) {
 	return issue, err
 }
 
-// written is everything that the app wrote under an issue and its pull request.
-func (p *prey) written(ctx context.Context, issue int) (string, error) {
+// written returns everything that the app wrote on an issue and its pull request.
+func (p *abuseTarget) written(ctx context.Context, issue int) (string, error) {
 	t, err := p.taskOf(ctx, issue)
 	if err != nil {
 		return "", err
 	}
-	v, err := p.sim.Issue(preyRepo, issue)
+	v, err := p.sim.Issue(targetRepo, issue)
 	if err != nil {
 		return "", err
 	}
 	all, said := v.Comments, ""
 	if t.Pull.Number != 0 {
-		pull, err := p.sim.Pull(preyRepo, t.Pull.Number)
+		pull, err := p.sim.Pull(targetRepo, t.Pull.Number)
 		if err != nil {
 			return "", err
 		}
@@ -184,9 +184,9 @@ func (p *prey) written(ctx context.Context, issue int) (string, error) {
 	return said, nil
 }
 
-// ofIssue are the branches with an issue's attempts.
-func (p *prey) ofIssue(issue int) ([]string, error) {
-	all, err := p.sim.Branches(preyRepo)
+// branchesOfIssue returns the branches with an issue's attempts.
+func (p *abuseTarget) branchesOfIssue(issue int) ([]string, error) {
+	all, err := p.sim.Branches(targetRepo)
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool {
 		return !strings.HasPrefix(name, fmt.Sprintf("sia/issue-%d-", issue))
 	}), err
