@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -44,7 +45,7 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 		expectations = expectations && f.Asks() == tamper.Reviewer
 	}
 	firm, broken := evidence.Asks()
-	lines = append(append(lines, firm...), broken...)
+	lines = slices.Concat(lines, firm, broken, w.Findings(string(t.Head)))
 	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
 }
 

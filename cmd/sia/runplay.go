@@ -53,6 +53,7 @@ type localRun struct {
 	telling   sync.Mutex
 	step      atomic.Pointer[string] // of the check that runs; nil: none does
 	tests     atomic.Pointer[string] // which tests SIA runs; nil: something else was told since
+	edits     sync.Map               // by head, what is found about edits of how it is tested
 }
 
 // runUser is who asks, and has the repository.
@@ -95,7 +96,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
 		modelsDir: defaultDir(),
 		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = j.settings }, Policies: j.policies,
-			BeforeTests: r.runsTests}})
+			BeforeTests: r.runsTests, Findings: r.editFindings}})
 	if err != nil {
 		return nil, err
 	}
