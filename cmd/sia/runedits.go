@@ -24,9 +24,9 @@ func (r *localRun) editFindings(head string) []string {
 	return nil
 }
 
-// testEdits runs the test command on a head that passes once more, with the base's versions of the files that tell
-// whether it passes, if the change edits any. A failure means that the code alone does not make the command pass. Unlike
-// the runs of single tests, this knows no language. A command that fails only once is no evidence.
+// testEdits runs the test command on a head that passes once more, with the base's versions of the files by which it is
+// tested, if the change edits any. A failure means that the code alone does not make the command pass. Unlike the runs
+// of single tests, this works for every language. A command that fails only once is no evidence.
 //
 // An edit that the issue asks for fails as well. So the finding asks as a failing base test does: the reviewer first,
 // who has to quote the issue, else a person.
@@ -35,7 +35,7 @@ func (r *localRun) testEdits(ctx context.Context, head string) error {
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	r.progress("The change edits how it is tested, so %s runs once more, with the base commit's %s.", r.job.check,
+	r.progress("The change edits how it is tested, so %s runs once more, without the change to %s.", r.job.check,
 		text.List(names))
 	dir, err := os.MkdirTemp(r.dir, "edits-")
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *localRun) testEdits(ctx context.Context, head string) error {
 			return res.err
 		}
 	}
-	r.edits.Store(head, fmt.Sprintf("`%s` fails on the head with the base commit's %s",
+	r.edits.Store(head, fmt.Sprintf("`%s` fails on the head without the change to %s",
 		r.job.settings.Agent.Test, text.List(names)))
 	return nil
 }
@@ -136,7 +136,7 @@ func (g localGit) withScripts(ctx context.Context, was, now string) (id string, 
 		}
 		if json.Unmarshal(b, &files[i]) != nil || files[i]["scripts"] != nil &&
 			json.Unmarshal(files[i]["scripts"], &scripts[i]) != nil {
-			return was, nil // npm can't read one of them either
+			return was, nil //nolint:nilerr // npm can't read one of them either, so all of it is the base's
 		}
 	}
 	edited := false
