@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,12 +119,20 @@ var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)` +
 	`\b[1-9]\d* (tests? )?pass(ed|ing)?\b|^[#ℹ] pass [1-9]|^Ran [1-9]\d* tests?\b|\bTests run: [1-9]|` +
 	`\b[1-9]\d* (tests?|runs?|examples?), (with )?\d+ (assertions?|failures?)\b`)
 
-// noTestsFound matches the output of unittest and pytest when they found no test. Before Python 3.12, unittest then
-// exits with 0.
-var noTestsFound = lazyregexp.New(`(?m)^Ran 0 tests\b|^collected 0 items\b`)
+// noTestsFound matches the output of common runners that found no test: unittest, pytest, go test, gotestsum, cargo,
+// node --test, Jest, Mocha, Maven, RSpec and Minitest. Most of them then exit with 0.
+var noTestsFound = lazyregexp.New(`(?m)^Ran 0 tests\b|^collected 0 items\b|^\?\s+\S+\s+\[no test files\]|` +
+	`^ok\s.*\[no tests to run\]|^DONE 0 tests\b|^running 0 tests$|^[#ℹ] tests 0$|^No tests found, exiting|` +
+	`^\s*0 passing\b|^(\[INFO\] )?No tests to run\.|^0 (examples|runs|tests), |^None of the (selected )?packages has`)
 
-// RanNoTests reports whether the output of a test command that passed shows that it ran no tests.
-func RanNoTests(output []byte) bool { return noTestsFound.Match(output) && !testsRan.Match(output) }
+// RanNoTests reports whether the output of a test command that passed shows that it ran no tests. npm runs the tests of
+// those workspaces that have some; without any it prints nothing.
+func RanNoTests(command string, output []byte) bool {
+	if strings.Contains(command, "--workspaces --if-present") && len(bytes.TrimSpace(output)) == 0 {
+		return true
+	}
+	return noTestsFound.Match(output) && !testsRan.Match(output)
+}
 
 // isTestFailure reports whether a failure is that of a test that ran, as opposed to one that could not be built or
 // started.

@@ -40,15 +40,31 @@ func TestRanNone(t *testing.T) {
 	const none = "\n----------------------------------------------------------------------\nRan 0 tests in 0.000s\n\nOK\n"
 	for printed, want := range map[string]bool{
 		none: true,
-		"collected 0 items\n\n==== no tests ran in 0.00s ====\n": true,
-		none + "\nRan 3 tests in 0.010s\n\nOK\n":                 false,
-		none + "ok  \tx/a\t0.003s\n":                             false,
-		"Ran 10 tests in 0.010s\n\nOK (skipped=10)\n":            false,
-		"?   \tx/b\t[no test files]\n":                           false,
-		"":                                                       false,
+		"collected 0 items\n\n==== no tests ran in 0.00s ====\n":                                         true,
+		none + "\nRan 3 tests in 0.010s\n\nOK\n":                                                         false,
+		none + "ok  \tx/a\t0.003s\n":                                                                     false,
+		"Ran 10 tests in 0.010s\n\nOK (skipped=10)\n":                                                    false,
+		"?   \tx/b\t[no test files]\n":                                                                   true,
+		"?   \tx/b\t[no test files]\nok  \tx/a\t0.003s\n":                                                false,
+		"ok  \tx/b\t0.002s [no tests to run]\n":                                                          true,
+		"\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed\n":                                     true,
+		"\nrunning 1 test\n\ntest result: ok. 1 passed; 0 failed\n\n   Doc-tests x\n\nrunning 0 tests\n": false,
+		"# tests 0\n# suites 0\n# pass 0\n":                                                              true,
+		"ℹ tests 3\nℹ pass 3\nℹ fail 0\n":                                                                false,
+		"No tests found, exiting with code 0\n":                                                          true,
+		"\n  0 passing (2ms)\n":                                                                          true,
+		"[INFO] No tests to run.\n":                                                                      true,
+		"0 examples, 0 failures\n":                                                                       true,
+		"":                                                                                               false,
+		"ok\n":                                                                                           false,
+		"{\"Output\":\"?   \\tx/b\\t[no test files]\\n\"}\n":                                             false,
 	} {
-		if got := RanNoTests([]byte(printed)); got != want {
+		if got := RanNoTests("make test", []byte(printed)); got != want {
 			t.Errorf("%q: %v", printed, got)
 		}
+	}
+	const workspaces = "npm test --workspaces --if-present --silent"
+	if !RanNoTests(workspaces, []byte("\n")) || RanNoTests(workspaces, []byte("all is well\n")) {
+		t.Error("npm prints nothing where no workspace has tests, and only then")
 	}
 }

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// Answer is what a policy chose, with everything that it chose by.
+// Answer is the choice of a policy with its basis.
 type Answer struct {
-	Policy     string   `json:"policy"` // its id
+	Policy     string   `json:"policy"` // id of the policy
 	Choice     string   `json:"choice"`
-	Options    []Option `json:"options"`    // every one that could be chosen, the best first
-	Propensity float64  `json:"propensity"` // with which Choice was to be chosen, 0–1
-	Reason     string   `json:"reason"`     // in words, for people
+	Options    []Option `json:"options"`    // all possible choices, best first
+	Propensity float64  `json:"propensity"` // probability with which Choice was chosen, 0–1
+	Reason     string   `json:"reason"`     // for display
 }
 
-// Option is one thing that could have been chosen.
+// Option is one possible choice.
 type Option struct {
 	Choice string  `json:"choice"`
 	Score  float64 `json:"score"`
-	Terms  []Term  `json:"terms,omitempty"` // that add up to the score
-	// with which it was to be chosen, 0–1, where a share is left to chance; 0: chance played no part
+	Terms  []Term  `json:"terms,omitempty"` // summands of the score
+	// probability with which it is chosen, 0–1, in a randomised decision; 0: not randomised
 	Propensity float64 `json:"propensity,omitempty"`
-	// before it takes effect
+	// time before it takes effect
 	Wait     time.Duration `json:"wait,omitempty"`
-	AtOnce   int           `json:"at_once,omitempty"`   // runs at once, at most
-	MaxParts int           `json:"max_parts,omitempty"` // parts of a plan, at most
+	AtOnce   int           `json:"at_once,omitempty"`   // maximum number of concurrent runs
+	MaxParts int           `json:"max_parts,omitempty"` // maximum number of parts of a plan
 }
 
 // Term is one part of a score.
@@ -35,13 +35,13 @@ type Term struct {
 	Value float64 `json:"value"`
 }
 
-// choose sorts options, the best first, and takes that one. Of those that tie, the first stays first.
+// choose sorts the options, best first, and chooses the best. The order of ties is kept.
 func (a *Answer) choose() {
 	slices.SortStableFunc(a.Options, func(x, y Option) int { return cmp.Compare(y.Score, x.Score) })
 	a.Choice, a.Propensity = a.Options[0].Choice, 1
 }
 
-// score adds terms up; those that are nothing are left out.
+// score returns an option with the sum of terms as its score; zero terms are left out.
 func score(choice string, terms ...Term) Option {
 	o := Option{Choice: choice}
 	for _, t := range terms {
@@ -53,10 +53,10 @@ func score(choice string, terms ...Term) Option {
 	return o
 }
 
-// LeaveToChance is the answer with the next best choice in a share of decisions, so that their outcomes say which of
-// the two is better. draw is uniform in [0, 1). Chance asks no person, gives nothing up and waits for nothing: such
-// choices are passed over. Where the best is one, or was not taken for its score, chance plays no part. To ask a person
-// early is the exception: chance may try one more approach first.
+// LeaveToChance returns the answer with the second best choice in a share of decisions, so that their outcomes show
+// which of the two is better. draw is uniform in [0, 1). Choices that ask a person, abandon the task or wait are never
+// chosen by chance. If the best choice is one of these, or was not chosen for its score, the answer is unchanged.
+// Asking early is an exception: chance may try one more approach first.
 func (a Answer) LeaveToChance(share, draw float64) Answer {
 	harmless := func(o Option) bool {
 		return !slices.Contains([]string{ChoicePerson, ChoiceAbandon, ChoiceRerun, ChoiceAsk}, o.Choice)

@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/policies"
 )
 
-// TestLeaveToChance: a share of decisions takes the next best choice, with the probabilities of both; never a person's
-// time, a wait or the end.
+// TestLeaveToChance: a share of decisions takes the next best choice, with the probabilities of both, but never one
+// that asks a person, waits or ends the task.
 func TestLeaveToChance(t *testing.T) {
 	p := parsed(t, "decision: recover\nname: r\nversion: 1\nparameters: {chance: 0.1}\n").Recover()
 	if p.Parameters.Chance != .1 {

@@ -4,7 +4,7 @@ import (
 	"github.com/sia-bot/sia/policies/coder"
 )
 
-// Assign is by what it is decided who makes an attempt (package coder has the rule).
+// Assign decides which coder makes an attempt (package coder implements it).
 type Assign struct {
 	Parameters coder.Parameters `yaml:"parameters"`
 }

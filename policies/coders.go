@@ -2,8 +2,8 @@ package policies
 
 import "github.com/sia-bot/sia/policies/coder"
 
-// ShippedCoders is what is known of models before anything was seen (defaults/coders.yml). It is a part of the program,
-// and a test reads it. It lies beside the policies because it is data, and is none: it decides nothing.
+// ShippedCoders returns the prior knowledge about models (defaults/coders.yml). It panics on error; a test reads the
+// embedded file. The file is data next to the policies, not a policy.
 func ShippedCoders() coder.Table {
 	b, err := shipped.ReadFile("defaults/coders.yml")
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 
 // The choices of a decompose decision.
 const (
-	ChoiceWhole        = "whole"        // one run does all of it
-	ChoiceReproduce    = "reproduce"    // first a test that shows the fault, then what makes it pass
-	ChoiceLinear       = "linear"       // parts, one after the other
-	ChoiceParallel     = "parallel"     // parts that stand beside one another
-	ChoiceHierarchical = "hierarchical" // parts that rest on others
+	ChoiceWhole        = "whole"        // a single run
+	ChoiceReproduce    = "reproduce"    // first a failing test, then the fix
+	ChoiceLinear       = "linear"       // parts in sequence
+	ChoiceParallel     = "parallel"     // independent parts
+	ChoiceHierarchical = "hierarchical" // parts that depend on others
 )
 
 // Structures lists the choices of a decompose decision.
@@ -23,42 +23,42 @@ func Structures() []string {
 	return []string{ChoiceWhole, ChoiceReproduce, ChoiceLinear, ChoiceParallel, ChoiceHierarchical}
 }
 
-// Decompose is by what it is decided how the work on a task hangs together: as a whole, or
-// where its size exceeds the threshold, by the structure that fits it best.
+// Decompose decides how the work on a task is structured: as a whole, or if its size exceeds the threshold, by the
+// structure that fits best.
 type Decompose struct {
 	Parameters DecomposeParameters `yaml:"parameters"`
-	// Prompt goes to the coder that makes the plan, beside what a plan has to be.
+	// Prompt is added to the instructions of the coder that makes the plan.
 	Prompt string `yaml:"prompt"`
 }
 
-// DecomposeParameters weigh how large a task is, and how well each structure fits it.
+// DecomposeParameters are the weights of a task's size, and of the fit of each structure.
 type DecomposeParameters struct {
-	Complexity float64 `yaml:"complexity_weight" range:"0,5"` // × how many things the issue asks for and names
-	Size       float64 `yaml:"size_weight" range:"0,5"`       // × how long it is
+	Complexity float64 `yaml:"complexity_weight" range:"0,5"` // × number of things that the issue asks for and names
+	Size       float64 `yaml:"size_weight" range:"0,5"`       // × its length
 	CodeRefs   float64 `yaml:"code_refs_weight" range:"0,5"`  // × whether it names files or symbols
 	Steps      float64 `yaml:"steps_weight" range:"0,20"`     // × whether the instructions have steps already
-	Threshold  float64 `yaml:"threshold" range:"0,20"`        // a task is taken apart above it
-	Words      float64 `yaml:"words" range:"1,1e5"`           // of an issue with a length that counts as 0.63
+	Threshold  float64 `yaml:"threshold" range:"0,20"`        // a task is split above it
+	Words      float64 `yaml:"words" range:"1,1e5"`           // number of words that counts as 0.63
 
 	Reproduce    float64 `yaml:"reproduce" range:"0,5"`    // fits a bug
 	Linear       float64 `yaml:"linear" range:"0,5"`       // fits every task
-	Order        float64 `yaml:"order" range:"0,5"`        // × words that tell an order: it fits better
-	Parallel     float64 `yaml:"parallel" range:"0,5"`     // fits many demands without an order
+	Order        float64 `yaml:"order" range:"0,5"`        // × words of order, for a linear structure
+	Parallel     float64 `yaml:"parallel" range:"0,5"`     // fits many demands without order
 	Hierarchical float64 `yaml:"hierarchical" range:"0,5"` // fits many demands that touch the architecture
 
-	ManyDemands float64 `yaml:"many_demands" range:"1,100"` // demands that count in full
-	ManyOrder   float64 `yaml:"many_order" range:"1,100"`   // words of order that count in full
+	ManyDemands float64 `yaml:"many_demands" range:"1,100"` // number of demands that counts as 1
+	ManyOrder   float64 `yaml:"many_order" range:"1,100"`   // number of words of order that counts as 1
 
-	// techniques with steps that are done one by one; other steps go to the one run
+	// techniques with steps that are separate parts; other steps are for a single run
 	Enforce []string `yaml:"enforce"`
 
-	MaxParts    int `yaml:"max_parts" range:"2,12"`  // of a plan
-	Parallelism int `yaml:"parallelism" range:"1,8"` // parts that are worked on at once
+	MaxParts    int `yaml:"max_parts" range:"2,12"`  // maximum number of parts of a plan
+	Parallelism int `yaml:"parallelism" range:"1,8"` // maximum number of concurrent parts
 
-	Chance float64 `yaml:"chance" range:"0,0.2"` // share of decisions left to chance, as of [Answer.LeaveToChance]
+	Chance float64 `yaml:"chance" range:"0,0.2"` // share of randomised decisions, see [Answer.LeaveToChance]
 }
 
-// maxPrompt bounds the prompt of a policy, in bytes.
+// maxPrompt is the maximum length of a policy's prompt, in bytes.
 const maxPrompt = 4 << 10
 
 // Sections implements body.
@@ -75,8 +75,8 @@ func (d *Decompose) Check() (wrong []invalid.Problem) {
 	return wrong
 }
 
-// Decide says how the work on a task hangs together. What can't be checked here is not taken
-// apart: nobody could tell when the next part may begin.
+// Decide decides the structure of the work on a task. If parts cannot be checked here, the task is not split, because
+// it would be unknown when the next part may begin.
 func (d Decompose) Decide(c Context) Answer {
 	p := d.Parameters
 	size := p.size(c)
@@ -111,7 +111,7 @@ func (d Decompose) Decide(c Context) Answer {
 	return a
 }
 
-// size is what speaks for taking a task apart.
+// size returns the terms of a task's size.
 func (p DecomposeParameters) size(c Context) []Term {
 	return []Term{
 		{"complexity", p.Complexity * c.Task.Complexity},
@@ -121,8 +121,7 @@ func (p DecomposeParameters) size(c Context) []Term {
 	}
 }
 
-// fits are the structures that are possible, each with how well it fits. Steps that
-// the instructions have already are gone through in their order.
+// fits returns the possible structures, each with its fit. Steps in the instructions are done in order.
 func (p DecomposeParameters) fits(c Context) []Term {
 	many := math.Min(float64(c.Task.Demands)/p.ManyDemands, 1)
 	ordered := math.Min(float64(c.Task.Order)/p.ManyOrder, 1)
@@ -132,7 +131,7 @@ func (p DecomposeParameters) fits(c Context) []Term {
 		return nil
 	case p.enforces(c):
 		return []Term{linear}
-	case c.Steps > 1: // they are for one run
+	case c.Steps > 1: // they are for a single run
 		return nil
 	}
 	return []Term{
@@ -142,7 +141,7 @@ func (p DecomposeParameters) fits(c Context) []Term {
 	}
 }
 
-// why says in words what speaks for a structure.
+// why returns the reason for a structure, for display.
 func (p DecomposeParameters) why(c Context, fits []Term, choice string) string {
 	if c.Steps > 1 {
 		return fmt.Sprintf("its %d steps are gone through one after the other", c.Steps)
@@ -157,12 +156,12 @@ func (p DecomposeParameters) why(c Context, fits []Term, choice string) string {
 	return by + " (fit: " + termsText(fits) + ")"
 }
 
-// enforces reports whether the instructions have steps that are gone through one by one.
+// enforces reports whether the steps of the instructions are separate parts.
 func (p DecomposeParameters) enforces(c Context) bool {
 	return c.Steps > 1 && slices.Contains(p.Enforce, c.Technique)
 }
 
-// yes is 1 for what is so.
+// yes returns 1 for true, else 0.
 func yes(so bool) float64 {
 	if so {
 		return 1

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/policies"
 )
 
-// large is an issue that asks for much, is long and names code.
+// large is a long issue with many demands and references to code.
 var large = policies.Features{Kind: policies.KindFeature, Words: 400, Complexity: 0.9, CodeRefs: 8, Demands: 6}
 
 func TestDecompose(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDecompose(t *testing.T) {
 	}
 }
 
-// What can be chosen is what the work allows.
+// Only structures that the work allows can be chosen.
 func TestStructuresThatArePossible(t *testing.T) {
 	for name, tt := range map[string]struct {
 		in   policies.Context
@@ -122,7 +122,7 @@ const bulky = "The export in `report/export.py` has grown by accident and has to
 	"export of two million rows takes nine gigabytes\ntoday; that is why this is wanted, and the numbers of a run " +
 	"before and after should be in the pull request."
 
-// The shipped threshold takes apart what is clearly large, and little else.
+// The shipped threshold splits clearly large tasks, and few others.
 func TestShippedThreshold(t *testing.T) {
 	d := parsed(t, "decision: decompose\nname: d\nversion: 1").Decompose()
 	for _, tt := range []struct {
@@ -148,7 +148,7 @@ func TestShippedThreshold(t *testing.T) {
 	}
 }
 
-// A larger task is never less likely to be taken apart, and whatever is taken apart can be checked.
+// A larger task is never less likely to be split, and only checkable tasks are split.
 func TestLargerTasksAreTakenApart(t *testing.T) {
 	d := parsed(t, "decision: decompose\nname: d\nversion: 1").Decompose()
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,18 +13,18 @@ import (
 
 // Change is one field in which two policies differ.
 type Change struct {
-	Path string `json:"path"` // as in the file; an item of a list has its number, from 1: rules.2.bonus.retry
-	Old  string `json:"old"`  // "" where the field is not there
+	Path string `json:"path"` // path in the file; items of lists have numbers, from 1: rules.2.bonus.retry
+	Old  string `json:"old"`  // "" for an absent field
 	New  string `json:"new"`
 }
 
-// String is "parameters.threshold: 0.65 -> 0.2".
+// String returns, for example, "parameters.threshold: 0.65 -> 0.2".
 func (c Change) String() string {
 	return fmt.Sprintf("%s: %s -> %s", c.Path, cmp.Or(c.Old, "(none)"), cmp.Or(c.New, "(none)"))
 }
 
-// Diff lists the fields in which two policies differ, by path. What a file leaves out has
-// the value that it decides by, so files that decide alike differ in nothing but their heads.
+// Diff returns the fields in which two policies differ, sorted by path. Fields that a file leaves out have their
+// effective value, so equivalent files differ only in their heads.
 func Diff(a, b Policy) (changes []Change) {
 	old, now := a.fields(), b.fields()
 	paths := slices.Collect(maps.Keys(old))
@@ -42,7 +42,7 @@ func Diff(a, b Policy) (changes []Change) {
 	return changes
 }
 
-// Fields lists what a policy decides by, and its head, by path; New is what holds.
+// Fields returns the effective fields of a policy and its head, sorted by path, as Change.New.
 func (p Policy) Fields() (all []Change) {
 	for path, v := range p.fields() {
 		all = append(all, Change{Path: path, New: v})
@@ -51,7 +51,7 @@ func (p Policy) Fields() (all []Change) {
 	return all
 }
 
-// byPath orders paths by their parts, numbers by their size.
+// byPath compares paths by their parts, numbers numerically.
 func byPath(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
 		n, errX := strconv.Atoi(x)
@@ -63,7 +63,7 @@ func byPath(a, b string) int {
 	})
 }
 
-// fields are a policy's by path, as text. What is not set is left out.
+// fields returns a policy's fields by path, as text. Unset fields are left out.
 func (p Policy) fields() map[string]string {
 	out := map[string]string{"decision": string(p.Decision), "name": p.Name, "version": strconv.Itoa(p.Version)}
 	flatten(reflect.ValueOf(p.Reasoning), "reasoning", out)
@@ -76,7 +76,7 @@ func (p Policy) fields() map[string]string {
 	return out
 }
 
-// flatten writes what is below a path as text. Lists of words are one field.
+// flatten adds the values below a path as text. Lists of words are one field.
 func flatten(v reflect.Value, path string, into map[string]string) {
 	switch v.Kind() {
 	case reflect.Struct:

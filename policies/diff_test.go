@@ -39,7 +39,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// Whatever a shipped policy decides by is compared.
+// All fields of the shipped policies are compared.
 func TestDiffSeesEveryType(t *testing.T) {
 	for typ, change := range map[policies.Type]string{
 		policies.TypeDecompose: "prompt: Otherwise.", policies.TypeAssign: "parameters: {beam: 9}",

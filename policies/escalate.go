@@ -11,35 +11,35 @@ import (
 
 // The choices of an escalate decision.
 const (
-	ChoiceGoOn = "go on"   // with the next approach
-	ChoiceAsk  = "ask now" // a person, before it begins
+	ChoiceGoOn = "go on"   // continue with the next approach
+	ChoiceAsk  = "ask now" // ask a person first
 )
 
-// Escalate is by what it is decided whether a person is asked before another approach
-// begins: where a trigger holds, or where a person's predicted value exceeds the threshold.
+// Escalate decides whether a person is asked before the next approach: if a trigger matches, or if the predicted value
+// of asking exceeds the threshold.
 type Escalate struct {
 	Parameters EscalateParameters `yaml:"parameters"`
 	Rules      EscalateRules      `yaml:"rules"`
 }
 
-// EscalateParameters are the weights of a person's predicted value.
+// EscalateParameters are the weights of the predicted value of asking.
 type EscalateParameters struct {
-	Ambiguity    float64 `yaml:"ambiguity" range:"0,1"`    // × how ambiguous the issue is
-	Failures     float64 `yaml:"failures" range:"0,1"`     // × the attempts that failed, of five
+	Ambiguity    float64 `yaml:"ambiguity" range:"0,1"`    // × ambiguity of the issue
+	Failures     float64 `yaml:"failures" range:"0,1"`     // × failed attempts, of five
 	Architecture float64 `yaml:"architecture" range:"0,1"` // × whether it touches the architecture
-	History      float64 `yaml:"history" range:"0,1"`      // × the share of such tasks that fail without a person
-	Help         float64 `yaml:"help" range:"0,1"`         // × by how much more tasks pass where a person answered
-	Threshold    float64 `yaml:"threshold" range:"0,5"`    // ask above it
+	History      float64 `yaml:"history" range:"0,1"`      // × share of such tasks that fail without a person
+	Help         float64 `yaml:"help" range:"0,1"`         // × increase of the share that passes where a person answered
+	Threshold    float64 `yaml:"threshold" range:"0,5"`    // asks above it
 
-	Prior       float64 `yaml:"prior" range:"0,1"`            // the share of tasks expected to pass, before any was seen
+	Prior       float64 `yaml:"prior" range:"0,1"`            // prior share of tasks that pass
 	PriorWeight float64 `yaml:"prior_weight" range:"0.1,1e6"` // in tasks
 
-	// share of the decisions to ask that are left to chance, as of [Answer.LeaveToChance]
+	// share of decisions to ask that are randomised, see [Answer.LeaveToChance]
 	Chance float64 `yaml:"chance" range:"0,0.2"`
 }
 
-// EscalateRules name the contexts in which a person is asked whatever the value is, and how
-// many attempts have to fail before one is asked at all.
+// EscalateRules are the contexts in which a person is asked regardless of the value, and the minimum number of failed
+// attempts before one is asked.
 type EscalateRules struct {
 	Triggers    []Selector `yaml:"triggers"`
 	MinFailures int        `yaml:"min_failures" range:"1,20"`
@@ -62,10 +62,10 @@ func (e *Escalate) Check() (wrong []invalid.Problem) {
 	return wrong
 }
 
-// manyFailures is how many failed attempts count in full.
+// manyFailures is the number of failed attempts that counts as 1.
 const manyFailures = 5
 
-// Decide says whether a person is asked now.
+// Decide decides whether a person is asked now.
 func (e Escalate) Decide(c Context) Answer {
 	p := e.Parameters
 	alone := c.Alone.share(p.Prior, p.PriorWeight)
@@ -84,7 +84,7 @@ func (e Escalate) Decide(c Context) Answer {
 		a.Reason = fmt.Sprintf("nobody is asked before %s",
 			text.Count(e.Rules.MinFailures, "attempt has", "attempts have")+" failed")
 	case trigger >= 0:
-		a.Choice, a.Options = ChoiceAsk, []Option{ask} // nothing else could be chosen, by chance neither
+		a.Choice, a.Options = ChoiceAsk, []Option{ask} // no other choice, not even by chance
 		a.Reason = "the policy asks a person here whatever is to be expected"
 	case ask.Score > p.Threshold:
 		a.Choice, a.Options = ChoiceAsk, []Option{ask, goOn}
@@ -97,7 +97,7 @@ func (e Escalate) Decide(c Context) Answer {
 	return a
 }
 
-// termsText lists terms for people, the largest first.
+// termsText formats terms, the largest first.
 func termsText(terms []Term) string {
 	sorted := slices.SortedStableFunc(slices.Values(terms), func(a, b Term) int {
 		if a.Value > b.Value {

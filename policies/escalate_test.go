@@ -48,7 +48,7 @@ func TestEscalate(t *testing.T) {
 	}
 }
 
-// More failures, a more ambiguous issue and a worse record never make a person worth less.
+// More failures, a more ambiguous issue and a worse record never lower the value of asking.
 func TestPersonIsWorthMoreTheWorseItGoes(t *testing.T) {
 	e := escalates(t, "")
 	value := func(c policies.Context) float64 {

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Kind says what an issue is about.
+// Kind is the kind of a task.
 type Kind string
 
 // The kinds of task.
@@ -27,20 +27,20 @@ func Kinds() []Kind {
 	return []Kind{KindBug, KindFeature, KindRefactor, KindTests, KindDocs, KindChore, KindOther}
 }
 
-// Features are what a decision goes by of an issue's text. Scores are 0–1. They are counted,
-// not judged: the same text has the same features.
+// Features are the features of an issue's text. Scores are 0–1. They are computed by counting words: the same text has
+// the same features.
 type Features struct {
 	Kind         Kind    `json:"kind"`
 	Words        int     `json:"words"`
-	Complexity   float64 `json:"complexity"`             // how many things it asks for, and how many it names
-	CodeRefs     int     `json:"code_refs,omitempty"`    // files and symbols that it names, each once
-	Ambiguity    float64 `json:"ambiguity"`              // open questions and vague words, with nothing to check them by
+	Complexity   float64 `json:"complexity"`             // number of things that it asks for and names, as a score
+	CodeRefs     int     `json:"code_refs,omitempty"`    // number of distinct files and symbols that it names
+	Ambiguity    float64 `json:"ambiguity"`              // open questions and vague words without checkable criteria
 	Architecture bool    `json:"architecture,omitempty"` // it touches interfaces, schemas, storage, security or builds
-	Demands      int     `json:"demands,omitempty"`      // items of its lists
-	Order        int     `json:"order,omitempty"`        // words that say in which order things are to be done
+	Demands      int     `json:"demands,omitempty"`      // number of list items
+	Order        int     `json:"order,omitempty"`        // number of words that specify an order
 }
 
-// kindWords are the words that speak for a kind; a label with such a word counts for three.
+// kindWords are the words that indicate a kind; a label with such a word counts as much as three in the title.
 var kindWords = []struct {
 	kind  Kind
 	words *lazyregexp.Regexp
@@ -75,15 +75,15 @@ var (
 		`concurren\w*|deadlocks?|cache|storage|dependency injection|build system|public contract|serialization|threads?`)
 )
 
-// words matches any of the alternatives as whole words, in any case.
+// words returns an expression that matches any of the alternatives as whole words, case-insensitively.
 func words(alternatives string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?i)\b(?:` + alternatives + `)\b`)
 }
 
-// maxRead is how much of an issue's text is read, in bytes.
+// maxRead is the length of the prefix of an issue's text that is read, in bytes.
 const maxRead = 32 << 10
 
-// Read reads the features of an issue. Markdown fences count as examples, not as words.
+// Read returns the features of an issue. Markdown fences count as examples, not as words.
 func Read(title, body string, labels []string) Features {
 	if len(body) > maxRead {
 		body = strings.ToValidUTF8(body[:maxRead], "")
@@ -101,8 +101,8 @@ func Read(title, body string, labels []string) Features {
 	return f
 }
 
-// ambiguity grows with open questions and vague words for each sentence or so, and with
-// shortness; what can be checked takes from it.
+// ambiguity returns a score that increases with open questions and vague words per sentence and for short texts, and
+// decreases with checkable criteria.
 func ambiguity(f Features, prose, body string) float64 {
 	open := 1.5*float64(len(openQuestion.FindAllString(prose, -1))) + float64(len(vague.FindAllString(prose, -1)))
 	open /= 1 + float64(f.Words)/40
@@ -116,7 +116,7 @@ func ambiguity(f Features, prose, body string) float64 {
 	return saturate(open * math.Exp(-firm/2))
 }
 
-// saturate maps what is at least 0 to 0–1: 1 gives .63.
+// saturate maps x ≥ 0 to 0–1; 1 maps to .63.
 func saturate(x float64) float64 { return 1 - math.Exp(-x) }
 
 func kindOf(title, prose string, labels []string) Kind {

@@ -50,8 +50,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// What stands in a fence is an example, and neither prose nor a demand, also with the line ends that GitHub's own form
-// writes.
+// Text in a fence is an example, neither prose nor a demand, also with the CRLF line ends of GitHub's form.
 func TestFencesAreExamples(t *testing.T) {
 	const body = "It crashes on this file:\n\n```yaml\n- must: add\n- should: support\n- new: feature\n```\n\n" +
 		"- keep the order\n"
@@ -64,7 +63,7 @@ func TestFencesAreExamples(t *testing.T) {
 	}
 }
 
-// Whatever a stranger writes, scores stay in their range and the same text reads the same.
+// For any text, scores are within their range, and the same text has the same features.
 func TestFeaturesHoldForAllTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		title, body := rapid.String().Draw(t, "title"), rapid.String().Draw(t, "body")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// languages are the languages of files by their extension, as far as they tell one.
+// languages maps file extensions to languages.
 var languages = map[string]string{
 	".go": "go", ".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
 	".ts": "typescript", ".tsx": "typescript", ".java": "java", ".kt": "kotlin", ".rs": "rust", ".rb": "ruby",
@@ -14,8 +14,8 @@ var languages = map[string]string{
 	".sh": "shell", ".sql": "sql",
 }
 
-// Language is the language that most of the files are written in, in lower case; "" when
-// none tells. Where several have as many, it is the first by name.
+// Language returns the language of most of the files, in lower case; "" for unknown extensions. Of languages with
+// equally many files it is the first by name.
 func Language(paths []string) string {
 	count := map[string]int{}
 	for _, p := range paths {

@@ -17,26 +17,25 @@ import (
 	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
-// Mutation is one change of a policy: of its selector, of one rule or of one parameter.
+// Mutation is one change of a policy: of its selector, one rule or one parameter.
 type Mutation struct {
-	Path   string `json:"path"`   // as [Change] names it: parameters.threshold, rules.2.bonus.retry, selector.language
-	Value  string `json:"value"`  // as it is written in YAML: 0.4, [go, rust]
-	Reason string `json:"reason"` // in words, for people
+	Path   string `json:"path"`   // as in [Change]: parameters.threshold, rules.2.bonus.retry, selector.language
+	Value  string `json:"value"`  // in YAML: 0.4, [go, rust]
+	Reason string `json:"reason"` // for display
 }
 
-// String is the change without its reason.
+// String returns the change without its reason.
 func (m Mutation) String() string { return m.Path + ": " + m.Value }
 
-// maxValue are bytes of a mutation's value.
+// maxValue is the maximum length of a mutation's value, in bytes.
 const maxValue = 2000
 
 // mutable are the sections that a mutation may change.
 var mutable = []string{"selector", "parameters", "rules"}
 
-// Mutate is the policy with one change, and a version that is one higher. The rest of its file
-// stays as it is written, comments and all, where the change is of one value that stands there.
-// The error says what is wrong with the mutation: it is no place that can be changed, the file
-// would not be read, nothing or something else would change too.
+// Mutate returns the policy with one change and its version increased by one. If the change replaces one value in the
+// file, the rest of the file is unchanged, including comments. It returns an error if the path cannot be changed, if
+// the resulting file would be invalid, or if nothing or something else would change.
 func Mutate(p Policy, m Mutation) (Policy, error) {
 	parts := strings.Split(m.Path, ".")
 	switch {
@@ -78,7 +77,7 @@ func Mutate(p Policy, m Mutation) (Policy, error) {
 	return out, nil
 }
 
-// written is a YAML file with another value at a path.
+// written returns a YAML file with another value at a path.
 func written(source []byte, path []string, value string) ([]byte, error) {
 	f, err := yamlfile.Syntax(source, parser.ParseComments)
 	if err != nil {
@@ -96,7 +95,7 @@ func written(source []byte, path []string, value string) ([]byte, error) {
 	return rewritten(f, path, value, found)
 }
 
-// nested is a section with nothing in it but one value.
+// nested returns a section with only one value.
 func nested(path []string, value string) string {
 	var b strings.Builder
 	for i, p := range path {
@@ -105,8 +104,8 @@ func nested(path []string, value string) string {
 	return b.String() + " " + value + "\n"
 }
 
-// rewritten is the file as the library writes it, with another value at a path; set tells whether
-// there is one now.
+// rewritten returns the file as formatted by the library, with another value at a path; set reports whether the path
+// has a value now.
 func rewritten(f *ast.File, path []string, value string, set bool) (out []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil { // as in [yamlfile.Syntax]
@@ -131,7 +130,7 @@ func rewritten(f *ast.File, path []string, value string, set bool) (out []byte, 
 	return nil, errors.New("there is no such place")
 }
 
-// selects is a path as the library writes it: items of lists count from 0 there.
+// selects returns a path in the library's syntax, in which items of lists count from 0.
 func selects(path []string) string {
 	s := "$"
 	for _, p := range path {
@@ -144,7 +143,7 @@ func selects(path []string) string {
 	return s
 }
 
-// at is the node at a path.
+// at returns the node at a path.
 func at(f *ast.File, path []string) (node ast.Node, found bool) {
 	for _, d := range f.Docs {
 		if d.Body != nil {
@@ -171,7 +170,7 @@ func at(f *ast.File, path []string) (node ast.Node, found bool) {
 	return node, node != nil
 }
 
-// extent is where a value stands that is a word, or a list or table in brackets.
+// extent returns the range of a value that is a word, or a list or table in brackets.
 func extent(source []byte, node ast.Node) (start, end int, ok bool) {
 	first, last, flow := node.GetToken(), node.GetToken(), true
 	switch n := node.(type) {
@@ -198,7 +197,7 @@ func extent(source []byte, node ast.Node) (start, end int, ok bool) {
 	return start, end, end <= len(source)
 }
 
-// offset is where a token begins, in bytes; ok is false when what stands there is something else.
+// offset returns the byte offset of a token; ok is false when the source has other text there.
 func offset(source []byte, t *token.Token) (at int, ok bool) {
 	if t == nil || t.Position == nil {
 		return 0, false

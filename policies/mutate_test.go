@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lines that one text has and the other has not, in their order.
+// lines returns the lines that one text has and the other does not, in order.
 func lines(a, b string) (all []string) {
 	has := map[string]int{}
 	for l := range strings.Lines(b) {
@@ -64,7 +64,7 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// A file that leaves nearly everything out gets what is changed.
+// A mutation adds an omitted field to a minimal file.
 func TestMutateWhatIsLeftOut(t *testing.T) {
 	for _, source := range []string{
 		"decision: escalate\nname: early\nversion: 3\nreasoning: early\n",
@@ -110,7 +110,7 @@ func TestMutateOneThingAlone(t *testing.T) {
 	}
 }
 
-// Whatever is asked for, the outcome is an error or a policy that differs in that one field.
+// Any mutation results in an error or in a policy that differs only in that field.
 func TestMutateChangesOneThing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom(Types()).Draw(t, "type")

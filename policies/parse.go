@@ -13,19 +13,18 @@ import (
 
 const maxFile = 64 << 10 // bytes of a policy file
 
-// policyName is what a policy may be called.
+// policyName matches valid names of policies.
 var policyName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,59}$`)
 
-// Parse reads a policy file. What it leaves out of its parameters and rules is as shipped.
-// Reading is strict: an error is an *[invalid.File]; its problems have line, column and
-// what was probably meant. name is the file's, for messages.
+// Parse parses a policy file. Omitted parameters and rules have the shipped values. Parsing is strict: an error is an
+// *[invalid.File]; its problems have line, column and suggestions. name is the file's name for messages.
 func Parse(name string, source []byte) (Policy, error) {
 	return parse(name, source, ShippedSet())
 }
 
-// parse reads a policy file on top of the policy of base that fits every context; base may be nil.
+// parse parses a policy file with defaults from the policy of base that fits every context; base may be nil.
 func parse(name string, source []byte, base *Set) (p Policy, err error) {
-	p.Source = string(bytes.TrimPrefix(source, []byte("\ufeff"))) // the byte-order mark that some editors put first
+	p.Source = string(bytes.TrimPrefix(source, []byte("\ufeff"))) // the byte order mark that some editors add
 	f := yamlfile.Parse(source, yamlfile.Form{Key: "key", Most: maxFile})
 	if len(f.Problems) == 0 {
 		p.read(f, base)
@@ -36,7 +35,7 @@ func parse(name string, source []byte, base *Set) (p Policy, err error) {
 	return p, nil
 }
 
-// read reads what a policy decides by, and notes in its file what is wrong with it.
+// read decodes the policy and records problems in f.
 func (p *Policy) read(f *yamlfile.File, base *Set) {
 	p.Decision = Type(f.Word("decision"))
 	empty, known := bodies[p.Decision]
@@ -46,7 +45,7 @@ func (p *Policy) read(f *yamlfile.File, base *Set) {
 		return
 	}
 	p.body = empty()
-	if base != nil { // what the file leaves out
+	if base != nil { // defaults for omitted values
 		reflect.ValueOf(p.body).Elem().Set(reflect.ValueOf(base.For(p.Decision, Context{}).body).Elem())
 	}
 	sections := p.body.Sections()

@@ -9,34 +9,34 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-// Policy is one policy file, read. Its content is not changed after [Parse].
+// Policy is a parsed policy file. It is immutable after [Parse].
 type Policy struct {
 	Decision  Type
 	Name      string
-	Version   int // the author's own count, for people
+	Version   int // version number by the author
 	Reasoning string
 	Selector  Selector
 	Layer     Layer
-	Source    string // the file as it was read
-	Path      string // of the file in its repository; empty: it ships, or was read from elsewhere
+	Source    string // content of the file
+	Path      string // path in its repository; empty: shipped, or read from elsewhere
 
 	body body
 }
 
-// body is what policies of one type decide by: a *Decompose, *Assign, *Escalate, *Recover, *Rerun,
-// *Interrupt or *bandit.Policy, after the type of decision.
+// body has the parameters and rules of a policy: a *Decompose, *Assign, *Escalate, *Recover, *Rerun, *Interrupt or
+// *bandit.Policy, depending on the type of decision.
 type body interface {
-	// Sections are the keys of the file that the body is read from, each with where it is read to.
+	// Sections returns the body's keys in the file, each with a pointer to its field.
 	Sections() map[string]any
 }
 
-// checked is a body with fields of which type and range don't say all.
+// checked is a body with constraints beyond the types and ranges of its fields.
 type checked interface {
-	// Check lists what they don't say, each by its path in the file.
+	// Check returns violations of these constraints, each with its path in the file.
 	Check() []invalid.Problem
 }
 
-// bodies makes the empty body of each type of decision.
+// bodies returns an empty body for each type of decision.
 var bodies = map[Type]func() body{
 	TypeDecompose: func() body { return &Decompose{} },
 	TypeAssign:    func() body { return &Assign{} },
@@ -47,35 +47,35 @@ var bodies = map[Type]func() body{
 	TypeTechnique: func() body { return &bandit.Policy{} },
 }
 
-// ID names this version of the policy for ever: its name, the author's count and a hash
-// of its content, such as "escalate/1@1a2b3c4d5e6f".
+// ID returns the permanent id of this version of the policy: its name, version and a hash of its content, such as
+// "escalate/1@1a2b3c4d5e6f".
 func (p Policy) ID() string { return fmt.Sprintf("%s/%d@%s", p.Name, p.Version, p.Hash()) }
 
-// Hash is 12 hexadecimal digits of SHA-256 over the content of the file.
+// Hash returns 12 hexadecimal digits of the SHA-256 of the file's content.
 func (p Policy) Hash() string {
 	sum := sha256.Sum256([]byte(p.Source))
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// Decompose is what a decompose policy decides by; the zero Decompose of another type.
+// Decompose returns the body of a decompose policy, else the zero Decompose.
 func (p Policy) Decompose() Decompose { return bodyOf[*Decompose](p) }
 
-// Assign is what an assign policy decides by; the zero Assign of another type.
+// Assign returns the body of an assign policy, else the zero Assign.
 func (p Policy) Assign() Assign { return bodyOf[*Assign](p) }
 
-// Escalate is what an escalate policy decides by; the zero Escalate of another type.
+// Escalate returns the body of an escalate policy, else the zero Escalate.
 func (p Policy) Escalate() Escalate { return bodyOf[*Escalate](p) }
 
-// Recover is what a recover policy decides by; the zero Recover of another type.
+// Recover returns the body of a recover policy, else the zero Recover.
 func (p Policy) Recover() Recover { return bodyOf[*Recover](p) }
 
-// Rerun is what a rerun policy decides by; the zero Rerun of another type.
+// Rerun returns the body of a rerun policy, else the zero Rerun.
 func (p Policy) Rerun() Rerun { return bodyOf[*Rerun](p) }
 
-// Interrupt is what an interrupt policy decides by; the zero Interrupt of another type.
+// Interrupt returns the body of an interrupt policy, else the zero Interrupt.
 func (p Policy) Interrupt() Interrupt { return bodyOf[*Interrupt](p) }
 
-// Technique is what a technique policy decides by; the zero Policy of another type.
+// Technique returns the body of a technique policy, else the zero Policy, with the policy's id.
 func (p Policy) Technique() bandit.Policy {
 	t := bodyOf[*bandit.Policy](p)
 	t.ID = p.ID()

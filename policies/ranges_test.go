@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every number that a policy decides by has a range, and what is out of it is named by its path.
+// Every number of a policy has a range, and a value out of range is reported with its path.
 func TestNumbersHaveRanges(t *testing.T) {
 	for typ, empty := range bodies {
 		for key, at := range empty().Sections() {

@@ -14,13 +14,13 @@ import (
 
 // The choices of a recover decision.
 const (
-	ChoiceSIA        = "sia"         // SIA works out why and changes the approach
-	ChoiceRetry      = "retry"       // the same once more
-	ChoiceRerun      = "rerun"       // the checks once more, on the same commit
-	ChoiceOtherCoder = "other-coder" // the same by another coder
-	ChoicePerson     = "person"      // a person is asked
-	ChoiceAbandon    = "abandon"     // the task ends
-	ChoiceNextRacer  = "next-racer"  // the checks see what another coder did for the same attempt
+	ChoiceSIA        = "sia"         // SIA diagnoses and changes the approach
+	ChoiceRetry      = "retry"       // retry with the same instructions
+	ChoiceRerun      = "rerun"       // re-run the checks on the same commit
+	ChoiceOtherCoder = "other-coder" // retry with another coder
+	ChoicePerson     = "person"      // ask a person
+	ChoiceAbandon    = "abandon"     // end the task
+	ChoiceNextRacer  = "next-racer"  // check another coder's change for the same attempt
 )
 
 // Recoveries lists the choices of a recover decision.
@@ -28,9 +28,8 @@ func Recoveries() []string {
 	return []string{ChoiceSIA, ChoiceRerun, ChoiceRetry, ChoiceOtherCoder, ChoicePerson, ChoiceAbandon, ChoiceNextRacer}
 }
 
-// Recover is by what it is decided what follows an attempt, or a part of one, that failed:
-// the action with the highest score, of those that are possible. A part is retried, given to
-// another coder, or given up, which is [ChoiceSIA]: the attempt then fails.
+// Recover decides what follows a failed attempt or part of one: the possible action with the highest score. A part is
+// retried, given to another coder, or abandoned, which is [ChoiceSIA]: the attempt then fails.
 type Recover struct {
 	Parameters RecoverParameters `yaml:"parameters"`
 	Rules      []RecoverRule     `yaml:"rules"`
@@ -38,23 +37,22 @@ type Recover struct {
 
 // RecoverParameters are the scores of actions before any rule.
 type RecoverParameters struct {
-	Base        map[string]float64 `yaml:"base" range:"-5,5"`         // action → score; what is left out has 0
-	PartBase    map[string]float64 `yaml:"part_base" range:"-5,5"`    // the same, where a part failed
-	PartRetries int                `yaml:"part_retries" range:"0,10"` // runs of a part that may fail and be retried
-	Chance      float64            `yaml:"chance" range:"0,0.2"`      // share of decisions left to chance
+	Base        map[string]float64 `yaml:"base" range:"-5,5"`         // action → score; default 0
+	PartBase    map[string]float64 `yaml:"part_base" range:"-5,5"`    // the same for a failed part
+	PartRetries int                `yaml:"part_retries" range:"0,10"` // maximum number of retries of a part
+	Chance      float64            `yaml:"chance" range:"0,0.2"`      // share of randomised decisions
 }
 
-// RecoverRule changes scores in some contexts. Every rule that fits counts. Rules are
-// about attempts, but for those that name parts: what a class of failure says of an
-// attempt that was judged, it does not say of a part that is not done.
+// RecoverRule changes scores in some contexts. All matching rules apply. A rule applies to attempts unless it names
+// parts, because a class of failure means something else for a judged attempt than for an unfinished part.
 type RecoverRule struct {
 	When    Selector           `yaml:"when"`
-	Bonus   map[string]float64 `yaml:"bonus" range:"-5,5"`   // action → what is added
-	Retries int                `yaml:"retries" range:"0,10"` // or re-runs, in a row that are possible; the largest counts
-	Wait    time.Duration      `yaml:"wait" range:"0,21600"` // before the first of them, doubling; the longest counts
+	Bonus   map[string]float64 `yaml:"bonus" range:"-5,5"`   // action → bonus
+	Retries int                `yaml:"retries" range:"0,10"` // maximum retries or re-runs in a row; the largest applies
+	Wait    time.Duration      `yaml:"wait" range:"0,21600"` // before the first of them, doubling; the longest applies
 }
 
-// maxWait bounds the wait before a retry or a re-run, doubled or not.
+// maxWait is the maximum wait before a retry or a re-run.
 const maxWait = 6 * time.Hour
 
 // Sections implements body.
@@ -81,9 +79,8 @@ func (p *Recover) Check() (wrong []invalid.Problem) {
 	return wrong
 }
 
-// Decide says what follows an attempt, or a part, that failed. A repository's setting that
-// plain retries come first (Context.Patience) outranks the scores, unless there is another
-// change already that the checks have not seen.
+// Decide decides what follows a failed attempt or part. A repository's setting that plain retries come first
+// (Context.Patience) takes precedence over the scores, unless there is an unchecked change already.
 func (p Recover) Decide(c Context) Answer {
 	base := p.Parameters.Base
 	if c.Part != "" {
@@ -128,12 +125,12 @@ func (p Recover) Decide(c Context) Answer {
 	return a
 }
 
-// fits reports whether a rule counts in a context.
+// fits reports whether a rule applies in a context.
 func (r RecoverRule) fits(c Context) bool {
 	return r.When.Fits(c) && (c.Part == "" || len(r.When.Part) > 0)
 }
 
-// retries are how many retries in a row are possible in a context, and the wait before the first.
+// retries returns the maximum number of retries in a row in a context, and the wait before the first.
 func (p Recover) retries(c Context) (most int, wait time.Duration) {
 	if c.Part != "" {
 		most = p.Parameters.PartRetries
@@ -146,7 +143,7 @@ func (p Recover) retries(c Context) (most int, wait time.Duration) {
 	return most, wait
 }
 
-// possible reports whether an action can be taken at all.
+// possible reports whether an action is possible.
 func possible(action string, c Context, retries int) bool {
 	switch action {
 	case ChoiceRetry:

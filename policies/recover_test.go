@@ -86,7 +86,7 @@ func with(c policies.Context, change func(*policies.Context)) policies.Context {
 	return c
 }
 
-// Only what Step can do with a part is possible for one.
+// For a part, only the actions that Step supports are possible.
 func TestWhatIsPossibleForAPart(t *testing.T) {
 	a := parsed(t, "decision: recover\nname: r\nversion: 1").Recover().Decide(policies.Context{
 		Part: "part", Tries: 1, Coders: 2, Failed: 1, Rerunnable: true, Racers: 2, Class: "network"})
@@ -102,7 +102,7 @@ func TestWhatIsPossibleForAPart(t *testing.T) {
 	}
 }
 
-// Whatever the context is, something possible is chosen, and retrying ends.
+// In any context, a possible action is chosen, and retries end.
 func TestRecoverEnds(t *testing.T) {
 	r := parsed(t, "decision: recover\nname: r\nversion: 1\nparameters: {base: {retry: 5}}\n"+
 		"rules: [{bonus: {rerun: 5}, retries: 4, wait: 6h}]").Recover()

@@ -9,29 +9,29 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Selector says in which contexts a policy or a rule holds: in those that fit every
-// condition that is set. The zero selector fits all.
+// Selector selects the contexts in which a policy or a rule applies: those that match all set conditions. The zero
+// selector matches all contexts.
 type Selector struct {
 	Language   []string `yaml:"language,omitempty" json:"language,omitempty"` // any of them
 	Labels     []string `yaml:"labels,omitempty" json:"labels,omitempty"`     // the issue has any of them
-	Kind       []string `yaml:"kind,omitempty" json:"kind,omitempty"`         // of task, see [Kinds]
-	Class      []string `yaml:"class,omitempty" json:"class,omitempty"`       // of the last failure: [Classes]
-	Pattern    []string `yaml:"pattern,omitempty" json:"pattern,omitempty"`   // of the last diagnosis: [Patterns]
-	Part       []string `yaml:"part,omitempty" json:"part,omitempty"`         // of an attempt that it is about: [Parts]
+	Kind       []string `yaml:"kind,omitempty" json:"kind,omitempty"`         // kind of task, see [Kinds]
+	Class      []string `yaml:"class,omitempty" json:"class,omitempty"`       // class of the last failure, see [Classes]
+	Pattern    []string `yaml:"pattern,omitempty" json:"pattern,omitempty"`   // last diagnosis, see [Patterns]
+	Part       []string `yaml:"part,omitempty" json:"part,omitempty"`         // kind of part, see [Parts]
 	Repository []string `yaml:"repository,omitempty" json:"repository,omitempty"`
 	Owner      []string `yaml:"owner,omitempty" json:"owner,omitempty"`
 	Size       Size     `yaml:"size,omitempty" json:"size,omitzero"`
-	// at least so many failures; 0: any
+	// minimum number of failures; 0: any
 	Failures int `yaml:"failures,omitempty" json:"failures,omitempty"`
 }
 
-// Size bounds the words of an issue, both possible; 0: no bound.
+// Size is a range of the number of words of an issue, inclusive; 0: no bound.
 type Size struct {
 	Least int `yaml:"least,omitempty" json:"least,omitempty"`
 	Most  int `yaml:"most,omitempty" json:"most,omitempty"`
 }
 
-// conditions are the selector's, each whether it is set and whether a context fits it.
+// conditions returns, for each condition of the selector, whether it is set and whether a context matches it.
 func (s Selector) conditions(c Context) [][2]bool {
 	one := func(words []string, v string) [2]bool {
 		return [2]bool{len(words) > 0, slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, v) })}
@@ -46,12 +46,12 @@ func (s Selector) conditions(c Context) [][2]bool {
 	}
 }
 
-// Fits reports whether every condition that is set holds in a context.
+// Fits reports whether a context matches all set conditions.
 func (s Selector) Fits(c Context) bool {
 	return !slices.ContainsFunc(s.conditions(c), func(x [2]bool) bool { return x[0] && !x[1] })
 }
 
-// check lists the conditions below a path that can't be meant: no context would ever fit them.
+// check returns the invalid conditions below a path: those that no context can match.
 func (s Selector) check(path string) (wrong []invalid.Problem) {
 	note := func(key, nearest, format string, args ...any) {
 		wrong = append(wrong,
@@ -77,7 +77,7 @@ func (s Selector) check(path string) (wrong []invalid.Problem) {
 	return wrong
 }
 
-// specific is how many conditions are set: the more, the more specific.
+// specific returns the number of set conditions.
 func (s Selector) specific() (n int) {
 	for _, x := range s.conditions(Context{}) {
 		if x[0] {

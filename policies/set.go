@@ -10,35 +10,34 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 )
 
-// Layer is the owner of a policy. A higher layer outranks the lower ones.
+// Layer is the origin of a policy. A higher layer takes precedence over lower ones.
 type Layer int
 
-// The layers, from below.
+// The layers, lowest first.
 const (
-	Shipped    Layer = iota // with SIA
+	Shipped    Layer = iota // shipped with SIA
 	Owner                   // in the owner's .github repository
 	Repository              // in the repository itself
 )
 
-// String names the layer for people.
+// String returns the layer's name.
 func (l Layer) String() string { return [...]string{"shipped", "owner", "repository"}[l] }
 
-// Dir is where a repository, or its owner's .github repository, keeps policies of its own.
+// Dir is the folder of policies in a repository, or in its owner's .github repository.
 const Dir = ".sia/policies"
 
-// IsFile reports whether a path in such a repository, slash-separated, is a policy file's.
+// IsFile reports whether a slash-separated path in such a repository is that of a policy file.
 func IsFile(name string) bool {
 	return path.Dir(name) == Dir && (path.Ext(name) == ".yml" || path.Ext(name) == ".yaml")
 }
 
-// Set is every policy that may hold in a repository. It is immutable and safe for
-// concurrent use.
+// Set is the set of policies of a repository. It is immutable and safe for concurrent use.
 type Set struct{ policies []Policy }
 
 //go:embed defaults/*.yml
 var shipped embed.FS
 
-// shippedSet is read once: it is a part of the program, and a test reads it.
+// shippedSet parses the embedded policies once. It panics on error; a test parses them.
 var shippedSet = sync.OnceValue(func() *Set {
 	s := &Set{}
 	for _, t := range Types() {
@@ -56,10 +55,10 @@ var shippedSet = sync.OnceValue(func() *Set {
 	return s
 })
 
-// ShippedSet is the policies as they ship, one for each type of decision, which fits every context.
+// ShippedSet returns the shipped policies, one for each type of decision, which fits every context.
 func ShippedSet() *Set { return shippedSet() }
 
-// With is the set with more policies of a layer.
+// With returns the set with more policies of a layer.
 func (s *Set) With(l Layer, more ...Policy) *Set {
 	out := &Set{policies: slices.Clone(s.policies)}
 	for _, p := range more {
@@ -69,15 +68,15 @@ func (s *Set) With(l Layer, more ...Policy) *Set {
 	return out
 }
 
-// Instead is the set in which a policy of a layer stands in the place of one that is given by its
-// id. A shipped one stays, for others may still fall back on it, and is outranked.
+// Instead returns the set with a policy of a layer instead of the one with the given id. A shipped one is kept, because
+// others may still fall back on it, but has lower precedence.
 func (s *Set) Instead(id string, l Layer, p Policy) *Set {
 	out := s.With(l, p)
 	out.policies = slices.DeleteFunc(out.policies, func(was Policy) bool { return was.Layer != Shipped && was.ID() == id })
 	return out
 }
 
-// All lists the policies by type of decision, the highest layer and the most specific first.
+// All returns the policies by type of decision, the highest layer and the most specific first.
 func (s *Set) All() []Policy {
 	order := Types()
 	return slices.SortedFunc(slices.Values(s.policies), func(a, b Policy) int {
@@ -85,13 +84,13 @@ func (s *Set) All() []Policy {
 	})
 }
 
-// before orders policies of one type: by layer, then by how specific they are, then by name.
+// before compares policies of one type by layer, then by the number of conditions, then by name.
 func before(a, b Policy) int {
 	return cmp.Or(int(b.Layer)-int(a.Layer), b.Selector.specific()-a.Selector.specific(), cmp.Compare(a.Name, b.Name))
 }
 
-// For is the policy in force for a type of decision in a context: of the highest layer
-// that has one that fits, the most specific; the first by name where they tie.
+// For returns the policy in force for a type of decision in a context: the most specific matching one of the highest
+// layer with a match; the first by name for ties.
 func (s *Set) For(t Type, c Context) (best Policy) {
 	for _, p := range s.policies {
 		if p.Decision == t && p.Selector.Fits(c) && (best.body == nil || before(p, best) < 0) {
@@ -101,7 +100,7 @@ func (s *Set) For(t Type, c Context) (best Policy) {
 	return best
 }
 
-// Find is the policy of an id, or of a name where it is the only one.
+// Find returns the policy with an id or a name; of several with that name, one of the highest layer.
 func (s *Set) Find(idOrName string) (Policy, bool) {
 	var found []Policy
 	for _, p := range s.policies {
@@ -118,8 +117,8 @@ func (s *Set) Find(idOrName string) (Policy, bool) {
 	return slices.MaxFunc(found, func(a, b Policy) int { return int(a.Layer) - int(b.Layer) }), true
 }
 
-// ShippedAssign is what the shipped assign policy decides by.
+// ShippedAssign returns the body of the shipped assign policy.
 func ShippedAssign() Assign { return ShippedSet().For(TypeAssign, Context{}).Assign() }
 
-// ShippedTechnique is what the shipped technique policy decides by.
+// ShippedTechnique returns the body of the shipped technique policy.
 func ShippedTechnique() bandit.Policy { return ShippedSet().For(TypeTechnique, Context{}).Technique() }

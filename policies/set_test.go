@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-// parsed is a policy file of a repository's own.
+// parsed returns a parsed policy file of a repository.
 func parsed(t *testing.T, source string) policies.Policy {
 	t.Helper()
 	p, err := policies.Parse("own.yml", []byte(source))
@@ -160,7 +160,7 @@ func TestBrokenPolicyFiles(t *testing.T) {
 	}
 }
 
-// Editors on Windows begin a file with a byte-order mark, and end lines in their own way.
+// Editors on Windows write a byte order mark and CRLF line ends.
 func TestPolicyFilesOfWindows(t *testing.T) {
 	p, err := policies.Parse("own.yml", []byte("\ufeffdecision: escalate\r\nname: a\r\nversion: 1\r\n"+
 		"parameters: {threshold: 0.2}\r\n"))
@@ -173,7 +173,7 @@ func TestPolicyFilesOfWindows(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for a file that panics, or that is taken and can't be decided by.
+// FuzzParse searches for a file that causes a panic, or an accepted file with which decisions fail.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("decision: escalate\nname: a\nversion: 1\nparameters: {threshold: 0.2}\n" +
 		"rules: {triggers: [{labels: [x]}]}"))

@@ -8,8 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// String says for people in which contexts the selector holds, such as "bug tasks in go
-// labelled "auth", after at least 2 failures".
+// String describes the contexts of the selector, such as "bug tasks in go labelled "auth", after at least 2 failures".
 func (s Selector) String() string {
 	if s.specific() == 0 {
 		return "every context"
@@ -49,8 +48,8 @@ func (s Selector) String() string {
 	return b.String()
 }
 
-// inWords are words as they are, and quoted where they have what does not print: a file's
-// author must not steer a terminal.
+// inWords returns words, quoted if they have unprintable characters: the author of a file must not be able to control a
+// terminal.
 func inWords(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -2,8 +2,7 @@ package sia
 
 import "testing"
 
-// What is said of tests before a push is no more than was seen: tests that failed are mended only where they were run
-// again.
+// Said reports only what was observed: failed tests count as fixed only if they were run again.
 func TestAffectedSaid(t *testing.T) {
 	failed := []string{"a::One", "a::Two"}
 	for _, c := range []struct {

@@ -2,16 +2,16 @@ package sia
 
 import "testing"
 
-// What failed and is done again bears on GitHub what it bore the first time, however often: it may have been written
-// before it failed.
+// A repeated effect has the same First key and inputs as the failed one, because that may have written to GitHub before
+// it failed.
 func TestDoneAgain(t *testing.T) {
-	failing := func(t *testing.T, p *planning, kind EffectKind) {
+	failing := func(t *testing.T, p *taskDriver, kind EffectKind) {
 		t.Helper()
 		first := p.effectOf(kind)
 		for range 2 {
 			before := p.effectOf(kind)
 			p.done(kind, EffectFailed{Effect: kind, Reason: "GitHub does not answer", SHA: before.SHA, Part: before.Part})
-			p.comesTo(OnHold)
+			p.wantState(OnHold)
 			p.says(Resume{})
 			f := p.effectOf(kind)
 			if f.Key == before.Key || f.First() != first.Key || f.Seq != first.Seq || f.SHA != first.SHA ||
@@ -34,7 +34,7 @@ func TestDoneAgain(t *testing.T) {
 		p.ends(AttemptEnded{End: EndFinished, Commit: "c0ffee", Cost: 100})
 		failing(t, p, DoPush)
 		p.done(DoPush, Pushed{SHA: "c0ffee"})
-		p.comesTo(PushedOut)
+		p.wantState(PushedOut)
 	})
 	t.Run("a comment", func(t *testing.T) {
 		p := checked(t, false)
@@ -47,18 +47,18 @@ func TestDoneAgain(t *testing.T) {
 		p.done(DoMemory, MemoryCommitted{SHA: "m"})
 		failing(t, p, DoAnnounce)
 		p.done(DoAnnounce, CommentPosted{URL: "u"})
-		p.comesTo(Announced)
+		p.wantState(Announced)
 	})
 }
 
-// What follows from the checks is not done again by itself: the head is looked at on resume, and may be another.
+// A failed update is not repeated automatically: resuming looks at the head, which may have changed.
 func TestAnUpdateFails(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
 	p.done(DoUpdate, EffectFailed{Effect: DoUpdate, Reason: "GitHub does not answer"})
-	p.comesTo(OnHold)
+	p.wantState(OnHold)
 	p.says(Resume{})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	if p.waitsFor(DoUpdate) || !p.waitsFor(DoGate) {
 		t.Errorf("under way are %v", p.task.Pending)
 	}
@@ -68,8 +68,8 @@ func TestAnUpdateFails(t *testing.T) {
 	}
 }
 
-// effectOf is the effect of a kind that is waited for.
-func (p *planning) effectOf(kind EffectKind) Effect {
+// effectOf returns the pending effect of a kind.
+func (p *taskDriver) effectOf(kind EffectKind) Effect {
 	p.t.Helper()
 	for _, f := range p.todo {
 		if f.Kind == kind && p.task.Pending[f.Key] != "" {

@@ -30,7 +30,7 @@ func TestCloses(t *testing.T) {
 	}
 }
 
-// TestClosingCommit: what was taken back resolves nothing, unless that was taken back.
+// A reverted commit closes nothing, unless the revert was reverted.
 func TestClosingCommit(t *testing.T) {
 	at := func(n string, message string) Commit {
 		return Commit{SHA: SHA(strings.Repeat(n, 40)), Message: message}
@@ -60,7 +60,7 @@ func TestClosingCommit(t *testing.T) {
 	}
 }
 
-// asked is a task that was shown what resolves its issue.
+// asked returns a task that asks whether to work on the issue, which something else resolves.
 func asked(t *testing.T) Task {
 	t.Helper()
 	r := Step(Task{}, Event{ID: "start", By: person, Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}})
@@ -75,7 +75,7 @@ func asked(t *testing.T) Task {
 	return r.Task
 }
 
-// TestAlready: nothing is spent and no approach used before a person says so.
+// No credits and no approach are used before a person answers.
 func TestAlready(t *testing.T) {
 	task := asked(t)
 	e := task.Escalation
@@ -108,7 +108,7 @@ func TestAlready(t *testing.T) {
 	}
 }
 
-// TestLooksForDone: before anything was done, and when the issue was edited.
+// The check is made before the first attempt of a run, and when the issue was edited.
 func TestLooksForDone(t *testing.T) {
 	worked := []Attempt{{Number: 1, Outcome: AttemptFail}}
 	for name, c := range map[string]struct {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ofItsOwn is a task that asks, in issue 9, which of two things to do.
+// ofItsOwn returns a task that asks, in issue 9, which of two things to do.
 func ofItsOwn(t *testing.T) Task {
 	t.Helper()
 	task := asked(t)
@@ -15,12 +15,12 @@ func ofItsOwn(t *testing.T) Task {
 	return task
 }
 
-// saidIn is what a person does in the question's issue.
+// saidIn returns an event of a person in the question's issue.
 func saidIn(id string, f Fact) Event {
 	return Event{ID: id, At: time.Unix(9, 0), By: person, Origin: Origin{OnIssue: 9, Comment: 5}, Fact: f}
 }
 
-// replies are what a result says to people.
+// replies returns the texts of a result's replies.
 func replies(r Result) (all []string) {
 	for _, f := range r.Effects {
 		if f.Kind == DoReply {
@@ -30,8 +30,8 @@ func replies(r Result) (all []string) {
 	return all
 }
 
-// An answer of which nobody can tell what it means is asked for again, with the letters that there are: in words, where
-// it came from a page, and on GitHub where it was given, with or without a command.
+// An unclear answer is asked for again, with the valid letters: as the reason, if it came from a page, and by a reply
+// on GitHub, with or without a command.
 func TestAnswerThatMeansNothing(t *testing.T) {
 	task := ofItsOwn(t)
 	command, page := saidIn("c", AnswerGiven{}), saidIn("p", AnswerGiven{})
@@ -49,8 +49,8 @@ func TestAnswerThatMeansNothing(t *testing.T) {
 	}
 }
 
-// People are told once each that talk in a question's issue is no answer, and that closing it is none. The task waits
-// on, and its log has both.
+// SIA replies once each that a comment in a question's issue, and closing it, is no answer. The task keeps waiting, and
+// its log has both events.
 func TestNotAnswered(t *testing.T) {
 	for name, fact := range map[string]Fact{"talk": NotAnswered{}, "shut": NotAnswered{Closed: true}} {
 		for _, hold := range []bool{false, true} {
@@ -78,7 +78,7 @@ func TestNotAnswered(t *testing.T) {
 	}
 }
 
-// Who answers second is told who was first, by a command or without. What nobody answered has no first.
+// The reply to a second answer names the author of the first, with or without a command.
 func TestSecondAnswer(t *testing.T) {
 	task := Step(ofItsOwn(t), saidIn("a", AnswerGiven{Letter: "A"})).Task
 	command, page := saidIn("c", AnswerGiven{Text: "that"}), saidIn("p", AnswerGiven{Letter: "B"})
@@ -97,7 +97,7 @@ func TestSecondAnswer(t *testing.T) {
 	}
 }
 
-// A change of base voids what was accepted, and the task knows it until something is accepted again.
+// A change of base voids acceptances, and sets Lapsed until something is accepted again.
 func TestAcceptanceLapses(t *testing.T) {
 	task := Task{ID: "9-3", Version: 1, State: Checking, Issue: 3, Head: "c1", BaseBranch: "main", Accepted: []SHA{"c1"},
 		Settings: DefaultSettings()}

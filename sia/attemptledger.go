@@ -145,7 +145,7 @@ func (l *AttemptLedger) Lines() (lines []string) {
 			lines, size = append(lines, line), size+len(line)+1
 		}
 	}
-	for _, kind := range []LedgerKind{LedgerDeadEnd, LedgerHypothesis, LedgerWorks} { // what saves most first
+	for _, kind := range []LedgerKind{LedgerDeadEnd, LedgerHypothesis, LedgerWorks} { // the most useful first
 		for _, e := range l.Entries {
 			if e.Kind == kind {
 				add(e.line())

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whatever a coder writes, its ledger is bounded, and a kind that does not exist is a hypothesis.
+// A ledger is bounded for any input, and an unknown kind is a hypothesis.
 func TestReadLedger(t *testing.T) {
 	long := strings.Repeat("long ", 1000)
 	var list []map[string]any

@@ -108,8 +108,8 @@ func (s *step) askIfResolved(test Part) {
 	s.because("`%s` passes on `%s`: SIA asks whether the issue is resolved", c.Command, s.t.BaseBranch)
 }
 
-// claimQuestion returns the question whether what was found resolves the issue. url shows the evidence; empty: the
-// attempt's transcript does.
+// claimQuestion returns the question whether the issue is resolved by what, the finding. url is the address of the
+// evidence; empty: it is in the attempt's transcript.
 func claimQuestion(what, url string) Escalation {
 	return Escalation{
 		Kind: AskAlready, Blocker: strings.TrimSuffix(what+": "+url, ": "), Question: "Is this resolved already?",

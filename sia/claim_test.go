@@ -26,9 +26,9 @@ func TestClaimOf(t *testing.T) {
 }
 
 // claims ends the first attempt with a claim.
-func claims(t *testing.T, wrong string) *planning {
+func claims(t *testing.T, wrong string) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins("")
 	p.ends(AttemptEnded{End: EndFinished, Cost: 100,
@@ -36,7 +36,7 @@ func claims(t *testing.T, wrong string) *planning {
 	return p
 }
 
-// What holds is asked about, once in a run and at no approach; the answer goes to the next attempt.
+// A claim with valid evidence is asked about, once in a run and at no approach; the answer goes to the next attempt.
 func TestSo(t *testing.T) {
 	p := claims(t, "")
 	e := p.task.Escalation
@@ -58,13 +58,13 @@ func TestSo(t *testing.T) {
 			t.Errorf("%T: the next attempt is told %q", fact, a)
 		}
 		q.ends(AttemptEnded{End: EndFinished, Claim: &ClaimCheck{Claim: Claim{Command: "sh a.sh"}}})
-		if q.comesTo(Diagnosing); !strings.Contains(q.task.Attempt().Reason, "a person wants") {
+		if q.wantState(Diagnosing); !strings.Contains(q.task.Attempt().Reason, "a person wants") {
 			t.Errorf("asked again: %+v", q.task.Attempt())
 		}
 	}
 }
 
-// What does not hold is a failed attempt that says which evidence.
+// A claim with invalid evidence is a failed attempt that names the evidence.
 func TestSoThatDoesNotHold(t *testing.T) {
 	p := claims(t, "`sh a.sh` fails on `main`:\nno greeting")
 	a := p.task.Attempt()

@@ -15,11 +15,11 @@ func TestCreditsOfRoundsUp(t *testing.T) {
 	}
 }
 
-// What is spent of a day pauses a task. What is set aside has it wait, also for what is spent of that meanwhile, and
-// whether it is found before who works is decided or after.
+// A spent daily budget pauses a task. Reserved credits make it wait, also if they are spent meanwhile, and whether this
+// is found before or after the coder is chosen.
 func TestRoom(t *testing.T) {
-	start := func() *planning {
-		p := &planning{t: t}
+	start := func() *taskDriver {
+		p := &taskDriver{t: t}
 		p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 		return p
 	}
@@ -28,7 +28,7 @@ func TestRoom(t *testing.T) {
 	spent.Hold, aside.Hold, aside.Aside = "spent", "set aside", true
 	p := start()
 	p.done(DoBegin, spent)
-	p.comesTo(OnHold)
+	p.wantState(OnHold)
 
 	for _, after := range []bool{false, true} {
 		p = start()
@@ -39,7 +39,7 @@ func TestRoom(t *testing.T) {
 			p.done(DoBegin, aside)
 		}
 		for _, next := range []Begun{aside, spent, spent} {
-			p.comesTo(Queued)
+			p.wantState(Queued)
 			if wait := p.task.BeginsAt.Sub(p.task.Since); !p.task.NoRoom || wait < budgetCheckInterval ||
 				len(p.task.Attempts) > 0 {
 				t.Errorf("it waits %s for room: %v, with %d attempts", wait, p.task.NoRoom, len(p.task.Attempts))
@@ -52,10 +52,10 @@ func TestRoom(t *testing.T) {
 		p.says(Stop{})
 		p.says(Start{})
 		p.done(DoBegin, spent)
-		p.comesTo(OnHold)
+		p.wantState(OnHold)
 		p.says(Resume{})
 		p.begins("")
-		if p.comesTo(Working); p.task.NoRoom || !p.task.BeginsAt.IsZero() {
+		if p.wantState(Working); p.task.NoRoom || !p.task.BeginsAt.IsZero() {
 			t.Errorf("it waits for room: %v, until %s", p.task.NoRoom, p.task.BeginsAt.Format(time.TimeOnly))
 		}
 	}

@@ -2,21 +2,21 @@ package sia
 
 import "testing"
 
-// asksWhichText has a stranger edit the issue after it was asked for.
-func asksWhichText(t *testing.T) *planning {
+// asksWhichText returns a task after an untrusted user edited the issue.
+func asksWhichText(t *testing.T) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Body: "Politely.", DefaultBranch: "main"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
 		Body: "Rudely."})
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	if p.task.Body != "Politely." || len(p.task.Attempts) != 0 || p.task.Escalation.Kind != AskEdited {
 		t.Fatalf("the task is %q after %d attempts", p.task.Body, len(p.task.Attempts))
 	}
 	return p
 }
 
-// What was asked for is the text as it was then; another counts by a person's word.
+// The task is the text at the time of the request; an edited text needs a person's confirmation.
 func TestEditedIssue(t *testing.T) {
 	for name, c := range map[string]struct {
 		says Fact
@@ -32,26 +32,26 @@ func TestEditedIssue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := asksWhichText(t)
 			p.says(c.says)
-			p.comesTo(Queued)
+			p.wantState(Queued)
 			if p.task.Body != c.body {
 				t.Errorf("the task is %q", p.task.Body)
 			}
 			p.begins("")
-			p.comesTo(Working)
+			p.wantState(Working)
 		})
 	}
 	p := asksWhichText(t)
 	p.says(AnswerGiven{Letter: "B"})
-	p.comesTo(Stopped)
+	p.wantState(Stopped)
 }
 
-// A yes is to the text that was shown: one that is edited once more is asked about again.
+// A confirmation is for the text that was shown: another edit is asked about again.
 func TestEditedAgain(t *testing.T) {
 	p := asksWhichText(t)
 	p.says(AnswerGiven{Letter: "A"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
 		Body: "Worse."})
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	if p.task.Escalation.Edition.Body != "Worse." || p.task.Escalation.Number != 2 {
 		t.Errorf("asked about %+v", p.task.Escalation)
 	}

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Every kind of effect has one line, and what the line names exists: facts that
-// finished effects make, each of one effect, and states in which its failure is a
-// move. What leads to the next attempt is held while the task is paused.
+// Every kind of effect has one line in the table, and the line is consistent: each
+// outcome belongs to one effect, and a failure is a move in each state that waits.
+// Effects that lead to the next attempt are held while the task is paused.
 func TestEffects(t *testing.T) {
 	owner := map[Kind]EffectKind{}
 	var kinds []EffectKind
@@ -41,9 +41,9 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// A fact is made by people and GitHub, or is the outcome of an effect.
+// A fact is either caused by people and GitHub, or the outcome of an effect.
 func TestOutcomesHaveAnEffect(t *testing.T) {
-	from := slices.Index(Kinds(), KBegun) // the first of those that finished effects make
+	from := slices.Index(Kinds(), KBegun) // the first kind of an outcome
 	for i, k := range Kinds() {
 		if k.isOutcome() != (i >= from) {
 			t.Errorf("%s is the outcome of an effect: %v", k, k.isOutcome())

@@ -88,7 +88,7 @@ type (
 	}
 	// AcceptTests: /sia accept-tests or the button.
 	AcceptTests struct {
-		SHA SHA `json:"sha,omitempty"` // the commit whose check run has the button; empty: the head that waits
+		SHA SHA `json:"sha,omitempty"` // commit of the check run with the button; empty: the head that waits
 	}
 	// Edited: the issue's title or body changed.
 	Edited struct {
@@ -335,7 +335,7 @@ type (
 		Evidence TestEvidence `json:"evidence"`
 	}
 	// Weighed: for each of the changed expectations, the sentence of the issue that asks
-	// for it; empty where there is none.
+	// for it; empty if there is none.
 	Weighed struct {
 		SHA    SHA      `json:"sha"`
 		Quotes []string `json:"quotes,omitempty"`

@@ -19,7 +19,7 @@ type TestEvidence struct {
 	Language string   `json:"language,omitempty"` // separated by commas if there are several
 	NotRun   string   `json:"not_run,omitempty"`  // why no test could be run; empty: tests were run
 	Left     []string `json:"left,omitempty"`     // groups that were not run or left out, with the reason, for people
-	// changed test files whose tests passed on the base, and pass at the head in their base version
+	// changed test files with tests that passed on the base, and pass at the head in their base version
 	Files []string `json:"files,omitempty"`
 	Tests int      `json:"tests,omitempty"` // number of compared tests that passed on the base
 

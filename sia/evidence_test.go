@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each group is one sentence, and what broke is apart from what can't be right.
+// There is one sentence for each group, and broken tests are separate from firm findings.
 func TestEvidenceAsks(t *testing.T) {
 	e := &TestEvidence{Early: []string{"a"}, Gone: []string{"a::TestA", "b::T1", "b::T2", "b::T3", "b::T4"},
 		Differs: []string{"a::TestA"}, Broken: []string{"b", "b::T`1"}, Dropped: []string{"a::TestB"},
@@ -39,7 +39,7 @@ func TestEvidenceAsks(t *testing.T) {
 	}
 }
 
-// The tests of a head that SIA pushed are run beside its checks, once, and those of an earlier head ended.
+// The tests of a head that SIA pushed run once, in parallel to its checks.
 func TestTestsOfAHeadAreRunOnce(t *testing.T) {
 	p := checked(t, false)
 	if !p.task.RunsTests() {
@@ -60,7 +60,7 @@ func TestTestsOfAHeadAreRunOnce(t *testing.T) {
 	}
 }
 
-// Tests that still run for a head that is no more are stopped.
+// A test run for an earlier head is cancelled.
 func TestTestsOfAnEarlierHeadEnd(t *testing.T) {
 	p := checked(t, false)
 	p.says(BranchMoved{SHA: "c0ffee"})
@@ -69,7 +69,7 @@ func TestTestsOfAnEarlierHeadEnd(t *testing.T) {
 	}
 }
 
-// A look that waits for the tests is made as soon as they have ended.
+// A look that waits for the tests happens as soon as they have ended.
 func TestEvidenceBringsALookForward(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictPending})

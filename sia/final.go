@@ -12,8 +12,8 @@ import (
 type FinalReview struct {
 	SHA     SHA      `json:"sha"`                    // the head
 	Done    bool     `json:"done,omitempty"`         // the review finished or failed: each head is reviewed once
-	Demands []Demand `json:"demands,omitempty"`      // demands whose quote was found in the issue
-	Remarks []Remark `json:"remarks,omitempty"`      // remarks whose place was found in the change
+	Demands []Demand `json:"demands,omitempty"`      // demands with a quote that was found in the issue
+	Remarks []Remark `json:"remarks,omitempty"`      // remarks with a place that was found in the change
 	Cut     bool     `json:"cut,omitempty"`          // the reviewer was not shown all of the change
 	Why     string   `json:"why,omitempty"`          // why the review failed or was not posted, for people; else empty
 	URL     string   `json:"url,omitempty" mask:"-"` // of the review on the pull request; empty: nothing was posted

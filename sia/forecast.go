@@ -96,9 +96,9 @@ var studentTail = [...]float64{1.533, 1.476, 1.440, 1.415, 1.397, 1.383, 1.372, 
 // monthWeeks is the number of weeks in a month of 30 days.
 const monthWeeks = 30. / 7
 
-// NextMonth forecasts a repository's cost in the next 30 days from its cost in whole weeks, the oldest first, of which
-// it uses at most the last 12: their mean, and the 80 % prediction interval of the sum if the weeks are normally
-// distributed. known is false with fewer than 5 weeks since the first with a cost.
+// NextMonth forecasts a repository's cost in the next 30 days from its cost in whole weeks, the oldest first. It uses
+// at most the last 12: their mean, and the 80 % prediction interval of the sum if the weeks are normally distributed.
+// known is false with fewer than 5 weeks since the first with a cost.
 func NextMonth(weeks []Credits) (month Span, known bool) {
 	first := slices.IndexFunc(weeks, func(c Credits) bool { return c > 0 })
 	if first < 0 || len(weeks)-first < minWeeks {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A forecast goes by the nearest tasks of which there are five, and says which those are; below five there is none.
+// A forecast uses the most specific set with at least five tasks, and names it; with fewer there is none.
 func TestPredictGoesByTheNearest(t *testing.T) {
 	var all []Ended
 	add := func(n int, repo int64, kind string, cost Credits) {
@@ -39,7 +39,7 @@ func TestPredictGoesByTheNearest(t *testing.T) {
 	}
 }
 
-// Of invented tasks with long tails, as many of the next ones lie in the interval as it says, from five tasks on.
+// For random tasks with long tails, the interval has the stated coverage, from five tasks on.
 func TestForecastsHoldWhatTheySay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{5, 8, 9, 20, 60} {
@@ -66,8 +66,7 @@ func TestForecastsHoldWhatTheySay(t *testing.T) {
 	}
 }
 
-// Of invented repositories, in which tasks come at random and cost with long tails, four of five months lie in the
-// interval.
+// For random repositories, with random arrivals and long-tailed costs, four of five months lie in the interval.
 func TestMonthsHoldWhatTheySay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	week := func(perWeek float64, days int) (sum Credits) {

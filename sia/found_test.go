@@ -2,8 +2,8 @@ package sia
 
 import "testing"
 
-// TestAFormerHeadIsNoPushForAWhile: after a push, some of GitHub's servers still show
-// the head of before, which nobody pushed.
+// After a push, some of GitHub's servers still report the previous head, which is not
+// another push.
 func TestAFormerHeadIsNoPushForAWhile(t *testing.T) {
 	task := Task{Head: "c2", State: Checking, Attempts: []Attempt{{Number: 1, Head: "c1"}, {Number: 2, Head: "c2"}}}
 	updating := task

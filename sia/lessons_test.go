@@ -8,9 +8,9 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// The brief has the lessons about tools, and the attempt those that its run met, each once.
+// The brief has the lessons about tools, and the attempt those that its run was shown, each once.
 func TestLessonsMet(t *testing.T) {
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	about := []ToolLesson{{Tool: "run", ID: "r", Text: "Read its error."}, {Tool: "edit", ID: "e", Withheld: true}}
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
@@ -28,9 +28,9 @@ func TestLessonsMet(t *testing.T) {
 	}
 }
 
-// What several runs of an attempt met is united in it; those of a run that made the plan too.
+// An attempt has the lessons of all its runs, including the run that made the plan.
 func TestLessonsMetByParts(t *testing.T) {
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
 	p.done(DoDecide, Decided{Type: DecideDecompose, Choice: string(plan.Parallel), AtOnce: 2, MaxParts: 5})
@@ -45,8 +45,8 @@ func TestLessonsMetByParts(t *testing.T) {
 	p.wantMet([]string{"l", "r", "w"}, []string{"e"})
 }
 
-// wantMet compares what the attempt was told of lessons, and what was withheld.
-func (p *planning) wantMet(shown, withheld []string) {
+// wantMet checks the lessons that the attempt was shown, and those that were withheld.
+func (p *taskDriver) wantMet(shown, withheld []string) {
 	p.t.Helper()
 	a := p.task.Attempt()
 	if d := cmp.Diff([][]string{shown, withheld}, [][]string{a.LessonsShown, a.LessonsWithheld}); d != "" {

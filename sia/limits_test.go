@@ -2,8 +2,8 @@ package sia
 
 import "testing"
 
-// stopped ends the attempt that runs by its time limit, with a commit or none.
-func (p *planning) stopped(commit SHA) {
+// stopped ends the running attempt by its time limit, with a commit or none.
+func (p *taskDriver) stopped(commit SHA) {
 	p.t.Helper()
 	p.ends(AttemptEnded{End: EndTime, Reason: "the time limit of 20s was reached", Commit: commit, Cost: 100})
 	if commit != "" {
@@ -11,42 +11,42 @@ func (p *planning) stopped(commit SHA) {
 	}
 }
 
-// An agent that does the work and never ends: the checks decide on what it made once three attempts reached a limit.
+// If an agent does the work and never finishes, the checks judge it after three attempts reached a limit.
 func TestLimitsInARow(t *testing.T) {
 	for name, commits := range map[string][]SHA{
 		"each changed something": {"a1", "b2", "c3"}, "the first did": {"a1", "", ""}, "the second did": {"", "b2", ""}} {
 		t.Run(name, func(t *testing.T) {
-			p := &planning{t: t}
+			p := &taskDriver{t: t}
 			p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 			for i, sha := range commits {
 				p.begins("")
 				if p.stopped(sha); i < 2 {
-					p.comesTo(Queued)
+					p.wantState(Queued)
 				}
 			}
-			p.comesTo(PushedOut)
+			p.wantState(PushedOut)
 			p.done(DoPull, PullOpened{Number: 12, NodeID: "n", URL: "u"})
 			red := *p
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			if a := p.task.Attempt(); a.Outcome != AttemptPass || a.Reason != "the time limit of 20s was reached" {
 				t.Errorf("%s: %s", a.Outcome, a.Reason)
 			}
 			red.judges(Judged{Verdict: VerdictRed})
-			red.comesTo(Diagnosing)
+			red.wantState(Diagnosing)
 		})
 	}
 }
 
-// Where no attempt of the row changed anything, there is nothing to judge.
+// If none of the attempts changed anything, there is nothing to judge.
 func TestLimitsWithoutWork(t *testing.T) {
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	for range maxConsecutive {
 		p.begins("")
 		p.stopped("")
 	}
-	if p.comesTo(Diagnosing); p.task.Attempt().Reason != "3 limits reached in a row without finishing" {
+	if p.wantState(Diagnosing); p.task.Attempt().Reason != "3 limits reached in a row without finishing" {
 		t.Errorf("it failed for: %s", p.task.Attempt().Reason)
 	}
 }

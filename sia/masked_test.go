@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia/secret/secrettest"
 )
 
-// stay are the strings of events and tasks that are not masked, by the reason:
-// "Type.Field", or a type of strings.
+// stay contains the strings of events and tasks that are not masked, by reason:
+// "Type.Field", or a string type.
 var stay = map[string][]string{
 	"one of a few words": {
 		"Aftermath", "AttemptEnd", "AttemptOutcome", "CheckColour", "EffectKind", "EscalationKind", "GateVerdict",
@@ -52,8 +52,8 @@ var stay = map[string][]string{
 	},
 }
 
-// Every string that can hold text from outside is masked in every fact and in a task,
-// and in nothing else.
+// Every string that can contain external text is masked in every fact and in a task,
+// and no other string.
 func TestMasked(t *testing.T) {
 	stayed := secrettest.Unmasked(t, Task{}, func(v Task) Task { return Masked(v, secrettest.Mask) })
 	for _, f := range facts {
@@ -67,7 +67,7 @@ func TestMasked(t *testing.T) {
 	if d := cmp.Diff(listed, slices.Compact(stayed)); d != "" {
 		t.Errorf("what stays is not what is listed: -listed +stays\n%s", d)
 	}
-	use := Masked(Use{Technique: "secret"}, secrettest.Mask) // any word, and not yet one of the library's
+	use := Masked(Use{Technique: "secret"}, secrettest.Mask) // any word, not only a technique of the library
 	if use.Technique != "masked" || Masked(Task{Wanted: "secret"}, secrettest.Mask).Wanted != "masked" {
 		t.Error("the technique that a person asks for is not masked")
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What changes nothing is no event: the task is what it was, with its version, and people are answered all the same.
+// An event that changes nothing leaves the task and its version unchanged, and people are still answered.
 func TestWhatChangesNothingIsNoEvent(t *testing.T) {
 	passed := passedTask()
 	start := Step(Task{}, Event{ID: "start", By: person,
@@ -21,7 +21,7 @@ func TestWhatChangesNothingIsNoEvent(t *testing.T) {
 		task    Task
 		fact    Fact
 		origin  Origin
-		answers int // a comment
+		answers int // number of answers to a comment
 	}{
 		{"a question", working, Query{Topic: "status"}, said(1), 1},
 		{"a refusal", working, Query{Topic: "say", Text: "you may not"}, said(1), 1},

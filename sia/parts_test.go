@@ -10,10 +10,10 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// newParts has the first attempt of a task begun, with a structure that was decided on.
-func newParts(t *testing.T, structure plan.Structure, parts ...plan.Part) *planning {
+// newParts returns a task with a first attempt of the given structure.
+func newParts(t *testing.T, structure plan.Structure, parts ...plan.Part) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
 	p.done(DoDecide, Decided{Type: DecideDecompose, Choice: string(structure), AtOnce: 2, MaxParts: 5})
@@ -24,8 +24,8 @@ func newParts(t *testing.T, structure plan.Structure, parts ...plan.Part) *plann
 	return p
 }
 
-// run ends a run of the attempt.
-func (p *planning) run(n int, f AttemptEnded) {
+// run ends the attempt's n-th run.
+func (p *taskDriver) run(n int, f AttemptEnded) {
 	p.t.Helper()
 	key := runKey(p.task.ID, len(p.task.Attempts), n)
 	if r := p.step(Event{ID: key, Effect: key, Fact: f}); r.Ignored != "" {
@@ -33,8 +33,8 @@ func (p *planning) run(n int, f AttemptEnded) {
 	}
 }
 
-// decides answers a question about a part.
-func (p *planning) decides(choice string) {
+// decides answers a decision about a part.
+func (p *taskDriver) decides(choice string) {
 	p.t.Helper()
 	p.done(DoDecide, Decided{Type: DecideRecover, Choice: choice, Reason: "so it is"})
 }
@@ -48,18 +48,18 @@ func didNot(sha SHA) AttemptEnded {
 		Check: &CheckRun{Command: "true", Excerpt: "it does not hold"}}
 }
 
-// waits reports whether an effect of a kind is under way.
-func (p *planning) waits(kind EffectKind) bool { return (&step{t: p.task}).pending(kind) }
+// waits reports whether an effect of a kind is pending.
+func (p *taskDriver) waits(kind EffectKind) bool { return (&step{t: p.task}).pending(kind) }
 
-// parts is how far each part is, in a word each.
-func (p *planning) parts() (words []string) {
+// parts returns the states of the parts.
+func (p *taskDriver) parts() (words []string) {
 	for _, x := range p.task.Attempt().Parts {
 		words = append(words, string(x.State))
 	}
 	return words
 }
 
-func (p *planning) wantParts(words ...string) {
+func (p *taskDriver) wantParts(words ...string) {
 	p.t.Helper()
 	if d := cmp.Diff(words, p.parts()); d != "" {
 		p.t.Fatalf("parts (-want +got):\n%s%s", d, p.why)
@@ -70,7 +70,7 @@ func part(do string, needs ...int) plan.Part {
 	return plan.Part{Do: do, DoneWhen: "it is there", Check: "true", Needs: needs}
 }
 
-// Parts in a row begin when the one before is done, whatever the plan says they need.
+// Each part of a linear plan begins when the one before is done, regardless of its needs.
 func TestLinear(t *testing.T) {
 	p := newParts(t, plan.Linear, part("a"), part("b"), part("c", 1))
 	p.wantParts("running", "waiting", "waiting")
@@ -88,8 +88,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// Parts that rest on nothing begin at once, as many as were decided on; what they conflict in
-// is a part of its own, and what does not hold together is mended once.
+// Independent parts run concurrently, up to the limit; a conflict becomes a separate part, and
+// a failure of the merged parts is fixed once.
 func TestParallel(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"), part("c"))
 	p.wantParts("running", "running", "waiting")
@@ -112,14 +112,14 @@ func TestParallel(t *testing.T) {
 		Checks: []CheckRun{{Command: "true", Holds: true}, {Command: "make test", Excerpt: "boom"}}}
 	p.done(DoAggregate, red)
 	p.wantParts("done", "done", "done", "done", "running")
-	p.run(6, didNot("n1")) // the checks decide what it left undone
+	p.run(6, didNot("n1")) // the checks decide about the rest
 	p.done(DoAggregate, red)
 	if !p.waits(DoPush) {
 		t.Errorf("%s: %s", p.task.State, p.why)
 	}
 }
 
-// A stop does not wait for the tests of what the parts made together.
+// A stop does not wait for the tests of the merged parts.
 func TestStopWhilePutTogether(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"))
 	p.run(2, did("a1"))
@@ -131,13 +131,13 @@ func TestStopWhilePutTogether(t *testing.T) {
 	}
 	p.done(DoAggregate, Aggregated{Commit: "ab"})
 	p.done(DoPush, Pushed{SHA: "ab"})
-	p.comesTo(Stopped)
+	p.wantState(Stopped)
 	if p.task.Head != "ab" || !p.waits(DoMemory) {
 		t.Errorf("head %s, under way are %v", p.task.Head, p.task.Pending)
 	}
 }
 
-// A part that failed is decided about alone: the other goes on, and stays.
+// A failed part is decided about separately: the other part continues and is kept.
 func TestPartRecovered(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"))
 	p.run(2, didNot("a1"))
@@ -163,8 +163,8 @@ func TestPartRecovered(t *testing.T) {
 	}
 }
 
-// An attempt of which a part is given up fails, with what the part lacks; what the others did
-// is on the branch, and is never judged.
+// An attempt with a part that is given up fails, with that part's failure; the work of the other
+// parts is pushed and never judged.
 func TestPartGivenUp(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"), part("c", 1))
 	p.run(2, didNot(""))
@@ -180,7 +180,7 @@ func TestPartGivenUp(t *testing.T) {
 	}
 }
 
-// Where a part was given up, nobody resolves what others of them don't agree on: the attempt has failed.
+// If a part was given up, conflicts of the others are not resolved: the attempt has failed.
 func TestConflictBesideAPartGivenUp(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"), part("c"))
 	p.run(3, did("b1"))
@@ -194,7 +194,7 @@ func TestConflictBesideAPartGivenUp(t *testing.T) {
 	}
 }
 
-// What an attempt without parts leaves to the next one is kept when the task ends before its checks have decided.
+// The ledger of an attempt without parts is kept if the task ends before its checks have decided.
 func TestLedgerOfATaskThatEnds(t *testing.T) {
 	p := newPlanning(t)
 	p.task.Attempt().Planning = false
@@ -206,7 +206,7 @@ func TestLedgerOfATaskThatEnds(t *testing.T) {
 	}
 }
 
-// Without a plan that can be worked by, one run does all of it.
+// Without a usable plan, one run does the whole attempt.
 func TestPlanOfPartsFails(t *testing.T) {
 	for name, f := range map[string]AttemptEnded{
 		"one part":  {End: EndAsked, Cost: 100, Ask: &Ask{Plan: &Plan{Summary: "so", Steps: []plan.Part{part("a")}}}},
@@ -217,7 +217,7 @@ func TestPlanOfPartsFails(t *testing.T) {
 			Ask: &Ask{Plan: &Plan{Steps: []plan.Part{{Do: "a", DoneWhen: "x"}, part("b")}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &planning{t: t}
+			p := &taskDriver{t: t}
 			p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 			p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
 			p.done(DoDecide, Decided{Type: DecideDecompose, Choice: string(plan.Linear), AtOnce: 2, MaxParts: 5})
@@ -234,7 +234,7 @@ func TestPlanOfPartsFails(t *testing.T) {
 	}
 }
 
-// What can't be reproduced is done without a test that shows it, and says so.
+// A fault that can't be reproduced is fixed without a test that shows it, and the attempt records that.
 func TestReproduce(t *testing.T) {
 	p := newParts(t, plan.Reproduce)
 	p.wantParts("running", "waiting")
@@ -261,8 +261,8 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
-// Where the test that was to show the fault runs and passes on the base, a person is asked; who says that it is still
-// broken has it worked on without.
+// If the test that was to show the fault passes on the base, a person is asked; if it is still broken, work continues
+// without the test.
 func TestReproductionIsGreen(t *testing.T) {
 	green := AttemptEnded{End: EndFinished, Commit: "t1", Cost: 50, Turns: 3,
 		Check: &CheckRun{Command: "sh sum_test.sh", Ran: true}}
@@ -275,7 +275,7 @@ func TestReproductionIsGreen(t *testing.T) {
 		t.Fatalf("%s: %+v, %+v", p.task.State, e, a)
 	}
 	p.says(AnswerGiven{Letter: alreadyGo})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if !p.task.Anyway {
 		t.Error("nobody wants it worked on")
 	}
@@ -298,10 +298,10 @@ func TestReproductionIsGreen(t *testing.T) {
 	p.wantParts("given up", "running")
 }
 
-// newRace has two coders work on the first attempt.
-func newRace(t *testing.T) *planning {
+// newRace returns a task with two coders working on the first attempt.
+func newRace(t *testing.T) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
 	p.done(DoDecide, Decided{Type: DecideDecompose, Choice: string(plan.Whole)})
@@ -310,8 +310,8 @@ func newRace(t *testing.T) *planning {
 	return p
 }
 
-// The best change is checked first, and the next one when that is red, without an
-// agent working in between.
+// The best change is checked first, and the next one if that is red, without another
+// agent run in between.
 func TestRace(t *testing.T) {
 	p := newRace(t)
 	p.run(1, AttemptEnded{End: EndFinished, Commit: "f1", Cost: 10, Check: &CheckRun{Tests: []string{"TestA"}}})
@@ -334,8 +334,8 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// Where GitHub signs another commit in a racer's place, that one is the racer's, and what people are to
-// know of it is shown.
+// If GitHub replaces a racer's commit by a signed one, that becomes the racer's commit, and the warning is
+// shown.
 func TestRacerSigned(t *testing.T) {
 	p := newRace(t)
 	p.run(1, AttemptEnded{End: EndFinished, Commit: "f1", Check: &CheckRun{Tests: []string{"TestA"}}})
@@ -348,7 +348,7 @@ func TestRacerSigned(t *testing.T) {
 	}
 }
 
-// A racer that was interrupted and changes nothing more has what it had changed before.
+// A racer that was interrupted and then changes nothing more keeps its earlier change.
 func TestRacePaused(t *testing.T) {
 	p := newRace(t)
 	p.says(PauseAsked{Reason: "wait"})
@@ -363,7 +363,7 @@ func TestRacePaused(t *testing.T) {
 	}
 }
 
-// A race that nobody finishes is an attempt that failed.
+// A race without any change is a failed attempt.
 func TestRaceWithoutAChange(t *testing.T) {
 	p := newRace(t)
 	p.run(1, AttemptEnded{End: EndStuck, Reason: "in circles"})
@@ -374,7 +374,7 @@ func TestRaceWithoutAChange(t *testing.T) {
 	}
 }
 
-// Pausing stops every run; resuming goes on from what they had done.
+// Pausing stops every run; resuming continues from their work in progress.
 func TestPartsPaused(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"))
 	r := p.says(PauseAsked{Reason: "wait"})
@@ -402,7 +402,7 @@ func TestPartsPaused(t *testing.T) {
 	}
 }
 
-// What a machine took along with it is done again.
+// Results that were lost with a machine are made again.
 func TestPartsLost(t *testing.T) {
 	p := newParts(t, plan.Linear, part("a"), part("b"))
 	p.run(2, did("a1"))
@@ -417,7 +417,7 @@ func TestPartsLost(t *testing.T) {
 	}
 }
 
-// Stopping keeps what is done.
+// Stopping keeps finished work.
 func TestPartsStopped(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"))
 	p.run(2, did("a1"))

@@ -12,29 +12,29 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// planning plays a task of a repository that wants plans approved.
-type planning struct {
+// taskDriver drives a task by events, and keeps its pending effects.
+type taskDriver struct {
 	t    *testing.T
 	task Task
 	why  string
 	todo []Effect
 	n    int
 
-	reads bool // a fresh reviewer reads what is green
+	reads bool // a fresh reviewer reads green heads
 }
 
 var wanted = Plan{Summary: "greet the world", Steps: []plan.Part{{Do: "write hello.txt", DoneWhen: "check.sh passes"}}}
 
-// newPlanning has the first attempt begun.
-func newPlanning(t *testing.T) *planning {
+// newPlanning returns a task with a first attempt that makes a plan.
+func newPlanning(t *testing.T) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins(PlanApprove)
 	return p
 }
 
-func (p *planning) step(e Event) Result {
+func (p *taskDriver) step(e Event) Result {
 	p.n++
 	e.At = time.Date(2026, 1, 2, 3, p.n, 0, 0, time.UTC)
 	r := Step(p.task, e)
@@ -43,14 +43,14 @@ func (p *planning) step(e Event) Result {
 	return r
 }
 
-// says has a person do something, by a command.
-func (p *planning) says(f Fact) Result {
+// says applies a fact of a person, by a command.
+func (p *taskDriver) says(f Fact) Result {
 	return p.step(Event{ID: "person" + strconv.Itoa(p.n), By: person,
 		Origin: Origin{OnIssue: 3, Comment: int64(p.n), Command: true}, Fact: f})
 }
 
-// done carries out the newest effect of a kind that waits.
-func (p *planning) done(kind EffectKind, f Fact) {
+// done reports the outcome f of the newest pending effect of a kind.
+func (p *taskDriver) done(kind EffectKind, f Fact) {
 	p.t.Helper()
 	key := ""
 	for _, f := range p.todo {
@@ -66,8 +66,8 @@ func (p *planning) done(kind EffectKind, f Fact) {
 	}
 }
 
-// begins has the next attempt begin.
-func (p *planning) begins(plan string) {
+// begins begins the next attempt.
+func (p *taskDriver) begins(plan string) {
 	p.t.Helper()
 	set := DefaultSettings()
 	set.Agent.Plan, set.Review.Final = plan, p.reads
@@ -75,25 +75,25 @@ func (p *planning) begins(plan string) {
 	p.works()
 }
 
-// works has it decided who makes the attempt, where nothing stood in its way.
-func (p *planning) works() {
+// works assigns the attempt to a coder, if it can begin.
+func (p *taskDriver) works() {
 	p.t.Helper()
 	if p.task.Opening != nil {
 		p.done(DoDecide, Decided{Type: DecideAssign, Choice: "coder", Agent: "coder", Reason: "it is the only one"})
 	}
 }
 
-func (p *planning) ends(f AttemptEnded) { p.t.Helper(); p.done(DoAttempt, f) }
+func (p *taskDriver) ends(f AttemptEnded) { p.t.Helper(); p.done(DoAttempt, f) }
 
-// proposes ends the attempt with a plan and shows it.
-func (p *planning) proposes() {
+// proposes ends the attempt with a plan and posts it.
+func (p *taskDriver) proposes() {
 	p.t.Helper()
 	p.ends(AttemptEnded{End: EndAsked, Cost: 100, Ask: &Ask{Plan: &wanted}})
 	p.done(DoMemory, MemoryCommitted{SHA: "m"})
 	p.done(DoEscalate, EscalationOpened{Issue: 3, URL: "u"})
 }
 
-func (p *planning) is(state State, attempts int, plans bool, why string) {
+func (p *taskDriver) is(state State, attempts int, plans bool, why string) {
 	p.t.Helper()
 	a := p.task.Attempt()
 	if p.task.State != state || len(p.task.Attempts) != attempts || a.Planning != plans || !strings.Contains(p.why, why) {
@@ -127,7 +127,7 @@ func TestPlanApproved(t *testing.T) {
 	}
 }
 
-// A 👍 is answered by a 🚀 on the comment, as a command is.
+// A 👍 is acknowledged by a 🚀 on the comment, as a command is.
 func TestPlanApprovedByAReaction(t *testing.T) {
 	p := newPlanning(t)
 	p.proposes()
@@ -162,7 +162,7 @@ func TestPlanNotApproved(t *testing.T) {
 	p.is(Stopped, 1, true, hasEnded)
 }
 
-// An answer is heard while the task is paused, and a push then is judged when it goes on.
+// An answer is accepted while the task is paused, and a push is judged after the resume.
 func TestAnsweredWhilePaused(t *testing.T) {
 	p := newPlanning(t)
 	p.proposes()
@@ -190,8 +190,8 @@ func TestAnsweredWhilePaused(t *testing.T) {
 	}
 }
 
-// Words change the plan, whatever letter stands before them, and so does a
-// changed issue when somebody asks for it.
+// An answer with text, with any letter, leads to another plan, and so does an
+// edited issue if somebody asks for it.
 func TestPlanChanged(t *testing.T) {
 	p := newPlanning(t)
 	p.proposes()
@@ -216,8 +216,8 @@ func TestPlanChanged(t *testing.T) {
 	}
 }
 
-// A plan is for the text that people read: when somebody without a say changed it behind
-// an approved plan, a person is asked, and another plan is made.
+// A plan is for the text that people read: if an unauthorised user edited the issue after
+// the approval, a person is asked, and another plan is made.
 func TestPlanForAnotherText(t *testing.T) {
 	p := newPlanning(t)
 	p.proposes()
@@ -234,7 +234,7 @@ func TestPlanForAnotherText(t *testing.T) {
 	}
 }
 
-// However an attempt without a plan ends, the task is held, and tries again.
+// If an attempt ends without a plan, for any reason, the task is paused, and tries again.
 func TestNoPlan(t *testing.T) {
 	for _, end := range []AttemptEnd{EndFinished, EndTime, EndTurns, EndStuck, EndError} {
 		p := newPlanning(t)
@@ -260,7 +260,7 @@ func TestNoPlan(t *testing.T) {
 	p.is(OnHold, 2, true, "nothing was proposed")
 }
 
-// A question comes before the plan, and is none.
+// A question before the plan is no plan.
 func TestPlanAfterAQuestion(t *testing.T) {
 	p := newPlanning(t)
 	p.ends(AttemptEnded{End: EndAsked, Ask: &Ask{Question: "Who?", Options: []string{"All", "One"}}})
@@ -271,7 +271,7 @@ func TestPlanAfterAQuestion(t *testing.T) {
 	p.is(Working, 2, true, "makes a plan")
 }
 
-// A plan is made once in a run, before anything is done, and anew in the next.
+// A plan is made once in a run, before any work, and again in the next run.
 func TestPlanPerRun(t *testing.T) {
 	p := newPlanning(t)
 	p.proposes()
@@ -298,7 +298,7 @@ func TestPlanPerRun(t *testing.T) {
 	p.is(Working, 3, false, "begins")
 }
 
-// A plan that waited when its run was stopped is no question of the next run.
+// An open plan of a stopped run is not a question of the next run.
 func TestPlanOfARunBefore(t *testing.T) {
 	p := newPlanning(t)
 	p.proposes()
@@ -313,8 +313,8 @@ func TestPlanOfARunBefore(t *testing.T) {
 	p.is(Queued, 2, false, "the next attempt starts there")
 }
 
-// While a plan waits, a person's push is judged; nothing of the agent's is to
-// blame when it is red.
+// While a plan waits, a person's push is judged; if it is red, the agent is not
+// blamed.
 func TestPushWhileAPlanWaits(t *testing.T) {
 	p := newPlanning(t)
 	p.proposes()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// How far an attempt has come is shown while it runs; what is late or older says nothing.
+// Progress is recorded while the attempt runs; late and older reports are ignored.
 func TestProgress(t *testing.T) {
 	p := newPlanning(t)
 	p.task.Attempt().Planning = false

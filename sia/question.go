@@ -67,7 +67,7 @@ func noChecksQuestion(t *Task) Escalation {
 }
 
 // noEvidenceQuestion returns the question what to do when none of the head's checks tests the work. A person can
-// confirm checks of which SIA can't tell whether they do.
+// confirm checks that SIA can't classify.
 func noEvidenceQuestion(t *Task) Escalation {
 	e := Escalation{
 		Kind: AskNoChecks,

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Racers stand in the order in which they are checked: each line is better than the next.
+// compareRacers orders racers as in the list: each line is better than the next.
 func TestBetterRacer(t *testing.T) {
 	passes, fails := &CheckRun{Holds: true}, &CheckRun{Tests: []string{"A"}}
 	cannot := &CheckRun{Missing: "there is no sandbox"}
@@ -38,7 +38,7 @@ func TestBetterRacer(t *testing.T) {
 	}
 }
 
-// The test that shows the fault is the last that SIA saw fail.
+// Reproduction returns the last test that SIA saw fail.
 func TestReproduction(t *testing.T) {
 	part := func(command string, kind PartKind, holds bool) Part {
 		return Part{Kind: kind, State: PartDone, Commit: "c", Checked: &CheckRun{Command: command, Holds: holds},

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// When nothing can be done any more, such as after the app was uninstalled,
-// failures must not lead to ever more effects that fail.
+// If no effect can succeed any more, for example after the app was uninstalled,
+// failures must not cause an endless series of failing effects.
 func TestFailuresComeToRest(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, gone := range []bool{false, true} {
@@ -30,7 +30,7 @@ func TestFailuresComeToRest(t *testing.T) {
 	}
 }
 
-// The warning that GitHub could not be brought up to date ends when it could, and GitHub shows so. Another one stays.
+// A successful sync clears the warning about a failed one, and GitHub is updated. Another warning stays.
 func TestWarningOfTroubleThatIsOver(t *testing.T) {
 	for _, other := range []string{"", "the settings can't be read"} {
 		task := Task{ID: "9-3", State: Passed, Version: 7, Visible: 7, Settings: DefaultSettings(), MemoryWarning: "before",
@@ -51,8 +51,8 @@ func TestWarningOfTroubleThatIsOver(t *testing.T) {
 	}
 }
 
-// The result of the attempt that a stop interrupts is known later, and the memory
-// of the task waits for it; where GitHub is gone, nothing is written at all.
+// The memory of a stopped task waits for the result of the interrupted attempt; if
+// GitHub can't be written to, no memory is written.
 func TestMemoryOfAStoppedAttempt(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -84,7 +84,7 @@ func TestMemoryOfAStoppedAttempt(t *testing.T) {
 	}
 }
 
-// An attempt that could not be made to its end, or a run of one, is paid for as far as it came.
+// The cost of an attempt, or of a run, that failed to run to its end is booked.
 func TestLostAttemptIsPaid(t *testing.T) {
 	for key, a := range map[string]Attempt{
 		"9-3/1/attempt":       {},
@@ -101,7 +101,7 @@ func TestLostAttemptIsPaid(t *testing.T) {
 	}
 }
 
-// pendingOf is the key of an effect of one of the kinds that has not reported.
+// pendingOf returns the key of a pending effect of one of the kinds.
 func (t *Task) pendingOf(kinds ...EffectKind) string {
 	for key, kind := range t.Pending {
 		if slices.Contains(kinds, kind) {
@@ -111,8 +111,8 @@ func (t *Task) pendingOf(kinds ...EffectKind) string {
 	return ""
 }
 
-// An issue that is gone takes nothing of the rest with it: its pull request is told that the task ended, the memory is
-// written, and the question that is open is closed.
+// If only the issue was deleted, the pull request still shows the end of the task, the memory is written, and the open
+// question is closed.
 func TestIssueGone(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}})
@@ -120,7 +120,7 @@ func TestIssueGone(t *testing.T) {
 	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
 	p.done(DoSync, SyncDone{Version: p.task.Version})
 	p.step(Event{ID: "deleted", By: person, Fact: Stop{Reason: "@ada deleted the issue", IssueGone: true}})
-	p.comesTo(Stopped)
+	p.wantState(Stopped)
 	for _, kind := range []EffectKind{DoSync, DoClose, DoMemory} {
 		if !p.waitsFor(kind) {
 			t.Errorf("no %s follows: %v", kind, p.task.Pending)

@@ -10,7 +10,7 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// end makes history of a task.
+// end returns a task as if it had ended.
 func end(t Task) Task {
 	t = t.clone()
 	t.Version, t.Visible, t.Synced, t.SyncAt = 17, 0, 0, time.Time{}
@@ -22,8 +22,8 @@ func end(t Task) Task {
 	return t
 }
 
-// A task that is restored is the task that it was, starts again like any other,
-// and never uses an effect key of its first life.
+// A restored task equals its record, can be started again like any other, and
+// never reuses an effect key from before.
 func TestRestore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -59,14 +59,13 @@ func TestRestore(t *testing.T) {
 		}
 		for range 20 {
 			if len(w.todo) > 0 {
-				w.finish(0) // fails when a key comes up again
+				w.finish(0) // fails if a key is reused
 			}
 		}
 	})
 }
 
-// Only history is restored: nothing that would have to go on, and nothing of
-// another task.
+// Only ended tasks are restored, and no record of another task.
 func TestRestoreRefuses(t *testing.T) {
 	good := Task{ID: "9-3", Repo: Repo{ID: 9}, Issue: 3, State: Passed}
 	for name, change := range map[string]func(*Task){

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReviewed plays the reviewer's verdicts one after another, with a fresh
-// diagnosis wherever one refuses, and looks at the task afterwards.
+// TestReviewed applies the reviewer's verdicts one after another, with a new
+// diagnosis after each rejection, and checks the task afterwards.
 func TestReviewed(t *testing.T) {
 	major := Review{Verdict: Major, Points: []string{"name the file"}}
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// passedTask is a task that passed with a technique, on a pull request that is open.
+// passedTask returns a task that passed with a technique, with an open pull request.
 func passedTask() Task {
 	set := DefaultSettings()
 	return Task{
@@ -24,10 +24,10 @@ func startFact(text string) Start {
 	return Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Text: text}
 }
 
-// A stop that is followed at once by a start gives the new run its own budget, and not what the attempt that still ends
-// had set aside.
+// A start directly after a stop gives the new run its own budget, without the reservation of the attempt that is still
+// ending.
 func TestBudgetOfARunAfterAStop(t *testing.T) {
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(startFact(""))
 	p.begins("")
 	set := p.task.Credits
@@ -39,9 +39,9 @@ func TestBudgetOfARunAfterAStop(t *testing.T) {
 	}
 }
 
-// Why an attempt failed is true of the branch, too, where an earlier attempt changed something.
+// The reason of an attempt without a change accounts for earlier changes on the branch.
 func TestChangedNothing(t *testing.T) {
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(startFact(""))
 	p.begins("")
 	p.ends(AttemptEnded{End: EndFinished})
@@ -49,7 +49,7 @@ func TestChangedNothing(t *testing.T) {
 		t.Errorf("the first: %q", r)
 	}
 
-	p = &planning{t: t}
+	p = &taskDriver{t: t}
 	p.says(startFact(""))
 	p.begins("")
 	p.task.Head, p.task.Attempts[0].Head = "f00d", "f00d"
@@ -59,7 +59,7 @@ func TestChangedNothing(t *testing.T) {
 	}
 }
 
-// A new run never starts before what has passed or what a person pushed.
+// A new run never drops a passed head or a person's push.
 func TestRestart(t *testing.T) {
 	moved := BranchMoved{SHA: "hers"}
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A new run begins from what is the default branch by now, but where the branch of the last one stays.
+// A new run begins from the present default branch, unless the last run's branch is kept.
 func TestRestartFromTheDefaultBranch(t *testing.T) {
 	for closed, want := range map[bool]string{true: "main", false: "master"} {
 		task := passedTask()
@@ -135,7 +135,7 @@ func TestRestartFromTheDefaultBranch(t *testing.T) {
 	}
 }
 
-// Who closed the pull request of what had passed is known until somebody opens it again or a new run begins.
+// ClosedBy is kept until somebody reopens the pull request or a new run begins.
 func TestPullClosedAfterPass(t *testing.T) {
 	task := Step(passedTask(), Event{ID: "a", By: person, Fact: PullClosed{}, Origin: Origin{OnIssue: 12}}).Task
 	if task.Pull != (Pull{ClosedBy: person}) || task.State != Passed {
@@ -149,7 +149,7 @@ func TestPullClosedAfterPass(t *testing.T) {
 	}
 }
 
-// A pull request that was closed or merged after the task stopped is not the next run's.
+// The next run does not use a pull request that was closed or merged after the task stopped.
 func TestPullClosedAfterStop(t *testing.T) {
 	for _, closed := range []PullClosed{{}, {Merged: true}} {
 		task := passedTask()
@@ -163,8 +163,8 @@ func TestPullClosedAfterStop(t *testing.T) {
 	}
 }
 
-// A start of what has passed that asks for nothing new costs no attempt, and says how more
-// is asked for.
+// A start of a passed task without a new request costs no attempt, and the reply explains how to
+// ask for more.
 func TestStartWithoutAWord(t *testing.T) {
 	r := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact(""), Origin: Origin{OnIssue: 3}})
 	key := r.Task.pendingOf(DoReply)
@@ -179,7 +179,7 @@ func TestStartWithoutAWord(t *testing.T) {
 	}
 }
 
-// Who asked for a task stays who asked for it where whoever runs the server has it started again.
+// AskedBy does not change when the operator restarts a task.
 func TestOperatorStartsWhatSomebodyAskedFor(t *testing.T) {
 	task := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact("and that")}).Task
 	task = Step(task, Event{ID: "b", By: person, Fact: Stop{Reason: "enough"}}).Task
@@ -189,7 +189,7 @@ func TestOperatorStartsWhatSomebodyAskedFor(t *testing.T) {
 	}
 }
 
-// A fresh start in a run that follows a pass goes back to what passed.
+// A fresh start in a run that follows a pass starts from the passed head.
 func TestFreshStartKeepsWhatPassed(t *testing.T) {
 	r := Step(passedTask(), Event{ID: "a", By: person, Fact: startFact("and that")})
 	task := r.Task
@@ -201,7 +201,7 @@ func TestFreshStartKeepsWhatPassed(t *testing.T) {
 	}
 }
 
-// A new run is given what the settings are when it begins, and nothing of what a person wished for in the run before.
+// A new run uses the settings at its beginning, and drops a person's choices of the previous run.
 func TestANewRunsSettings(t *testing.T) {
 	task := passedTask()
 	task.State, task.Ended, task.Wanted, task.WantedCoder = Stopped, "said so", FreshStart, "other"
@@ -211,7 +211,7 @@ func TestANewRunsSettings(t *testing.T) {
 	}
 	set := DefaultSettings()
 	set.SIA.MaxApproaches, set.Budget.Task = 2, 30
-	for range 2 { // as where it has to wait, and begins again
+	for range 2 { // as if it had to wait, and began again
 		task.State, task.Pending = Queued, map[string]EffectKind{"go": DoBegin}
 		task = Step(task, Event{ID: "go", Effect: "go",
 			Fact: Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: "Do it"}}).Task

@@ -75,7 +75,7 @@ const PlanApprove = "approve"
 type BudgetSettings struct {
 	Task       int `json:"task" yaml:"task"`
 	RepoPerDay int `json:"repo_per_day" yaml:"repo_per_day"`
-	// limit for all repositories of the installation together, applied to each repository
+	// limit for the sum over all repositories of the installation; each repository has its own setting
 	InstallationPerDay int `json:"installation_per_day" yaml:"installation_per_day"`
 	// value of a solved task; 0: Task if there is a choice of coders, else unlimited
 	Value int `json:"value" yaml:"value"`

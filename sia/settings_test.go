@@ -9,7 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Settings add to what is protected, and take nothing away.
+// Settings add protected files, and never remove any.
 func TestGuarded(t *testing.T) {
 	guarded := ChecksSettings{Protected: []string{"schema/**"}}.Guarded()
 	for _, path := range []string{
@@ -34,8 +34,8 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// What was recorded before a setting existed has its default: an update turns nothing off. What was
-// recorded as off stays off.
+// A setting that an old record lacks has its default, so that an update turns nothing off. A setting that
+// was recorded as off stays off.
 func TestOldSettings(t *testing.T) {
 	for record, want := range map[string]func(*LearningSettings){
 		`{"learning":{}}`: func(*LearningSettings) {},
@@ -63,7 +63,7 @@ func TestOldSettings(t *testing.T) {
 	}
 }
 
-// GitHub's logins don't differ by case.
+// GitHub's logins are case-insensitive.
 func TestBotsByAnyCase(t *testing.T) {
 	access := AccessSettings{Bots: []string{"Renovate[bot]"}}
 	if !access.Obeys("renovate[bot]") || access.Obeys("renovate") {

@@ -7,25 +7,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// read has an attempt begun, done, pushed and shown, of which a fresh reviewer reads what
-// is green.
-func read(t *testing.T, draft bool) *planning {
+// read returns a task with a pushed attempt in a repository with final reviews.
+func read(t *testing.T, draft bool) *taskDriver {
 	t.Helper()
-	p := &planning{t: t, reads: true}
+	p := &taskDriver{t: t, reads: true}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins("")
 	p.commits("f00d", draft)
 	return p
 }
 
-// said is a review that has something to say.
+// said returns a review with remarks.
 func said(sha SHA) FinalReviewed {
 	return FinalReviewed{Cost: Credit, Review: FinalReview{SHA: sha, URL: "r",
 		Demands: []Demand{{Quote: "Greet", State: DemandUnclear, Why: "nobody says whom"}}}}
 }
 
-// Whatever the review says, the pull request is marked ready and the task passes: the
-// gate alone decides.
+// With any review, the pull request is marked ready and the task passes: only the
+// gate decides.
 func TestFinalReviewDecidesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		out  Fact
@@ -51,7 +50,7 @@ func TestFinalReviewDecidesNothing(t *testing.T) {
 					p.done(DoReady, Readied{})
 				}
 				p.judges(Judged{Verdict: VerdictGreen})
-				p.comesTo(Passed)
+				p.wantState(Passed)
 				if d := cmp.Diff(&c.want, p.task.Final); d != "" || p.task.Warning != "" {
 					t.Errorf("warned of %q; %s", p.task.Warning, d)
 				}
@@ -60,8 +59,8 @@ func TestFinalReviewDecidesNothing(t *testing.T) {
 	}
 }
 
-// The checks may turn while the change is read: what they say then counts, and the review is
-// kept for people.
+// If the checks turn red during the review, their verdict counts, and the review is kept for
+// people.
 func TestRedWhileRead(t *testing.T) {
 	p := read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -71,29 +70,29 @@ func TestRedWhileRead(t *testing.T) {
 		t.Fatalf("it is marked ready before the gate looks: %v", p.task.Pending)
 	}
 	p.judges(Judged{Verdict: VerdictRed})
-	p.comesTo(Diagnosing)
+	p.wantState(Diagnosing)
 
 	p = read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.says(PauseAsked{})
 	p.says(Resume{})
-	p.judges(Judged{Verdict: VerdictGreen}) // and goes on waiting
-	p.comesTo(Checking)
+	p.judges(Judged{Verdict: VerdictGreen}) // keeps waiting
+	p.wantState(Checking)
 	if p.waitsFor(DoReady) || !strings.Contains(p.why, "is reading") {
 		t.Errorf("%v: %s", p.task.Pending, p.why)
 	}
 	p.says(PauseAsked{})
 	p.says(Resume{})
 	p.judges(Judged{Verdict: VerdictRed})
-	p.comesTo(Diagnosing)
+	p.wantState(Diagnosing)
 	p.done(DoFinalReview, said("f00d"))
-	p.comesTo(Diagnosing)
+	p.wantState(Diagnosing)
 	if p.task.Final.URL != "r" || p.task.Credits.Spent < Credit {
 		t.Errorf("%+v, %s spent", p.task.Final, p.task.Credits.Spent)
 	}
 }
 
-// One head is read once, and another anew; what is said of a head that is gone is only paid.
+// Each head is read once; a review of an earlier head is only paid for.
 func TestEachHeadIsReadOnce(t *testing.T) {
 	p := read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -119,8 +118,8 @@ func TestEachHeadIsReadOnce(t *testing.T) {
 	}
 }
 
-// Nobody is asked where the repository does not want it, nothing is left to pay with, or
-// the head is a person's.
+// There is no review if the repository turns it off, no credits are left, or a person pushed
+// the head.
 func TestNotRead(t *testing.T) {
 	for name, change := range map[string]func(*Task){
 		"switched off": func(t *Task) { t.Settings.Review.Final = false },
@@ -131,7 +130,7 @@ func TestNotRead(t *testing.T) {
 			p := read(t, false)
 			change(&p.task)
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			if p.task.Final != nil {
 				t.Errorf("it was read: %+v", p.task.Final)
 			}
@@ -139,18 +138,18 @@ func TestNotRead(t *testing.T) {
 	}
 }
 
-// What is said while the task is paused is kept, and acted on when it resumes.
+// A review that ends while the task is paused is kept, and applied on resume.
 func TestReadWhilePaused(t *testing.T) {
 	p := read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.says(PauseAsked{})
 	p.done(DoFinalReview, said("f00d"))
-	p.comesTo(OnHold)
+	p.wantState(OnHold)
 	if p.waitsFor(DoReady) {
 		t.Fatalf("a paused task is marked ready: %v", p.task.Pending)
 	}
 	p.says(Resume{})
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }

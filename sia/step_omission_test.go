@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-// found has a green head of which a reviewer says that something is not done, and the follow-up begun.
-func found(t *testing.T) *planning {
+// found returns a task with a green head with unmet demands, and the follow-up begun.
+func found(t *testing.T) *taskDriver {
 	t.Helper()
 	p := read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.done(DoFinalReview, lacks("f00d"))
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	return p
 }
 
-// lacks is a review that found something not to be done.
+// lacks returns a review with an unmet demand.
 func lacks(sha SHA) FinalReviewed {
 	f := said(sha)
 	f.Review.Demands[0].State = DemandUnmet
@@ -23,7 +23,7 @@ func lacks(sha SHA) FinalReviewed {
 }
 
 // redo commits the follow-up.
-func (p *planning) redo(sha SHA) {
+func (p *taskDriver) redo(sha SHA) {
 	p.t.Helper()
 	p.begins("")
 	if a := p.task.Attempt(); a.Number != 2 || a.Demands != 1 || p.task.Brief.Demands[0].Quote != "Greet" ||
@@ -33,7 +33,7 @@ func (p *planning) redo(sha SHA) {
 	p.commits(sha, true)
 }
 
-// What is not done is done by one attempt; what is not done even then starts no other.
+// Unmet demands start one follow-up; demands that are still unmet then start no other.
 func TestFollowUp(t *testing.T) {
 	p := found(t)
 	if a := p.task.Attempt(); a.Outcome != AttemptPass || p.task.Kept != "f00d" {
@@ -44,14 +44,14 @@ func TestFollowUp(t *testing.T) {
 	p.done(DoFinalReview, lacks("f00d2"))
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if o := p.task.Omission; p.task.Head != "f00d2" || o.Open || o.Why != "" || len(p.task.Attempts) != 2 {
 		t.Errorf("passed on %s after %d attempts with %+v", p.task.Head, len(p.task.Attempts), o)
 	}
 }
 
-// Whatever the follow-up's checks say but green, the branch goes back to the head that passed; nothing is diagnosed,
-// and nobody is asked.
+// With any verdict but green on the follow-up, the branch is reset to the passed head; nothing is diagnosed, and nobody
+// is asked.
 func TestFollowUpIsTakenBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdict Judged
@@ -80,7 +80,7 @@ func TestFollowUpIsTakenBack(t *testing.T) {
 			p.judges(Judged{Verdict: VerdictGreen})
 			p.done(DoReady, Readied{})
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			o := p.task.Omission
 			if p.task.Head != "f00d" || !o.StaysUnmet("f00d") || !strings.Contains(o.Why, c.why) || !p.task.Final.Of("f00d") ||
 				len(p.task.Interventions) > 0 || p.task.Escalation != nil {
@@ -90,7 +90,7 @@ func TestFollowUpIsTakenBack(t *testing.T) {
 	}
 }
 
-// However else the follow-up ends, nothing is pushed, and the head that is green is judged as before.
+// If the follow-up ends in another way, nothing is pushed, and the green head is judged as before.
 func TestFollowUpThatPushesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		end AttemptEnded
@@ -109,14 +109,14 @@ func TestFollowUpThatPushesNothing(t *testing.T) {
 			p := found(t)
 			p.begins("")
 			p.ends(c.end)
-			p.comesTo(Checking)
+			p.wantState(Checking)
 			if p.waitsFor(DoPush) || !strings.Contains(p.task.Omission.Why, c.why) {
 				t.Fatalf("%+v, under way %v", p.task.Omission, p.task.Pending)
 			}
 			p.judges(Judged{Verdict: VerdictGreen})
 			p.done(DoReady, Readied{})
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			a := p.task.Attempt()
 			judged := a.Outcome == AttemptFail || a.Outcome == AttemptPass || len(a.Signals) > 0
 			if p.task.Prompts[len(p.task.Prompts)-1].Outcome == AttemptFail || judged {
@@ -129,7 +129,7 @@ func TestFollowUpThatPushesNothing(t *testing.T) {
 	}
 }
 
-// No follow-up is begun without room for it, and none for a head that is not SIA's any more.
+// No follow-up begins without budget, or for a head that SIA did not push.
 func TestNoFollowUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Task)
@@ -147,7 +147,7 @@ func TestNoFollowUp(t *testing.T) {
 			p.done(DoFinalReview, f)
 			p.done(DoReady, Readied{})
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			if !strings.Contains(p.task.Omission.Why, c.why) {
 				t.Errorf("people read %q", p.task.Omission.Why)
 			}
@@ -157,7 +157,7 @@ func TestNoFollowUp(t *testing.T) {
 	p := found(t)
 	p.done(DoBegin, begun)
 	p.done(DoDecide, Decided{Type: DecideAssign, Choice: "coder", Hold: "990 are set aside", Aside: true})
-	if p.comesTo(Checking); !strings.Contains(p.task.Omission.Why, "990 are set aside") {
+	if p.wantState(Checking); !strings.Contains(p.task.Omission.Why, "990 are set aside") {
 		t.Errorf("people read %q", p.task.Omission.Why)
 	}
 	for name, c := range map[string]struct {
@@ -185,14 +185,14 @@ func TestNoFollowUp(t *testing.T) {
 	}
 }
 
-// Somebody who pushes while the follow-up works, or is taken back, is followed.
+// A push by somebody else during the follow-up, or while it is taken back, becomes the head.
 func TestFollowUpGivesWay(t *testing.T) {
 	p := found(t)
 	p.begins("")
 	p.says(BranchMoved{SHA: "beef"})
 	p.ends(AttemptEnded{End: EndFinished, Commit: "f00d2"})
 	p.done(DoPush, PushRefused{Head: "beef", Reason: "somebody else pushed"})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	if p.task.Head != "beef" || p.task.HeadBy != person {
 		t.Errorf("the head is %s by %+v", p.task.Head, p.task.HeadBy)
 	}
@@ -208,7 +208,7 @@ func TestFollowUpGivesWay(t *testing.T) {
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.done(DoReady, Readied{})
 		p.judges(Judged{Verdict: VerdictGreen})
-		if p.comesTo(Passed); p.task.Head != "beef" {
+		if p.wantState(Passed); p.task.Head != "beef" {
 			t.Errorf("passed on %s", p.task.Head)
 		}
 	}
@@ -218,12 +218,12 @@ func TestFollowUpGivesWay(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictRed})
 	p.done(DoTakeBack, TakenBack{SHA: "f00d2"}) // taken off, and put there again
 	p.judges(Judged{Verdict: VerdictRed})
-	if p.comesTo(Diagnosing); p.task.Head != "f00d2" {
+	if p.wantState(Diagnosing); p.task.Head != "f00d2" {
 		t.Errorf("diagnoses %s", p.task.Head)
 	}
 }
 
-// A stop leaves the head that is green on the branch.
+// A stop leaves the green head on the branch.
 func TestStopInAFollowUp(t *testing.T) {
 	p := found(t)
 	p.begins("")

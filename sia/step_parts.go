@@ -177,7 +177,7 @@ func (a *Attempt) Lost() int {
 	return 0
 }
 
-// partOfEvent returns the part whose last run ended in the event, and its number; nil if none.
+// partOfEvent returns the part with the last run that ended in the event, and its number; nil if none.
 func (s *step) partOfEvent() (*Part, int) {
 	a := s.t.Attempt()
 	for i := range a.Parts {
@@ -452,7 +452,7 @@ func (s *step) closeParts() {
 	}
 }
 
-// runFailed resets the part of a run that failed to start; resuming runs it again.
+// runFailed resets the part of a failed run; resuming runs it again.
 func (s *step) runFailed(f EffectFailed) bool {
 	p, _ := s.partOfEvent()
 	if p == nil {

@@ -7,61 +7,61 @@ import (
 	"time"
 )
 
-// checked has an attempt begun, done, pushed and shown in a pull request.
-func checked(t *testing.T, draft bool) *planning {
+// checked returns a task with a pushed attempt in a pull request.
+func checked(t *testing.T, draft bool) *taskDriver {
 	t.Helper()
-	p := &planning{t: t}
+	p := &taskDriver{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
 	p.begins("")
 	p.commits("f00d", draft)
 	return p
 }
 
-// commits has the attempt that runs end with a commit, which is pushed and shown.
-func (p *planning) commits(sha SHA, draft bool) {
+// commits ends the running attempt with a commit, pushes it and opens the pull request.
+func (p *taskDriver) commits(sha SHA, draft bool) {
 	p.t.Helper()
 	p.ends(AttemptEnded{End: EndFinished, Commit: sha, Cost: 100})
 	p.done(DoPush, Pushed{SHA: sha})
 	p.done(DoPull, PullOpened{Number: 12, NodeID: "n", URL: "u", Draft: draft})
 }
 
-// judges has the gate report a verdict on the head, long after anything changed.
-func (p *planning) judges(j Judged) {
+// judges reports a verdict of the gate on the head, long after the last change.
+func (p *taskDriver) judges(j Judged) {
 	p.t.Helper()
 	j.SHA, j.Looked = p.task.Head, p.task.Gate.Since.Add(24*time.Hour)
 	p.done(DoGate, j)
 }
 
-func (p *planning) comesTo(state State) {
+func (p *taskDriver) wantState(state State) {
 	p.t.Helper()
 	if p.task.State != state {
 		p.t.Fatalf("the task is %s, want %s: %s", p.task.State, state, p.why)
 	}
 }
 
-func (p *planning) waitsFor(kind EffectKind) bool { return p.task.pendingOf(kind) != "" }
+func (p *taskDriver) waitsFor(kind EffectKind) bool { return p.task.pendingOf(kind) != "" }
 
-// A green draft is marked ready, and passes by one more green look.
+// A green draft is marked ready, and passes after one more green look.
 func TestGreenDraft(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.done(DoReady, Readied{})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if p.task.Pull.Draft || p.task.Warning != "" {
 		t.Errorf("%+v, warned of %q", p.task.Pull, p.task.Warning)
 	}
 }
 
-// A pull request that somebody made a draft stays one, and passes by the look that there is, until somebody marks it
-// ready. One that somebody marked ready is made no draft for more work.
+// A pull request that somebody made a draft stays one, and passes without another look, until somebody marks it ready.
+// One that somebody marked ready is not made a draft for more work.
 func TestSomebodysDraft(t *testing.T) {
 	p := checked(t, true)
 	p.says(DraftChanged{Draft: true})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if p.waitsFor(DoReady) || !p.task.Pull.StaysDraft() {
 		t.Errorf("it is marked ready, or thought to be: %+v", p.task.Pull)
 	}
@@ -73,7 +73,7 @@ func TestSomebodysDraft(t *testing.T) {
 	p = checked(t, true)
 	p.says(DraftChanged{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main", Text: "and more"})
 	p.begins("")
 	if p.waitsFor(DoReady) || p.waitsFor(DoDraft) {
@@ -81,13 +81,13 @@ func TestSomebodysDraft(t *testing.T) {
 	}
 }
 
-// What runs only when it is ready may be red; it is a draft again while work goes on.
+// Checks that run only when it is ready may be red; it is a draft again while work continues.
 func TestRedWhenReady(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictNone, Guarded: true})
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictRed})
-	p.comesTo(Diagnosing)
+	p.wantState(Diagnosing)
 	p.says(Stop{Reason: "enough"})
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet"})
 	p.begins("")
@@ -97,17 +97,17 @@ func TestRedWhenReady(t *testing.T) {
 	}
 	p.commits("f00d2", false) // what is known counts
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }
 
 // A pull request that was never a draft is neither marked ready nor made one.
 func TestNoDrafts(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Text: "And wave."})
 	p.begins("")
 	if p.waitsFor(DoReady) || p.waitsFor(DoDraft) {
@@ -115,7 +115,7 @@ func TestNoDrafts(t *testing.T) {
 	}
 }
 
-// Where SIA may not mark it ready, the task passes, and a person is told to.
+// If SIA may not mark it ready, the task passes, and a person is asked to.
 func TestReadyRefused(t *testing.T) {
 	for name, outcome := range map[string]Fact{
 		"refused":     Readied{Refused: "the app may not"},
@@ -125,9 +125,9 @@ func TestReadyRefused(t *testing.T) {
 			p := checked(t, true)
 			p.judges(Judged{Verdict: VerdictGreen})
 			p.done(DoReady, outcome)
-			p.comesTo(Checking)
+			p.wantState(Checking)
 			p.judges(Judged{Verdict: VerdictGreen})
-			p.comesTo(Passed)
+			p.wantState(Passed)
 			if !p.task.Pull.Draft || !strings.Contains(p.task.Warning, "the app may not") {
 				t.Errorf("%+v, warned of %q", p.task.Pull, p.task.Warning)
 			}
@@ -139,7 +139,7 @@ func TestReadyRefused(t *testing.T) {
 	for p.task.State == Checking {
 		p.judges(Judged{Verdict: VerdictNone, Guarded: true})
 	}
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 }
 
 // A verdict that comes while the pull request is being made a draft does not pass
@@ -154,21 +154,21 @@ func TestGreenWhileDrafting(t *testing.T) {
 	p.begins("")
 	p.commits("f00d2", true)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.done(DoDraft, Drafted{})
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }
 
-// What only a person can see to costs no approach, however it is answered.
+// A question about blocked checks costs no approach, whatever the answer.
 func TestBlocked(t *testing.T) {
 	blocked := Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}}
-	asked := func(t *testing.T) *planning {
+	asked := func(t *testing.T) *taskDriver {
 		p := checked(t, false)
 		p.judges(blocked)
-		p.comesTo(Escalated)
+		p.wantState(Escalated)
 		if e := p.task.Escalation; !strings.Contains(e.Blocker, "“e2e” did not appear") || len(e.Options) != 3 {
 			t.Errorf("asked %+v", e)
 		}
@@ -179,7 +179,7 @@ func TestBlocked(t *testing.T) {
 	for answer, want := range map[string]State{"A": Checking, "B": Checking, "C": Stopped} {
 		p := asked(t)
 		p.says(AnswerGiven{Letter: answer})
-		p.comesTo(want)
+		p.wantState(want)
 		if len(p.task.Attempts) != 1 || len(p.task.Prompts) != 1 || p.task.Approaches != 5 || p.task.Failures != 0 {
 			t.Errorf("%s: %d attempts, %d prompts of %d", answer, len(p.task.Attempts), len(p.task.Prompts), p.task.Approaches)
 		}
@@ -191,18 +191,18 @@ func TestBlocked(t *testing.T) {
 	}
 	p.step(Event{ID: "seen", Fact: CheckSeen{SHA: p.task.Head}})
 	p.judges(blocked)
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	p.step(Event{ID: "seen again", Fact: CheckSeen{SHA: p.task.Head}})
 	p.judges(Judged{Verdict: VerdictPending})
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if !p.task.Escalation.Answered || !p.waitsFor(DoClose) {
 		t.Errorf("the question stands: %+v", p.task.Escalation)
 	}
 }
 
-// Whichever words an option was put in, by this version or another, it waives what the question says.
+// An option waives the question's checks, whatever the wording of this or another version.
 func TestCheckThatNeedNotReport(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked,
@@ -211,13 +211,13 @@ func TestCheckThatNeedNotReport(t *testing.T) {
 	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
 	p.task.Escalation.Options[1].Text = "It may stay away"
 	p.says(AnswerGiven{Letter: "B"})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	if !slices.Equal(p.task.Waived, []string{"e2e"}) {
 		t.Errorf("waived: %q", p.task.Waived)
 	}
 }
 
-// A person's push while a question is being put is judged first. Where its checks are red, the question is one that
+// A person's push while a question is being posted is judged first. If its checks are red, the question is one that
 // people can see.
 func TestPushWhileAQuestionIsPut(t *testing.T) {
 	blocked := Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}}
@@ -227,7 +227,7 @@ func TestPushWhileAQuestionIsPut(t *testing.T) {
 		p.says(BranchMoved{SHA: "beef"})
 		p.done(DoMemory, MemoryCommitted{SHA: "m"})
 		p.judges(Judged{Verdict: VerdictRed})
-		p.comesTo(Escalated)
+		p.wantState(Escalated)
 		p.done(DoMemory, MemoryCommitted{SHA: "m"})
 		p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
 		if p.waitsFor(DoClose) {
@@ -241,21 +241,21 @@ func TestPushWhileAQuestionIsPut(t *testing.T) {
 		p.says(BranchMoved{SHA: "beef"})
 		p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
 		p.judges(Judged{Verdict: VerdictRed})
-		p.comesTo(Escalated)
+		p.wantState(Escalated)
 		if e := p.task.Escalation; e.Issue != 40 || e.Closed {
 			t.Errorf("the question is %+v", e)
 		}
 		p.says(BranchMoved{SHA: "beef2"})
 		p.judges(Judged{Verdict: VerdictGreen})
-		p.comesTo(Passed)
+		p.wantState(Passed)
 		if !p.waitsFor(DoClose) {
 			t.Error("the question is left open")
 		}
 	})
 }
 
-// A person's push while a question is open, which the base is in the way of, leads to an attempt, which
-// settles the question.
+// A person's push while a question is open that conflicts with the base leads to an attempt, which
+// closes the question.
 func TestConflictWhileAQuestionIsOpen(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
@@ -264,13 +264,13 @@ func TestConflictWhileAQuestionIsOpen(t *testing.T) {
 	p.says(BranchMoved{SHA: "beef"})
 	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
 	p.done(DoUpdate, Updated{From: "beef", Onto: "ba5e", Conflicts: []Conflict{{Path: "hello.txt"}}})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if e := p.task.Escalation; !e.Answered || !e.Closed || !p.waitsFor(DoClose) {
 		t.Errorf("the question is left open: %+v", e)
 	}
 }
 
-// A question that was put after a newer one had been opened is closed, and is not taken for the newer one.
+// A question that was posted after a newer one was opened is closed, and not confused with the newer one.
 func TestQuestionPutLate(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
@@ -292,7 +292,7 @@ func TestQuestionPutLate(t *testing.T) {
 	}
 }
 
-// What the checks said while a task was paused that asks about them is looked at on resume.
+// Check events during a pause of a task that asks about checks cause a look on resume.
 func TestChecksReportWhilePaused(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}})
@@ -301,10 +301,10 @@ func TestChecksReportWhilePaused(t *testing.T) {
 	p.says(PauseAsked{Reason: "all of it", Scope: ServerHalt})
 	p.step(Event{ID: "seen", Fact: CheckSeen{SHA: p.task.Head}})
 	p.says(Resume{Scope: ServerHalt})
-	p.comesTo(Escalated)
+	p.wantState(Escalated)
 	if !p.waitsFor(DoGate) {
 		t.Fatal("nobody looks at what the checks say by now")
 	}
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }

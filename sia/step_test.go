@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// The invariants of docs/architecture.md#invariants that the core can hold by itself, over
+// The invariants of docs/architecture.md#invariants that concern only the core, over
 // random histories with duplicates, late outcomes and contradictory people.
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -293,7 +293,7 @@ func replay(t *rapid.T, w *world) {
 	}
 }
 
-// Step never writes to its argument.
+// Step never modifies its argument.
 func TestStepIsPure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -313,7 +313,7 @@ func TestStepIsPure(t *testing.T) {
 	})
 }
 
-// A fact that is no outcome of the effect that it names changes nothing.
+// A fact that is not an outcome of the effect that it names changes nothing.
 func TestOutcomeOfAnotherEffect(t *testing.T) {
 	start := Step(Task{}, Event{ID: "start", By: person, Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}})
 	for key, kind := range start.Task.Pending {

@@ -8,37 +8,37 @@ import (
 var inTheWay = Updated{From: "f00d", Onto: "ba5e2",
 	Conflicts: []Conflict{{"hello.txt", "both sides changed the same lines"}}}
 
-// A base in the way of the branch is merged into it, whatever the checks say: those of
-// a pull request don't even run.
+// A conflicting base is merged into the branch regardless of the checks: those of a
+// pull request don't even run.
 func TestConflictingBase(t *testing.T) {
 	for _, v := range []GateVerdict{VerdictGreen, VerdictRed, VerdictNone, VerdictPending, VerdictTampered} {
 		p := checked(t, true)
 		p.judges(Judged{Verdict: v, Conflicts: true})
-		p.comesTo(Checking)
+		p.wantState(Checking)
 		p.done(DoUpdate, Updated{SHA: "f00d2", From: "f00d", Onto: "ba5e2"})
-		p.comesTo(Checking)
+		p.wantState(Checking)
 		if p.task.Head != "f00d2" || p.task.BaseSHA != "ba5e2" || p.task.Attempt().Head != "f00d2" {
 			t.Errorf("%s: head %s on %s, attempt at %s", v, p.task.Head, p.task.BaseSHA, p.task.Attempt().Head)
 		}
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.done(DoReady, Readied{})
 		p.judges(Judged{Verdict: VerdictGreen})
-		p.comesTo(Passed)
+		p.wantState(Passed)
 		if len(p.task.Attempts) != 1 || p.task.Attempt().Outcome != AttemptPass {
 			t.Errorf("%s: %+v", v, p.task.Attempts)
 		}
 	}
 }
 
-// Where the two conflict the next attempt gets both sides, and no approach is used up.
+// If the two conflict, the next attempt gets both sides, and no approach is used.
 func TestBothSides(t *testing.T) {
 	p := checked(t, true)
 	base := p.task.BaseSHA
 	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
 	p.done(DoUpdate, inTheWay)
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	p.begins("")
-	p.comesTo(Working)
+	p.wantState(Working)
 	if p.task.Merging == nil || p.task.Merging.Onto != "ba5e2" || p.task.BaseSHA != base {
 		t.Errorf("merging %+v on %s", p.task.Merging, p.task.BaseSHA)
 	}
@@ -51,7 +51,7 @@ func TestBothSides(t *testing.T) {
 	}
 }
 
-// A fresh start begins at the base, so nothing is in its way.
+// A fresh start begins at the base, so there is no conflict.
 func TestNothingToMergeAfterAFreshStart(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
@@ -63,7 +63,7 @@ func TestNothingToMergeAfterAFreshStart(t *testing.T) {
 	}
 }
 
-// A rule that wants the branch up to date is minded when the checks are green.
+// A rule that requires an up-to-date branch is applied when the checks are green.
 func TestBehind(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictPending, Behind: true})
@@ -77,13 +77,13 @@ func TestBehind(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
 	p.done(DoReady, Readied{})
 	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if !strings.Contains(p.task.Warning, "has moved again after 3 merges") {
 		t.Errorf("warned of %q", p.task.Warning)
 	}
 }
 
-// What can't be merged pauses the task, and is tried anew when it goes on.
+// Repeated conflicts pause the task, and resuming tries again.
 func TestMergesWithoutEnd(t *testing.T) {
 	for name, outcome := range map[string]Updated{
 		"conflicts again": {SHA: "f00d", From: "f00d", Onto: "ba5e2"},
@@ -102,7 +102,7 @@ func TestMergesWithoutEnd(t *testing.T) {
 			if p.task.State == Checking {
 				p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
 			}
-			p.comesTo(OnHold)
+			p.wantState(OnHold)
 			p.says(Resume{})
 			p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
 			if !p.waitsFor(DoUpdate) {
@@ -112,13 +112,13 @@ func TestMergesWithoutEnd(t *testing.T) {
 	}
 }
 
-// A merge that was made while the task ended is where the branch is.
+// A merge that finished after the task had ended is recorded as the head.
 func TestUpdatedLate(t *testing.T) {
 	p := checked(t, true)
 	p.judges(Judged{Verdict: VerdictGreen, Behind: true})
 	p.says(Stop{Reason: "enough"})
 	p.done(DoUpdate, Updated{SHA: "f00d2", From: "f00d", Onto: "ba5e2"})
-	p.comesTo(Stopped)
+	p.wantState(Stopped)
 	if p.task.Head != "f00d2" || p.task.Moved != nil {
 		t.Errorf("head %s, moved %+v", p.task.Head, p.task.Moved)
 	}

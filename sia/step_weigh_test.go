@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// tampered is a green verdict on expectations that were changed.
+// tampered is a green verdict with changed expectations.
 func tampered(findings ...string) Judged { return Judged{Verdict: VerdictTampered, Weigh: findings} }
 
-// What the issue asks for passes by one more green look, and is weighed once.
+// A change that the issue asks for passes after one more green look, and is weighed once.
 func TestExpectationAskedFor(t *testing.T) {
 	p := checked(t, false)
 	p.judges(tampered("a_test.go:3"))
@@ -20,10 +20,10 @@ func TestExpectationAskedFor(t *testing.T) {
 		t.Errorf("%+v, %s spent", p.task.Gate.Weighing, p.task.Credits.Spent)
 	}
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }
 
-// A person is asked where the issue does not ask for all of it, or nobody could say;
+// A person is asked if the issue does not ask for all changes, or the weighing failed;
 // the same changes of the head are not weighed again, but others are.
 func TestExpectationNotAskedFor(t *testing.T) {
 	for name, out := range map[string]Weighed{
@@ -54,12 +54,12 @@ func TestExpectationNotAskedFor(t *testing.T) {
 	}
 }
 
-// What can't be weighed pauses the task, and is weighed on resume.
+// A failed weighing pauses the task, and is repeated on resume.
 func TestWeighingFails(t *testing.T) {
 	p := checked(t, false)
 	p.judges(tampered("a_test.go:3"))
 	p.done(DoWeigh, EffectFailed{Effect: DoWeigh, Reason: "the disk is full"})
-	p.comesTo(OnHold)
+	p.wantState(OnHold)
 	p.says(Resume{})
 	p.judges(tampered("a_test.go:3"))
 	if !p.waitsFor(DoWeigh) {
@@ -67,8 +67,8 @@ func TestWeighingFails(t *testing.T) {
 	}
 }
 
-// Only changes that were put before a person are accepted, and a button accepts those of the commit that it stands on:
-// a head that was pushed meanwhile was seen by nobody.
+// Only changes that a person was shown are accepted, and a button accepts those of its own commit: nobody has seen a
+// head that was pushed meanwhile.
 func TestAcceptsWhatWasShown(t *testing.T) {
 	p := checked(t, false)
 	p.judges(tampered())
@@ -87,5 +87,5 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 		t.Errorf("accepted on another base are %v", q.task.Accepted)
 	}
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }

@@ -53,8 +53,8 @@ func (s *step) followUp() {
 		s.t.Head.Short())
 }
 
-// followUpInstead is followUp for a green head of which nobody was notified yet, because more changes were
-// requested during the attempt.
+// followUpInstead is followUp for a green head without a notification yet, because more changes were requested
+// during the attempt.
 func (s *step) followUpInstead() {
 	s.closeGreen()
 	s.t.Next = nil

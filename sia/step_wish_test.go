@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// asks has a person ask for changes.
-func (p *planning) asks(id string, f Fact) Result {
+// asks applies a change request of a person.
+func (p *taskDriver) asks(id string, f Fact) Result {
 	return p.step(Event{ID: id, By: person, Fact: f})
 }
 
 // asksAt is asks at a time, and returns how long SIA waits for more.
-func (p *planning) asksAt(at time.Time, id string, f Fact) time.Duration {
+func (p *taskDriver) asksAt(at time.Time, id string, f Fact) time.Duration {
 	r := Step(p.task, Event{ID: id, At: at, By: person, Fact: f})
 	p.task, p.why = r.Task, r.Why+r.Ignored
 	p.todo = append(p.todo, r.Effects...)
 	return p.task.BeginsAt.Sub(at)
 }
 
-// readsAll has the next attempt begin with what was asked for so far.
-func (p *planning) readsAll(threads ...Thread) {
+// readsAll begins the next attempt with all change requests so far.
+func (p *taskDriver) readsAll(threads ...Thread) {
 	p.t.Helper()
 	a := Asked{Threads: threads}
 	for _, w := range p.task.Wishes {
@@ -36,16 +36,16 @@ func (p *planning) readsAll(threads ...Thread) {
 
 var rename = Thread{ID: 41, Path: "greet.go", First: 3, Last: 3, Said: []Said{{By: "ada", Text: "Call it Greeting."}}}
 
-// A review after a pass is one attempt, which goes on from the green head after a minute without
-// another; who asked is told its result, once.
+// A review after a pass leads to one attempt, which starts from the green head after a minute without
+// another review; its author gets one report of the result.
 func TestReviewAfterAPass(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	approaches := p.task.Approaches
 	at := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	wait := p.asksAt(at, "review/1", ChangesAsked{Review: 1})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if wait != time.Minute || p.task.Kept != "f00d" || p.task.Approaches <= approaches {
 		t.Errorf("it begins in %s, on %s, with %d approaches", wait, p.task.Kept, p.task.Approaches)
 	}
@@ -54,13 +54,13 @@ func TestReviewAfterAPass(t *testing.T) {
 		t.Errorf("after another review it begins in %s", wait)
 	}
 	p.readsAll(rename)
-	p.comesTo(Working)
+	p.wantState(Working)
 	if b := p.task.Brief; b.Asked == nil || len(b.Asked.Threads) != 1 || !b.FromKept {
 		t.Errorf("the attempt is given %+v", b)
 	}
 	p.commits("cafe", false)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 	if o := p.task.Owed; len(o) != 1 || o[0].From != "f00d" || o[0].Head != "cafe" || len(o[0].Threads) != 1 {
 		t.Fatalf("owed %+v", o)
 	}
@@ -71,14 +71,14 @@ func TestReviewAfterAPass(t *testing.T) {
 	if len(p.task.Owed) != 0 {
 		t.Errorf("owed still: %+v", p.task.Owed)
 	}
-	// What was asked for once holds in the next round, too.
+	// A request also holds in the next round.
 	p.asks("review/3", ChangesAsked{Review: 3})
 	if a := p.task.Brief.Answers; len(a) == 0 || a[len(a)-1] != "In a review, at greet.go: Call it Greeting." {
 		t.Errorf("constraints %q", a)
 	}
 }
 
-// SIA does not wait for ever for a person who goes on and on.
+// The wait for further requests is limited.
 func TestReviewsWithoutEnd(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -91,34 +91,34 @@ func TestReviewsWithoutEnd(t *testing.T) {
 	}
 }
 
-// What is asked for while an attempt runs is given to the next: the green head is gone on from, and
-// is not passed before.
+// A request during an attempt is given to the next attempt, which starts from the green head; the task does
+// not pass before.
 func TestReviewInAnAttempt(t *testing.T) {
 	p := checked(t, false)
 	p.asks("review/1", ChangesAsked{Review: 1})
-	p.comesTo(Checking)
+	p.wantState(Checking)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if a := p.task.Attempts[0]; a.Outcome != AttemptPass || p.task.Kept != "f00d" {
 		t.Errorf("the attempt that was green: %s, kept %s", a.Outcome, p.task.Kept)
 	}
 	p.readsAll(rename)
 	p.commits("cafe", false)
 	p.judges(Judged{Verdict: VerdictGreen})
-	p.comesTo(Passed)
+	p.wantState(Passed)
 }
 
-// The checks of a task are those of its head: what was green says nothing about a commit that is kept
-// after a stop, or that a person pushed.
+// The checks of a task are those of its head: they are cleared for a commit that is kept after a stop, or
+// that a person pushed.
 func TestChecksAreOfTheHead(t *testing.T) {
-	for name, moves := range map[string]func(*planning){
-		"kept after a stop": func(p *planning) {
+	for name, moves := range map[string]func(*taskDriver){
+		"kept after a stop": func(p *taskDriver) {
 			p.readsAll(rename)
 			p.says(Stop{Reason: "enough"})
 			p.ends(AttemptEnded{End: EndFinished, Commit: "cafe", Cost: 100})
 			p.done(DoPush, Pushed{SHA: "cafe"})
 		},
-		"pushed by a person": func(p *planning) { p.says(BranchMoved{SHA: "cafe"}) },
+		"pushed by a person": func(p *taskDriver) { p.says(BranchMoved{SHA: "cafe"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := checked(t, false)
@@ -135,35 +135,35 @@ func TestChecksAreOfTheHead(t *testing.T) {
 	}
 }
 
-// A review while SIA has no idea left is an answer.
+// A review while SIA asks how to continue is an answer.
 func TestReviewInsteadOfAnAnswer(t *testing.T) {
 	p := checked(t, false)
 	p.task.State, p.task.Approaches = Escalated, 1
 	p.task.Escalation = &Escalation{Kind: AskIssue, Issue: 9, Question: "How?"}
 	p.asks("review/1", ChangesAsked{Review: 1})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	if !p.task.Escalation.Answered || p.task.Approaches != 2 || p.task.Brief.FromBase {
 		t.Errorf("%+v, %d approaches", p.task.Escalation, p.task.Approaches)
 	}
 }
 
-// A review that is taken back, or followed by an approval, asks for nothing any more.
+// A review that is dismissed, or followed by an approval, is no longer a request.
 func TestReviewTakenBack(t *testing.T) {
 	for name, f := range map[string]ChangesWithdrawn{"dismissed": {Review: 1}, "approved since": {}} {
 		p := checked(t, false)
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.asks("review/1", ChangesAsked{Review: 1})
 		p.asks("back", f)
-		p.comesTo(Checking)
+		p.wantState(Checking)
 		p.judges(Judged{Verdict: VerdictGreen})
-		p.comesTo(Passed)
+		p.wantState(Passed)
 		if len(p.task.Attempts) != 1 || len(p.task.Owed) != 0 {
 			t.Errorf("%s: %d attempts, owed %+v", name, len(p.task.Attempts), p.task.Owed)
 		}
 	}
 }
 
-// Who asked is told when nothing was done about it, but not after they merged or closed the pull request.
+// The author of a request is notified if it was not handled, but not after the pull request was merged or closed.
 func TestReviewNotDealtWith(t *testing.T) {
 	for _, c := range []struct {
 		f    Fact
@@ -174,14 +174,14 @@ func TestReviewNotDealtWith(t *testing.T) {
 		p.asks("review/1", ChangesAsked{Review: 1})
 		p.readsAll(rename)
 		p.says(c.f)
-		p.comesTo(Stopped)
+		p.wantState(Stopped)
 		if len(p.task.Owed) != c.owed || c.owed > 0 && (p.task.Owed[0].Head != "" || p.task.Owed[0].Why != "ada said stop") {
 			t.Errorf("%#v: owed %+v", c.f, p.task.Owed)
 		}
 	}
 }
 
-// Nothing is asked for on a pull request that is not open.
+// A request on a pull request that is not open is ignored.
 func TestReviewOfAClosedPull(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
@@ -191,8 +191,8 @@ func TestReviewOfAClosedPull(t *testing.T) {
 	}
 }
 
-// An attempt that changes nothing because nothing is to be changed ends with answers, and is no
-// success; without an answer to each it has failed.
+// An attempt that changes nothing but answers each request is no success; without all answers it has
+// failed.
 func TestReviewThatOnlyAsks(t *testing.T) {
 	for summary, want := range map[string]State{"All is well.\n[1] check.sh wants the comma.": Checking,
 		"All is well.": Diagnosing} {
@@ -201,12 +201,12 @@ func TestReviewThatOnlyAsks(t *testing.T) {
 		p.asks("review/1", ChangesAsked{Review: 1})
 		p.readsAll(rename)
 		p.ends(AttemptEnded{End: EndFinished, Cost: 100, Summary: summary})
-		p.comesTo(want)
+		p.wantState(want)
 		if want == Diagnosing {
 			continue
 		}
 		p.judges(Judged{Verdict: VerdictGreen})
-		p.comesTo(Passed)
+		p.wantState(Passed)
 		if a := p.task.Attempt(); !a.Asked || p.task.Attempts[0].Asked || a.Outcome != AttemptUnchanged ||
 			len(p.task.Owed) != 1 || p.task.Owed[0].Head != "f00d" {
 			t.Errorf("%s, owed %+v", a.Outcome, p.task.Owed)
@@ -221,12 +221,12 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What the next attempt waits for anyway, such as the end of bad weather, a review does not cut short.
+// A review does not shorten another wait of the next attempt, such as for a transient failure.
 func TestReviewWhileWaiting(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictRed})
 	p.done(DoDecide, Decided{Type: DecideRecover, Choice: ChooseRetry, Wait: Duration(time.Hour), Reason: "weather"})
-	p.comesTo(Queued)
+	p.wantState(Queued)
 	begins := p.task.BeginsAt
 	p.asksAt(begins.Add(-10*time.Minute), "review/1", ChangesAsked{Review: 1})
 	if !p.task.BeginsAt.Equal(begins) {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every pair of state and kind of fact is listed: as a move, or as ignored with
-// a reason, never both and never neither.
+// Every pair of state and kind of fact is in the table: as a move, or as ignored
+// with a reason, but not both.
 func TestTableIsTotal(t *testing.T) {
 	if got, want := len(table), len(Kinds()); got != want {
 		t.Errorf("the table has %d kinds of fact, want %d", got, want)
@@ -30,7 +30,7 @@ func TestTableIsTotal(t *testing.T) {
 	}
 }
 
-// Every fact survives its JSON form, so that an event log can be replayed.
+// Every fact survives a round trip through JSON, so that an event log can be replayed.
 func TestEventJSON(t *testing.T) {
 	for _, f := range facts {
 		in := Event{ID: "x", Fact: f}
@@ -52,8 +52,8 @@ func TestEventJSON(t *testing.T) {
 	}
 }
 
-// Kinds lists every kind of fact: first those of people and GitHub, then those
-// of finished effects.
+// Kinds returns every kind of fact: first those caused by people and GitHub, then
+// outcomes of effects.
 func Kinds() []Kind {
 	ks := make([]Kind, len(facts))
 	for i, f := range facts {

@@ -164,7 +164,7 @@ type Task struct {
 	WantedCoder string        `json:"wanted_coder,omitempty"`       // a person asked for it with /sia use
 	// another coder makes the next attempt, if there is one
 	Elsewhere bool `json:"elsewhere,omitempty"`
-	// a person wants the task continued whatever the cost
+	// a person wants the task continued at any cost
 	Worthwhile bool     `json:"worthwhile,omitempty"`
 	Opening    *Opening `json:"opening,omitempty"` // the next attempt while its coder is being chosen; else nil
 
@@ -241,7 +241,7 @@ type Pull struct {
 	NodeID string `json:"node_id,omitempty" mask:"-"` // for GraphQL
 	URL    string `json:"url,omitempty" mask:"-"`
 	Merged bool   `json:"merged,omitempty"`
-	Draft  bool   `json:"draft,omitempty"` // as far as is known
+	Draft  bool   `json:"draft,omitempty"` // last known state
 	// SIA marked it ready for review, and makes it a draft again when work continues
 	Readied bool `json:"readied,omitempty"`
 	// somebody other than SIA made it a draft: it stays one until somebody marks it ready
@@ -255,7 +255,7 @@ type Pull struct {
 // StaysDraft reports whether SIA leaves it a draft, because it may not mark it ready or somebody made it one.
 func (p Pull) StaysDraft() bool { return p.Draft && (p.Refused != "" || p.LeftDraft) }
 
-// AttemptOutcome says how an attempt ended.
+// AttemptOutcome is the way in which an attempt ended.
 type AttemptOutcome string
 
 // The outcomes of an attempt, as memory files spell them. An empty outcome
@@ -397,7 +397,7 @@ const (
 	Green   CheckColour = "green"
 	Red     CheckColour = "red"
 	Running CheckColour = "running"
-	Excused CheckColour = "excused" // red, but not the attempt's doing; Why says so
+	Excused CheckColour = "excused" // red, but not caused by the attempt; Why is the reason
 	Skipped CheckColour = "skipped" // nothing ran, here or elsewhere, so there is no result
 	Blocked CheckColour = "blocked" // no result before a person acts; Why names the obstacle
 )

@@ -34,7 +34,7 @@ func TestFileReasons(t *testing.T) {
 	}
 }
 
-// What is in the head: what attempts made on top of one another, and not those that were begun at the base again.
+// InHead contains the attempts that build on one another, and not those before a new start at the base.
 func TestInHead(t *testing.T) {
 	attempts := []sia.Attempt{{Number: 1, Head: "a"}, {Number: 2, Head: "b"}, {Number: 3},
 		{Number: 4, Head: "d", From: "b"}, {Number: 5, Head: "e", From: "b"}, {Number: 6, Head: "f", From: "theirs"}}

@@ -13,7 +13,7 @@ type Wish struct {
 	ID      string    `json:"id" mask:"-"` // of its event, such as "review/17"
 	By      Actor     `json:"by"`
 	At      time.Time `json:"at"`
-	Review  int64     `json:"review,omitempty"` // id of the review whose threads it includes; 0: none
+	Review  int64     `json:"review,omitempty"` // id of the review with the included threads; 0: none
 	Thread  int64     `json:"thread,omitempty"` // id of a comment in the thread; 0: none
 	Text    string    `json:"text,omitempty"`   // text outside of threads
 	Origin  Origin    `json:"origin,omitzero"`

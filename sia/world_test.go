@@ -10,15 +10,15 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// world plays everything outside a task: it carries out effects with random
-// outcomes, and people and GitHub do random things, early, late and twice.
+// world simulates the environment of a task: it carries out effects with random
+// outcomes, and people and GitHub cause random events, early, late and twice.
 type world struct {
 	t      *rapid.T
 	now    time.Time
 	task   Task
 	todo   []Effect
 	all    map[string]bool // every effect key ever emitted
-	log    []Event         // every event that counted, in order
+	log    []Event         // every applied event, in order
 	serial int
 }
 
@@ -32,9 +32,8 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-// evenly draws a number from least to most, each as often as the others. What rapid draws by itself prefers the
-// ends of a range and the beginning of a list: with that a history hardly gets beyond its first attempt, and none to
-// a green check.
+// evenly draws a number from least to most with equal probabilities. rapid's own generators prefer the ends of a range
+// and the beginning of a list: with them a history hardly gets beyond its first attempt, and none to a green check.
 func evenly(t *rapid.T, what string, least, most int) int {
 	n := 0
 	for range bits.Len(uint(most-least)) + 4 {
@@ -46,7 +45,7 @@ func evenly(t *rapid.T, what string, least, most int) int {
 	return least + n%(most-least+1)
 }
 
-// oneOf draws one of several, each as often as the others.
+// oneOf draws one of several values with equal probabilities.
 func oneOf[T any](t *rapid.T, what string, all []T) T { return all[evenly(t, what, 0, len(all)-1)] }
 
 // apply steps and returns the task before it.
@@ -55,7 +54,7 @@ func (w *world) apply(e Event) Task {
 	before := w.task
 	r := Step(before, e)
 	w.task = r.Task
-	if before.ID == "" || r.Task.Version != before.Version { // what changes nothing is not in the log
+	if before.ID == "" || r.Task.Version != before.Version { // an event that changes nothing is not logged
 		w.log = append(w.log, e)
 	} else if !storedEqual(before, r.Task) {
 		w.t.Fatalf("%s changed the task and not its version", e.Fact.Kind())
@@ -72,7 +71,7 @@ func (w *world) apply(e Event) Task {
 
 func (w *world) sha() SHA { w.serial++; return SHA(fmt.Sprintf("%040x", w.serial)) }
 
-// outcome makes up what carrying out f led to.
+// outcome draws an outcome of f.
 func (w *world) outcome(f Effect) Fact {
 	t := w.t
 	if evenly(t, "effect fails", 0, 59) == 0 {
@@ -218,7 +217,7 @@ func (w *world) outcome(f Effect) Fact {
 	}
 }
 
-// runEnded makes up how one of an attempt's runs ends.
+// runEnded draws the end of one of an attempt's runs.
 func (w *world) runEnded(f Effect) Fact {
 	t := w.t
 	a := w.task.Attempts[f.Attempt-1]
@@ -251,7 +250,7 @@ func (w *world) runEnded(f Effect) Fact {
 	return out
 }
 
-// aggregated makes up the result of putting the parts together.
+// aggregated draws the result of merging the parts.
 func (w *world) aggregated() Fact {
 	t := w.t
 	tops := w.task.Attempt().Tops()
@@ -271,7 +270,7 @@ func (w *world) aggregated() Fact {
 	return out
 }
 
-// decided makes up an answer to a question.
+// decided draws an answer to a decision.
 func (w *world) decided(f Effect) Fact {
 	q := f.Question
 	choices := map[DecisionType][]string{
@@ -303,7 +302,7 @@ func (w *world) decided(f Effect) Fact {
 	return d
 }
 
-// finish carries out the i-th effect that waits.
+// finish carries out the i-th pending effect.
 func (w *world) finish(i int) (Event, Task) {
 	f := w.todo[i]
 	w.todo = append(w.todo[:i:i], w.todo[i+1:]...)
@@ -314,13 +313,13 @@ func (w *world) finish(i int) (Event, Task) {
 	return e, w.apply(e)
 }
 
-// helps has what a person says so that a task goes on.
+// helps contains facts of people that let a task continue.
 var helps = map[State][]Fact{
 	OnHold:    {Resume{}, Resume{Credits: 5 * Credit}, Resume{Scope: ServerHalt}, Resume{Scope: RepositoryHalt(9)}},
 	Escalated: {AnswerGiven{Letter: "A"}, Approve{}}, Checking: {AcceptTests{}}, Stopped: {Retry{}},
 }
 
-// bother makes a person or GitHub do something.
+// bother applies a random event of a person or GitHub.
 func (w *world) bother() (Event, Task) {
 	w.serial++
 	e := Event{ID: fmt.Sprintf("p%d", w.serial), By: person,

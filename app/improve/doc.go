@@ -14,7 +14,7 @@
 //   - The history is a file of JSON lines, one for each cycle.
 //   - [SelfTest] and [Languages] run a command or a language's own parser on the copy, in the
 //     sandbox.
-//   - [Inside] reports whether this process is itself part of an iteration, which must not
+//   - [InsideIteration] reports whether this process is itself part of an iteration, which must not
 //     start another.
 //   - [Proposal] opens a pull request with the kept versions.
 //

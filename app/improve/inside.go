@@ -12,9 +12,9 @@ const Environment = "SIA_IMPROVE_ITERATION"
 // markFile marks the copy of an iteration, in its folder .sia/improve.
 const markFile = "ITERATION"
 
-// Inside returns why a process with the environment env that works in or on the given places is part of an iteration;
-// "" if it is not. Either sign is sufficient: the environment, or a mark in a parent folder.
-func Inside(env func(string) string, places ...string) string {
+// InsideIteration returns why a process with the environment env that works in or on the given places is part of an
+// iteration; "" if it is not. Either sign is sufficient: the environment, or a mark in a parent folder.
+func InsideIteration(env func(string) string, places ...string) string {
 	if name := env(Environment); name != "" {
 		return fmt.Sprintf("%s is set: this runs within the iteration %s", Environment, name)
 	}

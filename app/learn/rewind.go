@@ -32,8 +32,8 @@ type Rewind struct {
 	coderCount int // number of coder outcomes learned
 }
 
-// Replayed is a policy's choice.
-type Replayed struct {
+// ReplayResult is a policy's choice.
+type ReplayResult struct {
 	Choice  string
 	Racers  []string // coders that work in parallel, the choice first; empty: only one
 	Options []Chance // of all options
@@ -96,7 +96,7 @@ func (r *Rewind) resetCoders() {
 }
 
 // Decide repeats a decision by a policy of its type. If that is impossible, it returns only why, the reason for users.
-func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why string, err error) {
+func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a ReplayResult, why string, err error) {
 	if d.Policy == policyUser {
 		return a, reasonUser, nil
 	}
@@ -107,7 +107,7 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why stri
 			return a, reasonContext, nil
 		}
 		by, _ := applyRules(p, c)
-		return Replayed{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
+		return ReplayResult{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
 	case policies.TypeInterrupt:
 		return r.interrupt(p.Interrupt(), d)
 	case policies.TypeAssign:
@@ -121,8 +121,8 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why stri
 // decideIfReproduced decides by p if the original policy reproduces the logged decision: otherwise the learned state
 // was different then.
 func (r *Rewind) decideIfReproduced(
-	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (Replayed, bool, error),
-) (a Replayed, why string, err error) {
+	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (ReplayResult, bool, error),
+) (a ReplayResult, why string, err error) {
 	by, err := r.read(d.Policy)
 	if errors.Is(err, store.ErrNotFound) {
 		return a, reasonPolicy, nil
@@ -144,7 +144,7 @@ func (r *Rewind) decideIfReproduced(
 }
 
 // choose decides about a technique. ok is false if the log does not have the question.
-func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
+func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a ReplayResult, ok bool, err error) {
 	q, err := questionOf(d)
 	if err != nil {
 		return a, false, err
@@ -167,7 +167,7 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 }
 
 // assign chooses a coder. ok is false if the log does not have the question.
-func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
+func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a ReplayResult, ok bool, err error) {
 	var by decisionInput
 	if err := json.Unmarshal(d.Context, &by); err != nil {
 		return a, false, fmt.Errorf("read decision %s: %w", d.ID, err)
@@ -195,7 +195,7 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 // interrupt evaluates an attempt's risk if no weights had been learned: the log has the signals and the resulting
 // chance, but not the weights. An attempt above its limit was interrupted or spared by chance, and gets the same result
 // again.
-func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Replayed, why string, err error) {
+func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a ReplayResult, why string, err error) {
 	var risk sia.Risk
 	if err := json.Unmarshal(d.Context, &risk); err != nil {
 		return a, "", fmt.Errorf("read decision %s: %w", d.ID, err)

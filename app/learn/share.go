@@ -16,13 +16,13 @@ import (
 type Agreement struct {
 	Owner        string // login
 	Installation int64
-	In           []Learned           // by descending confidence; empty if a shared lesson is no longer agreed on
-	Against      []Learned           // lessons that advise the opposite
+	In           []AgreedLesson      // by descending confidence; empty if a shared lesson is no longer agreed on
+	Against      []AgreedLesson      // lessons that advise the opposite
 	Shared       *store.SharedLesson // nil: not approved
 }
 
-// Learned is a lesson of an agreement in one repository.
-type Learned struct {
+// AgreedLesson is a lesson of an agreement in one repository.
+type AgreedLesson struct {
 	Repo   store.Repository
 	Lesson lesson.Lesson // the repository's version; in In without quotes in its context
 	Shared lesson.Lesson // exactly as it would be shared
@@ -66,10 +66,10 @@ func (ls *Lessons) Agreements(ctx context.Context) ([]Agreement, error) {
 		for _, found := range lesson.Agreements(of, sia.DefaultSettings().Learning.MinConfidence, ls.now()) {
 			a := Agreement{Owner: owners[installation], Installation: installation}
 			for _, l := range found.Lessons {
-				a.In = append(a.In, Learned{known[l.Repo], l, found.Shared(l).Clean(ls.secrets.Mask)})
+				a.In = append(a.In, AgreedLesson{known[l.Repo], l, found.Shared(l).Clean(ls.secrets.Mask)})
 			}
 			for _, l := range found.Against {
-				a.Against = append(a.Against, Learned{Repo: known[l.Repo], Lesson: l})
+				a.Against = append(a.Against, AgreedLesson{Repo: known[l.Repo], Lesson: l})
 			}
 			if i := slices.IndexFunc(shared,
 				func(s store.SharedLesson) bool { return s.Installation == installation && found.Covers(s.Lesson) }); i >= 0 {
@@ -109,7 +109,7 @@ func (ls *Lessons) Share(
 		return shared, false, err
 	}
 	for _, a := range all {
-		i := slices.IndexFunc(a.In, func(l Learned) bool { return l.Lesson.ID == id })
+		i := slices.IndexFunc(a.In, func(l AgreedLesson) bool { return l.Lesson.ID == id })
 		switch {
 		case a.Shared != nil && (i >= 0 || a.Shared.Lesson.ID == id):
 			return *a.Shared, false, nil

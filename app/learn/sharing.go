@@ -136,9 +136,9 @@ func (x *Sharing) outcomes(ctx context.Context) (out Share, all []priors.Outcome
 	return out, all, nil
 }
 
-// Worth is the measured benefit of an import: how many tasks the first technique resolved, among those decided with it
-// and those decided without it, which a hash selected.
-type Worth struct {
+// ImportEffect is the measured benefit of an import: how many tasks the first technique resolved, among those decided
+// with it and those decided without it, which a hash selected.
+type ImportEffect struct {
 	With    Tally `json:"with"`
 	Without Tally `json:"without"`
 	// Difference of the two shares, with minus without, and its 95 % interval; zero if either side has no task.
@@ -161,11 +161,11 @@ func (t *Tally) count(resolved bool) {
 }
 
 // Known reports whether both sides have tasks.
-func (w Worth) Known() bool { return w.With.Tried > 0 && w.Without.Tried > 0 }
+func (w ImportEffect) Known() bool { return w.With.Tried > 0 && w.Without.Tried > 0 }
 
-// WorthOf evaluates decisions about techniques that were made while an import was in force. The first of each task
-// counts, unless a user made it.
-func WorthOf(id int64, ds []sia.Decision) (w Worth, err error) {
+// MeasureImport evaluates decisions about techniques that were made while an import was in force. The first of each
+// task counts, unless a user made it.
+func MeasureImport(id int64, ds []sia.Decision) (w ImportEffect, err error) {
 	for _, d := range ds {
 		var q question
 		if d.Type != sia.DecideTechnique || d.Policy == policyUser {

@@ -364,7 +364,7 @@ func TestWorthOf(t *testing.T) {
 	add(9, `{"import":2}`, outcomeResolved, policyUser)
 	add(9, `{"import":1}`, outcomeResolved, "p")
 	add(9, `{}`, outcomeResolved, "p")
-	w, err := WorthOf(2, ds)
+	w, err := MeasureImport(2, ds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestWorthOf(t *testing.T) {
 		w.Difference > 0.201 || !(w.Low < 0 && w.Low > -0.15 && w.High > 0.4 && w.High < 0.5) {
 		t.Errorf("%+v", w)
 	}
-	if w, err := WorthOf(3, ds); err != nil || w.Known() || w.Difference != 0 {
+	if w, err := MeasureImport(3, ds); err != nil || w.Known() || w.Difference != 0 {
 		t.Errorf("of another: %+v, %v", w, err)
 	}
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/sia-bot/sia/sia/memory"
 )
 
-// Reindexed counts what was rebuilt of one repository. It omits what was in the database already, which has priority
-// over memory.
-type Reindexed struct {
+// ReindexResult counts what was rebuilt of one repository. It omits what was in the database already, which has
+// priority over memory.
+type ReindexResult struct {
 	Repo      string   `json:"repo"`
 	Branch    string   `json:"branch"` // the memory branch
 	Head      string   `json:"head"`   // its head; empty: the branch does not exist
@@ -43,16 +43,16 @@ const tasksFolder = ".sia/tasks"
 //
 // Outcomes are replayed in chronological order across all repositories, so that the next choice is the one that the
 // lost database would have made.
-func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reindexed)) ([]Reindexed, error) {
+func (b *Branches) Reindex(ctx context.Context, only string, progress func(ReindexResult)) ([]ReindexResult, error) {
 	repos, err := b.discover(ctx, only)
 	if err != nil {
 		return nil, err
 	}
-	var all []Reindexed
+	var all []ReindexResult
 	var outcomes []store.Outcome
 	var coders []store.CoderOutcome
 	for _, r := range repos {
-		x := &rebuild{branches: b, repo: r, out: Reindexed{Repo: r.String(), Problems: []string{}}}
+		x := &rebuild{branches: b, repo: r, out: ReindexResult{Repo: r.String(), Problems: []string{}}}
 		if err := x.run(ctx); err != nil {
 			x.problem("%v", err)
 			if ctx.Err() != nil {
@@ -71,7 +71,7 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 		if err != nil {
 			return all, err
 		}
-		if i := slices.IndexFunc(all, func(r Reindexed) bool { return r.Repo == o.Repo.String() }); isNew && i >= 0 {
+		if i := slices.IndexFunc(all, func(r ReindexResult) bool { return r.Repo == o.Repo.String() }); isNew && i >= 0 {
 			all[i].Outcomes++
 		}
 	}
@@ -133,7 +133,7 @@ func (b *Branches) discover(ctx context.Context, only string) ([]store.Repositor
 type rebuild struct {
 	branches *Branches
 	repo     store.Repository
-	out      Reindexed
+	out      ReindexResult
 	outcomes []store.Outcome      // recorded together with those of all repositories
 	coders   []store.CoderOutcome // likewise
 	evidence []lesson.Evidence    // evidence behind the lessons' counts

@@ -187,7 +187,7 @@ func (r *remoteAgent) reoffer(ctx context.Context, w store.RunnerWatch) (res age
 
 // record adds a turn that a runner reported to the transcript.
 func (r *remoteAgent) record(ctx context.Context, w store.RunnerWatch) error {
-	t, err := readTurn(w.Report)
+	t, err := decodeTurn(w.Report)
 	if err != nil {
 		return fmt.Errorf("runner %s: %w", w.Runner, err)
 	}

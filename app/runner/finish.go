@@ -17,8 +17,8 @@ import (
 // maxTurnNumber is the maximum number of a turn: a command may print more often than a model answers.
 const maxTurnNumber = 100_000
 
-// readTurn decodes and validates a turn that a runner reported.
-func readTurn(b []byte) (t agent.Turn, err error) {
+// decodeTurn decodes and validates a turn that a runner reported.
+func decodeTurn(b []byte) (t agent.Turn, err error) {
 	if err := json.Unmarshal(b, &t); err != nil {
 		return t, fmt.Errorf("it reported what is no turn: %w", err)
 	}
@@ -39,8 +39,8 @@ func validUsage(u llm.Usage) bool {
 var validEnds = []sia.AttemptEnd{sia.EndFinished, sia.EndTime, sia.EndTurns, sia.EndCredits, sia.EndStuck, sia.EndAsked,
 	sia.EndCancelled, sia.EndError}
 
-// readOutcome decodes and validates the outcome of an attempt.
-func readOutcome(b []byte) (o Outcome, err error) {
+// decodeOutcome decodes and validates the outcome of an attempt.
+func decodeOutcome(b []byte) (o Outcome, err error) {
 	if err := json.Unmarshal(b, &o); err != nil {
 		return o, fmt.Errorf("its result can't be read: %w", err)
 	}
@@ -58,7 +58,7 @@ func (r *remoteAgent) finish(ctx context.Context, w store.RunnerWatch) (res agen
 	if err != nil {
 		return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, err
 	}
-	o, err := readOutcome(result)
+	o, err := decodeOutcome(result)
 	if err != nil {
 		return r.closeOffer(ctx, agent.Result{End: sia.EndError, Reason: r.rejection(w, err)})
 	}

@@ -55,7 +55,7 @@ func (h *Handler) turn(w http.ResponseWriter, r *http.Request, a claim) {
 	if !ok {
 		return
 	}
-	if _, err := readTurn(body); err != nil {
+	if _, err := decodeTurn(body); err != nil {
 		writeError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
@@ -126,7 +126,7 @@ func (h *Handler) result(w http.ResponseWriter, r *http.Request, a claim) {
 	}
 	outcome, pack, err := splitResult(body)
 	if err == nil {
-		_, err = readOutcome(outcome)
+		_, err = decodeOutcome(outcome)
 	}
 	if err != nil {
 		writeError(w, http.StatusUnprocessableEntity, err.Error())

@@ -113,7 +113,7 @@ func (s *PersonStore) addWritten(ctx context.Context, acts []Act, effects []stri
 			tasks[a.Task] = t
 		}
 		if err == nil {
-			a.Wrote, err = s.wrote(ctx, t, effects[i])
+			a.Wrote, err = s.loadWrote(ctx, t, effects[i])
 		}
 		if err != nil {
 			return err
@@ -125,8 +125,8 @@ func (s *PersonStore) addWritten(ctx context.Context, acts []Act, effects []stri
 	return nil
 }
 
-// wrote returns what an effect wrote, from its outcome or else from the effect and its task.
-func (s *PersonStore) wrote(ctx context.Context, t sia.Task, key string) (w Wrote, err error) {
+// loadWrote returns what an effect wrote, from its outcome or else from the effect and its task.
+func (s *PersonStore) loadWrote(ctx context.Context, t sia.Task, key string) (w Wrote, err error) {
 	var f sia.Effect
 	var outcome sql.NullString // null: it did not change the task
 	var status int64           // the status comment

@@ -17,7 +17,7 @@ import (
 func (s *sqliteDialect) Backup(ctx context.Context, file string) (size int64, err error) {
 	op := "back up the database to " + file
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return 0, taken(op, err)
+		return 0, backupFileError(op, err)
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(file), ".sia-backup-") // readable by its owner alone
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *sqliteDialect) Backup(ctx context.Context, file string) (size int64, er
 		err = os.Rename(copied, file) // not every file system has links
 	}
 	if err != nil {
-		return 0, taken(op, err)
+		return 0, backupFileError(op, err)
 	}
 	return size, atomicfile.SyncFolder(filepath.Dir(file))
 }
@@ -47,9 +47,9 @@ func (s *sqliteDialect) Files() []string {
 	return []string{s.path, s.path + "-wal", s.path + "-shm", s.path + ".lock"}
 }
 
-// taken returns the error for a backup file that can't be created. A nil err means that
+// backupFileError returns the error for a backup file that can't be created. A nil err means that
 // the file exists.
-func taken(op string, err error) error {
+func backupFileError(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return &sia.Error{Op: op, Permanent: true,
 			Message: "there is a file of that name, and a backup never takes another's place; name a new one"}

@@ -34,16 +34,16 @@ func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.
 
 func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 	var c conditions
-	c.also(true, s.sees("repo_id"), v.args()...)
-	c.also(f.Repo != 0, "repo_id = ?", f.Repo)
-	c.also(len(f.States) > 0, "state "+s.inList(texts), jsonArray[sia.State](f.States))
-	c.also(f.Temperature != "", "temperature <> '' AND temperature = ?", f.Temperature)
-	c.also(f.Technique != "", "id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
+	c.add(true, s.sees("repo_id"), v.args()...)
+	c.add(f.Repo != 0, "repo_id = ?", f.Repo)
+	c.add(len(f.States) > 0, "state "+s.inList(texts), jsonArray[sia.State](f.States))
+	c.add(f.Temperature != "", "temperature <> '' AND temperature = ?", f.Temperature)
+	c.add(f.Technique != "", "id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
 	for _, word := range strings.Fields(f.Text) { // in a form that works on both databases
-		c.also(true, "replace(lower(title), ?, '') <> lower(title)", asciiLower(word))
+		c.add(true, "replace(lower(title), ?, '') <> lower(title)", asciiLower(word))
 	}
-	c.also(!f.From.IsZero(), "updated_at >= ?", micros(f.From))
-	c.also(!f.To.IsZero(), "updated_at < ?", micros(f.To))
+	c.add(!f.From.IsZero(), "updated_at >= ?", micros(f.From))
+	c.add(!f.To.IsZero(), "updated_at < ?", micros(f.To))
 	// The rows are selected from an index; only those of the page are read.
 	return `SELECT t.task FROM (SELECT id, updated_at FROM tasks
 		WHERE ` + c.String() + ` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found

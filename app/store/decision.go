@@ -23,7 +23,7 @@ func (s *DecisionStore) LogDecision(ctx context.Context, d sia.Decision) error {
 // SettleDecision stores the outcome of a decision, and the credit for it.
 // The error wraps [ErrNotFound] when there is no such decision.
 func (s *DecisionStore) SettleDecision(ctx context.Context, id, outcome string, credit float64) error {
-	return s.change(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome,
+	return s.updateOne(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome,
 		credit, id)
 }
 

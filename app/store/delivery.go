@@ -170,7 +170,7 @@ func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 
 // Arrived returns those of the deliveries that are in the database.
 func (s *DeliveryStore) Arrived(ctx context.Context, guids []string) (map[string]bool, error) {
-	return s.present(ctx, "look which deliveries arrived", `SELECT guid FROM deliveries WHERE guid `+s.inList(texts),
+	return s.existing(ctx, "look which deliveries arrived", `SELECT guid FROM deliveries WHERE guid `+s.inList(texts),
 		jsonArray[string](guids))
 }
 

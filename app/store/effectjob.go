@@ -190,7 +190,7 @@ func (w *effectWorker) handleResult(
 		held.release(ctx)
 		return nil, fmt.Errorf("effect %s was interrupted: %w", held.key, context.Canceled)
 	case sia.WaitsTurn(err):
-		w.e.s.holdWrites(ctx, held.f.Task)
+		w.e.s.postponeWrites(ctx, held.f.Task)
 		return nil, w.postpone(ctx, job, held, err, sia.RetryAfter(err), 0)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
 		return w.finish(ctx, job, held, w.failed(ctx, held.f.Effect, err), err)

@@ -80,9 +80,9 @@ func writesHeld(ctx context.Context, q querier, installation, now int64) (until 
 	return until, nil
 }
 
-// holdWrites postpones all waiting effects that create content on GitHub for a task's installation while its limit is
-// used up. Otherwise each of them would run, only to find this out.
-func (s *DB) holdWrites(ctx context.Context, id sia.TaskID) {
+// postponeWrites postpones all waiting effects that create content on GitHub for a task's installation while its limit
+// is used up. Otherwise each of them would run, only to find this out.
+func (s *DB) postponeWrites(ctx context.Context, id sia.TaskID) {
 	t, err := task(ctx, s.r, id)
 	var until time.Time
 	if err == nil {

@@ -71,7 +71,7 @@ func (s *InstallationStore) UpsertRepository(ctx context.Context, v Repository) 
 // AddRepositories saves repositories of a known installation from a delivery that has only
 // their ids and names: the other columns of existing ones are kept.
 func (s *InstallationStore) AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error {
-	for some := range slices.Chunk(repos, setupBatch) {
+	for some := range slices.Chunk(repos, repoBatch) {
 		err := s.write(ctx, "save repositories", func(tx *sql.Tx) error {
 			for _, r := range some {
 				if _, err := tx.ExecContext(ctx, `INSERT INTO repositories
@@ -143,7 +143,7 @@ func (s *InstallationStore) SaveSettings(ctx context.Context, repo int64, own Ow
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return s.change(ctx, op, `UPDATE repositories SET settings = ?, settings_sha = ?, updated_at = ? WHERE id = ?`,
+	return s.updateOne(ctx, op, `UPDATE repositories SET settings = ?, settings_sha = ?, updated_at = ? WHERE id = ?`,
 		string(text), own.SHA, micros(s.now()), repo)
 }
 

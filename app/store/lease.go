@@ -202,18 +202,18 @@ func (e *Engine) heartbeatOnce(ctx context.Context) {
 				"update it", "err", err)
 		})
 	}
-	if err := e.requeueAbandoned(ctx); err != nil && !stopped(ctx) {
+	if err := e.requeueAbandoned(ctx); err != nil && !isCanceled(ctx) {
 		e.s.log.ErrorContext(ctx, "could not look for jobs of processes that ended", "err", err)
 	}
-	if n, err := e.s.takeOver(ctx, e.c.Lease); err != nil && !stopped(ctx) {
+	if n, err := e.s.takeOver(ctx, e.c.Lease); err != nil && !isCanceled(ctx) {
 		e.s.log.ErrorContext(ctx, "could not look for effects of workers that ended", "err", err)
 	} else if n > 0 {
 		e.s.log.WarnContext(ctx, "taking over effects whose worker was held up or ended", "effects", n)
 	}
 }
 
-// stopped reports whether a heartbeat was canceled, rather than timed out.
-func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+// isCanceled reports whether a heartbeat was canceled, rather than timed out.
+func isCanceled(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // trackJob is River middleware that records a running job, for requeueAbandoned, and its end, for the shares of
 // installations. It is middleware because no worker is called for a job with arguments that River can't decode.
@@ -290,7 +290,7 @@ func (e *Engine) renew(ctx context.Context) {
 		return err
 	})
 	if err != nil {
-		if !stopped(ctx) {
+		if !isCanceled(ctx) {
 			e.s.log.ErrorContext(ctx, "leases not renewed", "effects", keys, "err", err)
 		}
 		return

@@ -105,7 +105,7 @@ type Unshared struct {
 func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out Unshared, err error) {
 	err = s.write(ctx, fmt.Sprintf("take back lesson %s", id), func(tx *sql.Tx) error {
 		out = Unshared{}
-		if err := changeTx(ctx, tx, `DELETE FROM shared_lessons WHERE installation_id = ? AND id = ?`, installation,
+		if err := updateOneTx(ctx, tx, `DELETE FROM shared_lessons WHERE installation_id = ? AND id = ?`, installation,
 			id); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (s *NoticeStore) SaveNotices(
 
 // Noticed returns the keys that were sent to a channel.
 func (s *NoticeStore) Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error) {
-	return s.present(ctx, "look what people were told",
+	return s.existing(ctx, "look what people were told",
 		`SELECT key FROM notices WHERE channel = ? AND key `+s.inList(texts), channel, jsonArray[string](keys))
 }
 

@@ -38,7 +38,7 @@ func (s *PriorStore) ImportPriors(ctx context.Context, v PriorImport) (id int64,
 
 // RemovePriors removes the import in force; the error wraps [ErrNotFound] when there is none.
 func (s *PriorStore) RemovePriors(ctx context.Context) error {
-	return s.change(ctx, "remove the imported priors", `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
+	return s.updateOne(ctx, "remove the imported priors", `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
 		micros(s.now()))
 }
 

@@ -50,8 +50,8 @@ func list[T any](
 	return all, s.explain(op, err)
 }
 
-// present returns the set of texts that a query finds.
-func (s *DB) present(ctx context.Context, op, query string, args ...any) (map[string]bool, error) {
+// existing returns the set of texts that a query finds.
+func (s *DB) existing(ctx context.Context, op, query string, args ...any) (map[string]bool, error) {
 	found, err := list(ctx, s, op, scanValue[string], query, args...)
 	all := make(map[string]bool, len(found))
 	for _, text := range found {
@@ -145,12 +145,12 @@ func (s *DB) exec(ctx context.Context, op, query string, args ...any) error {
 	})
 }
 
-// change is like exec, but the error wraps [ErrNotFound] when the statement changes no row.
-func (s *DB) change(ctx context.Context, op, query string, args ...any) error {
-	return s.write(ctx, op, func(tx *sql.Tx) error { return changeTx(ctx, tx, query, args...) })
+// updateOne is like exec, but the error wraps [ErrNotFound] when the statement changes no row.
+func (s *DB) updateOne(ctx context.Context, op, query string, args ...any) error {
+	return s.write(ctx, op, func(tx *sql.Tx) error { return updateOneTx(ctx, tx, query, args...) })
 }
 
-func changeTx(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
+func updateOneTx(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
 	n, err := affected(ctx, tx, query, args...)
 	if err == nil && n == 0 {
 		return ErrNotFound

@@ -25,7 +25,7 @@ type Runner struct {
 // AddRunner adds a runner by the hash of its token.
 func (s *RunnerStore) AddRunner(ctx context.Context, name, hash string) error {
 	err := s.write(ctx, "add runner "+name, func(tx *sql.Tx) error {
-		if err := changeTx(ctx, tx, `INSERT INTO runners (name, hash, added_at) VALUES (?, ?, ?)
+		if err := updateOneTx(ctx, tx, `INSERT INTO runners (name, hash, added_at) VALUES (?, ?, ?)
 			ON CONFLICT (name) DO NOTHING`, name, hash, micros(s.now())); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *RunnerStore) AddRunner(ctx context.Context, name, hash string) error {
 // RemoveRunner removes a runner and ends the leases of its attempts. The error wraps [ErrNotFound] when there is none.
 func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
 	return s.write(ctx, "remove runner "+name, func(tx *sql.Tx) error {
-		if err := changeTx(ctx, tx, `DELETE FROM runners WHERE name = ?`, name); err != nil {
+		if err := updateOneTx(ctx, tx, `DELETE FROM runners WHERE name = ?`, name); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET until = 0 WHERE runner = ? AND state = ?`, name,

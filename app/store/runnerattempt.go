@@ -86,7 +86,7 @@ func (s *RunnerStore) AttemptSpent(ctx context.Context, key string) (spent sia.C
 
 // updateOwn updates the attempt of an owner. The error wraps [ErrNotFound] when another owner has it.
 func (s *RunnerStore) updateOwn(ctx context.Context, op, set, key, owner string, args ...any) error {
-	return s.change(ctx, op+" "+key, set+` WHERE key = ? AND owner = ?`, append(args, key, owner)...)
+	return s.updateOne(ctx, op+" "+key, set+` WHERE key = ? AND owner = ?`, append(args, key, owner)...)
 }
 
 // TakeReport records that a turn is in the transcript.

@@ -79,7 +79,7 @@ func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string, lost bool
 
 // updateByPass updates the attempt of a pass. The error wraps [ErrNotFound] when the pass is no longer valid.
 func (s *RunnerStore) updateByPass(ctx context.Context, op, set, pass string, args ...any) error {
-	return s.change(ctx, op, `UPDATE runner_attempts SET `+set+` WHERE`+s.validPass(), append(args, pass)...)
+	return s.updateOne(ctx, op, `UPDATE runner_attempts SET `+set+` WHERE`+s.validPass(), append(args, pass)...)
 }
 
 // ReportTurn stores a turn for the owner of an attempt. It fails until the turn before it was taken. Reporting a turn

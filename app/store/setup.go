@@ -72,9 +72,9 @@ type setupArgs struct {
 // Kind names the job for River.
 func (setupArgs) Kind() string { return "setup" }
 
-// setupBatch is the number of repositories in one transaction, so that other writers are not
+// repoBatch is the number of repositories in one transaction, so that other writers are not
 // blocked for long.
-const setupBatch = 100
+const repoBatch = 100
 
 // PlanSetups inserts a setup job for each of the given known repositories, subject to the rate
 // limit of their installation. It skips pending repositories and, unless again is set, finished
@@ -82,7 +82,7 @@ const setupBatch = 100
 func (s *SetupStore) PlanSetups(
 	ctx context.Context, installation int64, repos []sia.Repo, together int, again bool,
 ) error {
-	for some := range slices.Chunk(repos, setupBatch) {
+	for some := range slices.Chunk(repos, repoBatch) {
 		err := s.write(ctx, "plan the setup of repositories", func(tx *sql.Tx) error {
 			if err := s.advisoryLock(ctx, tx, setupLock(installation)); err != nil {
 				return err

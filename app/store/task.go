@@ -48,8 +48,8 @@ type conditions struct {
 	args []any
 }
 
-// also adds a condition if asked is true. Unused conditions are left out, so that the database uses the right index.
-func (c *conditions) also(asked bool, condition string, values ...any) {
+// add adds a condition if asked is true. Unused conditions are left out, so that the database uses the right index.
+func (c *conditions) add(asked bool, condition string, values ...any) {
 	if asked {
 		c.all, c.args = append(c.all, condition), append(c.args, values...)
 	}
@@ -59,12 +59,12 @@ func (c *conditions) String() string { return strings.Join(c.all, " AND ") }
 
 func tasksQuery(f Filter) (query string, args []any) {
 	var c conditions
-	c.also(true, "updated_at >= ?", micros(f.Since))
-	c.also(f.State != "", "state = ?", f.State)
-	c.also(f.Repo != 0, "repo_id = ?", f.Repo)
-	c.also(f.Issue != 0, "issue = ?", f.Issue)
-	c.also(f.Installation != 0, "installation_id = ?", f.Installation)
-	c.also(f.Open, "state NOT IN (?, ?)", sia.Passed, sia.Stopped)
+	c.add(true, "updated_at >= ?", micros(f.Since))
+	c.add(f.State != "", "state = ?", f.State)
+	c.add(f.Repo != 0, "repo_id = ?", f.Repo)
+	c.add(f.Issue != 0, "issue = ?", f.Issue)
+	c.add(f.Installation != 0, "installation_id = ?", f.Installation)
+	c.add(f.Open, "state NOT IN (?, ?)", sia.Passed, sia.Stopped)
 	return `SELECT task FROM tasks WHERE ` + c.String() + ` ORDER BY updated_at DESC, id LIMIT ?`,
 		append(c.args, cmp.Or(max(f.Limit, 0), 100))
 }

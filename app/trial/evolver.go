@@ -35,8 +35,8 @@ type PullState struct {
 	ApprovedBy   string // login of a permitted user who put a 👍 on SIA's comment; empty: none
 }
 
-// Opened is an opened pull request.
-type Opened struct {
+// OpenedPull is an opened pull request.
+type OpenedPull struct {
 	Number int
 	URL    string
 	Head   string // commit
@@ -49,7 +49,7 @@ var ErrMoved = errors.New("somebody has changed the policy's file since")
 type Forge interface {
 	// Open opens the pull request that gives the policy's file its new content. The error wraps [ErrMoved] if the file
 	// differs from the present version.
-	Open(ctx context.Context, x store.Experiment, source string) (Opened, error)
+	Open(ctx context.Context, x store.Experiment, source string) (OpenedPull, error)
 	// Look returns the state of that pull request.
 	Look(ctx context.Context, x store.Experiment) (PullState, error)
 	// UpsertComment updates SIA's only comment there with the experiment's standing; id identifies it.

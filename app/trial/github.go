@@ -117,14 +117,14 @@ func refusalError(err error, branch string) error {
 const maxPolicy = 64 << 10
 
 // Open implements Forge.
-func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) (Opened, error) {
+func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) (OpenedPull, error) {
 	c, err := f.policyChange(ctx, x, evolve.Standing{})
 	if err != nil {
-		return Opened{}, err
+		return OpenedPull{}, err
 	}
 	was, err := f.store.PolicyVersion(ctx, x.Present)
 	if err != nil {
-		return Opened{}, err
+		return OpenedPull{}, err
 	}
 	c.Diff = unified(was, source)
 	if _, ships := policies.ShippedSet().Find(x.Present); ships {
@@ -134,7 +134,7 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 	if err == nil && there && pull.Number == 0 {
 		err = ErrMoved // somebody else made the same change
 	}
-	return Opened{pull.Number, pull.URL, pull.HeadSHA}, err
+	return OpenedPull{pull.Number, pull.URL, pull.HeadSHA}, err
 }
 
 // unified returns the hunks of a unified diff of two files; "" if they are equal.

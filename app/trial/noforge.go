@@ -17,8 +17,8 @@ type NoForgeError struct{ Why error }
 func (e NoForgeError) Error() string { return e.Why.Error() }
 
 // Open implements Forge.
-func (f NoForge) Open(context.Context, store.Experiment, string) (Opened, error) {
-	return Opened{}, NoForgeError(f)
+func (f NoForge) Open(context.Context, store.Experiment, string) (OpenedPull, error) {
+	return OpenedPull{}, NoForgeError(f)
 }
 
 // Look implements Forge.

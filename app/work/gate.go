@@ -36,7 +36,7 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	if err != nil {
 		return nil, err
 	}
-	if e.hasOtherHead() {
+	if e.isStale() {
 		return e.pendingVerdict(t), nil
 	}
 	e.headBase = base
@@ -45,7 +45,7 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 		if err := w.refreshForPass(ctx, t, e); err != nil {
 			return nil, err
 		}
-		if e.hasOtherHead() {
+		if e.isStale() {
 			return e.pendingVerdict(t), nil
 		}
 		if err := w.fetchAllNeeds(ctx, t, e, gate.Input.Needs); err != nil { // the new rules may need more
@@ -163,10 +163,11 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 	return nil
 }
 
-// hasOtherHead reports whether the pull request's head differs from the task's, so that there is nothing to judge.
-func (e *headEvidence) hasOtherHead() bool { return e.found != nil || e.lags }
+// isStale reports whether the pull request differs from the task, or does not show its head yet. Then there is nothing
+// to judge.
+func (e *headEvidence) isStale() bool { return e.found != nil || e.lags }
 
-// pendingVerdict returns a pending verdict that reports the other head.
+// pendingVerdict returns a pending verdict that reports the difference.
 func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 	out := sia.Judged{SHA: t.Head, Looked: e.in.Now, Verdict: sia.VerdictPending, Found: e.found,
 		Explain: []string{"The pull request has changed; that is taken up first."}}

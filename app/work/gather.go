@@ -37,7 +37,7 @@ type headEvidence struct {
 // gather reads the checks of the head, and then the evidence that the gate requests, until it needs nothing more.
 func (w *checkWorker) gather(ctx context.Context, t sia.Task) (*headEvidence, error) {
 	e, err := w.headChecks(ctx, t)
-	if err != nil || e.hasOtherHead() {
+	if err != nil || e.isStale() {
 		return e, err
 	}
 	return e, w.fetchAllNeeds(ctx, t, e, gate.Input.Needs)

@@ -19,7 +19,7 @@ func (w *checkWorker) checkPassed(ctx context.Context, t sia.Task) (sia.Watched,
 		return sia.Watched{}, err
 	}
 	out := sia.Watched{SHA: t.Head, Looked: e.in.Now, Found: e.found}
-	if e.hasOtherHead() {
+	if e.isStale() {
 		return out, nil
 	}
 	e.in.Afterwards = true

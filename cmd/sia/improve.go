@@ -143,7 +143,7 @@ func notInside(places ...string) error {
 	if err != nil {
 		return err
 	}
-	if why := improving.Inside(os.Getenv, append(places, dir)...); why != "" {
+	if why := improving.InsideIteration(os.Getenv, append(places, dir)...); why != "" {
 		return fmt.Errorf("an iteration can't start another: %s", why)
 	}
 	return nil

@@ -39,7 +39,7 @@ type shareApproval struct {
 
 func agreementOf(a learn.Agreement) lessonAgreement {
 	out := lessonAgreement{Owner: a.Owner, In: []agreedIn{}}
-	in := func(l learn.Learned, told string) agreedIn {
+	in := func(l learn.AgreedLesson, told string) agreedIn {
 		return agreedIn{l.Repo.String(), l.Repo.Private, l.Lesson.ID, l.Lesson.Confidence(time.Now()), told}
 	}
 	for _, l := range a.In {
@@ -183,7 +183,7 @@ func tellWaiting(e *cli.Env, s *store.Store, repo int64) error {
 	}
 	n := 0
 	for _, a := range all {
-		if a.Waits() && slices.ContainsFunc(a.In, func(l learn.Learned) bool { return l.Repo.ID == repo }) {
+		if a.Waits() && slices.ContainsFunc(a.In, func(l learn.AgreedLesson) bool { return l.Repo.ID == repo }) {
 			n++
 		}
 	}

@@ -86,7 +86,7 @@ func (c *reindexCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	all, err := m.Reindex(e.Ctx, c.Repo, func(r memory.Reindexed) {
+	all, err := m.Reindex(e.Ctx, c.Repo, func(r memory.ReindexResult) {
 		fmt.Fprintf(e.Err, "%s: read\n", r.Repo)
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *reindexCmd) Run(e *cli.Env) (err error) {
 	}
 	err = cli.List(e, c.Format, all, "the app is not installed anywhere, so there is nothing to rebuild from",
 		[]string{"REPOSITORY", "MEMORY", "TASKS", "STARTED AGAIN", "LESSONS", "DECISIONS", "OUTCOMES"},
-		func(t cli.Table, r memory.Reindexed) {
+		func(t cli.Table, r memory.ReindexResult) {
 			t.Rowf("%s\t%s\t%d\t%d\t%d\t%d\t%d", r.Repo, cmp.Or(sia.SHA(r.Head).Short(), "none"), r.Tasks, r.Again, r.Lessons,
 				r.Decisions, r.Outcomes)
 		})

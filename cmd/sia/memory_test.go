@@ -138,7 +138,7 @@ func TestReindexCommand(t *testing.T) {
 		t.Errorf("progress: %q", progress)
 	}
 	out, _ = sia1(t, cli.ExitDone, with("memory", "reindex", "--output", "json")...)
-	var again []branch.Reindexed
+	var again []branch.ReindexResult
 	if err := json.Unmarshal([]byte(out), &again); err != nil || len(again) != 1 || again[0].Tasks+again[0].Lessons != 0 ||
 		len(again[0].Problems) != 1 {
 		t.Errorf("a second time: %v\n%s", err, out)

@@ -90,7 +90,7 @@ func simulate(e *cli.Env, s *store.Store, p policies.Policy, ds []sia.Decision) 
 			sim.Untouched++
 			continue
 		}
-		var a learn.Replayed
+		var a learn.ReplayResult
 		why := "its context was not kept, so that it can't be said whether the selector fits"
 		if kept || p.Selector.Fits(policies.Context{}) {
 			if a, why, err = again.Decide(p, d); err != nil {

@@ -14,15 +14,15 @@ import (
 
 // shownImport is an import as JSON.
 type shownImport struct {
-	Import        int64        `json:"import"`
-	Source        string       `json:"source"`
-	Key           string       `json:"key"` // public, that signed it
-	At            time.Time    `json:"at"`
-	Made          string       `json:"made"`
-	Installations int          `json:"installations"`
-	Reports       int          `json:"reports"`
-	Cells         int          `json:"cells"`
-	Worth         *learn.Worth `json:"worth,omitempty"` // of sia priors show
+	Import        int64               `json:"import"`
+	Source        string              `json:"source"`
+	Key           string              `json:"key"` // public, that signed it
+	At            time.Time           `json:"at"`
+	Made          string              `json:"made"`
+	Installations int                 `json:"installations"`
+	Reports       int                 `json:"reports"`
+	Cells         int                 `json:"cells"`
+	Worth         *learn.ImportEffect `json:"worth,omitempty"` // of sia priors show
 }
 
 func shownImportOf(v store.PriorImport, p *priors.Priors) shownImport {
@@ -59,7 +59,7 @@ func (c *priorsShowCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		w, err := learn.WorthOf(id, ds)
+		w, err := learn.MeasureImport(id, ds)
 		if err != nil {
 			return err
 		}

@@ -67,8 +67,10 @@ type localJob struct {
 	baseName    string // branch that the run works against
 	branch      string // of the result
 	title, body string
-	why         string // where the test command is from
-	check       string // what the check runs, for people
+	why         string            // where the test command is from
+	check       string            // what the check runs, for people
+	isDetected  bool              // the test command is from the repository's files, and not from a person
+	others      []project.Command // test commands of the repository's other languages
 	// judge is the check of a replay task, in place of the test command, on the files that lay puts into a folder; nil: of
 	// none
 	judge       func(ctx context.Context, lay func(dir string) error) (replay.Judgement, error)
@@ -303,9 +305,9 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	if err != nil {
 		return err
 	}
-	names, submodules := treeNames(tree)
+	names, modules, submodules := treeNames(tree)
 	j.submodules = submodules
-	found := project.Look(names, func(path string) ([]byte, bool) {
+	found := project.Look(append(names, modules...), func(path string) ([]byte, bool) {
 		text, err := j.git.run(ctx, "show", j.base+":"+path)
 		return text, err == nil && len(text) <= project.MaxFile
 	})
@@ -315,7 +317,12 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	case set.Agent.Test != "":
 		j.why = config.Path
 	default:
-		set.Agent.Test, j.why = found.Test.Line, found.Test.Why
+		set.Agent.Test, j.why, j.isDetected = found.Test.Line, found.Test.Why, true
+		for _, other := range found.Others {
+			if !strings.HasPrefix(other.Line, "make ") { // it may run the same tests again
+				j.others = append(j.others, other)
+			}
+		}
 	}
 	switch {
 	case c.Setup != nil:
@@ -337,9 +344,9 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	return nil
 }
 
-// treeNames are the names at the top of a tree, of folders with a slash, and the paths of submodules anywhere in it, of
-// what git ls-tree -r -t -z prints.
-func treeNames(tree []byte) (top, submodules []string) {
+// treeNames are the names at the top of a tree, of folders with a slash, and the paths of Go modules and of submodules
+// anywhere in it, of what git ls-tree -r -t -z prints.
+func treeNames(tree []byte) (top, modules, submodules []string) {
 	for entry := range strings.SplitSeq(string(tree), "\x00") {
 		about, name, ok := strings.Cut(entry, "\t")
 		if !ok {
@@ -350,6 +357,8 @@ func treeNames(tree []byte) (top, submodules []string) {
 			submodules = append(submodules, name)
 		}
 		switch {
+		case strings.HasSuffix(name, "/go.mod"):
+			modules = append(modules, name)
 		case strings.Contains(name, "/"):
 		case kind == "tree":
 			top = append(top, name+"/")
@@ -357,7 +366,7 @@ func treeNames(tree []byte) (top, submodules []string) {
 			top = append(top, name)
 		}
 	}
-	return top, submodules
+	return top, modules, submodules
 }
 
 // budget is what the run may spend, as people read it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,13 +23,21 @@ const (
 	localApp   = "local"
 )
 
+// Exit statuses of a shell for a program that it can't run, and for one that is not there.
+// https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
 // checkResult is one run of the test command.
 type checkResult struct {
 	passed bool
 	log    string
 	setup  string // how setup failed; empty: it did not
 	took   time.Duration
-	err    error // it could not be run
+	noRun  string // why it says nothing of the code: it ran no test, or a program is missing; empty: it does
+	err    error  // it could not be run
 }
 
 // Lines of a log that are shown: to people, and to a model; and bytes.
@@ -51,7 +60,12 @@ func excerptOf(log string, lines int) string {
 }
 
 // check runs the test command on a commit, in the sandbox.
-func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
+func (r *localRun) check(ctx context.Context, sha string) checkResult {
+	return r.checkWith(ctx, sha, r.job.settings.Agent.Test)
+}
+
+// checkWith runs a command on a commit, in the sandbox.
+func (r *localRun) checkWith(ctx context.Context, sha, command string) (out checkResult) {
 	r.step.Store(new("SIA checks out the commit"))
 	defer r.step.Store(nil)
 	if r.job.judge != nil {
@@ -71,14 +85,17 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 	set := r.job.settings.Agent
 	in := agent.Input{Repo: r.repo, Dir: dir, OnBase: sha == r.job.base, Setup: set.Setup, Services: set.Services,
 		Begins: r.begins}
-	res, failed, err := r.commands.Run(ctx, in, set.Test, r.cmd.TestWithin, nil)
+	res, failed, err := r.commands.Run(ctx, in, command, r.cmd.TestWithin, nil)
 	if err != nil {
-		return checkResult{err: fmt.Errorf("run %s: %w", set.Test, err)}
+		return checkResult{err: fmt.Errorf("run %s: %w", command, err)}
 	}
 	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration}
-	if out.passed && agent.RanNoTests(res.Output) {
-		out.passed, out.log = false, out.log+"\nNo test was run."
+	if out.passed && agent.RanNoTests(command, res.Output) {
+		out.passed, out.log, out.noRun = false, out.log+"\nNo test was run.", "it runs no test"
 		return out
+	}
+	if res.ExitCode == exitNotExecutable || res.ExitCode == exitNotFound {
+		out.noRun = "a program that it needs is not there, or can't be run"
 	}
 	if failed != "" && !out.passed && !r.needless {
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
@@ -177,27 +194,40 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	return nil
 }
 
-// keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends. Where Git does
-// not write it, such as since somebody checked it out, another branch follows from then on.
+// keep updates the clone's new branch to a commit that SIA pushed, so that nothing is lost if the process ends. If the
+// branch can't be updated, it continues on another one: somebody may have checked it out or committed to it, or another
+// run may have the same name.
 func (r *localRun) keep(ctx context.Context, sha string) error {
-	first := r.job.branch
+	first, was := r.job.branch, r.kept
 	err := r.fetch(ctx, sha)
 	if err == nil {
 		return nil
 	}
-	r.job.branch = r.job.git.freeBranch(ctx, first)
+	r.job.branch, r.kept = r.job.git.freeBranch(ctx, first), ""
 	if r.fetch(ctx, sha) != nil {
-		r.job.branch = first
+		r.job.branch, r.kept = first, was
 		return err
 	}
 	r.progress("%v\nIt is on the branch %s.", err, r.job.branch)
 	return nil
 }
 
-// fetch has the branch of the result be a commit of the run.
+// fetch sets the branch of the result to a commit of the run, unless it is not where this run left it.
 func (r *localRun) fetch(ctx context.Context, sha string) error {
-	if err := r.job.git.fetch(ctx, r.bare, "+"+sha+":refs/heads/"+r.job.branch); err != nil {
-		return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err)
+	failed := func(err error) error { return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err) }
+	ref := "refs/heads/" + r.job.branch
+	if used, err := r.job.git.run(ctx, "for-each-ref", "--format=%(worktreepath)", "--", ref); err != nil {
+		return failed(err)
+	} else if at := strings.TrimSpace(string(used)); at != "" {
+		return failed(fmt.Errorf("it is checked out at %s", at))
 	}
+	if err := r.job.git.fetch(ctx, r.bare, sha); err != nil {
+		return failed(err)
+	}
+	was := cmp.Or(r.kept, strings.Repeat("0", len(sha)))
+	if _, err := r.job.git.run(ctx, "update-ref", "--create-reflog", ref, sha, was); err != nil {
+		return failed(fmt.Errorf("somebody else changed it: %w", err))
+	}
+	r.kept = sha
 	return nil
 }

@@ -63,7 +63,7 @@ func (r *localRun) recall() error {
 	if err != nil {
 		return err
 	}
-	_, err = m.Reindex(r.Ctx, r.repo, func(known memory.Reindexed) {
+	_, err = m.Reindex(r.Ctx, r.repo, func(known memory.ReindexResult) {
 		r.progress("Earlier runs left %s and %s under %s.", text.Count(known.Tasks, "task"),
 			text.Count(known.Lessons, "lesson"), memoryFolder)
 		for _, problem := range known.Problems {

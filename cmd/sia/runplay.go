@@ -18,6 +18,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -48,8 +49,9 @@ type localRun struct {
 	heard     int       // number of the last reply that was told
 	quiet     quiet
 	trouble   trouble
-	baseOK    bool // the test command passes without any change
-	needless  bool // setup fails without any change, and the test command passes without it
+	kept      string // commit that the run last set the result's branch to; empty: it set none
+	baseOK    bool   // the test command passes without any change
+	needless  bool   // setup fails without any change, and the test command passes without it
 	telling   sync.Mutex
 	step      atomic.Pointer[string] // of the check that runs; nil: none does
 	tests     atomic.Pointer[string] // which tests SIA runs; nil: something else was told since
@@ -95,7 +97,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
 		modelsDir: defaultDir(),
-		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = j.settings }, Policies: j.policies,
+		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
 			BeforeTests: r.runsTests, Findings: r.editFindings}})
 	if err != nil {
 		return nil, err
@@ -151,7 +153,8 @@ func (r *localRun) play() (out runResult, err error) {
 	}
 	base := checkResult{passed: true}
 	if r.job.judge == nil { // a replay task's tests fail then
-		base = r.checkBase()
+		r.joinOthers()
+		base = r.checkBase(r.job.settings.Agent.Test)
 	}
 	if r.Ctx.Err() != nil {
 		return r.end(sia.Task{})
@@ -161,6 +164,10 @@ func (r *localRun) play() (out runResult, err error) {
 	}
 	if base.setup != "" && !base.passed {
 		return out, r.noSetup(base)
+	}
+	if base.noRun != "" && r.job.isDetected {
+		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\nName "+
+			"the command that runs the tests with --test", r.job.check, base.noRun, excerptOf(base.log, shownLines))
 	}
 	r.baseOK, r.needless = base.passed, base.setup != ""
 	switch {
@@ -210,10 +217,27 @@ func (r *localRun) play() (out runResult, err error) {
 	return r.end(task)
 }
 
-// checkBase runs the check before any change, and says now and then that it runs.
-func (r *localRun) checkBase() checkResult {
+// joinOthers adds the test commands of the repository's other languages to the check, and reports those that can't run
+// here.
+func (r *localRun) joinOthers() {
+	for _, other := range r.job.others {
+		res := r.checkBase(other.Line)
+		rep, err := failure.Read(r.Ctx, strings.NewReader(res.log), failure.Options{})
+		if !res.passed && (res.err != nil || err != nil || res.noRun != "" || len(rep.Tests) == 0) {
+			r.progress("Not part of the check, since it does not run here: %s (%s). To have it checked, too, give --test.",
+				other.Line, other.Why)
+			continue
+		}
+		r.job.settings.Agent.Test += " && " + other.Line
+		r.job.check = r.job.settings.Agent.Test
+		r.progress("The check runs this, too: %s (%s)", other.Line, other.Why)
+	}
+}
+
+// checkBase runs a check before any change, and reports now and then that it runs.
+func (r *localRun) checkBase(command string) checkResult {
 	ended := make(chan checkResult, 1)
-	go func() { ended <- r.check(r.Ctx, r.job.base) }()
+	go func() { ended <- r.checkWith(r.Ctx, r.job.base, command) }()
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {

@@ -125,10 +125,10 @@ func newForge(w *world) forge {
 }
 
 // Open implements trial.Forge.
-func (f *forge) Open(_ context.Context, x store.Experiment, source string) (trial.Opened, error) {
+func (f *forge) Open(_ context.Context, x store.Experiment, source string) (trial.OpenedPull, error) {
 	f.sources[x.Candidate] = source
 	f.next++
-	return trial.Opened{Number: f.next, URL: fmt.Sprint("pull request ", f.next)}, nil
+	return trial.OpenedPull{Number: f.next, URL: fmt.Sprint("pull request ", f.next)}, nil
 }
 
 // Look implements trial.Forge.

@@ -5,20 +5,18 @@ import (
 	"slices"
 )
 
-// maxZ bounds a standardised confidence: one wild number decides nothing.
+// maxZ is the maximum absolute value of a standardised confidence, so that a single outlier decides nothing.
 const maxZ = 2
 
-// standardise turns a model's confidences (0–1) into z: their log odds, less the
-// mean and divided by the standard deviation of all ratings. Models are
-// overconfident by an amount that differs between models and tasks. What is left
-// is which techniques the model prefers here. With fewer than three ratings there
-// is nothing to standardise by, and z is the log odds themselves. A technique that
-// was not rated has no z.
+// standardise converts a model's confidences (0–1) to z scores: their log odds, minus the mean and divided by the
+// standard deviation of all ratings. Models are overconfident by an amount that differs between models and tasks. The z
+// scores keep only the model's preferences among techniques. With fewer than three ratings, z is the log odds
+// themselves. A technique without a rating has no z.
 func standardise(confidence map[string]float64) map[string]float64 {
 	z := make(map[string]float64, len(confidence))
 	odds := make([]float64, 0, len(confidence))
 	for t, c := range confidence {
-		if chance(c) {
+		if isProbability(c) {
 			c = clamp(c, 0.001, 0.999)
 			z[t] = math.Log(c / (1 - c))
 			odds = append(odds, z[t])
@@ -26,7 +24,7 @@ func standardise(confidence map[string]float64) map[string]float64 {
 	}
 	mean, sd := 0.0, 1.0
 	if len(odds) >= 3 {
-		slices.Sort(odds) // the order of a map must not reach the sums
+		slices.Sort(odds) // sums must not depend on map order
 		mean, sd = moments(odds)
 	}
 	for t, v := range z {
@@ -39,8 +37,8 @@ func standardise(confidence map[string]float64) map[string]float64 {
 	return z
 }
 
-// chance reports whether c is one, and not a number that a caller got wrong.
-func chance(c float64) bool { return c >= 0 && c <= 1 }
+// isProbability reports whether c is a valid probability.
+func isProbability(c float64) bool { return c >= 0 && c <= 1 }
 
 func moments(xs []float64) (mean, sd float64) {
 	for _, x := range xs {

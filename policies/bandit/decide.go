@@ -8,17 +8,15 @@ import (
 	"slices"
 )
 
-// Decide chooses a technique among the candidates that were not used. It changes
-// nothing and does no I/O: the same request to a learner in the same state has the
-// same answer. Techniques without a name and repeated ones are passed over.
+// Decide chooses a technique among the unused candidates. It changes nothing and does no I/O: the same request to a
+// learner in the same state has the same answer. Techniques without a name and repeated ones are ignored.
 //
-// The best option is the one with the highest score, the log odds of its posterior
-// mean moved by today's confidence. In a share of decisions (Parameters.Explore)
-// chance picks uniformly among the best few, the best included.
+// The best option is the one with the highest score: the log odds of its posterior mean, adjusted by the current
+// confidence. In a share of decisions (Parameters.Explore) the choice is uniform among the best few, the best included.
 //
-// Techniques on trial are apart from the others: after another one has failed in the task, they have
-// a share of decisions (Parameters.Trial) among them, alike. They come last among the options. Only
-// where nothing else is left is one of them chosen in any case.
+// Techniques on trial are separate: after another technique has failed in the task, they share equally in a share of
+// decisions (Parameters.Trial). They come last among the options and are chosen in any case only when nothing else is
+// left.
 func (l *Learner) Decide(r Request) Decision {
 	policy := cmp.Or(r.Policy, &l.policy)
 	s, p := l.now.Load(), policy.Parameters
@@ -27,10 +25,10 @@ func (l *Learner) Decide(r Request) Decision {
 		d.Reason = "Nothing is left to try: every technique was used or ruled out."
 		return d
 	}
-	proved := 0 // options that are on no trial: they come first
+	proven := 0 // number of options not on trial: they come first
 	for _, o := range d.Options {
 		if !o.trial {
-			proved++
+			proven++
 		}
 	}
 	slices.SortStableFunc(d.Options, func(a, b Option) int {
@@ -42,7 +40,7 @@ func (l *Learner) Decide(r Request) Decision {
 		}
 		return -1
 	})
-	chosen := d.throw(p, r, proved)
+	chosen := d.draw(p, r, proven)
 	d.Choice, d.Propensity, d.Explored = d.Options[chosen].Technique, d.Options[chosen].Propensity, chosen > 0
 	if !r.Terse {
 		d.explain(r, chosen, s.weights)
@@ -50,38 +48,37 @@ func (l *Learner) Decide(r Request) Decision {
 	return d
 }
 
-// throw fills in with which probability each option is chosen, and chooses one. The first proved
-// options are on no trial.
-func (d *Decision) throw(p Parameters, r Request, proved int) (chosen int) {
-	dice, onTrial := r.dice(), len(d.Options)-proved
+// draw sets the probability of each option and draws one. The first proven options are not on trial.
+func (d *Decision) draw(p Parameters, r Request, proven int) (chosen int) {
+	random, onTrial := r.random(), len(d.Options)-proven
 	trial := 0.0
 	switch {
-	case proved == 0:
+	case proven == 0:
 		trial = 1
 	case onTrial > 0:
 		trial = p.Trial
 	}
-	for i := proved; i < len(d.Options); i++ {
+	for i := proven; i < len(d.Options); i++ {
 		d.Options[i].Propensity = trial / float64(onTrial)
 	}
 	rest := 1 - trial
-	among := min(proved, max(p.ExploreAmong, r.Left))
+	among := min(proven, max(p.ExploreAmong, r.Left))
 	for i := range among {
 		d.Options[i].Propensity = rest * p.Explore / float64(among)
 	}
-	if proved > 0 {
+	if proven > 0 {
 		d.Options[0].Propensity += rest * (1 - p.Explore)
 	}
 	switch {
-	case onTrial > 0 && dice.Float64() >= rest:
-		return proved + dice.IntN(onTrial)
-	case dice.Float64() < p.Explore:
-		return dice.IntN(among)
+	case onTrial > 0 && random.Float64() >= rest:
+		return proven + random.IntN(onTrial)
+	case random.Float64() < p.Explore:
+		return random.IntN(among)
 	}
 	return 0
 }
 
-// options are the candidates that may be chosen, with their evidence.
+// options returns the candidates that may be chosen, with their evidence.
 func options(policy Policy, s *snapshot, r Request) []Option {
 	v := s.view(r.Org, r.Repo, r.Pattern)
 	z := standardise(r.Confidence)
@@ -93,7 +90,7 @@ func options(policy Policy, s *snapshot, r Request) []Option {
 		}
 		trial := slices.Contains(r.Trials, c.Technique)
 		if trial && r.Attempt == 0 {
-			continue // never the first of a task
+			continue // never first in a task
 		}
 		prior := policy.Share(r.Pattern, c.Technique)
 		if c.Rank > 0 {
@@ -102,7 +99,7 @@ func options(policy Policy, s *snapshot, r Request) []Option {
 		e := v.of(c.Technique)
 		e.imported = c.Imported.sound()
 		if z, rated := z[c.Technique]; rated {
-			e.here = e.here.plus(cell{heard: 1, z: z}) // what the model says today is part of what it usually says
+			e.here = e.here.plus(cell{heard: 1, z: z}) // the current confidence is part of the average
 		}
 		post := policy.Parameters.posterior(prior, s.weights.opinion.value, e)
 		o := Option{
@@ -119,8 +116,8 @@ func options(policy Policy, s *snapshot, r Request) []Option {
 	return out
 }
 
-// dice are the request's own: the same task, attempt and seed throw the same.
-func (r Request) dice() *rand.Rand {
+// random returns the request's random source, determined by task, attempt and seed.
+func (r Request) random() *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(r.Task))
 	return rand.New(rand.NewPCG(r.Seed^h.Sum64(), uint64(r.Attempt)))

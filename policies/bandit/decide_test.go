@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// still is the policy that ships, with nothing left to chance.
+// still returns the shipped policy without exploration.
 func still(t testing.TB) bandit.Policy {
 	p := defaults(t)
 	p.Parameters.Explore = 0
@@ -27,7 +27,7 @@ func still(t testing.TB) bandit.Policy {
 
 var here = bandit.Diagnosis{Org: "o", Repo: "r", Pattern: "p"}
 
-// ask is the order in which a learner prefers techniques.
+// ask returns the order in which a learner prefers techniques.
 func ask(l *bandit.Learner, r bandit.Request) (order []string) {
 	for _, o := range l.Decide(r).Options {
 		order = append(order, o.Technique)
@@ -60,7 +60,7 @@ func TestTableDecidesFirst(t *testing.T) {
 	want(t, ask(l, bandit.Request{Diagnosis: d, Candidates: cs}), "decomposition", "context-pruning", "fresh-start")
 }
 
-// tried reports outcomes: so many of so many resolved, spread evenly.
+// tried returns outcomes with a share of resolved ones, spread evenly.
 func tried(l *bandit.Learner, d bandit.Diagnosis, technique string, resolved, of int) {
 	for i := range of {
 		l.Observe(bandit.Outcome{
@@ -69,7 +69,7 @@ func tried(l *bandit.Learner, d bandit.Diagnosis, technique string, resolved, of
 	}
 }
 
-// heard are diagnoses as outcomes of no technique: only their confidence is heard.
+// heard returns diagnoses as outcomes without a technique: only their confidence is learned.
 func heard(ds ...bandit.Diagnosis) []bandit.Outcome {
 	os := make([]bandit.Outcome, len(ds))
 	for i, d := range ds {
@@ -89,8 +89,8 @@ func TestOutcomesRerank(t *testing.T) {
 	want(t, ask(l, r), "a", "b", "c") // one pattern says nothing of another
 }
 
-// What is nearer counts more: the repository overrules its organisation, and
-// that the world; a repository without outcomes follows the others.
+// Narrower scopes count more: the repository's outcomes outweigh its organisation's, and those the world's; a
+// repository without outcomes follows the others.
 func TestNearerScopesCountMore(t *testing.T) {
 	l := newLearner(t, still(t))
 	sibling := bandit.Diagnosis{Org: "o", Repo: "sibling", Pattern: "p"}
@@ -141,8 +141,7 @@ func TestConfidence(t *testing.T) {
 	})
 }
 
-// What a model usually says of a technique counts, also when it says nothing
-// today, and for as long as outcomes don't say otherwise.
+// A model's average confidence in a technique counts, even without a current rating, until outcomes contradict it.
 func TestUsualConfidence(t *testing.T) {
 	l := newLearner(t, still(t))
 	r := bandit.Request{Diagnosis: here, Candidates: candidates("a", "b", "c")}
@@ -156,8 +155,7 @@ func TestUsualConfidence(t *testing.T) {
 	want(t, ask(l, r), "b", "a", "c")
 }
 
-// A model that states confidence without regard to what happens is soon ignored.
-// One that is right gets more weight.
+// A model with uninformative confidence is soon ignored. One with informative confidence gets more weight.
 func TestConfidenceIsWorthWhatItProves(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -190,7 +188,7 @@ func TestConfidenceIsWorthWhatItProves(t *testing.T) {
 	}
 }
 
-// Why a technique was chosen, as people read it.
+// The reasons are readable sentences.
 func TestReason(t *testing.T) {
 	var b strings.Builder
 	write := func(title string, l *bandit.Learner, r bandit.Request) bandit.Decision {
@@ -250,8 +248,8 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// What was imported stands between the table and what was seen here: it moves what nobody here has tried,
-// and is outweighed like outcomes of other organisations.
+// Imported outcomes rank between the table and local outcomes: they change the expectation of untried techniques, and
+// are outweighed like outcomes of other organisations.
 func TestImportedIsOutlearned(t *testing.T) {
 	l := newLearner(t, still(t))
 	cs := candidates("a", "b")

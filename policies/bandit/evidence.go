@@ -9,11 +9,11 @@ import (
 // cell is the evidence on one technique for one pattern in one scope.
 type cell struct {
 	Tally
-	heard, z float64 // diagnoses with a confidence that was heard, and the sum of its z
+	heard, z float64 // number of diagnoses with a confidence, and the sum of their z
 }
 
-// without is the evidence of c that is not also in part, which lies within c.
-// Rounding after a discount must not leave a count below zero.
+// without returns the evidence of c minus part, a subset of c. Counts are clamped at zero because of rounding after a
+// discount.
 func (c cell) without(part cell) cell {
 	return cell{
 		Tally: Tally{Resolved: max(0, c.Resolved-part.Resolved), Tried: max(0, c.Tried-part.Tried)},
@@ -32,7 +32,7 @@ func (c cell) times(f float64) cell {
 	return cell{Tally: Tally{Resolved: f * c.Resolved, Tried: f * c.Tried}, heard: f * c.heard, z: f * c.z}
 }
 
-// row is the evidence on one pattern, by technique, in the order of their names.
+// row is the evidence on one pattern, sorted by technique.
 type row []entry
 
 type entry struct {
@@ -44,7 +44,7 @@ func (r row) find(technique string) (int, bool) {
 	return slices.BinarySearchFunc(r, technique, func(e entry, t string) int { return strings.Compare(e.technique, t) })
 }
 
-// of is the evidence on one technique, nothing when there is none.
+// of returns the evidence on one technique, zero when there is none.
 func (r row) of(technique string) cell {
 	if i, ok := r.find(technique); ok {
 		return r[i].cell
@@ -52,7 +52,7 @@ func (r row) of(technique string) cell {
 	return cell{}
 }
 
-// with is a new row that has more evidence.
+// with returns a copy of the row with more evidence added.
 func (r row) with(more ...entry) row {
 	r = append(make(row, 0, len(r)+len(more)), r...)
 	for _, e := range more {
@@ -65,11 +65,11 @@ func (r row) with(more ...entry) row {
 	return r
 }
 
-// scope is the evidence of a repository, an organisation or everybody, by
-// pattern. What is reachable from a snapshot never changes.
+// scope is the evidence of a repository, an organisation or the world, by pattern. Scopes reachable from a snapshot are
+// immutable.
 type scope map[string]row
 
-// place names a scope. The zero place is the world.
+// place identifies a scope. The zero place is the world.
 type place struct {
 	level     level
 	org, repo string
@@ -83,23 +83,22 @@ const (
 	repository
 )
 
-// places are the scopes that an outcome in a repository counts in. A repository
-// that moves to another organisation starts again there, so that the counts of an
-// organisation are always the sum of its repositories'.
+// places returns the scopes in which an outcome of a repository counts. A repository that moves to another organisation
+// starts from zero there, so that the counts of an organisation are always the sum of its repositories'.
 func places(org, repo string) [3]place {
 	return [3]place{{}, {level: organisation, org: org}, {level: repository, org: org, repo: repo}}
 }
 
-// snapshot is all that was learned up to some outcome. It is immutable.
+// snapshot is the state of the learner after some outcome. It is immutable.
 type snapshot struct {
 	scopes  map[place]scope
 	weights weights
-	learned int // outcomes
+	learned int // number of outcomes
 
 	verdicts map[arm]Verdict // on techniques that were on trial
 }
 
-// edit is a snapshot in the making: scopes that it has not copied yet are shared.
+// edit is a new snapshot under construction; it copies scopes on write.
 type edit struct {
 	*snapshot
 	copied map[place]bool
@@ -123,9 +122,8 @@ func (e edit) add(org, repo, pattern string, more ...entry) {
 	}
 }
 
-// evidence is what is known about one technique for one pattern as a repository
-// sees it: its own, its organisation's without it, and the world's without that; and what
-// other installations saw.
+// evidence is the evidence on one technique for one pattern from the view of a repository: its own, the rest of its
+// organisation's, the rest of the world's, and that of other installations.
 type evidence struct {
 	here, org, elsewhere cell
 	imported             Tally
@@ -146,7 +144,7 @@ func (v view) of(technique string) evidence {
 	return evidence{here: here, org: org.without(here), elsewhere: all.without(org)}
 }
 
-// times is the scope with every count multiplied.
+// times returns a copy of the scope with all counts multiplied by f.
 func (s scope) times(f float64) scope {
 	out := make(scope, len(s))
 	for pattern, r := range s {

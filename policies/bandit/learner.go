@@ -5,25 +5,24 @@ import (
 	"sync/atomic"
 )
 
-// Learner decides which technique to try next, and learns from outcomes. It is
-// safe for concurrent use: decisions read an immutable snapshot and never wait,
-// and batches of outcomes are learned from one after the other. Its state is a
-// function of the policy and of the order of the calls. So a replayed log restores it.
+// Learner decides which technique to try next, and learns from outcomes. It is safe for concurrent use: decisions read
+// an immutable snapshot and never block, and batches of outcomes are processed in sequence. Its state is a function of
+// the policy and the sequence of calls, so replaying a log restores it.
 type Learner struct {
 	policy Policy
 	now    atomic.Pointer[snapshot]
 	write  sync.Mutex
 }
 
-// NewLearner is a learner that has seen nothing yet.
+// NewLearner returns a learner without outcomes.
 func NewLearner(p Policy) *Learner {
 	l := &Learner{policy: p}
 	l.now.Store(&snapshot{scopes: map[place]scope{}, weights: newWeights(p.Parameters)})
 	return l
 }
 
-// hear adds what the model said in the outcome's diagnosis.
-func (e edit) hear(o Outcome) {
+// addConfidence adds the model's confidences from the outcome's diagnosis.
+func (e edit) addConfidence(o Outcome) {
 	heard := make([]entry, 0, len(o.Confidence))
 	for t, z := range standardise(o.Confidence) {
 		heard = append(heard, entry{t, cell{heard: 1, z: z}})
@@ -31,15 +30,14 @@ func (e edit) hear(o Outcome) {
 	e.add(o.Org, o.Repo, o.Pattern, heard...)
 }
 
-// Observe learns from outcomes, in their order. One of no technique counts as nothing
-// tried: only its confidence is heard. Many at once or one after the other give the
-// same; many at once are faster, which replaying wants.
+// Observe learns from outcomes in order. From an outcome without a technique, only the confidence is learned. One call
+// with many outcomes has the same effect as many calls, but is faster, which matters for replay.
 func (l *Learner) Observe(os ...Outcome) {
 	l.write.Lock()
 	defer l.write.Unlock()
 	e := l.now.Load().edit()
 	for _, o := range os {
-		e.hear(o)
+		e.addConfidence(o)
 		if o.Technique == "" {
 			continue
 		}
@@ -57,9 +55,8 @@ func (l *Learner) Observe(os ...Outcome) {
 	l.now.Store(e.snapshot)
 }
 
-// Discount multiplies all counts by a factor in 0–1, such as .25 when the model or
-// SIA's own prompts have changed. What was learned under the old ones then still
-// counts, but is soon outweighed.
+// Discount multiplies all counts by a factor in 0–1, such as .25 when the model or SIA's own prompts have changed. Old
+// evidence then still counts, but is soon outweighed.
 func (l *Learner) Discount(factor float64) {
 	l.write.Lock()
 	defer l.write.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 )
 
-// The techniques and patterns of these tests are few, so that evidence meets.
+// These tests have few techniques and patterns, so that evidence accumulates.
 var (
 	letters  = []string{"a", "b", "c", "d", "e", "f"}
 	patterns = []string{"repeated-error", "wrong-order", "never heard of"}
@@ -83,7 +83,7 @@ func request(rt *rapid.T) bandit.Request {
 	return r
 }
 
-// What holds for every decision, whatever was learned and asked.
+// Invariants of every decision, for any outcomes and request.
 func TestDecisionIsSound(t *testing.T) {
 	policy := defaults(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -138,7 +138,7 @@ func TestDecisionIsSound(t *testing.T) {
 	})
 }
 
-// The propensities are those with which techniques are really chosen.
+// The propensities equal the frequencies with which techniques are chosen.
 func TestPropensitiesAreFrequencies(t *testing.T) {
 	policy := defaults(t)
 	policy.Parameters.Explore, policy.Parameters.Trial = 0.4, 0.1
@@ -171,7 +171,7 @@ func TestPropensitiesAreFrequencies(t *testing.T) {
 	}
 }
 
-// Every repository sees each outcome once: as its own, its organisation's or others'.
+// Every repository counts each outcome once: as its own, its organisation's or others'.
 func TestNothingCountsTwice(t *testing.T) {
 	policy := defaults(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -205,7 +205,7 @@ func TestNothingCountsTwice(t *testing.T) {
 	})
 }
 
-// A log that is replayed, in batches of any size, gives the same learner.
+// Replaying a log, in batches of any size, yields the same learner.
 func TestReplay(t *testing.T) {
 	policy := defaults(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -248,7 +248,7 @@ func TestDiscount(t *testing.T) {
 	}
 }
 
-// Decisions and outcomes at the same time: run with -race.
+// Concurrent decisions and outcomes; run with -race.
 func TestConcurrentUse(t *testing.T) {
 	l := newLearner(t, defaults(t))
 	var wg sync.WaitGroup

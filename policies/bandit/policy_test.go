@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The patterns and techniques of the product: the table that ships knows them all.
+// The shipped table has all patterns and techniques of the product.
 var (
 	productPatterns = strings.Fields(`accumulated-cruft context-overload environment external-dependency-blocker
 		flaky-check interdependent-components missing-credentials missing-example over-constrained repeated-error

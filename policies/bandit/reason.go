@@ -9,15 +9,14 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// interval is the 80 % credible interval of a share of resolutions with a
-// posterior of this mean and strength: the quantiles .1 and .9 of
-// Beta(mean·strength, (1-mean)·strength).
+// interval returns the 80 % credible interval of a share of resolutions, given the posterior's mean and strength: the
+// quantiles .1 and .9 of Beta(mean·strength, (1-mean)·strength).
 func interval(mean, strength float64) (low, high float64) {
 	a, b := mean*strength, (1-mean)*strength
 	return mathext.InvRegIncBeta(a, b, 0.1), mathext.InvRegIncBeta(a, b, 0.9)
 }
 
-// explain fills in the intervals and says in words why the choice was made.
+// explain sets the intervals and the reason.
 func (d *Decision) explain(r Request, chosen int, w weights) {
 	for i := range d.Options {
 		o := &d.Options[i]
@@ -63,12 +62,12 @@ func (d *Decision) explain(r Request, chosen int, w weights) {
 	d.Reason = b.String()
 }
 
-// ratings are what the model says of the options, in their order; empty when it
-// rated fewer than two of them, which is no comparison.
+// ratings returns the model's ratings of the options, in order, for display; empty when it rated fewer than two of
+// them.
 func (r Request) ratings(options []Option) string {
 	var parts []string
 	for _, o := range options {
-		if c, ok := r.Confidence[o.Technique]; ok && chance(c) {
+		if c, ok := r.Confidence[o.Technique]; ok && isProbability(c) {
 			parts = append(parts, fmt.Sprintf("%s %.0f %%", o.Technique, 100*c))
 		}
 	}
@@ -78,7 +77,7 @@ func (r Request) ratings(options []Option) string {
 	return strings.Join(parts, ", ")
 }
 
-// evidence names the counts that the expectation rests on.
+// evidence returns the counts behind the expectation, for display.
 func (o Option) evidence() string {
 	var parts []string
 	for _, p := range []struct {

@@ -8,41 +8,40 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// A technique that nobody has tried yet is on trial: it is chosen in a small share of the decisions
-// that come after another technique has failed in the task, until it has proved itself or not. Its
-// outcomes in a repository, of all patterns together, are compared with what the fifth best
-// technique of the policy's table is expected to resolve there. That one is seldom the first in a
-// task either, so the two meet tasks that are about as hard.
+// A new technique is on trial: it is chosen in a small share of the decisions after another technique has failed in the
+// task, until its verdict. Its outcomes in a repository, for all patterns together, are compared with the expected
+// share of resolutions of the fifth best technique of the policy's table there. That one is rarely first in a task
+// either, so both are tried on tasks of similar difficulty.
 const (
-	trialOutcomes = 30  // before a technique is kept
-	keptAbove     = .8  // chance that it is better than the fifth best: it is kept
-	retiredBelow  = .05 // the same: it is retired
-	rival         = 5   // the place of the technique that it has to beat, from 1
-	trialSteps    = 128 // of the integral
+	trialOutcomes = 30  // minimum outcomes before a technique is kept
+	keptAbove     = .8  // kept if the probability of being better than the rival is higher
+	retiredBelow  = .05 // retired if that probability is lower
+	rival         = 5   // place of the technique to beat, from 1
+	trialSteps    = 128 // steps of the numerical integration
 )
 
-// Verdict is the outcome of a trial. Once it is spoken it stays.
+// Verdict is the outcome of a trial. It is final.
 type Verdict string
 
 // The verdicts.
 const (
-	Undecided Verdict = ""        // the trial goes on
-	Kept      Verdict = "kept"    // it is a technique like any other from now on
-	Retired   Verdict = "retired" // it is not chosen any more
+	Undecided Verdict = ""        // the trial continues
+	Kept      Verdict = "kept"    // an ordinary technique from now on
+	Retired   Verdict = "retired" // never chosen again
 )
 
-// Trial is how a technique that is not in the policy's table has fared in a repository.
+// Trial is the state of the trial of a technique in a repository.
 type Trial struct {
-	Tally           // in the repository, of all patterns
-	Better  float64 // chance that it resolves more than the fifth best, 0–1; 0 when it was never tried
+	Tally           // in the repository, for all patterns
+	Better  float64 // probability that it resolves more than the fifth best, 0–1; 0 when never tried
 	Verdict Verdict
 }
 
-// arm is a technique in a repository.
+// arm identifies a technique in a repository.
 type arm struct{ org, repo, technique string }
 
-// Trial says how a technique has fared in a repository, as outcomes up to now tell. The verdict was
-// spoken after the outcome that decided it; the counts and the chance are of now.
+// Trial returns the state of a technique's trial in a repository. The verdict is from the outcome that decided it; the
+// counts and the probability are current.
 func (l *Learner) Trial(org, repo, technique string) Trial {
 	s := l.now.Load()
 	t := l.policy.trial(s, arm{org, repo, technique})
@@ -50,7 +49,7 @@ func (l *Learner) Trial(org, repo, technique string) Trial {
 	return t
 }
 
-// judge speaks the verdict on a technique after one of its outcomes.
+// judge decides the verdict on a technique after one of its outcomes, if possible.
 func (e edit) judge(p Policy, a arm) {
 	if e.verdicts[a] != Undecided || p.lists(a.technique) {
 		return
@@ -77,7 +76,7 @@ func (p Policy) trial(s *snapshot, a arm) Trial {
 	var t Trial
 	var mean, strength float64
 	here := s.scopes[place{repository, a.org, a.repo}]
-	for _, pattern := range slices.Sorted(maps.Keys(here)) { // sums must not depend on the order of a map
+	for _, pattern := range slices.Sorted(maps.Keys(here)) { // sums must not depend on map order
 		c := here[pattern].of(a.technique)
 		if c.Tried == 0 {
 			continue
@@ -94,8 +93,8 @@ func (p Policy) trial(s *snapshot, a arm) Trial {
 	return t
 }
 
-// fifthBest is the belief about the technique of the table that takes the fifth place for a pattern
-// in a repository, or the last when there are fewer.
+// fifthBest returns the posterior of the fifth best technique of the table for a pattern in a repository, or of the
+// last one when there are fewer.
 func (p Policy) fifthBest(s *snapshot, a arm, pattern string) posterior {
 	v := s.view(a.org, a.repo, pattern)
 	var all []posterior
@@ -111,7 +110,7 @@ func (p Policy) fifthBest(s *snapshot, a arm, pattern string) posterior {
 	return all[min(rival, len(all))-1]
 }
 
-// listed are the techniques that the table ranks for any pattern, by name.
+// listed returns the techniques that the table ranks for any pattern, sorted.
 func (p Policy) listed() []string {
 	names := map[string]bool{}
 	for _, ranks := range p.Rules.Ranks {
@@ -132,7 +131,7 @@ func (p Policy) lists(technique string) bool {
 	return false
 }
 
-// exceeds is the chance that a draw of Beta(a, b) is larger than one of Beta(c, d), to within 0.01.
+// exceeds returns the probability that a draw of Beta(a, b) is larger than one of Beta(c, d), to within 0.01.
 func exceeds(a, b, c, d float64) float64 {
 	sum, before := 0.0, 0.0
 	for i := range trialSteps {

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 )
 
-// outcomesOf are outcomes of a technique in o/r, of which the first so many were resolved.
+// outcomesOf returns outcomes of a technique in o/r, the first of them resolved.
 func outcomesOf(technique string, resolved, all int) (os []bandit.Outcome) {
 	for i := range all {
 		os = append(os, bandit.Outcome{Org: "o", Repo: "r", Pattern: []string{"wrong-order", "unknown"}[i%2], Attempt: 1,
@@ -19,8 +19,8 @@ func outcomesOf(technique string, resolved, all int) (os []bandit.Outcome) {
 	return os
 }
 
-// A technique is kept when it beats the fifth best after enough outcomes, and retired when it hardly
-// can any more; until then the trial goes on. Where it was tried is all that counts.
+// A technique is kept when it beats the fifth best after enough outcomes, and retired when it is unlikely to; until
+// then the trial continues. Only outcomes of the repository count.
 func TestTrial(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
@@ -52,8 +52,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// A verdict stays, whatever comes after it, also when the models change. What the table lists is
-// never on trial.
+// A verdict is final, regardless of later outcomes, also when the models change. Listed techniques are never on trial.
 func TestVerdictStays(t *testing.T) {
 	l := newLearner(t, defaults(t))
 	l.Observe(outcomesOf("new", 30, 30)...)
@@ -68,7 +67,7 @@ func TestVerdictStays(t *testing.T) {
 	}
 }
 
-// Replaying the log, one by one or all at once, gives the same verdicts at the same outcomes.
+// Replaying the log, in single calls or all at once, yields the same verdicts at the same outcomes.
 func TestTrialsReplay(t *testing.T) {
 	log := slices.Concat(outcomesOf("good", 20, 30), outcomesOf("bad", 0, 40), outcomesOf("decomposition", 5, 9),
 		outcomesOf("even", 5, 20))
@@ -87,7 +86,7 @@ func TestTrialsReplay(t *testing.T) {
 	}
 }
 
-// Why a technique on trial is chosen is said in words; where nothing else is left, it is chosen.
+// The reason says that a chosen technique is on trial. If nothing else is left, it is chosen.
 func TestTrialInWords(t *testing.T) {
 	l := newLearner(t, defaults(t))
 	r := bandit.Request{Diagnosis: here, Attempt: 2, Candidates: candidates("a", "new"), Trials: []string{"new"}}

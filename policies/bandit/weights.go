@@ -2,34 +2,31 @@ package bandit
 
 import "math"
 
-// Bounds and rates of the learned weights. An estimate starts as if it rested on
-// some Fisher information already, so that the first outcomes don't throw it about.
-// It forgets with a half-life of about 700 outcomes, because models change.
+// Bounds and rates of the learned weights. An estimate starts with some Fisher information, so that the first outcomes
+// do not change it too much. It forgets with a half-life of about 700 outcomes, because models change.
 const (
 	maxWeight       = 4.0
-	firstConfidence = 50.0 // information behind the first weight of today's confidence
-	firstOpinion    = 5.0  // behind the weight of the average confidence
-	firstDifficulty = 10.0 // behind each attempt's difficulty
+	firstConfidence = 50.0 // initial information of the weight of the current confidence
+	firstOpinion    = 5.0  // the same for the average confidence
+	firstDifficulty = 10.0 // the same for each attempt's difficulty
 	forget          = 0.999
-	maxAttempts     = 20 // attempts that are distinguished
+	maxAttempts     = 20 // number of attempts that are distinguished
 )
 
-// weights say how much a model's word counts. They are estimated on line by
-// logistic regression of the outcome on the confidence, with the posterior mean
-// as offset. Each outcome is one Newton step, which is the extended Kalman filter
-// of that regression (Fahrmeir 1992). Both weights stay at or above zero: a model
-// is listened to or not, but never a reason for the opposite.
+// weights are the weights of the model's confidence. They are estimated online by logistic regression of the outcome on
+// the confidence, with the posterior mean as offset. Each outcome is one Newton step, which is the extended Kalman
+// filter of that regression (Fahrmeir 1992). Both weights are at least zero: confidence counts in favour or not at all,
+// but never against.
 //
-// A task that gets as far as a third attempt is harder than others, for every
-// technique alike. Each attempt therefore has its own intercept. Without them the
-// weights would be blamed for it.
+// A task that reaches a third attempt is harder than others, equally for all techniques. Each attempt therefore has its
+// own intercept. Without them the weights would be biased.
 type weights struct {
 	confidence estimate
 	opinion    estimate
 	difficulty [maxAttempts]estimate
 }
 
-// estimate is a number and the information it rests on.
+// estimate is an estimated number with its Fisher information.
 type estimate struct{ value, information float64 }
 
 func newWeights(p Parameters) weights {
@@ -43,9 +40,8 @@ func newWeights(p Parameters) weights {
 	return w
 }
 
-// step moves an estimate by one observation: err is the outcome less its
-// expectation, x the derivative of the expected log odds by the estimate, and
-// variance the outcome's.
+// step updates an estimate by one observation: err is the outcome minus its expectation, x the derivative of the
+// expected log odds with respect to the estimate, and variance that of the outcome.
 func (e estimate) step(err, x, variance float64) estimate {
 	e.information = forget*e.information + variance*x*x
 	e.value += err * x / e.information

@@ -7,15 +7,15 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// belief is what is known of a candidate, as the request's place sees it.
+// belief is the knowledge about a candidate from the view of the request's place.
 type belief struct {
 	Option
-	curve            vector  // chance to resolve a task, by class
+	curve            vector  // probability of resolving a task, by class
 	hoped            vector  // the same with optimism
-	success, failure float64 // credits that either is expected to cost
+	success, failure float64 // expected cost of either, in credits
 }
 
-// usual is the geometric mean of the candidates' known costs, 1 credit when none is known.
+// usual returns the geometric mean of the candidates' known costs, 1 credit when none is known.
 func usual(cs []Candidate) float64 {
 	sum, n := 0.0, 0.0
 	for _, c := range cs {
@@ -33,23 +33,23 @@ func (c Candidate) priced() bool { return c.Cost > 0 && !math.IsInf(c.Cost, 1) }
 type observer struct {
 	*Learner
 	*snapshot
-	places  [levels]place
-	common  vector  // how common each class of difficulty is
-	general float64 // the ability of a coder of which nothing is known
-	usual   float64 // credits
-	brief   bool    // no intervals
-	asked   bool    // in another way than those who failed
+	places              [levels]place
+	common              vector  // frequency of each class of difficulty
+	unknownAbility      float64 // ability of an unknown coder
+	usual               float64 // usual cost, in credits
+	brief               bool    // no intervals
+	changedInstructions bool    // with other instructions than the failed attempts
 }
 
-// beliefs are what is known of the candidates, in their order, and how likely the
-// task is of each class, given who failed.
+// beliefs returns the beliefs about the candidates, in order, and the probability of each class of difficulty of the
+// task, given the failed coders.
 func (l *Learner) beliefs(s *snapshot, r Request) ([]belief, vector) {
 	ps := places(r.Kind, r.Org, r.Repo)
 	ob := observer{Learner: l, snapshot: s, places: ps, common: l.common(s, ps), usual: usual(r.Candidates),
-		brief: r.Terse, asked: r.Changed}
-	ob.general = l.scale.ability(l.p.Share, &ob.common)
+		brief: r.Terse, changedInstructions: r.Changed}
+	ob.unknownAbility = l.scale.ability(l.p.Share, &ob.common)
 	bs := make([]belief, 0, len(r.Candidates))
-	spread := make([]vector, 0, 2*len(r.Candidates)) // by which the intervals are made
+	spread := make([]vector, 0, 2*len(r.Candidates)) // curves at the ends of the intervals
 	for _, c := range r.Candidates {
 		if c.Coder == "" || slices.ContainsFunc(bs, func(b belief) bool { return b.Coder == c.Coder }) {
 			continue
@@ -85,10 +85,10 @@ func (l *Learner) beliefs(s *snapshot, r Request) ([]belief, vector) {
 	return bs, after
 }
 
-// again is what is known of a coder that failed on this very task.
+// again sets the belief about a coder that has failed on this task.
 func (ob *observer) again(b *belief) {
 	t, share, w := ob.snapshot.again, ob.p.Again, ob.p.WeightAgain
-	if ob.asked {
+	if ob.changedInstructions {
 		t, share = ob.snapshot.changed, ob.p.Changed
 	}
 	b.Chance = (w*share + t.Resolved) / (w + t.Tried)
@@ -102,10 +102,10 @@ func (ob *observer) again(b *belief) {
 	}
 }
 
-// believe goes from the widest scope to the narrowest: what a scope says is the prior
-// of the next. The vectors are the curves at the ends of the 80 % interval of the ability.
+// believe returns the belief about a candidate, updated from the widest scope to the narrowest: each scope is the prior
+// of the next. low and high are the curves at the ends of the 80 % interval of the ability.
 func (ob *observer) believe(c Candidate) (b belief, low, high vector) {
-	ability, strength := ob.general, ob.p.WeightUnknown
+	ability, strength := ob.unknownAbility, ob.p.WeightUnknown
 	if c.Prior > 0 && c.Prior < 1 {
 		expected := Tally{Resolved: ob.p.WeightTable * c.Prior, Tried: ob.p.WeightTable}
 		if t := c.Imported; t.Resolved >= 0 && t.Resolved <= t.Tried && t.Tried < math.Inf(1) {
@@ -149,7 +149,7 @@ func (ob *observer) believe(c Candidate) (b belief, low, high vector) {
 // z80 is half the width of an 80 % interval in standard deviations.
 const z80 = 1.2816
 
-// price is what a success and a failure are expected to cost, in the same way.
+// price sets the expected costs of a success and a failure, in the same way.
 func (ob *observer) price(b *belief, c Candidate, chain *[levels]cell) {
 	cost := ob.usual
 	if c.priced() {
@@ -170,7 +170,7 @@ func (ob *observer) price(b *belief, c Candidate, chain *[levels]cell) {
 	}
 }
 
-// most is what a wider scope weighs at most, by the level that it is the prior of.
+// most returns the maximum weight of a wider scope, by the level for which it is the prior.
 func (p Parameters) most() [levels]float64 {
 	return [levels]float64{kindred: p.WeightKind, organisation: p.WeightGlobal, repository: p.WeightOrg}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/policies/coder"
 )
 
-// practised is a learner that has seen outcomes of 24 coders in 50 repositories,
-// and requests for it.
+// practised returns a learner with outcomes of 24 coders in 50 repositories, and requests for it.
 func practised(b *testing.B, outcomes int) (*coder.Learner, []coder.Request) {
 	l, dice := newLearner(b, shipped(b)), rand.New(rand.NewPCG(1, 1))
 	var all []coder.Candidate
@@ -51,7 +50,7 @@ func BenchmarkDecide100k(b *testing.B) {
 	}
 }
 
-// What one outcome costs: a copy of what it changes, and two earlier tasks looked at again.
+// One outcome costs a copy of the changed state and the revision of two earlier tasks.
 func BenchmarkObserve(b *testing.B) {
 	l, rs := practised(b, 10_000)
 	i := 0

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/policies/coder"
 )
 
-// shipped are the parameters of the shipped assign policy.
+// shipped returns the parameters of the shipped assign policy.
 func shipped(t testing.TB) coder.Parameters {
 	t.Helper()
 	p := policies.ShippedAssign()
@@ -32,7 +32,7 @@ func newLearner(t testing.TB, p coder.Parameters) *coder.Learner {
 
 var names = []string{"a", "b", "c", "d", "e"}
 
-// candidates are coders at 10, 20, 30… credits.
+// candidates returns coders with costs of 10, 20, 30… credits.
 func candidates(coders ...string) (out []coder.Candidate) {
 	for i, c := range coders {
 		out = append(out, coder.Candidate{Coder: c, Cost: 10 * float64(i+1)})
@@ -42,7 +42,7 @@ func candidates(coders ...string) (out []coder.Candidate) {
 
 var unexported = cmpopts.IgnoreUnexported(coder.Option{})
 
-// outcomes are any outcomes of a few coders and places.
+// outcomes draws outcomes of a few coders and places.
 func outcomes(t *rapid.T) []coder.Outcome {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) coder.Outcome {
 		return coder.Outcome{
@@ -76,8 +76,8 @@ func request(t *rapid.T) coder.Request {
 	}
 }
 
-// Whatever was learned and asked: the figures are shares and credits, propensities
-// sum to 1, nobody is chosen who can't be paid, and asking changes nothing.
+// For any outcomes and request: the figures are valid shares and credits, propensities add up to 1, no coder above the
+// budget is chosen, and a request changes nothing.
 func TestDecisionsAreSound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLearner(t, shipped(t))
@@ -116,7 +116,7 @@ func TestDecisionsAreSound(t *testing.T) {
 	})
 }
 
-// The propensities are those with which coders are really chosen.
+// The propensities equal the frequencies with which coders are chosen.
 func TestPropensitiesAreFrequencies(t *testing.T) {
 	p := shipped(t)
 	p.Explore, p.ExploreLoss = 0.4, 1
@@ -144,7 +144,7 @@ func TestPropensitiesAreFrequencies(t *testing.T) {
 	}
 }
 
-// together is a history in which a and b resolve the same half of the tasks, and c whatever it does.
+// together returns a history in which a and b resolve the same half of the tasks, and c an independent half.
 func together(n int) (out []coder.Outcome) {
 	for i := range n {
 		var failed []string
@@ -159,7 +159,7 @@ func together(n int) (out []coder.Outcome) {
 	return out
 }
 
-// chanceOf is the chance of a coder in a decision.
+// chanceOf returns the Chance of a coder in a decision.
 func chanceOf(t *testing.T, d coder.Decision, name string) coder.Option {
 	t.Helper()
 	for _, o := range d.Options {
@@ -171,7 +171,7 @@ func chanceOf(t *testing.T, d coder.Decision, name string) coder.Option {
 	return coder.Option{}
 }
 
-// A coder that fails together with another one is worth less once that one has failed.
+// A coder that fails on the same tasks as another one has a lower Chance once that one has failed.
 func TestFailuresSpeakOfOthers(t *testing.T) {
 	l := newLearner(t, shipped(t))
 	l.Observe(together(200)...)
@@ -188,7 +188,7 @@ func TestFailuresSpeakOfOthers(t *testing.T) {
 	}
 }
 
-// How often the same coder resolves what it failed on is learned, apart from how able it is.
+// The share of tasks that a coder resolves after it has failed on them is learned separately from its ability.
 func TestAgainIsLearned(t *testing.T) {
 	l := newLearner(t, shipped(t))
 	l.Observe(together(40)...)
@@ -207,7 +207,7 @@ func TestAgainIsLearned(t *testing.T) {
 	}
 }
 
-// A log that is replayed, in batches of any size, gives the same learner.
+// Replaying a log, in batches of any size, yields the same learner.
 func TestReplay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := shipped(t)
@@ -225,7 +225,7 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// Every place sees a coder's first outcome of each task once: as its own, its organisation's or others'.
+// Every place counts a coder's first outcome of each task once: as its own, its organisation's or others'.
 func TestNothingCountsTwice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLearner(t, shipped(t))
@@ -261,7 +261,7 @@ func TestNothingCountsTwice(t *testing.T) {
 	})
 }
 
-// What a repository saw counts more there than elsewhere.
+// A repository's outcomes count more there than elsewhere.
 func TestPlacesDiffer(t *testing.T) {
 	p := shipped(t)
 	p.WeightOrg, p.WeightGlobal = 15, 25
@@ -278,7 +278,7 @@ func TestPlacesDiffer(t *testing.T) {
 	}
 }
 
-// With one coder and no value there is nothing to decide.
+// A single coder without a value is always chosen.
 func TestOneCoderNeverStops(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLearner(t, shipped(t))
@@ -316,7 +316,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// Cheap and good enough goes first, and with little time the able one does.
+// A cheap, good enough coder goes first; with few attempts left, the most able one does.
 func TestOrder(t *testing.T) {
 	l := newLearner(t, shipped(t))
 	for i := range 100 {
@@ -337,7 +337,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Optimism prefers whom nobody knows to who is known to be as good, and fades.
+// Optimism prefers an unknown coder to a known one of the same expected ability, and fades.
 func TestOptimism(t *testing.T) {
 	l := newLearner(t, shipped(t))
 	l.Observe(together(40)...)
@@ -401,7 +401,7 @@ func TestDiscount(t *testing.T) {
 	}
 }
 
-// Decisions and outcomes at the same time: run with -race.
+// Concurrent decisions and outcomes; run with -race.
 func TestConcurrentUse(t *testing.T) {
 	l := newLearner(t, shipped(t))
 	var wg sync.WaitGroup
@@ -427,7 +427,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// What was imported counts beside the table, for a coder that the table knows, and is outlearned.
+// Imported outcomes count in addition to the table, for a coder in the table, and are outweighed by local ones.
 func TestImportedIsOutlearned(t *testing.T) {
 	l := newLearner(t, shipped(t))
 	chance := func(imported coder.Tally, prior float64) float64 {

@@ -8,18 +8,15 @@ import (
 	"slices"
 )
 
-// Decide chooses who makes the next attempt. It changes nothing and does no I/O: the
-// same request to a learner in the same state has the same answer. Candidates without
-// a name and repeated ones are passed over.
+// Decide chooses the coder of the next attempt. It changes nothing and does no I/O: the same request to a learner in
+// the same state has the same answer. Candidates without a name and repeated ones are ignored.
 //
-// The best option is the first coder of the sequence with the highest expected net
-// value: see plan. Without a value it is the one with the least cost per success. In a
-// share of decisions (Parameters.Explore) chance picks among the options that justify
-// their cost, the less likely the more an option is expected to lose. Others may work at the same
-// time: see race.
+// The best option is the first coder of the sequence with the highest expected net value: see plan. Without a value it
+// is the one with the least cost per success. In a share of decisions (Parameters.Explore) the choice is random among
+// the options that justify their cost, with probabilities that decrease with the expected loss. Other coders may work
+// concurrently: see race.
 //
-// A sole candidate is chosen when nothing is known of the value of a task, whatever
-// is left: there is nothing to decide.
+// A sole candidate is chosen regardless of the budget when the value of a task is unknown.
 func (l *Learner) Decide(r Request) Decision {
 	s := l.now.Load()
 	d := Decision{Learned: s.learned}
@@ -35,7 +32,7 @@ func (l *Learner) Decide(r Request) Decision {
 	slices.SortStableFunc(bs, func(a, b belief) int {
 		return cmp.Or(cmp.Compare(b.net, a.net), cmp.Compare(b.Chance, a.Chance))
 	})
-	worth := 0 // how many, all in front
+	worth := 0 // number of options that justify their cost; they come first
 	for _, b := range bs {
 		d.Options = append(d.Options, b.Option)
 		if b.net > 0 || (!(r.Value > 0) && !math.IsInf(b.net, -1)) {
@@ -56,8 +53,7 @@ func (l *Learner) Decide(r Request) Decision {
 	return d
 }
 
-// DecideBy is Decide by other parameters, such as a repository's. What they say of learning
-// is left aside: what was learned stands as it was learned.
+// DecideBy is Decide with other parameters, such as a repository's. Their parameters of learning are ignored.
 func (l *Learner) DecideBy(p Parameters, r Request) Decision {
 	p.Spread, p.Hopeless, p.Tasks, p.Revise, p.WeightTasks = l.p.Spread, l.p.Hopeless, l.p.Tasks,
 		l.p.Revise, l.p.WeightTasks
@@ -66,7 +62,7 @@ func (l *Learner) DecideBy(p Parameters, r Request) Decision {
 	return view.Decide(r)
 }
 
-// choose fills in the propensities, and throws the dice. Without options it is -1.
+// choose sets the propensities and draws an option. It returns -1 without options.
 func (l *Learner) choose(os []Option, r Request) int {
 	if len(os) == 0 {
 		return -1
@@ -80,17 +76,17 @@ func (l *Learner) choose(os []Option, r Request) int {
 		os[i].Propensity *= l.p.Explore / sum
 	}
 	os[0].Propensity += 1 - l.p.Explore
-	u := r.dice().Float64()
+	u := r.random().Float64()
 	for i, o := range os {
 		if u -= o.Propensity; u < 0 {
 			return i
 		}
 	}
-	return 0 // rounding left a hair
+	return 0 // rounding error
 }
 
-// dice are the request's own: the same task, attempt and seed throw the same.
-func (r Request) dice() *rand.Rand {
+// random returns the request's random source, determined by task, attempt and seed.
+func (r Request) random() *rand.Rand {
 	h := fnv.New64a()
 	for _, part := range []string{r.Org, r.Repo, r.Task} {
 		h.Write([]byte(part))

@@ -2,18 +2,17 @@ package coder
 
 import "math"
 
-// classes is how many classes of difficulty tasks fall into: the first ones are
-// points of a normal distribution, the last are tasks that nobody resolves.
+// classes is the number of classes of difficulty: the first ones are points of a normal distribution, the last are
+// tasks that no coder resolves.
 const classes = 16
 
-// hopeless is the class of tasks that nobody resolves, and rescue the chance that
-// somebody resolves one after all.
+// hopeless is the class of tasks that no coder resolves, and rescue the probability that one is resolved anyway.
 const (
 	hopeless = classes - 1
 	rescue   = 0.003
 )
 
-// The bounds of a share: log odds stay finite, and nobody is ever impossible or certain.
+// The bounds of a share, so that log odds are finite and no outcome is ever impossible or certain.
 const (
 	minShare = 0.003
 	maxShare = 0.99
@@ -37,7 +36,7 @@ func (v *vector) sum() (s float64) {
 	return s
 }
 
-// shares are the values divided by their sum.
+// shares returns the values divided by their sum.
 func (v *vector) shares() (w vector) {
 	n := v.sum()
 	for g, x := range v {
@@ -53,15 +52,14 @@ func (v *vector) add(w *vector, f float64) {
 	}
 }
 
-// scale is the difficulty of the classes, and how common each is before any task
-// was seen.
+// scale has the difficulty of the classes and their prior frequencies.
 type scale struct {
 	at    vector // log odds that an average coder loses; meaningless for hopeless
 	exp   vector // e^at
 	prior vector // sums to 1
 }
 
-// newScale lays the classes evenly over ±2.5 standard deviations.
+// newScale returns a scale with the classes evenly spaced over ±2.5 standard deviations.
 func newScale(p Parameters) (s scale) {
 	sum := 0.0
 	for g := range hopeless {
@@ -78,7 +76,7 @@ func newScale(p Parameters) (s scale) {
 	return s
 }
 
-// curve is the chance that a coder of this ability resolves a task, by class.
+// curve returns the probability that a coder of this ability resolves a task, by class.
 func (s *scale) curve(ability float64) (v vector) {
 	e := math.Exp(ability)
 	for g := range hopeless {
@@ -88,7 +86,7 @@ func (s *scale) curve(ability float64) (v vector) {
 	return v
 }
 
-// ability is what a share of all tasks, as common as in pi, is resolved with.
+// ability returns the ability that resolves a share of all tasks, given the class frequencies pi.
 func (s *scale) ability(share float64, pi *vector) float64 {
 	low, high := -farthest, farthest
 	for range 30 {
@@ -103,7 +101,7 @@ func (s *scale) ability(share float64, pi *vector) float64 {
 	return (low + high) / 2
 }
 
-// dot is the mean of a by the weights b.
+// dot returns the mean of a with the weights b.
 func dot(a, b *vector) (sum float64) {
 	for g, x := range a {
 		sum += x * b[g]
@@ -111,9 +109,9 @@ func dot(a, b *vector) (sum float64) {
 	return sum
 }
 
-// fit is the ability that explains tries and successes best, starting from a
-// guess: Newton's method on the log likelihood of one-parameter logistic curves
-// (Rasch 1960). The second result is its information, the inverse of the variance.
+// fit returns the maximum likelihood ability for tries and successes, starting from a guess: Newton's method on the log
+// likelihood of one-parameter logistic curves (Rasch 1960). The second result is its information, the inverse of the
+// variance.
 func (s *scale) fit(guess float64, ev counts) (ability, information float64) {
 	b := guess
 	for range 6 {
@@ -124,7 +122,7 @@ func (s *scale) fit(guess float64, ev counts) (ability, information float64) {
 			curvature += ev.tried[g] * c[g] * (1 - c[g])
 		}
 		information = curvature
-		step := clamp(gradient/curvature, -1.5, 1.5) // a flat likelihood must not throw it away
+		step := clamp(gradient/curvature, -1.5, 1.5) // a flat likelihood must not make it diverge
 		b = clamp(b+step, -farthest, farthest)
 		if math.Abs(step) < 1e-3 {
 			break

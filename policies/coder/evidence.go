@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// cell is the evidence on one coder in one scope. Difficulty is never known for
-// sure, so that a try counts in each class by the posterior of its task.
+// cell is the evidence on one coder in one scope. Difficulty is uncertain, so a try counts in each class by the
+// posterior of its task.
 type cell struct {
 	counts
 	success, failure costSum
@@ -15,8 +15,8 @@ type cell struct {
 // counts are tries and successes by class.
 type counts struct{ tried, resolved vector }
 
-// with are the counts after as many more outcomes, on tasks as common as in pi,
-// resolved as the curve says: a prior of that weight.
+// with returns the counts plus weight pseudo-outcomes, on tasks with class frequencies pi, resolved according to curve:
+// a prior of that weight.
 func (c counts) with(weight float64, pi, curve *vector) counts {
 	for g, w := range pi {
 		c.tried[g] += weight * w
@@ -25,7 +25,7 @@ func (c counts) with(weight float64, pi, curve *vector) counts {
 	return c
 }
 
-// costSum sums what attempts cost.
+// costSum is the sum of the costs of attempts.
 type costSum struct{ n, credits float64 }
 
 // add adds the evidence of d, times f.
@@ -40,12 +40,12 @@ func (b costSum) plus(c costSum, f float64) costSum {
 	return costSum{b.n + f*c.n, b.credits + f*c.credits}
 }
 
-// mean is the mean cost when a prior mean counts like so many attempts.
+// mean returns the mean cost with a prior mean that counts like weight attempts.
 func (b costSum) mean(prior, weight float64) float64 {
 	return (weight*prior + max(0, b.credits)) / (weight + max(0, b.n))
 }
 
-// tasks are the tasks that a place sees, by level and class, in the same way.
+// tasks returns the tasks from the view of a place, by level and class, each level without the next one.
 func (s *snapshot) tasks(ps [levels]place) (out [levels]vector) {
 	for i, p := range ps {
 		sc := s.scopes[p]
@@ -65,22 +65,22 @@ func (s *snapshot) tasks(ps [levels]place) (out [levels]vector) {
 	return out
 }
 
-// less is a scope's weight as a prior of a narrower one: what it rests on, and never
-// more than most. Two places differ, however much is known of the one.
+// less returns a scope's weight as a prior of a narrower one, given its strength, and never more than most. Two places
+// differ, even if one is well known.
 func less(strength, most float64) float64 { return 1 / (1/most + 1/strength) }
 
-// tally are the counts behind the classes.
+// tally returns the counts over all classes.
 func (c *cell) tally() Tally {
 	return Tally{Tried: whole(c.tried.sum()), Resolved: whole(c.resolved.sum())}
 }
 
-// scope is the evidence of one place. What is reachable from a snapshot never changes.
+// scope is the evidence of one place. Scopes reachable from a snapshot are immutable.
 type scope struct {
 	coders map[string]*cell
-	tasks  vector // by class: how many tasks were seen
+	tasks  vector // number of tasks by class
 }
 
-// place names a scope. The zero place is everything.
+// place identifies a scope. The zero place is everything.
 type place struct {
 	level           level
 	kind, org, repo string
@@ -91,26 +91,26 @@ type level byte
 const (
 	world        level = iota // every kind of task, everywhere
 	kindred                   // one kind of task
-	organisation              // of that kind in one organisation
-	repository                // and in one repository
+	organisation              // one kind of task in one organisation
+	repository                // one kind of task in one repository
 	levels
 )
 
-// places are the scopes that an outcome counts in, each within the one before.
+// places returns the scopes in which an outcome counts, each within the previous one.
 func places(kind, org, repo string) [levels]place {
 	return [levels]place{{}, {level: kindred, kind: kind}, {level: organisation, kind: kind, org: org},
 		{level: repository, kind: kind, org: org, repo: repo}}
 }
 
-// snapshot is all that was learned up to some outcome. It is immutable.
+// snapshot is the state of the learner after some outcome. It is immutable.
 type snapshot struct {
 	scopes  map[place]*scope
-	again   Tally // what coders did that had failed on the same task, by the same instructions
-	changed Tally // the same by other instructions than before
-	learned int   // outcomes
+	again   Tally // coders that had failed on the same task, with the same instructions
+	changed Tally // the same with other instructions
+	learned int   // number of outcomes
 }
 
-// edit is a snapshot in the making: what it has not copied yet is shared.
+// edit is a new snapshot under construction, with copy on write.
 type edit struct {
 	*snapshot
 	scoped map[place]bool
@@ -128,7 +128,7 @@ func (s *snapshot) edit() *edit {
 	return &edit{snapshot: &c, scoped: map[place]bool{}, celled: map[cellKey]bool{}}
 }
 
-// scope is one that may be changed.
+// scope returns the scope of a place for modification.
 func (e *edit) scope(p place) *scope {
 	if e.scoped[p] {
 		return e.scopes[p]
@@ -141,7 +141,7 @@ func (e *edit) scope(p place) *scope {
 	return s
 }
 
-// cell is one that may be changed.
+// cell returns a coder's cell of a place for modification.
 func (e *edit) cell(p place, coder string) *cell {
 	s, k := e.scope(p), cellKey{p, coder}
 	if e.celled[k] {
@@ -155,8 +155,8 @@ func (e *edit) cell(p place, coder string) *cell {
 	return c
 }
 
-// chain is the evidence on one coder as a place sees it: each level without what
-// the next one has, so that nothing counts twice.
+// chain returns the evidence on one coder from the view of a place: each level without the next one, so that nothing
+// counts twice.
 func (s *snapshot) chain(ps [levels]place, coder string) (out [levels]cell) {
 	for i, p := range ps {
 		sc := s.scopes[p]
@@ -178,7 +178,7 @@ func (s *snapshot) chain(ps [levels]place, coder string) (out [levels]cell) {
 	return out
 }
 
-// whole takes rounding errors away from what was a count.
+// whole removes rounding errors from a count.
 func whole(x float64) float64 {
 	if n := math.Round(x); math.Abs(x-n) < 1e-6 {
 		return n
@@ -186,7 +186,7 @@ func whole(x float64) float64 {
 	return x
 }
 
-// floor takes back what rounding left below zero.
+// floor clamps counts that rounding left below zero.
 func (c *cell) floor() {
 	for g := range classes {
 		c.tried[g] = max(0, c.tried[g])

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// history is what only learning needs: recent tasks, and how able coders are overall.
+// history is the state that only learning needs: recent tasks, and the overall abilities of coders.
 type history struct {
 	records   map[taskKey]*record
-	order     []taskKey // a ring of at most size, in the order in which they were first seen
+	order     []taskKey // ring buffer of at most size tasks, in order of first occurrence
 	size      int
-	oldest    int // where the ring begins, once it is full
-	next      int // the task to be revised next
+	oldest    int // start of the ring, once it is full
+	next      int // next task to be revised
 	standings map[string]*standing
 }
 
 type taskKey struct{ org, repo, kind, task string }
 
-// record is a task with who tried it.
+// record is a task with its tries.
 type record struct {
 	taskKey
 	tries      []try
-	difficulty vector // posterior over classes, as it was counted; zero: not counted yet
+	difficulty vector // posterior over classes as counted; zero: not counted yet
 }
 
-// try is one coder's attempt at a task. If it was not heard, it is only known to
-// have failed. If it is frozen, what it says of its coder was counted for good.
+// try is one coder's attempt at a task. If heard is false, there was no outcome, and it is only known to have failed.
+// If it is frozen, its contribution to its coder is final.
 type try struct {
 	coder                   string
 	resolved, heard, frozen bool
@@ -33,7 +33,7 @@ type try struct {
 
 func (t try) counts() bool { return t.heard && !t.frozen }
 
-// standing is how able a coder is, all places together.
+// standing is the overall ability of a coder.
 type standing struct {
 	ability float64
 	yes, no vector // log likelihood of a success and of a failure, by class
@@ -51,7 +51,7 @@ func newHistory(size int) history {
 	return history{records: map[taskKey]*record{}, size: size, standings: map[string]*standing{}}
 }
 
-// of is an outcome's task, a new record when it was not seen or is too long ago.
+// of returns the record of an outcome's task, a new one for a new or forgotten task.
 func (h *history) of(o Outcome) *record {
 	k := taskKey{o.Org, o.Repo, o.Kind, o.Task}
 	if r := h.records[k]; r != nil {
@@ -69,13 +69,13 @@ func (h *history) of(o Outcome) *record {
 	return r
 }
 
-// turn is the next task to be revised. There is at least one.
+// turn returns the next task to be revised. There must be at least one.
 func (h *history) turn() *record {
 	h.next++
 	return h.records[h.order[h.next%len(h.order)]]
 }
 
-// freeze keeps revisions from changing what is known of a coder by its tries so far.
+// freeze excludes a coder's tries so far from revisions.
 func (h *history) freeze(coder string) {
 	for _, r := range h.records {
 		for i := range r.tries {
@@ -86,13 +86,13 @@ func (h *history) freeze(coder string) {
 	}
 }
 
-// failed says whether the coder's failure was an outcome.
+// failed reports whether there was an outcome with a failure of the coder.
 func (r *record) failed(coder string) bool {
 	return slices.ContainsFunc(r.tries, func(t try) bool { return t.coder == coder && t.heard && !t.resolved })
 }
 
-// note adds a try. One that was only known to have failed may turn out to be an
-// outcome, and a success may be followed by another outcome when a task is opened again.
+// note adds a try. A try that was only known to have failed may get an outcome later, and a success may be followed by
+// another outcome when a task is reopened.
 func (r *record) note(t try) {
 	i := slices.IndexFunc(r.tries, func(u try) bool { return u.coder == t.coder })
 	switch {
@@ -103,7 +103,7 @@ func (r *record) note(t try) {
 	}
 }
 
-// count adds a task's tries to all its scopes, or with -1 takes them away.
+// count adds a task's tries to all its scopes, or removes them with f = -1.
 func (e *edit) count(r *record, f float64) {
 	if r.difficulty.sum() == 0 {
 		return

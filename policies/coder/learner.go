@@ -7,10 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Learner decides which coder makes the next attempt, and learns from outcomes. It is
-// safe for concurrent use: decisions read an immutable snapshot and never wait,
-// and batches of outcomes are learned from one after the other. Its state is a
-// function of the parameters and of the order of the calls. So a replayed log restores it.
+// Learner decides which coder makes the next attempt, and learns from outcomes. It is safe for concurrent use:
+// decisions read an immutable snapshot and never block, and batches of outcomes are processed in sequence. Its state is
+// a function of the parameters and the sequence of calls, so replaying a log restores it.
 type Learner struct {
 	p     Parameters
 	scale scale
@@ -19,17 +18,16 @@ type Learner struct {
 	seen  history // guarded by write
 }
 
-// New is a learner that has seen nothing yet.
+// New returns a learner without outcomes.
 func New(p Parameters) *Learner {
 	l := &Learner{p: p, scale: newScale(p), seen: newHistory(p.Tasks)}
 	l.now.Store(&snapshot{scopes: map[place]*scope{}})
 	return l
 }
 
-// Observe learns from outcomes, in their order. Many at once or one after the other
-// give the same; many at once are faster, which replaying wants. An outcome
-// without a coder counts as nothing. A second outcome of a coder that had failed on the
-// task says how often that helps, and no more.
+// Observe learns from outcomes in order. One call with many outcomes has the same effect as many calls, but is faster,
+// which matters for replay. An outcome without a coder is ignored. A second outcome of a coder that had failed on the
+// task only counts for the share of tasks resolved when asked again.
 func (l *Learner) Observe(os ...Outcome) {
 	l.write.Lock()
 	defer l.write.Unlock()
@@ -51,7 +49,7 @@ func (l *Learner) Observe(os ...Outcome) {
 		} else {
 			l.learn(e, r, o)
 		}
-		e.bill(o)
+		e.addCost(o)
 		for range l.p.Revise {
 			l.revise(e, l.seen.turn(), func(*record) {})
 		}
@@ -59,7 +57,7 @@ func (l *Learner) Observe(os ...Outcome) {
 	l.now.Store(e.snapshot)
 }
 
-// learn adds an outcome to its task, and to what is known of its coder.
+// learn adds an outcome to its task and its coder.
 func (l *Learner) learn(e *edit, r *record, o Outcome) {
 	l.revise(e, r, func(r *record) {
 		for _, f := range o.Failed {
@@ -69,8 +67,8 @@ func (l *Learner) learn(e *edit, r *record, o Outcome) {
 	})
 }
 
-// bill adds what an outcome cost.
-func (e *edit) bill(o Outcome) {
+// addCost adds the cost of an outcome.
+func (e *edit) addCost(o Outcome) {
 	if !(o.Cost > 0) || math.IsInf(o.Cost, 1) {
 		return
 	}
@@ -84,9 +82,8 @@ func (e *edit) bill(o Outcome) {
 	}
 }
 
-// revise judges a task's difficulty again, after a change to its record, by what is
-// now known of those who tried it; and then how able they are. It is a step of
-// incremental expectation maximisation (Neal & Hinton 1998).
+// revise recomputes a task's difficulty after a change to its record, by the current abilities of the coders that tried
+// it, and then their abilities. It is a step of incremental expectation maximisation (Neal & Hinton 1998).
 func (l *Learner) revise(e *edit, r *record, change func(*record)) {
 	e.count(r, -1)
 	change(r)
@@ -115,7 +112,7 @@ func (l *Learner) revise(e *edit, r *record, change func(*record)) {
 	}
 }
 
-// standing is how able a coder is, all places together.
+// standing returns the overall ability of a coder.
 func (l *Learner) standing(coder string) *standing {
 	s := l.seen.standings[coder]
 	if s == nil {
@@ -126,7 +123,7 @@ func (l *Learner) standing(coder string) *standing {
 	return s
 }
 
-// assess finds out how able a coder is, all places together.
+// assess recomputes the overall ability of a coder.
 func (l *Learner) assess(e *edit, coder string) {
 	s, c := l.standing(coder), e.cell(place{}, coder)
 	prior := l.scale.curve(l.scale.ability(l.p.Share, &l.scale.prior))
@@ -134,8 +131,8 @@ func (l *Learner) assess(e *edit, coder string) {
 	s.set(&l.scale, b)
 }
 
-// common is how common each class of difficulty is among the tasks of a place: from
-// the widest scope to the narrowest, as with coders.
+// common returns the frequency of each class of difficulty among the tasks of a place, from the widest scope to the
+// narrowest, as for coders.
 func (l *Learner) common(s *snapshot, ps [levels]place) vector {
 	seen := s.tasks(ps)
 	v, strength, most := l.scale.prior, l.p.WeightTasks, l.p.most()
@@ -152,7 +149,7 @@ func (l *Learner) common(s *snapshot, ps [levels]place) vector {
 	return v
 }
 
-// Discount multiplies what is known of a coder by a factor in 0–1, everywhere, such as .25 for a model that changed.
+// Discount multiplies a coder's evidence in all scopes by a factor in 0–1, such as .25 for a model that changed.
 func (l *Learner) Discount(coder string, factor float64) {
 	l.write.Lock()
 	defer l.write.Unlock()

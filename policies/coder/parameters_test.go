@@ -31,7 +31,7 @@ func TestShippedTable(t *testing.T) {
 	}
 }
 
-// Each row of the table that ships has numbers in their ranges, and names that no other row has.
+// Each row of the shipped table has numbers within their ranges and unique names.
 func TestShippedRows(t *testing.T) {
 	source, err := os.ReadFile("../defaults/coders.yml")
 	if err != nil {

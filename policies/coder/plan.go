@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// plan looks for the sequence of coders with the highest expected net value. All
-// that is seen on the way is failures, for a success ends the task. So the best policy
-// is a sequence, and where it ends. Were coders independent and attempts without
-// number, it would be the order of their costs per success (Weitzman 1979); with
-// five attempts at most, a cheap coder also takes the place of a better one.
+// plan searches for the sequence of coders with the highest expected net value. A success ends the task, so only
+// failures are observed on the way, and the best policy is a fixed sequence with an end. With independent coders and
+// unlimited attempts, it would be the order of their costs per success (Weitzman 1979); with at most five attempts, a
+// cheap coder also displaces a better one.
 type plan struct {
 	bs    []belief
 	start sequence
@@ -18,12 +17,12 @@ type plan struct {
 	beam  int
 }
 
-// sequence is some coders in the order in which they would work.
+// sequence is an order of coders.
 type sequence struct {
 	order  []int
 	weight vector  // probability that all of them fail and the task is of this class
-	net    float64 // expected credits
-	left   float64 // credits, should all of them fail
+	net    float64 // expected net value, in credits
+	left   float64 // remaining budget if all of them fail, in credits
 }
 
 func newPlan(p Parameters, r Request, bs []belief, after vector) *plan {
@@ -31,8 +30,8 @@ func newPlan(p Parameters, r Request, bs []belief, after vector) *plan {
 		tries: max(1, min(r.Tries, len(bs))), beam: p.Beam}
 }
 
-// rank fills in each candidate's net: of the best sequence that begins with it, or
-// less its cost per success where tasks have no value. Who can't be paid has -Inf.
+// rank sets each candidate's net: that of the best sequence that begins with it, or minus its cost per success where
+// tasks have no value. It is -Inf for a candidate above the budget.
 func (p *plan) rank() {
 	var best []int
 	if p.value > 0 {
@@ -55,12 +54,12 @@ func (p *plan) rank() {
 	}
 }
 
-// can says whether a coder can go on where a sequence ends. Nobody works twice in it.
+// can reports whether a coder can follow a sequence: it is within the budget and not in the sequence.
 func (p *plan) can(q *sequence, i int) bool {
 	return p.bs[i].Cost <= q.left && !slices.Contains(q.order, i)
 }
 
-// gain is what another coder adds to a sequence's net.
+// gain returns the change of a sequence's net by another coder.
 func (p *plan) gain(q *sequence, i int) float64 {
 	b, won, reached := &p.bs[i], 0.0, 0.0
 	for g, w := range q.weight {
@@ -70,7 +69,7 @@ func (p *plan) gain(q *sequence, i int) float64 {
 	return won*(p.value-b.success) - (reached-won)*b.failure
 }
 
-// then is a sequence with another coder at its end.
+// then returns a sequence with another coder appended.
 func (p *plan) then(q *sequence, i int) sequence {
 	b := &p.bs[i]
 	next := sequence{order: append(slices.Clip(q.order), i), net: q.net + p.gain(q, i), left: q.left - b.Cost}
@@ -80,7 +79,7 @@ func (p *plan) then(q *sequence, i int) sequence {
 	return next
 }
 
-// best follows the best few beginnings at once, and returns the best sequence found.
+// best returns the best sequence found by a beam search.
 func (p *plan) best() []int {
 	best, beam := p.start, []sequence{p.start}
 	for range p.tries {
@@ -105,7 +104,7 @@ type branch struct {
 	from, with int
 }
 
-// longer are the best sequences that are one longer and better than before, the best first.
+// longer returns the best extensions of the beam by one coder that increase the net, best first.
 func (p *plan) longer(beam []sequence) []branch {
 	top := make([]branch, 0, p.beam+1)
 	for from := range beam {
@@ -128,8 +127,7 @@ func (p *plan) longer(beam []sequence) []branch {
 	return top
 }
 
-// along is the net of a sequence that begins with a coder and goes on along an order
-// as far as that pays.
+// along returns the best net of a sequence that begins with a coder and continues with a prefix of an order.
 func (p *plan) along(first int, order []int) float64 {
 	q := p.then(&p.start, first)
 	best := q.net

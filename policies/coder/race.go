@@ -2,11 +2,10 @@ package coder
 
 import "slices"
 
-// race sends others at the same task at once, where the best one's chance is low: in the
-// order of their value, whoever adds more to the chance that one of them resolves it, times
-// the value, than it costs, as long as all of them can be paid. A failure of one says as
-// much about the next as when they work one after the other, so what somebody adds is the
-// chance that it resolves what the others do not. Without a value nobody races.
+// race adds concurrent coders when the best one's Chance is low: in the order of their net, each that increases the
+// probability that one of them resolves the task, times the value, by more than its cost, within the budget. Failures
+// are correlated as in a sequence, so a coder adds the probability that it resolves the task when the others fail.
+// Without a value there is no race.
 func (d *Decision) race(p Parameters, r Request, chosen int, bs []belief, after vector) {
 	if p.Race < 2 || r.Alone || !(r.Value > 0) || d.Options[0].Chance >= p.RaceBelow {
 		return
@@ -36,7 +35,7 @@ func (d *Decision) race(p Parameters, r Request, chosen int, bs []belief, after 
 	}
 }
 
-// Racers are those who work at once, the choice first; none, where one works.
+// Racers returns the concurrent coders, the choice first; none without a race.
 func Racers(os []Option, choice string) (names []string) {
 	for _, o := range os {
 		if o.Races && o.Coder != choice {

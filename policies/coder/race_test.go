@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/policies/coder"
 )
 
-// racing are the shipped parameters with races of so many.
+// racing returns the shipped parameters with races of that many coders.
 func racing(t testing.TB, race int, below float64) coder.Parameters {
 	p := shipped(t)
 	p.Explore, p.Race, p.RaceBelow = 0, race, below
@@ -59,8 +59,8 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// Whatever is asked: a race is of several who can all be paid, the choice among them, and it
-// never has less chance than the choice alone. But for who works beside it, nothing changes.
+// For any request: a race has several coders within the budget, including the choice, and never a lower probability
+// than the choice alone. Apart from the racers, the decision is the same.
 func TestRacesStayWithinTheirBounds(t *testing.T) {
 	race, alone := newLearner(t, racing(t, 3, 0.9)), newLearner(t, racing(t, 1, 0.9))
 	rapid.Check(t, func(t *rapid.T) {

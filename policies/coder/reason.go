@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// explain says in words why the choice was made.
+// explain sets the reason of the decision.
 func (d *Decision) explain(r Request, chosen int) {
 	var b strings.Builder
 	if chosen < 0 {
@@ -53,7 +53,7 @@ func (d *Decision) somebody(b *strings.Builder, r Request, chosen int) {
 	}
 }
 
-// work says who works.
+// work returns the subject and verb of a sentence about working coders.
 func work(names []string) string {
 	if len(names) == 1 {
 		return names[0] + " works"
@@ -61,7 +61,7 @@ func work(names []string) string {
 	return text.List(names) + " work"
 }
 
-// cost is what those who work are expected to cost.
+// cost returns the expected cost of the racers, in credits.
 func (d *Decision) cost() (credits float64) {
 	for _, o := range d.Options {
 		if o.Races {
@@ -71,7 +71,7 @@ func (d *Decision) cost() (credits float64) {
 	return credits
 }
 
-// nobody says why nobody justifies the cost.
+// nobody returns the reason why no coder justifies its cost.
 func (d *Decision) nobody(r Request) string {
 	if len(d.Options) == 0 {
 		return "Nobody is left to ask."
@@ -91,7 +91,7 @@ func (d *Decision) nobody(r Request) string {
 		best.Coder, amount(best.Index), 100*best.Chance, amount(r.Value))
 }
 
-// evidence names the counts that the expectation rests on.
+// evidence returns the counts behind the expectation, for display.
 func (o Option) evidence(r Request) string {
 	if slices.Contains(r.Failed, o.Coder) {
 		return "It failed on this task before, and who failed seldom resolves a task when asked again."

@@ -9,21 +9,21 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Table is what is known of models before anything was seen. It is immutable.
+// Table has prior knowledge about models. It is immutable.
 type Table struct {
-	models map[string]Known // by each of their names
+	models map[string]Known // normalised name → row
 }
 
 // Known is a row of a table.
 type Known struct {
 	Name     string   `yaml:"name"`     // as published
 	Resolved float64  `yaml:"resolved"` // share of tasks that it resolved alone, in (0, 1)
-	Cost     float64  `yaml:"cost"`     // credits an attempt cost on average, above 0
-	Calls    int      `yaml:"calls"`    // of the model, on average; 0: not published
+	Cost     float64  `yaml:"cost"`     // average cost of an attempt in credits, above 0
+	Calls    int      `yaml:"calls"`    // average number of model calls; 0: not published
 	Also     []string `yaml:"also"`     // other names
 }
 
-// ParseTable reads a table.
+// ParseTable parses a table.
 func ParseTable(source []byte) (Table, error) {
 	var file struct {
 		Until  string  `yaml:"until"` // month until which the results were published
@@ -41,8 +41,8 @@ func ParseTable(source []byte) (Table, error) {
 	return t, nil
 }
 
-// Of is what is known of a model, whatever the spelling of its name: case, vendor
-// ("openai/gpt-5"), date ("gpt-5-2025-08-07") and remarks in parentheses don't matter.
+// Of returns the row of a model. Differences in the spelling of its name are ignored: case, vendor ("openai/gpt-5"),
+// date ("gpt-5-2025-08-07") and remarks in parentheses.
 func (t Table) Of(model string) (Known, bool) {
 	k, ok := t.models[normal(model)]
 	return k, ok
@@ -55,7 +55,7 @@ var (
 	date    = lazyregexp.New(`-20\d\d-?[01]\d(-?[0-3]\d)?$`)
 )
 
-// normal is a model's name without what spellings differ in.
+// normal returns the normalised name of a model.
 func normal(name string) string {
 	name = vendor.ReplaceAllString(strings.ToLower(strings.TrimSpace(name)), "")
 	name = between.ReplaceAllString(remarks.ReplaceAllString(name, ""), "-")

@@ -1,10 +1,9 @@
 package evolve
 
-// stakes are the shares λ of the money that are bet on each outcome, each by a player of
-// its own who began with the same.
+// stakes are the shares λ of the capital bet on each outcome, each by a separate player with the same initial capital.
 var stakes = [...]float64{.05, .1, .2, .3, .45, .6}
 
-// bets is what the players have, as multiples of what they began with.
+// bets holds the players' capital, as multiples of the initial capital.
 type bets [len(stakes)]float64
 
 func newBets() (b bets) {
@@ -14,14 +13,14 @@ func newBets() (b bets) {
 	return b
 }
 
-// play bets on x, which lies in −1–1 and has no mean above zero if there is nothing to find.
+// play bets on x, which is within −1–1 and has a mean of at most zero under the null hypothesis.
 func (b *bets) play(x float64) {
 	for i, stake := range stakes {
 		b[i] *= 1 + stake*x
 	}
 }
 
-// e is the mean of what the players have.
+// e returns the mean of the players' capital.
 func (b *bets) e() float64 {
 	sum := 0.0
 	for _, have := range b {

@@ -21,7 +21,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// It is what its comment says, by another library's Beta distribution.
+// The result equals that of another library's Beta distribution.
 func TestRoomIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tried := rapid.IntRange(50, 2000).Draw(t, "tried")

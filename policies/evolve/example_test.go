@@ -6,8 +6,8 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 )
 
-// A change goes through all three. Here the candidate resolves every task and the present
-// policy none, and after the promotion nothing works any more.
+// A change passes through all three. Here the candidate resolves every task and the present policy none, and after the
+// promotion no task is resolved any more.
 func Example() {
 	g, err := evolve.NewGate(1) // the first proposal for this policy
 	if err != nil {

@@ -5,27 +5,25 @@ import (
 	"fmt"
 )
 
-// Where an experiment ends.
+// Thresholds that end an experiment.
 const (
 	promoteAt    = 20
-	stopHarmAt   = 10  // a candidate that is no worse is stopped as harmful with a probability of at most 10 %
-	stopBrokenAt = 100 // a fair assignment is taken for broken with a probability of at most 1 %
+	stopHarmAt   = 10  // a harmless candidate is stopped with a probability of at most 10 %
+	stopBrokenAt = 100 // a fair assignment is considered broken with a probability of at most 1 %
 )
 
-// Experiment compares a candidate with the present policy on tasks that a lot divides
-// between them. It counts by what a task was assigned to, whatever happened to it
-// afterwards (intention to treat).
+// Experiment compares a candidate with the present policy on randomly assigned tasks. It counts tasks by their
+// assignment, regardless of later events (intention to treat).
 //
-// After each task a share λ of the money is bet on
+// After each task a share λ of the capital is bet on
 //
 //	X = (2A − 1)·(Y − m)   with   m = (s + 1) / (k + 2)
 //
-// where A is 1 for the candidate, Y is 1 for a success, and s of the k outcomes before were
-// successes on either side. If the candidate is no better, X has no mean above zero, whatever m
-// is, because A is a fair coin. E is the mean of Π(1+λX) over six λ (betting: Waudby-Smith
-// and Ramdas, JRSS B 86, 2024; centring by the outcomes before takes most of the noise out).
-// The same on −X finds harm. The same on the assignment alone, 2A − 1 and 1 − 2A, finds that
-// the coin is not fair.
+// where A is 1 for the candidate, Y is 1 for a success, and s of the k outcomes before were successes on either side.
+// If the candidate is no better, the mean of X is at most zero for any m, because A is a fair coin. E is the mean of
+// Π(1+λX) over six λ (betting: Waudby-Smith and Ramdas, JRSS B 86, 2024; centring by the outcomes before takes most of
+// the noise out). The same on −X detects harm. The same on the assignment alone, 2A − 1 and 1 − 2A, detects an unfair
+// coin.
 type Experiment struct {
 	better, worse bets
 	more, fewer   bets // than half of the tasks are the candidate's
@@ -39,27 +37,26 @@ type Arm struct {
 	Tried    int `json:"tried"`
 }
 
-// Which arm.
+// Indexes of arms.
 const (
 	present = iota
 	candidate
 )
 
-// NewExperiment is an experiment without an outcome.
+// NewExperiment returns an experiment without outcomes.
 func NewExperiment() *Experiment {
 	return &Experiment{better: newBets(), worse: newBets(), more: newBets(), fewer: newBets(), verdict: GoOn}
 }
 
-// Assign reports whether a task goes to the candidate: half of the tasks, by a hash of both
-// names, so that a task stays where it is however often it is asked.
+// Assign reports whether a task is assigned to the candidate: half of the tasks, by a hash of both names, so the
+// assignment is stable.
 func Assign(experiment, task string) bool {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(experiment), experiment, task))
 	return sum[0]&1 == 1
 }
 
-// Add adds the outcome of a task. Outcomes are added in the order in which their tasks were
-// assigned: one that comes early waits for those before, else fast tasks would be judged
-// first. After the verdict an outcome is counted and changes nothing.
+// Add adds the outcome of a task. Outcomes must be added in the order in which their tasks were assigned, else fast
+// tasks would be judged first. After the verdict, outcomes are only counted.
 func (x *Experiment) Add(toCandidate, resolved bool) {
 	arm, side := present, -1.0
 	if toCandidate {
@@ -90,22 +87,22 @@ func (x *Experiment) Add(toCandidate, resolved bool) {
 	}
 }
 
-// Verdict is go-on, promote, stop-harm or stop-broken. All but go-on are final.
+// Verdict returns go-on, promote, stop-harm or stop-broken. All but go-on are final.
 func (x *Experiment) Verdict() Verdict { return x.verdict }
 
-// E is the evidence that the candidate is better, up to the verdict.
+// E returns the evidence that the candidate is better, up to the verdict.
 func (x *Experiment) E() float64 { return x.better.e() }
 
-// EHarm is the evidence that it is worse.
+// EHarm returns the evidence that it is worse.
 func (x *Experiment) EHarm() float64 { return x.worse.e() }
 
-// EBroken is the evidence that tasks are not assigned by a fair coin.
+// EBroken returns the evidence that tasks are not assigned by a fair coin.
 func (x *Experiment) EBroken() float64 { return (x.more.e() + x.fewer.e()) / 2 }
 
-// Arms are the outcomes of the tasks of the present policy and of the candidate.
+// Arms returns the outcomes of the tasks of the present policy and of the candidate.
 func (x *Experiment) Arms() (now, proposed Arm) { return x.arms[present], x.arms[candidate] }
 
-// Why says the verdict's reason to people.
+// Why returns the verdict's reason, for display.
 func (x *Experiment) Why() string {
 	now, proposed := x.Arms()
 	return fmt.Sprintf("%d of %d with the candidate, %d of %d without: E = %.3g of %d to promote, "+

@@ -12,13 +12,13 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 )
 
-// dice are the same in every run.
+// dice is a seeded random source.
 func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) }
 
-// outcome of a task in an experiment.
+// outcome is the outcome of a task in an experiment.
 type outcome struct{ candidate, resolved bool }
 
-// outcomes are drawn for both policies with their rates.
+// outcomes draws outcomes for both policies with their rates.
 func outcomes(d *rand.Rand, n int, present, candidate float64) []outcome {
 	out := make([]outcome, n)
 	for i := range out {
@@ -31,7 +31,7 @@ func outcomes(d *rand.Rand, n int, present, candidate float64) []outcome {
 	return out
 }
 
-// ended tells an experiment outcomes until its verdict, and says after how many.
+// ended adds outcomes to an experiment until its verdict, and returns their number.
 func ended(os []outcome) (*evolve.Experiment, int) {
 	x := evolve.NewExperiment()
 	for i, o := range os {
@@ -42,7 +42,7 @@ func ended(os []outcome) (*evolve.Experiment, int) {
 	return x, len(os)
 }
 
-// E is what its comment says, worked out anew from all outcomes.
+// E equals the value of its formula, computed from all outcomes.
 func TestExperimentIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice(rapid.Uint64().Draw(t, "seed"))
@@ -87,7 +87,7 @@ func TestExperimentIsTheFormula(t *testing.T) {
 	})
 }
 
-// What follows the verdict is counted, and changes nothing else.
+// Outcomes after the verdict are counted and change nothing else.
 func TestVerdictOfAnExperimentIsFinal(t *testing.T) {
 	x, n := ended(outcomes(dice(1), 2000, .2, .8))
 	if x.Verdict() != evolve.Promote {
@@ -103,8 +103,8 @@ func TestVerdictOfAnExperimentIsFinal(t *testing.T) {
 	}
 }
 
-// reached says in how many of so many experiments a verdict was reached within 2,000
-// outcomes an arm, and after how many of them an arm in the median.
+// reached returns the number of experiments with a verdict within 2,000 outcomes per arm, and the median number of
+// outcomes per arm.
 func reached(seed uint64, experiments int, base, gain float64, v evolve.Verdict) (share float64, median int) {
 	var after []int
 	for i := range experiments {
@@ -118,7 +118,7 @@ func reached(seed uint64, experiments int, base, gain float64, v evolve.Verdict)
 	return share, after[experiments/2]
 }
 
-// The figures of what experiments are known to do; `sialab policies` has more of them.
+// The known error rates and durations of experiments; `sialab policies` prints more of them.
 func TestExperimentPromotesWhatIsBetter(t *testing.T) {
 	const experiments = 400
 	for _, base := range []float64{.3, .5, .7} {
@@ -134,10 +134,9 @@ func TestExperimentPromotesWhatIsBetter(t *testing.T) {
 	}
 }
 
-// safe is another test of the same, as a cross-check: the two-sample e-variable of Turner,
-// Ly and Grünwald (arXiv 2106.02693) for blocks of one outcome of each arm, with estimates
-// that begin as β = ½ of each kind. It has no direction: the better arm is the one that is
-// ahead. It returns after how many blocks it promotes, 0 for never.
+// safe is an alternative test, as a cross-check: the two-sample e-variable of Turner, Ly and Grünwald (arXiv
+// 2106.02693) for blocks of one outcome of each arm, with estimates that begin as β = ½ of each kind. It is undirected:
+// the better arm is the one that is ahead. It returns the number of blocks until it promotes, 0 for never.
 func safe(d *rand.Rand, blocks int, present, candidate float64) int {
 	const β = .5
 	log, a, b := 0.0, 0.0, 0.0
@@ -165,7 +164,7 @@ func safe(d *rand.Rand, blocks int, present, candidate float64) int {
 	return 0
 }
 
-// Both find what there is to find, and the bet finds it sooner.
+// Both detect the effect, and the bet detects it sooner.
 func TestExperimentAgainstAnotherTest(t *testing.T) {
 	const experiments = 400
 	for _, gain := range []float64{0, .1, .2} {

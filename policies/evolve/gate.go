@@ -5,22 +5,21 @@ import (
 	"math"
 )
 
-// Gate judges a proposal by tasks that it and the present policy both played, with known
-// outcomes. A task that both solve or both fail says nothing. Of those that only one solves,
-// each side would win half if the proposal were no better. The bet against that is a mixture
-// over all chances of winning from one half to one:
+// Gate judges a proposal by tasks replayed with it and with the present policy. A task that both solve or both fail is
+// uninformative. Of those that only one solves, each side would win half if the proposal were no better. The bet
+// against that is a mixture over all probabilities of winning from one half to one:
 //
 //	E = 2 ∫ (2θ)^W (2−2θ)^L dθ = 2^(N+1) · B(W+1, L+1) · (1 − I_½(W+1, L+1))
 //
-// for W wins and L losses, N = W+L. The k-th proposal for a policy passes at E ≥ 20·π²k²/6.
-// The thresholds' reciprocals sum up to 1/20, so of all proposals that are no better, ever,
-// one passes with a probability of at most 5 % (PACE, arXiv 2606.08106).
+// for W wins and L losses, N = W+L. The k-th proposal for a policy passes at E ≥ 20·π²k²/6. The thresholds' reciprocals
+// add up to 1/20, so the probability that any proposal that is no better ever passes is at most 5 % (PACE, arXiv
+// 2606.08106).
 type Gate struct {
 	proposal     int
 	wins, losses int
 }
 
-// NewGate is the gate for the k-th proposal for a policy, counted from 1.
+// NewGate returns the gate for the k-th proposal for a policy, counted from 1.
 func NewGate(k int) (*Gate, error) {
 	if k < 1 {
 		return nil, fmt.Errorf("proposals are counted from 1, not %d", k)
@@ -38,16 +37,16 @@ func (g *Gate) Add(proposed, present bool) {
 	}
 }
 
-// Threshold is the E at which the proposal passes.
+// Threshold returns the E at which the proposal passes.
 func (g *Gate) Threshold() float64 {
 	return promoteAt * math.Pi * math.Pi * float64(g.proposal) * float64(g.proposal) / 6
 }
 
-// E is the evidence that the proposal is better; [math.MaxFloat64] when it is more than that.
+// E returns the evidence that the proposal is better, at most [math.MaxFloat64].
 func (g *Gate) E() float64 { return replayed(g.wins, g.losses) }
 
-// Verdict is pass, reject or not-replayed. Not-replayed are tasks so few that no result of
-// theirs could have passed, as long as they don't show harm by the measure of an experiment.
+// Verdict returns pass, reject or not-replayed. It is not-replayed when there are too few tasks for any result to pass,
+// unless they show harm by the threshold of an experiment.
 func (g *Gate) Verdict() Verdict {
 	switch {
 	case g.E() >= g.Threshold():
@@ -58,14 +57,14 @@ func (g *Gate) Verdict() Verdict {
 	return NotReplayed
 }
 
-// Why says the verdict's reason to people.
+// Why returns the verdict's reason, for display.
 func (g *Gate) Why() string {
 	return fmt.Sprintf("%d tasks only with the proposal, %d only without it: E = %.3g, proposal %d passes at %.3g",
 		g.wins, g.losses, g.E(), g.proposal, g.Threshold())
 }
 
-// replayed is E for wins and losses. With whole numbers it is
-// Σ_{j≤W} C(N+1, j) / ((N+1)·C(N, W)), summed from j = W downward: there a term is 1/(L+1).
+// replayed returns E for wins and losses. With whole numbers it is Σ_{j≤W} C(N+1, j) / ((N+1)·C(N, W)), summed from j =
+// W downward: there a term is 1/(L+1).
 func replayed(wins, losses int) float64 {
 	n := wins + losses
 	sum, term := 0.0, 1/float64(losses+1)

@@ -63,8 +63,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// E is a fair bet: whatever it is, the next task leaves it the same in the mean. And it is
-// the integral that its comment says.
+// E is a fair bet: the next task does not change its mean. And it equals the integral in its comment.
 func TestGateIsFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, l := rapid.IntRange(0, 60).Draw(t, "wins"), rapid.IntRange(0, 60).Draw(t, "losses")

@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// Guard is one metric of a promoted policy.
+// Guard is the state of one metric of a promoted policy.
 type Guard struct {
-	Metric   string  `json:"metric"`    // in words
-	Before   float64 `json:"before"`    // share of tasks that went well by it before the promotion, 0–1
-	With     Arm     `json:"with"`      // tasks since then, by the change
-	HeldBack Arm     `json:"held_back"` // and by the version before it
+	Metric   string  `json:"metric"`    // name of the metric
+	Before   float64 `json:"before"`    // share of good tasks before the promotion, 0–1
+	With     Arm     `json:"with"`      // tasks since then with the change
+	HeldBack Arm     `json:"held_back"` // and with the version before it
 	Verdict  Verdict `json:"verdict"`
 	Why      string  `json:"why"`
 	Whose    Cause   `json:"whose,omitempty"` // after an alarm
 }
 
-// FewestUsual are the tasks that have to say what is usual before a promoted change is watched.
+// FewestUsual is the minimum number of baseline tasks before a promoted change is watched.
 const FewestUsual = 20
 
 const (
-	// usual is the share of tasks before the promotion that bounds what is usual.
+	// usual is the quantile of the baseline tasks that limits usual cost and time.
 	usual = .8
-	// anew are the tasks that say what is usual after an alarm that was not the change's.
-	anew = 100
+	// baselineAfterAlarm is the number of baseline tasks after an alarm with another cause than the change.
+	baselineAfterAlarm = 100
 )
 
-// metric says of a task whether it went well, given what was usual before.
+// metric decides whether a task is good, given the baseline tasks.
 type metric struct {
 	name string
 	well func(before []Task) func(Task) bool
 }
 
-// metrics are what a promoted policy is watched by. The constraints, that SIA must not ask more
-// people or touch more tests, are among them.
+// metrics returns the metrics by which a promoted policy is watched, including the constraints that SIA must not ask
+// people or touch tests more often.
 func metrics() []metric {
 	plain := func(well func(Task) bool) func([]Task) func(Task) bool {
 		return func([]Task) func(Task) bool { return well }
@@ -53,7 +53,7 @@ func metrics() []metric {
 	}
 }
 
-// mostly is what [usual] of the tasks do not exceed.
+// mostly returns the [usual] quantile of the tasks' values.
 func mostly(ts []Task, of func(Task) float64) float64 {
 	values := make([]float64, len(ts))
 	for i, t := range ts {
@@ -63,10 +63,9 @@ func mostly(ts []Task, of func(Task) float64) float64 {
 	return values[min(len(values)-1, int(usual*float64(len(values))))]
 }
 
-// guards watch a promoted change by its tasks. Those of the version before it that took part in
-// the experiment say what was usual. Where they are too few to say that, the first of those that were
-// held back since the promotion do as well. known counts the tasks that say it; with fewer than
-// [FewestUsual], nothing is watched yet.
+// guards returns the guards of a promoted change. The baseline consists of the experiment's tasks of the version before
+// it. If they are too few, the first held-back tasks since the promotion are added. known is the size of the baseline;
+// with fewer than [FewestUsual], nothing is watched yet.
 func guards(before, since []Task, watched time.Time) (all []Guard, known int) {
 	before = of(before, false)
 	if !watched.IsZero() {
@@ -74,7 +73,7 @@ func guards(before, since []Task, watched time.Time) (all []Guard, known int) {
 		if i < 0 {
 			i = len(since)
 		}
-		before, since = since[max(0, i-anew):i], since[i:]
+		before, since = since[max(0, i-baselineAfterAlarm):i], since[i:]
 	}
 	changed, held := of(since, true), of(since, false)
 	if n := min(FewestUsual-len(before), len(held)); n > 0 {
@@ -88,7 +87,7 @@ func guards(before, since []Task, watched time.Time) (all []Guard, known int) {
 		was := tally(before, well)
 		rail, err := NewGuardrail(was.Resolved, was.Tried)
 		if err != nil {
-			continue // more went well than were tried: not by this count
+			continue // impossible: more good than tried tasks
 		}
 		for _, t := range changed {
 			rail.Add(well(t))

@@ -6,25 +6,23 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// The guardrail's numbers.
+// Parameters of a guardrail.
 const (
-	lowQuantile = 0.2   // of the old rate, below which a fall is looked for
-	watchFor    = 200   // tasks that the one-shot test looks at
-	oneShotAt   = 40    // false in at most 2.5 % of the limits that are right
-	alarmAt     = 10000 // tasks from one false alarm to the next, at least, where the limit is right
-	leastRate   = 0.1   // a fall leaves this share of the limit, at least, so that no task is impossible
+	lowQuantile = 0.2   // quantile of the old rate that is the limit
+	watchFor    = 200   // number of tasks in the one-shot test
+	oneShotAt   = 40    // false alarm with a probability of at most 2.5 % if the limit is right
+	alarmAt     = 10000 // minimum mean number of tasks between false alarms if the limit is right
+	leastRate   = 0.1   // minimum rate after a drop, relative to the limit, so that no task is impossible
 )
 
-// drops are the falls that are looked for, as shares.
+// drops are the tested drops of the rate.
 var drops = [...]float64{.10, .15, .25}
 
-// Guardrail watches one metric of a policy after its promotion: the share of tasks that went
-// well by it. A resolve rate is one as it is; of tampering, escalations, cost and time it is
-// the share of tasks without, or within what was usual.
+// Guardrail watches one metric of a policy after its promotion: the share of good tasks. That is the resolve rate, or
+// the share of tasks without tampering or escalation, or within the usual cost or time.
 //
-// Against the limit, the lower 20 % quantile of what the old rate may have been (of Beta(1+good,
-// 1+bad)), it sets falls by 10, 15 and 25 points. Each has a likelihood ratio L per task, and two
-// means over the three of them are looked at:
+// It tests drops by 10, 15 and 25 points against the limit, the 20 % quantile of the posterior of the old rate
+// (Beta(1+good, 1+bad)). Each has a likelihood ratio L per task, and two means over the three of them are tested:
 //
 //   - Π L, a one-shot e-value, for the first 200 tasks: roll back at 40.
 //   - R ← (R + 1)·L, the procedure of Shiryaev and Roberts, for ever: roll back at 10,000
@@ -38,12 +36,11 @@ type Guardrail struct {
 	product    [len(drops)]float64
 	sr         [len(drops)]float64
 	e, r       float64
-	tried, had int // tasks since the promotion, and those of them that went well
+	tried, had int // number of tasks since the promotion, and of good ones among them
 	verdict    Verdict
 }
 
-// NewGuardrail is a guardrail for a metric by which, before the promotion, so many of the
-// tried tasks went well.
+// NewGuardrail returns a guardrail for a metric by which well of the tried tasks were good before the promotion.
 func NewGuardrail(well, tried int) (*Guardrail, error) {
 	if well < 0 || tried < well {
 		return nil, fmt.Errorf("%d of %d tasks went well: want 0 or more, of at least as many", well, tried)
@@ -57,8 +54,8 @@ func NewGuardrail(well, tried int) (*Guardrail, error) {
 	return g, nil
 }
 
-// Add tells of a task whether it went well, in the order in which tasks began. After the
-// verdict it changes nothing.
+// Add adds whether a task was good. Tasks must be added in the order in which they began. After the verdict it does
+// nothing.
 func (g *Guardrail) Add(well bool) {
 	if g.verdict != GoOn {
 		return
@@ -85,13 +82,13 @@ func (g *Guardrail) Add(well bool) {
 	}
 }
 
-// Limit is the rate below which a fall is looked for.
+// Limit returns the rate below which a drop is detected.
 func (g *Guardrail) Limit() float64 { return g.limit }
 
-// Verdict is go-on or roll-back, which is final.
+// Verdict returns go-on or roll-back, which is final.
 func (g *Guardrail) Verdict() Verdict { return g.verdict }
 
-// Why says the verdict's reason to people.
+// Why returns the verdict's reason, for display.
 func (g *Guardrail) Why() string {
 	return fmt.Sprintf("%d of %d tasks went well since the promotion, at least %.0f %% did before: E = %.3g of %d in the "+
 		"first %d tasks, R = %.3g of %d", g.had, g.tried, 100*g.limit, g.e, oneShotAt, watchFor, g.r, alarmAt)

@@ -48,7 +48,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Both processes are what the comment says, worked out anew from all tasks.
+// Both processes equal their formulas, computed from all tasks.
 func TestGuardrailIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tried := rapid.IntRange(0, 400).Draw(t, "tried")
@@ -88,8 +88,8 @@ func TestGuardrailIsTheFormula(t *testing.T) {
 	})
 }
 
-// rolledBack says after how many tasks a guardrail rolls back, 0 for never. Its record is of
-// 200 tasks with the old rate.
+// rolledBack returns the number of tasks until a guardrail rolls back, 0 for never. Its baseline is 200 tasks with the
+// old rate.
 func rolledBack(t *testing.T, seed uint64, old, rate float64, tasks int) int {
 	d, well := dice(seed), 0
 	for range 200 {
@@ -106,7 +106,7 @@ func rolledBack(t *testing.T, seed uint64, old, rate float64, tasks int) int {
 	return 0
 }
 
-// The figures of what guardrails are known to do; `sialab policies` has more of them.
+// The known error rates and delays of guardrails; `sialab policies` prints more of them.
 func TestGuardrailRollsBackWhatIsWorse(t *testing.T) {
 	const worlds = 500
 	for _, old := range []float64{.5, .7} {

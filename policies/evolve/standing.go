@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// The outcome of a task that takes part in an experiment; empty: it is open.
+// Values of Task.Came; empty: the task is open.
 const (
 	Resolved = "resolved"
 	Failed   = "failed" // also when a person was asked
-	Nothing  = "none"   // it was taken back before anything could be said
+	Nothing  = "none"   // withdrawn before there was a result
 )
 
-// Task is one that takes part in an experiment, and its outcome.
+// Task is a task in an experiment, with its outcome.
 type Task struct {
-	Candidate bool // decided by the candidate; else by the version before it
-	After     bool // the candidate had been promoted by then
+	Candidate bool // decided by the candidate, else by the version before it
+	After     bool // after the promotion of the candidate
 	At        time.Time
 	Came      string
 	Credits   float64
@@ -24,9 +24,8 @@ type Task struct {
 	Tampered  bool    // a person was asked about changed tests or protected paths
 }
 
-// Counted are the tasks that count already, of all that take part in the order in which they were
-// assigned: of those before the promotion, and of those since, the ones before the first that is
-// still open. One without a result never counts. open is how many have not ended.
+// Counted returns the tasks that count, given all tasks in the order of assignment: before and since the promotion,
+// those before the first open one. Tasks without a result never count. open is the number of open tasks.
 func Counted(all []Task) (before, since []Task, open int) {
 	waits := map[bool]bool{}
 	for _, t := range all {
@@ -44,25 +43,25 @@ func Counted(all []Task) (before, since []Task, open int) {
 	return before, since, open
 }
 
-// Standing is how an experiment stands.
+// Standing is the state of an experiment.
 type Standing struct {
 	Present   Arm       `json:"present"` // tasks of the policy in force
 	Candidate Arm       `json:"candidate"`
-	Open      int       `json:"open"`   // tasks that take part and have not ended
+	Open      int       `json:"open"`   // number of open tasks
 	E         float64   `json:"e"`      // evidence that the candidate is better, of 20
-	Harm      float64   `json:"harm"`   // that it is worse, of 10
-	Broken    float64   `json:"broken"` // that the lot is not fair, of 100
+	Harm      float64   `json:"harm"`   // evidence that it is worse, of 10
+	Broken    float64   `json:"broken"` // evidence that the assignment is unfair, of 100
 	Course    []float64 `json:"course"` // E after each outcome
 	Verdict   Verdict   `json:"verdict"`
 	Why       string    `json:"why"`
-	Worse     bool      `json:"worse"`            // it asks people, or touches tests, too much more often to be promoted
-	Usual     int       `json:"usual,omitempty"`  // after the promotion: tasks that say what is usual without the change
-	Guards    []Guard   `json:"guards,omitempty"` // after the promotion, from [FewestUsual] such tasks on
+	Worse     bool      `json:"worse"`            // it asks people or touches tests too much more often to be promoted
+	Usual     int       `json:"usual,omitempty"`  // after the promotion: number of baseline tasks
+	Guards    []Guard   `json:"guards,omitempty"` // after the promotion, with at least [FewestUsual] baseline tasks
 }
 
-// Stand says how an experiment stands by all tasks that take part, in the order in which they were
-// assigned. promoted tells whether the candidate was, and watched since when it is watched again after
-// an alarm that was not its own; zero: since the promotion.
+// Stand returns the state of an experiment, given all its tasks in the order of assignment. promoted reports whether
+// the candidate is promoted. watched is the time since when it has been watched again after an alarm with another
+// cause; zero: since the promotion.
 func Stand(all []Task, promoted bool, watched time.Time) (s Standing) {
 	before, since, open := Counted(all)
 	x := NewExperiment()
@@ -80,12 +79,11 @@ func Stand(all []Task, promoted bool, watched time.Time) (s Standing) {
 	return s
 }
 
-// constraint is by how much larger a share of tasks may be that asked a person, or touched tests or
-// protected paths, for a candidate still to be promoted. Both are constraints, and never goals.
+// constraint is the maximum increase of the share of tasks that asked a person, or touched tests or protected paths,
+// for a candidate to be promoted. Both are constraints, never goals.
 const constraint = .05
 
-// worse reports whether the candidate asked people, or touched tests, so much more often that it
-// must not be promoted whatever it resolved.
+// worse reports whether the candidate asked people or touched tests so much more often that it must not be promoted.
 func worse(before []Task) bool {
 	for _, bad := range []func(Task) bool{
 		func(t Task) bool { return t.Escalated }, func(t Task) bool { return t.Tampered },
@@ -98,12 +96,12 @@ func worse(before []Task) bool {
 	return false
 }
 
-// of are the tasks that the candidate decided about, or the others.
+// of returns the tasks decided by the candidate, or the others.
 func of(ts []Task, candidate bool) []Task {
 	return slices.DeleteFunc(slices.Clone(ts), func(t Task) bool { return t.Candidate != candidate })
 }
 
-// tally counts the tasks of which something holds.
+// tally counts the tasks for which holds returns true, as Resolved.
 func tally(ts []Task, holds func(Task) bool) Arm {
 	a := Arm{Tried: len(ts)}
 	for _, t := range ts {

@@ -1,17 +1,17 @@
 package evolve
 
-// Verdict is what follows.
+// Verdict is a verdict of a Gate, an Experiment or a Guardrail.
 type Verdict string
 
-// The verdicts. A gate passes or rejects, or could not tell; an experiment goes on, promotes
-// or stops; a guardrail goes on or rolls back.
+// The verdicts. A gate passes, rejects or has too few tasks; an experiment continues, promotes or stops; a guardrail
+// continues or rolls back.
 const (
 	Pass        Verdict = "pass"
 	Reject      Verdict = "reject"
-	NotReplayed Verdict = "not-replayed" // too few tasks to tell: the proposal may go on, and says so
+	NotReplayed Verdict = "not-replayed" // too few tasks; the proposal may continue
 	GoOn        Verdict = "go-on"
 	Promote     Verdict = "promote"
-	StopHarm    Verdict = "stop-harm"   // the candidate does worse
-	StopBroken  Verdict = "stop-broken" // what assigns tasks is not fair: the outcomes say nothing
+	StopHarm    Verdict = "stop-harm"   // the candidate is worse
+	StopBroken  Verdict = "stop-broken" // the assignment is unfair, so the outcomes are invalid
 	RollBack    Verdict = "roll-back"
 )

@@ -8,39 +8,36 @@ import (
 	"github.com/sia-bot/sia/policies"
 )
 
-// The shares that others are drawn to, and how strongly, in decisions. They were set by
-// hand: with ten decisions of a kind, these count as much as everything else of the type.
+// Parameters of shrinkage; weights are in decisions. They were set by hand: ten decisions of a kind count as much as
+// everything else of the type.
 const (
 	evenShare  = 0.5
 	evenWeight = 2
 	kindWeight = 10
 )
 
-// fewest is the least number of randomised decisions, and of tasks in a cell, about which
-// anything is said.
+// fewest is the minimum number of randomised decisions, and of tasks in a cell, for a result.
 const fewest = 20
 
-// OptionWorth is the result of the decisions that chose one option.
+// OptionWorth summarises the decisions that chose one option.
 type OptionWorth struct {
 	Type     policies.Type `json:"type"`
 	Choice   string        `json:"choice"`
 	Tally                  // decisions
-	Credit   float64       `json:"credit"`             // mean of its outcome less the expected one, -1–1
-	Contrast *Contrast     `json:"contrast,omitempty"` // nil: chance had too small a part to say anything
+	Credit   float64       `json:"credit"`             // mean of outcome minus expected outcome, -1–1
+	Contrast *Contrast     `json:"contrast,omitempty"` // nil: too few randomised decisions
 }
 
-// Contrast is by how much more is resolved with an option than with the others, by the
-// decisions that chance had a part in.
+// Contrast is the difference in the share of resolutions between an option and the others, from randomised decisions.
 type Contrast struct {
 	Difference float64 `json:"difference"` // of shares, -1–1
 	Low        float64 `json:"low"`        // 95 % interval
 	High       float64 `json:"high"`
-	Randomised int     `json:"randomised"` // decisions
+	Randomised int     `json:"randomised"` // number of randomised decisions
 }
 
-// Expected is for each decision the share of resolutions that was to be expected of it
-// whatever was chosen: that of all other decisions of its type about tasks of its kind,
-// drawn to that of its type. A decision does not count towards what was expected of itself.
+// Expected returns for each decision the expected share of resolutions regardless of the choice: that of all other
+// decisions of its type about tasks of its kind, shrunk towards that of its type. The decision itself is excluded.
 func Expected(ds []Decision) []float64 {
 	type key struct {
 		typ  policies.Type
@@ -61,8 +58,8 @@ func Expected(ds []Decision) []float64 {
 	return out
 }
 
-// Options lists the result of each option, by type of decision in the order of
-// [policies.Types], the most often chosen first.
+// Options returns a summary of each option, by type of decision in the order of [policies.Types], the most often chosen
+// first.
 func Options(ds []Decision) []OptionWorth {
 	expected := Expected(ds)
 	var out []OptionWorth
@@ -88,9 +85,8 @@ func Options(ds []Decision) []OptionWorth {
 	return out
 }
 
-// contrast compares an option with the others over the decisions in which chance could have
-// chosen it and another. Each side is the self-normalised mean weighted by inverse
-// propensity (Hájek, 1971). nil: there are too few.
+// contrast compares an option with the others over the decisions that were randomised between it and another. Each side
+// is the self-normalised mean weighted by inverse propensity (Hájek, 1971). It returns nil when there are too few.
 func contrast(ds []Decision, typ policies.Type, choice string) *Contrast {
 	var with, rest weighted
 	n := 0
@@ -114,7 +110,7 @@ func contrast(ds []Decision, typ policies.Type, choice string) *Contrast {
 	return &c
 }
 
-// weighted is a weighted mean in the making.
+// weighted accumulates a weighted mean.
 type weighted struct{ sum, squares, y float64 }
 
 func (w *weighted) add(weight, y float64) {
@@ -125,7 +121,7 @@ func (w *weighted) add(weight, y float64) {
 
 func (w weighted) mean() float64 { return w.y / w.sum }
 
-// effective is how many equal weights would say as much (Kish, "Survey Sampling", 1965).
+// effective returns the effective sample size (Kish, "Survey Sampling", 1965).
 func (w weighted) effective() float64 { return w.sum * w.sum / w.squares }
 
 // z95 and z90 are quantiles of the normal distribution: two-sided 95 %, one-sided 90 %.
@@ -134,8 +130,7 @@ const (
 	z90 = 1.281552
 )
 
-// wilson is the 95 % score interval of a share (Wilson, 1927), with the effective size of
-// the sample.
+// wilson returns the 95 % score interval of a share (Wilson, 1927), with the effective sample size.
 func (w weighted) wilson() (low, high float64) {
 	n, p := w.effective(), w.mean()
 	middle := (p + z95*z95/(2*n)) / (1 + z95*z95/n)
@@ -143,12 +138,12 @@ func (w weighted) wilson() (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
-// Interval is the 95 % score interval of the share a of n, for n of at least 1 (Wilson, 1927).
+// Interval returns the 95 % score interval of the share a of n, for n ≥ 1 (Wilson, 1927).
 func Interval(a, n int) (low, high float64) {
 	return weighted{sum: float64(n), squares: float64(n), y: float64(a)}.wilson()
 }
 
-// Difference is the share a of n less the share b of m, with its 95 % interval, for n and m of at least 1.
+// Difference returns the share a of n minus the share b of m, with its 95 % interval, for n and m ≥ 1.
 func Difference(a, n, b, m int) (d, low, high float64) {
 	x := weighted{sum: float64(n), squares: float64(n), y: float64(a)}
 	y := weighted{sum: float64(m), squares: float64(m), y: float64(b)}
@@ -156,8 +151,8 @@ func Difference(a, n, b, m int) (d, low, high float64) {
 	return x.mean() - y.mean(), low, high
 }
 
-// newcombe is the 95 % interval of the difference of two shares: the hybrid score interval
-// (Newcombe, Statistics in Medicine 17, 1998, method 10).
+// newcombe returns the 95 % interval of the difference of two shares: the hybrid score interval (Newcombe, Statistics
+// in Medicine 17, 1998, method 10).
 func newcombe(a, b weighted) (low, high float64) {
 	la, ha := a.wilson()
 	lb, hb := b.wilson()

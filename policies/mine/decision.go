@@ -2,24 +2,23 @@ package mine
 
 import "github.com/sia-bot/sia/policies"
 
-// Decision is one of the log, with its outcome. Decisions are given in the order in
-// which they were made.
+// Decision is a logged decision with its outcome. Decisions are passed in the order in which they were made.
 type Decision struct {
-	Task     string // names the task, in the whole log
+	Task     string // id of the task, unique in the log
 	Type     policies.Type
 	Context  policies.Context
 	Choice   string
-	Options  []Option // that there were; without probabilities where the log has none
-	Resolved bool     // the attempt that it led to passed
+	Options  []Option // possible choices; without probabilities if the log has none
+	Resolved bool     // the resulting attempt passed
 }
 
-// Option is one thing that could have been chosen.
+// Option is one possible choice.
 type Option struct {
 	Choice      string
-	Probability float64 // with which it was to be chosen, 0–1
+	Probability float64 // probability of being chosen, 0–1
 }
 
-// probability is that of a choice among options; 0 when it is none of them.
+// probability returns that of a choice among options; 0 when it is not among them.
 func probability(of string, among []Option) float64 {
 	for _, o := range among {
 		if o.Choice == of {
@@ -29,7 +28,7 @@ func probability(of string, among []Option) float64 {
 	return 0
 }
 
-// y is 1 when the decision was followed by success, else 0.
+// y returns 1 for a resolved decision, else 0.
 func (d Decision) y() float64 {
 	if d.Resolved {
 		return 1
@@ -37,7 +36,7 @@ func (d Decision) y() float64 {
 	return 0
 }
 
-// Tally counts how many of the tried were resolved.
+// Tally counts tried and resolved decisions or tasks.
 type Tally struct {
 	Resolved int `json:"resolved"`
 	Tried    int `json:"tried"`
@@ -50,7 +49,7 @@ func (t *Tally) count(resolved bool) {
 	}
 }
 
-// without is the tally less one decision.
+// without returns the tally minus one decision.
 func (t Tally) without(d Decision) Tally {
 	t.Tried--
 	if d.Resolved {
@@ -59,8 +58,8 @@ func (t Tally) without(d Decision) Tally {
 	return t
 }
 
-// shrunk is the share of the tally, drawn to a prior share that counts like weight decisions
-// (the mean of a Beta posterior).
+// shrunk returns the share of the tally, shrunk towards a prior share that counts like weight decisions (the mean of a
+// Beta posterior).
 func (t Tally) shrunk(prior, weight float64) float64 {
 	return (weight*prior + float64(t.Resolved)) / (weight + float64(t.Tried))
 }

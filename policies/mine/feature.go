@@ -8,14 +8,13 @@ import (
 	"github.com/sia-bot/sia/policies"
 )
 
-// feature is one value of one feature of a context, with where it holds in words.
+// feature is one value of one feature of a context, with a description of the contexts that have it.
 type feature struct{ name, value, where string }
 
-// maxLabels is how many labels are looked at: those of the most decisions.
+// maxLabels is the number of labels that are analysed: those of the most decisions.
 const maxLabels = 50
 
-// The cuts of what is a number. Issues have some hundred words: the cuts leave each part
-// enough of them.
+// Boundaries for numeric features. Issues have some hundred words: the boundaries leave enough of them in each part.
 const (
 	lowAmbiguity  = 1. / 3
 	highAmbiguity = 2. / 3
@@ -24,8 +23,7 @@ const (
 	manyFailures  = 3
 )
 
-// features are the values that hold in a context. What is not known is none. Labels that
-// are not among the common ones are left out.
+// features returns the feature values of a context. Unknown values and labels that are not common are left out.
 func features(c policies.Context, common []string) []feature {
 	var out []feature
 	word := func(name, value, where string) {
@@ -50,7 +48,7 @@ func features(c policies.Context, common []string) []feature {
 			word("label", l, "for tasks labelled %q")
 		}
 	}
-	if kind != "" { // the issue was read
+	if kind != "" { // the features of the issue are known
 		out = append(out, architecture(c), ambiguity(c), size(c))
 	}
 	return append(out, failures(c))
@@ -102,7 +100,7 @@ func failures(c policies.Context) feature {
 	return feature{"failures", "3+", "after three failures or more"}
 }
 
-// commonLabels are the labels of the most decisions, at most [maxLabels].
+// commonLabels returns the labels of the most decisions, at most [maxLabels].
 func commonLabels(ds []Decision) []string {
 	count := map[string]int{}
 	for _, d := range ds {

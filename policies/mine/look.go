@@ -11,35 +11,34 @@ import (
 	"github.com/sia-bot/sia/policies"
 )
 
-// falseShare is the share of what is found that may be chance, 0–1.
+// falseShare is the false discovery rate, 0–1.
 const falseShare = 0.1
 
-// Finding is a context in which an option does better or worse than elsewhere. Tasks are
-// counted, not decisions: each once on either side, by its first decision there.
+// Finding is a context in which an option does better or worse than elsewhere. It counts tasks, not decisions: each
+// once per side, by its first decision there.
 type Finding struct {
 	Type      policies.Type `json:"type"`
 	Choice    string        `json:"choice"`
-	Feature   string        `json:"feature"` // such as "language"
-	Value     string        `json:"value"`   // such as "go"
+	Feature   string        `json:"feature"` // for example "language"
+	Value     string        `json:"value"`   // for example "go"
 	There     Tally         `json:"there"`
 	Elsewhere Tally         `json:"elsewhere"`
-	Others    Tally         `json:"others"` // other options in the same context: whether it is the context that is hard
-	Lift      float64       `json:"lift"`   // of the share there against elsewhere, drawn to 0; -1–1
+	Others    Tally         `json:"others"` // other options in the same context, to see whether the context is hard
+	Lift      float64       `json:"lift"`   // difference of the share there to elsewhere, shrunk towards 0; -1–1
 	Low       float64       `json:"low"`    // 80 % interval of the lift
 	High      float64       `json:"high"`
-	P         float64       `json:"p"` // of Fisher's exact test, two-sided
+	P         float64       `json:"p"` // p-value of Fisher's exact test, two-sided
 	Text      string        `json:"text"`
 }
 
-// Findings are what stands out, the surest first.
+// Findings are the significant findings, lowest p-value first.
 type Findings struct {
-	Cells int       `json:"cells"` // contexts of options that were looked at
+	Cells int       `json:"cells"` // number of tested combinations of option and context
 	Found []Finding `json:"found"`
 }
 
-// Look looks at each option in each context that has at least 20 tasks, with as many
-// elsewhere. What it finds has a lift with the 10 % bound on the same side of zero, and
-// passes Benjamini and Hochberg's step-up at 10 % over all that was looked at (Journal of
+// Look tests each option in each context with at least 20 tasks there and elsewhere. A finding has a lift with an 80 %
+// interval that excludes zero, and passes Benjamini and Hochberg's step-up procedure at 10 % over all tests (Journal of
 // the Royal Statistical Society B 57, 1995).
 func Look(ds []Decision) Findings {
 	l := newLooker(ds)
@@ -67,7 +66,7 @@ func Look(ds []Decision) Findings {
 	return out
 }
 
-// choices are the options that were chosen, by name.
+// choices returns the chosen options, sorted.
 func choices(ds []Decision, of []int) (all []string) {
 	for _, i := range of {
 		if !slices.Contains(all, ds[i].Choice) {
@@ -78,16 +77,15 @@ func choices(ds []Decision, of []int) (all []string) {
 	return all
 }
 
-// looker has the decisions with what it is looked at in them by number, so that looking at
-// one cell makes nothing new.
+// looker has the decisions with numbered feature values, so that testing one cell allocates little.
 type looker struct {
 	ds     []Decision
-	values []feature // of all contexts, by name and value
-	has    [][]int   // by decision: which values hold
-	tasks  []int     // by decision
+	values []feature // values of all contexts, sorted by name and value
+	has    [][]int   // decision → indexes in values
+	tasks  []int     // decision → number of its task
 
-	cell int          // that is looked at
-	met  [sides][]int // by task: the last cell in which it was met on a side
+	cell int          // number of the current cell
+	met  [sides][]int // task → last cell in which it was counted on a side
 }
 
 // The sides of a cell.
@@ -133,8 +131,8 @@ func newLooker(ds []Decision) *looker {
 	return l
 }
 
-// option looks at one option in every context. Contexts that divide its decisions alike, or
-// the other way round, are one: the first stands.
+// option tests one option in every context. Of contexts that divide its decisions in the same way, or inversely, only
+// the first is tested.
 func (l *looker) option(of []int, choice string) (cells []Finding) {
 	seen := map[string]bool{}
 	for v, f := range l.values {
@@ -150,8 +148,8 @@ func (l *looker) option(of []int, choice string) (cells []Finding) {
 	return cells
 }
 
-// divide counts an option's tasks where a value holds, and elsewhere. divides names the
-// division, whichever side is which.
+// divide counts an option's tasks where a value holds, and elsewhere. divides identifies the division, regardless of
+// the order of its sides.
 func (l *looker) divide(of []int, value int, c *Finding) (divides string) {
 	l.cell++
 	tallies := [sides]*Tally{&c.There, &c.Elsewhere, &c.Others}
@@ -183,12 +181,12 @@ func (l *looker) divide(of []int, value int, c *Finding) (divides string) {
 	return string(sideOf)
 }
 
-// liftWeight is how many tasks the share elsewhere counts for, as what is expected of the
-// option there. It was set by hand, to half of the fewest tasks that are looked at.
+// liftWeight is the weight of the share elsewhere as the prior of the share there, in tasks. It was set by hand, to
+// half of the minimum number of tasks in a test.
 const liftWeight = 10
 
-// weigh fills in the lift and how sure it is. Both shares are Beta posteriors; their
-// difference is taken for normal, as it nearly is with 20 tasks on either side.
+// weigh sets the lift, its interval and the p-value. Both shares are Beta posteriors; their difference is approximately
+// normal with 20 tasks on either side.
 func (c *Finding) weigh() {
 	usual := c.Elsewhere.shrunk(evenShare, evenWeight)
 	here := c.There.shrunk(usual, liftWeight)
@@ -199,7 +197,7 @@ func (c *Finding) weigh() {
 	c.P = fisher(c.There, c.Elsewhere)
 }
 
-// text says for people what was found; Text has where.
+// text describes the finding; Text holds the description of the context.
 func (c Finding) text() string {
 	does := "works"
 	if c.Lift < 0 {
@@ -213,8 +211,7 @@ func (c Finding) text() string {
 		c.Elsewhere.Resolved, c.Elsewhere.Tried)
 }
 
-// stepUp is the largest p that is still found when at most a share of what is found may be
-// false (Benjamini and Hochberg, 1995); below 0 when nothing is.
+// stepUp returns the largest significant p at a false discovery rate (Benjamini and Hochberg, 1995); below 0 for none.
 func stepUp(cells []Finding, share float64) float64 {
 	ps := make([]float64, len(cells))
 	for i, c := range cells {
@@ -229,14 +226,14 @@ func stepUp(cells []Finding, share float64) float64 {
 	return -1
 }
 
-// fisher is the two-sided p of Fisher's exact test that two shares are the same: how likely
-// tables with these sums are that are at most as likely as this one.
+// fisher returns the two-sided p-value of Fisher's exact test of two shares: the probability of all tables with the
+// same sums that are at most as likely as this one.
 func fisher(a, b Tally) float64 {
 	good, bad := a.Resolved+b.Resolved, a.Tried+b.Tried-a.Resolved-b.Resolved
-	logp := func(k int) float64 { // of k resolved in a
+	logp := func(k int) float64 { // log probability of k resolved in a
 		return choose(good, k) + choose(bad, a.Tried-k) - choose(good+bad, a.Tried)
 	}
-	const slack = 1e-9 // rounding: tables that are equally likely
+	const slack = 1e-9 // rounding errors between equally likely tables
 	is := logp(a.Resolved)
 	p := 0.0
 	for k := max(0, a.Tried-bad); k <= min(good, a.Tried); k++ {
@@ -247,5 +244,5 @@ func fisher(a, b Tally) float64 {
 	return min(1, p)
 }
 
-// choose is the logarithm of the binomial coefficient n over k.
+// choose returns the logarithm of the binomial coefficient n over k.
 func choose(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }

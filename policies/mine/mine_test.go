@@ -16,12 +16,12 @@ import (
 	"github.com/sia-bot/sia/policies/mine"
 )
 
-// about is a context of a kind of task in a language.
+// about returns a context of a kind of task in a language.
 func about(kind policies.Kind, language string) policies.Context {
 	return policies.Context{Language: language, Task: policies.Features{Kind: kind, Words: 100}}
 }
 
-// repeated are decisions of tasks of their own, of which the first so many were resolved.
+// repeated returns decisions of separate tasks, the first of them resolved.
 func repeated(
 	name string, typ policies.Type, choice string, c policies.Context, resolved, tried int,
 ) (ds []mine.Decision) {
@@ -84,8 +84,8 @@ func TestWhatStandsOutIsASentence(t *testing.T) {
 	}
 }
 
-// In data without an effect, whatever is found is false: that may happen in one of ten logs.
-// Where an effect was planted, it is found, and at most a tenth of what else is found is false.
+// In data without an effect, every finding is false; one of ten logs may have one. A planted effect is found, and at
+// most a tenth of the findings are false.
 func TestFalseDiscoveries(t *testing.T) {
 	const worlds = 200
 	falsely, found, shares, cells := 0, 0, 0.0, 0
@@ -163,7 +163,7 @@ func TestExpectedLeavesTheDecisionOut(t *testing.T) {
 	}
 }
 
-// always is a policy that always chooses one option.
+// always returns a policy that always chooses one option.
 func always(choice string, ds []mine.Decision) [][]mine.Option {
 	return slices.Repeat([][]mine.Option{{{choice, 1}}}, len(ds))
 }
@@ -222,7 +222,7 @@ func TestRankOfTheSamePolicy(t *testing.T) {
 	})
 }
 
-// What holds of every log.
+// Invariants for any log.
 func TestEveryLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -263,7 +263,7 @@ func TestEveryLog(t *testing.T) {
 	})
 }
 
-// A log of any size is read in time.
+// A large log is analysed in time.
 func BenchmarkLook(b *testing.B) {
 	ds := invented.Log(1, 10_000, func(mine.Decision) float64 { return 0.5 })
 	for b.Loop() {

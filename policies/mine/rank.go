@@ -2,19 +2,18 @@ package mine
 
 import "math"
 
-// leastEffective is the least effective number of decisions from which another policy is
-// estimated.
+// leastEffective is the minimum effective number of decisions for an estimate of another policy.
 const leastEffective = 100
 
-// Ranking is how many decisions another policy would have led to success, as estimated from
-// the decisions that chance had a part in. It ranks policies; it is no proof.
+// Ranking is the estimated share of decisions that another policy would have led to success, from randomised decisions.
+// It ranks policies; it is not a proof.
 type Ranking struct {
-	Decisions int      `json:"decisions"` // that chance had a part in, and that the log can say something about
-	Uncovered int      `json:"uncovered"` // that chance had a part in, where the other policy may do what chance never did
-	Effective float64  `json:"effective"` // number of decisions, after weighting
+	Decisions int      `json:"decisions"` // number of usable randomised decisions
+	Uncovered int      `json:"uncovered"` // number of randomised decisions without overlap with the other policy
+	Effective float64  `json:"effective"` // effective number of decisions after weighting
 	Enough    bool     `json:"enough"`    // Effective is at least 100; else the estimates are zero
-	Logged    Estimate `json:"logged"`    // of what was done, over the same decisions
-	SNIPS     Estimate `json:"snips"`     // self-normalised inverse propensity
+	Logged    Estimate `json:"logged"`    // result of the logged choices, over the same decisions
+	SNIPS     Estimate `json:"snips"`     // self-normalised inverse propensity score
 	Doubly    Estimate `json:"doubly"`    // doubly robust
 }
 
@@ -27,10 +26,9 @@ type Estimate struct {
 
 func estimate(mean, sd float64) Estimate { return Estimate{mean, mean - z95*sd, mean + z95*sd} }
 
-// Rank estimates another policy: other has for each decision the options with the
-// probabilities with which that policy chooses them, nil where that is not known. The
-// estimators are the self-normalised one of Swaminathan and Joachims (NIPS 2015), with the
-// delta method's variance, and the doubly robust one of Dudík, Langford and Li (ICML 2011).
+// Rank estimates another policy: other has for each decision the options with that policy's probabilities, nil where
+// they are unknown. The estimators are the self-normalised one of Swaminathan and Joachims (NIPS 2015), with the delta
+// method's variance, and the doubly robust one of Dudík, Langford and Li (ICML 2011).
 func Rank(ds []Decision, other [][]Option) Ranking {
 	var r Ranking
 	var of []int
@@ -78,7 +76,7 @@ func Rank(ds []Decision, other [][]Option) Ranking {
 	return r
 }
 
-// covers reports whether whatever the other policy may choose could have been chosen.
+// covers reports whether every possible choice of the other policy has a positive probability in the log.
 func covers(logged, other []Option) bool {
 	for _, o := range other {
 		if o.Probability > 0 && probability(o.Choice, logged) <= 0 {
@@ -88,15 +86,15 @@ func covers(logged, other []Option) bool {
 	return true
 }
 
-// model is what is expected of each option in each decision's context: its share of
-// resolutions among tasks of the same kind, drawn to what is expected whatever is chosen.
+// model predicts the outcome of each option in each decision's context: its share of resolutions among tasks of the
+// same kind, shrunk towards the expected outcome regardless of the choice.
 type model struct {
 	ds       []Decision
 	expected []float64
 	shares   map[place]Tally
 }
 
-// place is what an option is expected by.
+// place is the key of the shares.
 type place struct{ typ, kind, choice string }
 
 func placeOf(d Decision, choice string) place {
@@ -113,8 +111,7 @@ func newModel(ds []Decision) model {
 	return m
 }
 
-// expects is what was to be expected of an option in the i-th decision, without the outcome
-// of that one.
+// expects returns the prediction for an option in the i-th decision, without the outcome of that one.
 func (m model) expects(i int, choice string) float64 {
 	d := m.ds[i]
 	t := m.shares[placeOf(d, choice)]

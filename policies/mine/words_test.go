@@ -64,7 +64,7 @@ func TestLabelsThatAreLookedAt(t *testing.T) {
 	}
 }
 
-// The result of a decision tells nothing about what was to be expected in it.
+// The expected outcome of a decision does not depend on its result.
 func TestModelLeavesTheDecisionOut(t *testing.T) {
 	ds := []Decision{{Choice: "a"}, {Choice: "a", Resolved: true}, {Choice: "b"}}
 	before := newModel(slices.Clone(ds))

@@ -9,20 +9,19 @@ import (
 	"time"
 )
 
-// How much one installation may say, and how many there have to be.
+// Limits on the influence and number of installations.
 const (
-	mostOf = 0.1 // of the sum of a cell, by one installation
-	fewest = 10  // installations that report something in a cell
+	mostOf = 0.1 // maximum share of one installation in the sum of a cell
+	fewest = 10  // minimum number of installations with data in a cell
 )
 
-// Aggregate makes priors of the reports of many installations. Reports of one installation for
-// several periods are added up first; two for one period are an error, so that nobody counts twice.
+// Aggregate returns priors made from the reports of many installations. Reports of one installation for several periods
+// are added first; two for one period are an error, so that none counts twice.
 //
-// In each cell, and in each that sums up all languages, no installation has more than a tenth of
-// the sum of the cell: what is beyond it is scaled down, resolved and failed alike. A cell is left
-// out where fewer than ten installations report that anything was tried. Noise makes a count that is
-// zero look like something four times in ten, so in a large collection it is the weight that
-// [Priors] give a cell that silences those in which nothing is.
+// In each cell, and in each sum over all languages, no installation has more than a tenth of the sum of the cell:
+// larger contributions are scaled down, resolved and failed alike. A cell is left out where fewer than ten
+// installations report that anything was tried. With noise, a zero count is positive four times in ten, so in a large
+// collection empty cells are only suppressed by the weight that [Priors] give a cell.
 func Aggregate(reports []Report, made time.Time) (*Priors, error) {
 	installations := map[string]Counts{}
 	type once struct {
@@ -63,7 +62,7 @@ func Aggregate(reports []Report, made time.Time) (*Priors, error) {
 	return p, nil
 }
 
-// add adds the counts of a report, also to the cells that sum up all languages.
+// add adds the counts of a report, also to the cells of all languages.
 func (c Counts) add(more Counts) {
 	for cell, t := range more {
 		for _, at := range []Cell{cell, cell.in(Any)} {
@@ -73,17 +72,17 @@ func (c Counts) add(more Counts) {
 	}
 }
 
-// size is how much a tally can move a cell.
+// size returns the influence of a tally on a cell.
 func (t Tally) size() float64 { return math.Abs(float64(t.Resolved)) + math.Abs(float64(t.Failed)) }
 
 func (t Tally) tried() float64 { return float64(t.Resolved + t.Failed) }
 
-// clip sums up a cell with nobody's part above a tenth of the sum. ok is false where there is no such
-// sum, or too few report something.
+// clip returns the sum of a cell with no contribution above a tenth of it. ok is false where there is no such sum, or
+// too few have data.
 //
-// The bound b solves b = sum/10, where the sum is of tallies that are scaled down to the size b. With the
-// m largest scaled down, each to b times the share of its size that it adds to what was tried, the sum is
-// linear in b; the first m with a solution between its sizes gives the largest bound there is.
+// The bound b solves b = sum/10, where the sum is of tallies scaled down to the size b. With the m largest scaled down,
+// each contributing b times its ratio of tried to size, the sum is linear in b; the first m with a solution between its
+// sizes yields the largest bound.
 func clip(said []Tally) (share, bool) {
 	slices.SortFunc(said, func(a, b Tally) int {
 		return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(b.Resolved, a.Resolved), cmp.Compare(b.Failed, a.Failed))
@@ -109,7 +108,7 @@ func clip(said []Tally) (share, bool) {
 	return share{}, false
 }
 
-// sum adds tallies up, each scaled down to a size where it is larger.
+// sum adds tallies, each scaled down to at most the size bound.
 func sum(said []Tally, bound float64, installations int) share {
 	s := share{installations: installations}
 	for _, t := range said {
@@ -121,5 +120,5 @@ func sum(said []Tally, bound float64, installations int) share {
 	return s
 }
 
-// tenths rounds to one decimal, which is more than the noise leaves to be known.
+// tenths rounds to one decimal, which is more precise than the noise.
 func tenths(x float64) float64 { return math.Round(10*x) / 10 }

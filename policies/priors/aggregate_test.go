@@ -12,7 +12,7 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// collection are reports of installations that saw the same, each with noise of its own.
+// collection returns reports of installations with the same outcomes, each with independent noise.
 func collection(t testing.TB, n int, each Counts) (out []Report) {
 	t.Helper()
 	for i := range n {
@@ -83,7 +83,7 @@ func TestAggregateRefuses(t *testing.T) {
 	}
 }
 
-// Periods of one installation are added up before anything is clipped.
+// Periods of one installation are added before clipping.
 func TestPeriodsAddUp(t *testing.T) {
 	c := Cells()[0]
 	var rs []Report
@@ -98,7 +98,7 @@ func TestPeriodsAddUp(t *testing.T) {
 	}
 }
 
-// A liar moves a cell by at most a tenth of its value, whatever it says.
+// A dishonest installation changes a cell by at most a tenth of its value.
 func TestOneLiar(t *testing.T) {
 	c := Cells()[0]
 	rs := collection(t, 30, Counts{c: {Resolved: 30, Failed: 70}})
@@ -137,7 +137,7 @@ func TestTooFewInACell(t *testing.T) {
 	}
 }
 
-// Whatever is said, nobody has more than a tenth of what comes out.
+// For any reports, no installation has more than a tenth of a sum.
 func TestNobodyHasMoreThanATenth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.Int64Range(-50, 400)
@@ -184,7 +184,7 @@ func TestNobodyHasMoreThanATenth(t *testing.T) {
 	})
 }
 
-// Noise takes weight away: the same shares rest on less the more reports there are.
+// Noise reduces weight: the more reports, the lower the weight of the same shares.
 func TestWeight(t *testing.T) {
 	c := Cell{Language: "go", Pattern: "wrong-tool", Technique: "tool-change"}
 	of := func(reports int, own, all share) Weight {

@@ -2,8 +2,8 @@ package priors
 
 import "slices"
 
-// Cell names what is counted: the first technique that was tried on a pattern, or the first
-// coder that worked on a kind of task. The fields of the other are empty.
+// Cell identifies a count: the first technique tried on a pattern, or the first coder that worked on a kind of task.
+// The fields of the other are empty.
 type Cell struct {
 	Language  string `json:"language"`
 	Pattern   string `json:"pattern,omitempty"`
@@ -12,18 +12,18 @@ type Cell struct {
 	Coder     string `json:"coder,omitempty"`
 }
 
-// What stands for everything that the list does not name, and, in priors, for all languages.
+// Other is everything that is not in a list; Any is, in priors, all languages.
 const (
 	Other = "other"
 	Any   = "any"
 )
 
-// Languages are those that are distinguished.
+// Languages returns the languages that are distinguished.
 func Languages() []string {
 	return []string{"go", "python", "javascript", "typescript", "java", "rust", "c#", "c++", Other}
 }
 
-// Patterns are those of failures.
+// Patterns returns the patterns of failures.
 func Patterns() []string {
 	return []string{"interdependent-components", "external-dependency-blocker", "wrong-tool", "unclear-instructions",
 		"context-overload", "missing-example", "over-constrained", "wrong-order", "wrong-abstraction-level",
@@ -31,19 +31,19 @@ func Patterns() []string {
 		"flaky-check", "unknown"}
 }
 
-// Techniques are those that ship. A repository's own are not counted.
+// Techniques returns the shipped techniques. A repository's own are not counted.
 func Techniques() []string {
 	return []string{"decomposition", "tool-change", "prompt-restructuring", "context-pruning", "example-injection",
 		"constraint-relaxation", "dependency-reordering", "abstraction-level-shift", "error-pattern-recognition",
 		"fresh-start"}
 }
 
-// Kinds are those of tasks.
+// Kinds returns the kinds of tasks.
 func Kinds() []string {
 	return []string{"bug", "feature", "refactoring", "tests", "docs", "chore", Other}
 }
 
-// Coders are the models of the table that ships, by their published names.
+// Coders returns the models of the shipped table, by their published names.
 func Coders() []string {
 	return []string{"Gemini 3 Pro Preview (2025-11-18)", "Claude 4.5 Opus medium (20251101)", "Claude 4 Opus (20250514)",
 		"Claude 4.5 Sonnet (20250929)", "Claude 4 Sonnet (20250514)", "GPT-5.1 (2025-11-13) (medium reasoning)",
@@ -55,13 +55,13 @@ func Coders() []string {
 		"Qwen2.5-Coder 32B Instruct", Other}
 }
 
-// Cells is the public list, in its order: 1,440 cells of techniques and 1,575 of coders. It belongs
-// to the format: where it changes, so does [ReportFormat].
+// Cells returns the public list in order: 1,440 cells of techniques and 1,575 of coders. It is part of the format: when
+// it changes, [ReportFormat] changes.
 func Cells() []Cell {
 	return cells(Languages())
 }
 
-// cells are the cells of some languages, in the order of the list.
+// cells returns the cells of some languages, in the order of the list.
 func cells(languages []string) []Cell {
 	var out []Cell
 	for _, l := range languages {
@@ -81,13 +81,13 @@ func cells(languages []string) []Cell {
 	return out
 }
 
-// in is the cell of another language.
+// in returns the cell for another language.
 func (c Cell) in(language string) Cell {
 	c.Language = language
 	return c
 }
 
-// listed is a word when a list has it, else what stands for the rest.
+// listed returns word if it is in the list, else Other.
 func listed(list []string, word string) string {
 	if slices.Contains(list, word) {
 		return word

@@ -4,8 +4,8 @@ import "slices"
 
 // Outcome is the outcome of a technique or of a coder in a task. The fields of the other are empty.
 type Outcome struct {
-	Task      string // names the task; it is compared, and goes nowhere
-	Language  string // as package policies names it; any may be unknown here
+	Task      string // id of the task; only compared, never shared
+	Language  string // as in package policies; may be unknown here
 	Pattern   string
 	Technique string // a repository's own is not counted
 	Kind      string
@@ -13,10 +13,10 @@ type Outcome struct {
 	Resolved  bool
 }
 
-// ofTechnique tells whether the outcome is of a technique, and not of a coder.
+// ofTechnique reports whether the outcome is of a technique, not of a coder.
 func (o Outcome) ofTechnique() bool { return o.Technique != "" }
 
-// cell is where the outcome counts; ok is false where it counts nowhere.
+// cell returns the cell in which the outcome counts; ok is false for none.
 func (o Outcome) cell() (c Cell, ok bool) {
 	c.Language = listed(Languages(), o.Language)
 	if o.ofTechnique() {
@@ -27,29 +27,28 @@ func (o Outcome) cell() (c Cell, ok bool) {
 	return c, true
 }
 
-// Tally counts outcomes in a cell. Either count may be below zero once it is blurred.
+// Tally counts outcomes in a cell. With noise, either count may be negative.
 type Tally struct {
 	Resolved int64 `json:"resolved"`
 	Failed   int64 `json:"failed"`
 }
 
-// Counts are tallies by cell. A cell that is missing was never seen.
+// Counts are tallies by cell. A missing cell has no outcomes.
 type Counts map[Cell]Tally
 
-// Reported names a task that is counted, by what of it is: so much is counted once ever.
+// Reported identifies a counted part of a task, which is counted only once ever.
 type Reported struct {
 	Task      string
 	Technique bool // its first technique; else its first coder
 }
 
-// Count counts outcomes, given in their order. Of each task the first outcome of a technique and
-// the first of a coder count, unless before has it. The second answer is what was counted now, in
-// the order of the outcomes: whoever shares the counts remembers it. What is on no list, such as a
-// repository's own technique, moves no count, and what follows it in its task does not stand in for it.
+// Count counts outcomes, given in order. Of each task the first outcome of a technique and the first of a coder count,
+// unless they are in before. The second result is what was counted now, in the order of the outcomes; a caller that
+// shares the counts must store it. Unlisted values, such as a repository's own technique, are not counted, and neither
+// are later outcomes in their place.
 //
-// Two histories that differ in one task give counts with an L1 distance of [Sensitivity] at most:
-// the task adds one to one of the two counts of a cell of techniques, and likewise of coders. That
-// holds for the counts of all periods together.
+// Two histories that differ in one task yield counts with an L1 distance of at most [Sensitivity]: the task adds one to
+// one count of a cell of techniques, and one to one of coders. That holds for the counts of all periods together.
 func Count(outcomes []Outcome, before map[Reported]bool) (Counts, []Reported) {
 	counts, seen := Counts{}, map[Reported]bool{}
 	var now []Reported

@@ -59,7 +59,7 @@ func contains(list []Cell, c Cell) bool {
 	return false
 }
 
-// anyOutcome is one of some tasks, whatever its words.
+// anyOutcome draws an outcome of a few tasks with arbitrary fields.
 func anyOutcome(t *rapid.T, tasks int) Outcome {
 	word := func(list ...[]string) string {
 		words := []string{"", "mine", "other"}
@@ -78,8 +78,8 @@ func anyOutcome(t *rapid.T, tasks int) Outcome {
 	return o
 }
 
-// What privacy rests on: all that is ever counted of one task, in however many periods, moves the
-// counts by Sensitivity at most, and nothing of any other task.
+// The basis of the privacy guarantee: one task changes the counts of all periods together by at most Sensitivity, and
+// does not affect the counts of other tasks.
 func TestSensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		history := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Outcome { return anyOutcome(t, 6) }), 0, 60).
@@ -102,8 +102,8 @@ func TestSensitivity(t *testing.T) {
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// shared are the counts of each period of a history that is told piece by piece, and is told
-// from its beginning each time, as a database is read.
+// shared returns the counts of each period of a growing history, which is passed from its beginning each time, as read
+// from a database.
 func shared(history []Outcome, without string, periods int) (out []Counts) {
 	before := map[Reported]bool{}
 	for p := range periods {

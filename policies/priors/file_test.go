@@ -21,7 +21,7 @@ func key(t *testing.T) Key {
 	return k
 }
 
-// blurred are counts as they leave.
+// blurred returns counts with noise.
 func blurred(t testing.TB, c Counts, seed byte) Counts {
 	t.Helper()
 	out, err := c.Blur(NewNoise(mathrand.NewChaCha8([32]byte{seed})))
@@ -78,7 +78,7 @@ func TestReportIsReadAgain(t *testing.T) {
 	}
 }
 
-// Whatever is not what an installation would have signed is refused, with a reason.
+// Everything that an installation would not have signed is rejected, with a reason.
 func TestHostileReports(t *testing.T) {
 	k, other := key(t), key(t)
 	good, err := Report{Key: k.Public(), Period: 1, Counts: blurred(t, nil, 2)}.Text()
@@ -151,7 +151,7 @@ func TestReadBounded(t *testing.T) {
 	}
 }
 
-// endless never ends.
+// endless is a reader without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
@@ -205,7 +205,7 @@ func TestPriorsAreReadAgain(t *testing.T) {
 	}
 }
 
-// What is read is what would be written, whatever a signer has signed.
+// A file that is accepted equals the file written again, for any signed content.
 func FuzzRead(f *testing.F) {
 	k, err := NewKey(mathrand.NewChaCha8([32]byte{3}))
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Limit bounds a signed file, in bytes. The largest that this package writes have some 450 KiB.
+// Limit is the maximum size of a signed file, in bytes. The largest that this package writes have some 450 KiB.
 const Limit = 2 << 20
 
-// write is the one form in which a document is written: the fields of its head a line each, and
-// then its rows, a line each, so that people can read and compare it.
+// write returns the canonical form of a document: the fields of its head, one per line, and then its rows, one per
+// line, so that people can read and compare it.
 func write[T any](head any, name string, rows []T) (string, error) {
 	b, err := json.MarshalIndent(head, "", "  ")
 	if err != nil {
@@ -36,8 +36,8 @@ func write[T any](head any, name string, rows []T) (string, error) {
 	return out.String(), nil
 }
 
-// read reads a document that [write] wrote. It is written again to see that it is the same: so there
-// is no field twice, none that is unknown, and no number in another form than ours.
+// read parses a document in the canonical form of [write]. It compares the text with the document written again, which
+// rules out duplicate and unknown fields and other number formats.
 func read(text string, into interface{ text() (string, error) }) error {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
@@ -54,7 +54,7 @@ func read(text string, into interface{ text() (string, error) }) error {
 	return nil
 }
 
-// formatOf is the format that a document names in its first line, before anything else of it is believed.
+// formatOf returns the format named in a document's first field, without parsing the rest.
 func formatOf(text string) string {
 	rest, _ := strings.CutPrefix(text, "{\n  \"format\": \"")
 	format, _, ok := strings.Cut(rest, "\",\n")
@@ -64,7 +64,7 @@ func formatOf(text string) string {
 	return format
 }
 
-// ReadBounded reads a signed file that is no larger than [Limit].
+// ReadBounded reads a signed file of at most [Limit] bytes.
 func ReadBounded(r io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, Limit+1))
 	if err == nil && len(b) > Limit {

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// Key signs reports and priors, with Ed25519. Its name is random and says nothing of who has it.
+// Key signs reports and priors with Ed25519. Its name is random and reveals nothing about its owner.
 type Key struct {
 	private, public string
 }
 
-// NewKey makes a key by random bytes, in production those of crypto/rand.
+// NewKey returns a key made from random bytes, in production those of crypto/rand.
 func NewKey(random io.Reader) (Key, error) {
 	name := make([]byte, 8)
 	if _, err := io.ReadFull(random, name); err != nil {
@@ -30,14 +30,14 @@ func NewKey(random io.Reader) (Key, error) {
 	return Key{private, public}, nil
 }
 
-// ParseKey reads what [Key.Private] gave. An error does not quote it.
+// ParseKey parses the result of [Key.Private]. Errors do not quote it.
 func ParseKey(private string) (Key, error) {
 	private = strings.TrimSpace(private)
 	signer, err := note.NewSigner(private)
 	if err != nil {
 		return Key{}, errors.New("read a signing key: it is none, or it is damaged")
 	}
-	seed, err := base64.StdEncoding.DecodeString(strings.SplitN(private, "+", 5)[4]) // which has plus signs, too
+	seed, err := base64.StdEncoding.DecodeString(strings.SplitN(private, "+", 5)[4])
 	if err != nil || len(seed) != 1+ed25519.SeedSize {
 		return Key{}, errors.New("read a signing key: it is no Ed25519 key")
 	}
@@ -49,13 +49,13 @@ func ParseKey(private string) (Key, error) {
 	return Key{private, public}, nil
 }
 
-// Private is the key as it is kept, in a line.
+// Private returns the private key in one line, for storage.
 func (k Key) Private() string { return k.private }
 
-// Public is what signatures are checked with, in a line: name, hash and key, as package note has it.
+// Public returns the public key in one line: name, hash and key, in the format of package note.
 func (k Key) Public() string { return k.public }
 
-// Fits is an error when a line is no public key of such a [Key].
+// Fits returns an error if a line is not the public key of a [Key].
 func Fits(public string) error {
 	if _, err := note.NewVerifier(public); err != nil || len(public) > maxKey {
 		return fmt.Errorf("%.100q is no public key; it looks like sia-0123456789abcdef+01234567+A…", public)
@@ -63,9 +63,9 @@ func Fits(public string) error {
 	return nil
 }
 
-const maxKey = 200 // bytes of a public key
+const maxKey = 200 // maximum length of a public key, in bytes
 
-// sign is a text that ends in a newline, with its signature.
+// sign returns a text, which must end in a newline, with its signature.
 func (k Key) sign(text string) ([]byte, error) {
 	signer, err := note.NewSigner(k.private)
 	if err != nil {
@@ -78,11 +78,11 @@ func (k Key) sign(text string) ([]byte, error) {
 	return signed, nil
 }
 
-// ErrNotTrusted is wrapped where no trusted key has signed.
+// ErrNotTrusted is wrapped by errors when no trusted key has signed.
 var ErrNotTrusted = errors.New("no trusted key has signed it")
 
-// verify is the text of a note that one of some public keys has signed, and which key that was.
-// There is more to say than an error where the note is well-formed: who signed it.
+// verify returns the text of a note signed by one of some public keys, and that key. For a well-formed note of another
+// key, the error names the signer.
 func verify(signed []byte, public []string) (text, by string, err error) {
 	var all []note.Verifier
 	for _, p := range public {
@@ -116,7 +116,7 @@ func verify(signed []byte, public []string) (text, by string, err error) {
 	return n.Text, by, nil
 }
 
-// unsigned is the text of a note with an unchecked signature.
+// unsigned returns the text of a note without checking the signature.
 func unsigned(signed []byte) string {
 	text, _, _ := strings.Cut(string(signed), "\n\n— ")
 	return text + "\n"

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// The noise that bytes give, worked out by hand. The first number is U; its lowest bit counts. Trials compare
-// a number below k·b with a, and each number takes a byte, but for a number below 1, which takes none.
-// U = 1 is kept by the trials of 1 in 2, 1 in 4, …; U = 0 always, though it takes a byte to see that. Each step of V
-// is a run of trials of 1 in 1, 1 in 2, 1 in 3, … that first fails at the k-th, with k odd. Then the sign.
+// The noise for given bytes, computed by hand. The first number is U; its lowest bit counts. Trials compare a number
+// below k·b with a, and each number takes a byte, but for a number below 1, which takes none. U = 1 is kept by the
+// trials of 1 in 2, 1 in 4, …; U = 0 always, though it takes a byte to see that. Each step of V is a run of trials of 1
+// in 1, 1 in 2, 1 in 3, … that first fails at the k-th, with k odd. Then the sign.
 func TestBytesBecomeNoise(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -51,13 +51,13 @@ func TestNoiseNeedsBytes(t *testing.T) {
 	}
 }
 
-// pmf is the distribution as it is defined.
+// pmf returns the probability of a value by the definition of the distribution.
 func pmf(x int) float64 {
 	a := math.Exp(-float64(Epsilon) / Sensitivity)
 	return (1 - a) / (1 + a) * math.Pow(a, math.Abs(float64(x)))
 }
 
-// chiSquare of draws against the distribution: 41 classes, the tails in the outermost.
+// chiSquare returns the statistic of draws against the distribution: 41 classes, with the tails in the outermost.
 func chiSquare(t *testing.T, random io.Reader, draws int) float64 {
 	t.Helper()
 	const edge = 20
@@ -81,8 +81,7 @@ func chiSquare(t *testing.T, random io.Reader, draws int) float64 {
 }
 
 // With 40 degrees of freedom 95.6 is exceeded once in 200,000 times. In a million draws the smallest class expects 8,
-// so a larger sum shows a defect of a sampler, and no chance. The sum is small where it must be, too: a sampler of
-// another scale gives thousands.
+// so a larger sum indicates a defect of the sampler. A sampler with another scale yields thousands.
 func TestNoiseHasItsDistribution(t *testing.T) {
 	seed := [32]byte{7}
 	if got := chiSquare(t, mathrand.NewChaCha8(seed), 1_000_000); got > 95.6 {
@@ -103,8 +102,7 @@ func TestNoiseVarianceIsTrue(t *testing.T) {
 	}
 }
 
-// Cells in which nothing was seen get noise like all others: that one is missing would tell that
-// nothing was in it.
+// Empty cells get noise like all others: a missing cell would reveal that it is empty.
 func TestEveryCellIsBlurred(t *testing.T) {
 	full, err := Counts{}.Blur(NewNoise(mathrand.NewChaCha8([32]byte{1})))
 	if err != nil || len(full) != len(Cells()) {

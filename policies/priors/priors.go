@@ -11,25 +11,25 @@ const PriorsFormat = "sia-priors/1"
 
 // Priors are the combined outcomes of many installations. They are immutable.
 type Priors struct {
-	Made          string // the day on which they were made, as 2026-11-23
+	Made          string // date of the aggregation, such as 2026-11-23
 	Installations int
-	Reports       int // of all of them; each has noise of its own
+	Reports       int // number of reports; each has independent noise
 	cells         map[Cell]share
 }
 
-// share is the sum of a cell; neither count is below zero.
+// share is the sum of a cell; both counts are at least zero.
 type share struct {
 	resolved, failed float64
-	installations    int // that report something
+	installations    int // number of installations with data
 }
 
-// Bounds of what is believed of priors.
+// Limits on valid priors.
 const (
 	maxReports = 1_000_000
 	maxSum     = 1e12
 )
 
-// priorsFile is priors as JSON.
+// priorsFile is the JSON structure of priors.
 type priorsFile struct {
 	priorsHead
 	Cells []priorsRow `json:"cells"`
@@ -51,10 +51,10 @@ type priorsRow struct {
 
 func (f *priorsFile) text() (string, error) { return write(f.priorsHead, "cells", f.Cells) }
 
-// Len is how many cells they say something of.
+// Len returns the number of cells.
 func (p *Priors) Len() int { return len(p.cells) }
 
-// Text is the priors as JSON, as people read them and as they are signed.
+// Text returns the priors as JSON, in the form that is signed.
 func (p *Priors) Text() (string, error) {
 	f := priorsFile{priorsHead: priorsHead{PriorsFormat, p.Made, p.Installations, p.Reports}}
 	for _, c := range cells(append([]string{Any}, Languages()...)) {
@@ -65,7 +65,7 @@ func (p *Priors) Text() (string, error) {
 	return f.text()
 }
 
-// Sign is the priors as they are published, signed by whoever made them.
+// Sign returns the priors for publication, signed with k.
 func (p *Priors) Sign(k Key) ([]byte, error) {
 	text, err := p.Text()
 	if err != nil {
@@ -74,8 +74,8 @@ func (p *Priors) Sign(k Key) ([]byte, error) {
 	return k.sign(text)
 }
 
-// ReadPriors reads priors that one of some public keys has signed, and says which. They must be exactly
-// what [Priors.Sign] writes. The error wraps [ErrNotTrusted] where somebody else has signed them.
+// ReadPriors parses priors signed by one of the trusted public keys, and returns that key. They must be exactly as
+// [Priors.Sign] writes them. The error wraps [ErrNotTrusted] if another key has signed them.
 func ReadPriors(signed []byte, trusted []string) (p *Priors, by string, err error) {
 	if len(signed) > Limit {
 		return nil, "", errors.New("read priors: they are too large")
@@ -96,7 +96,7 @@ func ReadPriors(signed []byte, trusted []string) (p *Priors, by string, err erro
 		return nil, "", fmt.Errorf("read priors: made on %.20q of %d reports by %d installations can't be", f.Made, f.Reports,
 			f.Installations)
 	}
-	// That they are written again in the order of the list rules out what is twice or not on it.
+	// The comparison with the text written again rules out duplicate and unlisted cells.
 	p = &Priors{Made: f.Made, Installations: f.Installations, Reports: f.Reports, cells: map[Cell]share{}}
 	for i, row := range f.Cells {
 		if !(row.Resolved >= 0 && row.Resolved <= maxSum && row.Failed >= 0 && row.Failed <= maxSum) ||

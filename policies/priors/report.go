@@ -8,20 +8,20 @@ import (
 // ReportFormat is the format of a report, its list of cells included.
 const ReportFormat = "sia-counts/1"
 
-// Report is what an installation shares for one period: every cell of the public list, with noise.
+// Report contains the counts that an installation shares for one period: every cell of the public list, with noise.
 type Report struct {
-	Key    string // public, of the installation that signed it
-	Period int    // 1-based: how many reports the installation has made
+	Key    string // public key of the installation that signed it
+	Period int    // number of the installation's report, from 1
 	Counts Counts
 }
 
-// Bounds of what is believed of a report.
+// Limits on a valid report.
 const (
 	maxPeriod = 100_000
-	maxCount  = 10_000_000 // of a cell, either way
+	maxCount  = 10_000_000 // maximum absolute value of a count
 )
 
-// reportFile is a report as JSON.
+// reportFile is the JSON structure of a report.
 type reportFile struct {
 	reportHead
 	Cells []reportRow `json:"cells"`
@@ -41,7 +41,7 @@ type reportRow struct {
 
 func (f *reportFile) text() (string, error) { return write(f.reportHead, "cells", f.Cells) }
 
-// Text is the report as JSON, as people read it and as it is signed.
+// Text returns the report as JSON, in the form that is signed.
 func (r Report) Text() (string, error) {
 	f := reportFile{reportHead: reportHead{ReportFormat, r.Key, r.Period, Epsilon}}
 	for _, c := range Cells() {
@@ -50,7 +50,7 @@ func (r Report) Text() (string, error) {
 	return f.text()
 }
 
-// Sign is the report as it leaves, signed by the key of the installation.
+// Sign returns the report for sharing, signed with the installation's key.
 func (r Report) Sign(k Key) ([]byte, error) {
 	r.Key = k.Public()
 	text, err := r.Text()
@@ -60,8 +60,8 @@ func (r Report) Sign(k Key) ([]byte, error) {
 	return k.sign(text)
 }
 
-// ReadReport reads a signed report. It must be signed by the key that it names, and be exactly what
-// [Report.Sign] writes. Whether that key is somebody's who is known is for the caller to say.
+// ReadReport parses a signed report. It must be signed by the key that it names, and be exactly as [Report.Sign] writes
+// it. The caller must check whether the key is known.
 func ReadReport(signed []byte) (Report, error) {
 	if len(signed) > Limit {
 		return Report{}, errors.New("read a report: it is too large")

@@ -1,31 +1,30 @@
 package priors
 
-// How much what was imported weighs, in outcomes of one's own.
+// Weights of imported outcomes, in own outcomes.
 const (
-	mostTechnique = 240.0 // of a technique at most, however much is known: ten times what the table that ships weighs
-	mostCoder     = 60.0  // of a coder
-	elsewhere     = 25.0  // of that what was seen in other languages, where the language is known itself
+	mostTechnique = 240.0 // maximum for a technique: ten times the weight of the shipped table
+	mostCoder     = 60.0  // maximum for a coder
+	elsewhere     = 25.0  // maximum for other languages, where there is data for the language itself
 )
 
-// The bounds of a share of resolutions, so that the variance of one is never nothing.
+// The bounds of a share of resolutions, so that its variance is never zero.
 const (
 	minShare = 0.02
 	maxShare = 0.98
 )
 
-// Weight is what was seen elsewhere, as so many outcomes of one's own. The zero Weight is nothing.
+// Weight is the weight of others' outcomes, in own outcomes. The zero Weight is none.
 type Weight struct {
 	Resolved float64 `json:"resolved"`
 	Tried    float64 `json:"tried"`
 }
 
-// Technique is what others saw of a technique on a pattern; language is as package policies names it.
+// Technique returns the weight for a technique on a pattern; language is as in package policies.
 func (p *Priors) Technique(language, pattern, technique string) Weight {
 	return p.weigh(Cell{Language: listed(Languages(), language), Pattern: pattern, Technique: technique}, mostTechnique)
 }
 
-// Coder is what others saw of a model, by its published name, at a kind of task. Of models without a
-// name there is nothing to say.
+// Coder returns the weight for a model, by its published name, at a kind of task. It is zero for Other.
 func (p *Priors) Coder(language, kind, coder string) Weight {
 	if coder == Other {
 		return Weight{}
@@ -33,8 +32,8 @@ func (p *Priors) Coder(language, kind, coder string) Weight {
 	return p.weigh(Cell{Language: listed(Languages(), language), Kind: listed(Kinds(), kind), Coder: coder}, mostCoder)
 }
 
-// weigh is the share of resolutions in a language, drawn to that in the others. What others have is the
-// sum of all languages without this one, and so has the noise of all but one.
+// weigh returns the share of resolutions in a language, shrunk towards that in the others. The others are the sum of
+// all languages minus this one, with the noise of all but one.
 func (p *Priors) weigh(c Cell, most float64) Weight {
 	own, all := p.cells[c], p.cells[c.in(Any)]
 	others := share{resolved: max(0, all.resolved-own.resolved), failed: max(0, all.failed-own.failed)}
@@ -51,14 +50,14 @@ func (p *Priors) weigh(c Cell, most float64) Weight {
 	return Weight{Resolved: tried * mean, Tried: tried}
 }
 
-// mean is the share of resolutions, within its bounds.
+// mean returns the share of resolutions, within its bounds.
 func (s share) mean() float64 {
 	return min(maxShare, max(minShare, s.resolved/max(s.resolved+s.failed, 1e-9)))
 }
 
-// outcomes is how many outcomes without noise say as much about the share of resolutions as these
-// counts do, and their noise has a variance each. By the delta method the share p = r/n has the variance
-// p(1−p)/n + noise·((1−p)² + p²)/n², and so many outcomes without noise have p(1−p)/outcomes.
+// outcomes returns the number of outcomes without noise that would be as informative about the share of resolutions as
+// these counts, each with noise of that variance. By the delta method the share p = r/n has the variance p(1−p)/n +
+// noise·((1−p)² + p²)/n², and this many outcomes without noise have p(1−p)/outcomes.
 func (s share) outcomes(noise float64) float64 {
 	n := s.resolved + s.failed
 	if !(n > 0) {

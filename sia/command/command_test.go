@@ -129,7 +129,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every command is heard under its name, and README's table tells people of it.
+// Every command is parsed by its name, and is in README's table.
 func TestEveryCommand(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// example is the example of the product's documentation.
+// example is the example of the documentation.
 const example = `
 label: sia
 sia:      {max_approaches: 5, trigger_after: 1, reviewer: true}
@@ -75,8 +75,8 @@ func TestDirectiveIsNoDocument(t *testing.T) {
 	}
 }
 
-// TestProblems reads testdata/problems.txtar: a settings file, then what is
-// said about it.
+// testdata/problems.txtar contains settings files, each followed by the expected
+// problems.
 func TestProblems(t *testing.T) {
 	name := filepath.Join("testdata", "problems.txtar")
 	archive, err := txtar.ParseFile(name)
@@ -132,7 +132,7 @@ func TestBounds(t *testing.T) {
 }
 
 func TestEveryFieldIsRead(t *testing.T) {
-	// Each setting by itself, at both ends of its range.
+	// Each setting alone, at both ends of its range.
 	for _, f := range config.Fields() {
 		for _, v := range ends(f) {
 			file, err := yaml.Marshal(whole(f.Path, nest(f.Path, v)))
@@ -178,7 +178,7 @@ func ends(f config.Field) []any {
 	return []any{"x", strings.Repeat("y", int(f.Max))}
 }
 
-// whole adds the settings without which another means nothing.
+// whole adds the settings on which another one depends.
 func whole(path string, file map[string]any) map[string]any {
 	agent, ok := file["agent"].(map[string]any)
 	switch {
@@ -200,7 +200,7 @@ func nest(path string, v any) map[string]any {
 	return map[string]any{section: map[string]any{name: v}}
 }
 
-// TestFieldsCoverSettings holds the table and the type together.
+// The table and the type have the same settings.
 func TestFieldsCoverSettings(t *testing.T) {
 	full := sia.DefaultSettings()
 	full.Agent.Plan, full.Agent.Test, full.Agent.Command, full.Agent.Env = "approve", "x", "x", []string{"x"}
@@ -240,7 +240,7 @@ func TestFieldsCoverSettings(t *testing.T) {
 	}
 }
 
-// schema compiles our own schema.
+// schema compiles the schema of settings.
 func schema(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(config.Schema()))
@@ -292,7 +292,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: what Format prints, Parse reads back, and the schema takes it.
+// Parse and the schema accept the output of Format.
 func TestRoundTrip(t *testing.T) {
 	s := schema(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -303,7 +303,7 @@ func TestRoundTrip(t *testing.T) {
 				continue
 			}
 			v := draw(t, f)
-			switch f.Path { // what the settings have to be together is another test's
+			switch f.Path { // another test covers combinations
 			case "agent.kind":
 				v = "builtin"
 			case "agent.command", "agent.env":
@@ -397,7 +397,7 @@ func TestResolve(t *testing.T) {
 
 func TestSchemaGolden(t *testing.T) { golden(t, "schema.json", string(config.Schema())) }
 
-// TestReference keeps docs/configuration.md in step with the table.
+// docs/configuration.md is up to date with the table.
 func TestReference(t *testing.T) {
 	const begin, end = "<!-- begin: written by go test ./sia/config -update -->\n", "<!-- end -->\n"
 	name := filepath.Join("..", "..", "docs", "configuration.md")
@@ -467,7 +467,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestTogether: what each setting alone can't show.
+// Combinations of settings are checked.
 func TestTogether(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"a byte-order mark", "\ufefflabel: help\n", ""},

@@ -52,7 +52,7 @@ checks:
 	}
 }
 
-// Of nothing comes a file without settings, which is good all the same.
+// An empty proposal gives a valid file without settings.
 func TestProposalOfNothing(t *testing.T) {
 	file, differs := config.Proposal{Allowed: anyHost}.File()
 	if got, err := config.Parse(config.Path, file); differs || err != nil || !cmp.Equal(got, sia.DefaultSettings()) {
@@ -60,7 +60,7 @@ func TestProposalOfNothing(t *testing.T) {
 	}
 }
 
-// Whoever named a file writes no setting.
+// The name of a file can't inject a setting.
 func TestProposalOfHostileNames(t *testing.T) {
 	for _, end := range []string{"\n", "\r", "\u2028"} {
 		name := "test_a" + end + "label: theirs #.py"
@@ -74,7 +74,7 @@ func TestProposalOfHostileNames(t *testing.T) {
 	}
 }
 
-// Whatever checks are called, the file is good and names those that a settings file can name.
+// For any names of checks, the file is valid and contains those that a settings file can contain.
 func TestProposalIsAlwaysGood(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.OneOf(rapid.String(),

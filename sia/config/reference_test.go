@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
-// Reference is the reference of all settings in Markdown, as
-// docs/configuration.md holds it.
+// Reference returns the reference of all settings in Markdown, as in
+// docs/configuration.md.
 func Reference() string {
 	var b strings.Builder
 	heading := func(name, doc string) {

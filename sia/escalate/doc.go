@@ -3,8 +3,8 @@
 //
 // Concepts:
 //
-//   - [FromDiagnosis] and [FromAsk] return the [sia.Escalation] for a person. It is always valid,
-//     whatever a model wrote: it has lettered options, one of them marked as the fastest.
+//   - [FromDiagnosis] and [FromAsk] return the [sia.Escalation] for a person. It is valid for any
+//     output of a model: it has lettered options, one of them marked as the fastest.
 //     Package app/render formats it as Markdown.
 //   - [CleanPlan] prepares an agent's plan for display.
 //   - [Box], [ParseBoxes] and [ParseAnswer] format options as tick boxes, and parse ticked boxes

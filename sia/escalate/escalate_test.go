@@ -88,8 +88,8 @@ func TestCleanPlan(t *testing.T) {
 	}
 }
 
-// TestAlwaysAnswerable: whatever a model wrote, a person gets two to four
-// lettered options, one of them the fastest.
+// For any output of a model, a person gets two to four lettered options, one of
+// them the fastest.
 func TestAlwaysAnswerable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"A) x", "**B.** y", "option c: z", "-", "x"}))
@@ -118,7 +118,7 @@ func TestAlwaysAnswerable(t *testing.T) {
 				if o.Fastest {
 					fastest++
 				}
-				// Each can be answered by its letter, by its words and by its box.
+				// Each can be answered by its letter, by its text and by its box.
 				if got, ok := escalate.ParseAnswer(o.Letter, e); !ok || got.Letter != o.Letter {
 					t.Fatalf("%q gave %+v", o.Letter, got)
 				}
@@ -268,8 +268,8 @@ func TestIsTalk(t *testing.T) {
 	}
 }
 
-// A plain yes or no is understood where SIA asks by itself whether to stop, however it words that. What the options of
-// others mean is theirs.
+// A plain yes or no is an answer to SIA's own questions whether to stop, in any wording. It is not for options that a
+// model wrote.
 func TestParseYesOrNo(t *testing.T) {
 	anyway := sia.Escalation{Kind: sia.AskAlready, Already: &sia.Already{}, Options: []sia.Option{
 		{Letter: "A", Text: "Work on it anyway"}, {Letter: "B", Text: "Stop", Fastest: true}}}
@@ -342,7 +342,7 @@ func FuzzParseBoxes(f *testing.F) {
 				t.Fatalf("%v", got)
 			}
 		}
-		// A box that a person ticks beneath anything closed is seen.
+		// A ticked box after a closed block is parsed.
 		if !strings.Contains(body, "```") && !strings.Contains(body, "~~~") && !strings.Contains(body, "<!--") {
 			if again := escalate.ParseBoxes(body + "\n\n" +
 				escalate.Box(sia.Option{Letter: "D", Text: "four"}, true)); !slices.Contains(again, "D") {

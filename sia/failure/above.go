@@ -44,7 +44,7 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 	start, end := r.paragraphAbove(l.n)
 	i := len(r.kept) - 1
 	for i >= 0 && r.kept[i].start >= l.n {
-		i-- // what the line itself says, such as its status
+		i-- // content of the line itself, such as its status
 	}
 	for ; i >= 0 && r.kept[i].result && r.kept[i].step == r.step && r.kept[i].end >= start &&
 		r.kept[i].start <= end+1; i-- {

@@ -12,7 +12,7 @@ const (
 	keepTail  = 20  // … and last lines
 	keepPeaks = 5   // highest-scoring lines
 	keepText  = 400 // bytes kept of a line …
-	keepLast  = 200 // … of which so many are the end of a longer line
+	keepLast  = 200 // … of which this many are the end of a longer line
 	maxWait   = 12  // lines held back until a later line shows that they belong to the block
 )
 

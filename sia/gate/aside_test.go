@@ -6,7 +6,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// More ways of GitHub to look green, by the classes of false passes that were found once.
+// More cases that look green on GitHub, by classes of false passes that occurred.
 func TestLooksGreen(t *testing.T) {
 	path := ".github/workflows/CI.yml"
 	ci := workflow(7, "CI", "pull_request", "success")
@@ -19,7 +19,7 @@ func TestLooksGreen(t *testing.T) {
 		return sia.Reported{Name: name, App: actionsApp, Workflow: path, Event: "pull_request"}
 	}
 	judgeAll(t, []row{
-		// B: what a run says of itself
+		// B: the state of a workflow run
 		{"a reusable workflow's only job failed to be found", input(lint).with(workflow(7, "CI", "pull_request",
 			"startup_failure"), other), sia.VerdictRed, "CI ended as startup_failure"},
 		{"the run is red by a job that continue-on-error lets pass, and says success", input(job(1, 7, 1, "test", "failure"),
@@ -37,7 +37,7 @@ func TestLooksGreen(t *testing.T) {
 			"test (1)", "cancelled"), lint).with(red, other).requiring("ok", "lint"), sia.VerdictRerun, ""},
 		{"a skipped job of a reusable workflow, beside its red sibling", input(job(1, 7, 1, "call / ok", "skipped"),
 			job(3, 7, 1, "call / test", "failure"), lint).with(red, other).requiring("call / ok", "lint"), sia.VerdictRed, ""},
-		// D: what is missing
+		// D: missing checks
 		{"a status gave way to a check run of its name", before(input(run(1, "ci", "success")), sia.Reported{Name: "ci"}),
 			sia.VerdictBlocked, "ci"},
 		{"a check run gave way to a status of its name", before(with(input(run(1, "unit", "success")), func(in *Input) {

@@ -29,7 +29,7 @@ jobs:
   asked: {if: inputs.e2e, steps: [{uses: actions/checkout@v4}, {run: make e2e}]}
 `
 
-// calling is a head with jobs of ci.yml, such as "suite / docs success".
+// calling returns a head with jobs of ci.yml, such as "suite / docs success".
 func calling(jobs ...string) Input {
 	var runs []Run
 	conclusion := "success"
@@ -46,7 +46,7 @@ func calling(jobs ...string) Input {
 	return in
 }
 
-// The jobs of a repository's own reusable workflows are followed; of others' nothing is known.
+// Calls of a repository's own reusable workflows are expanded, those of others are not.
 func TestReusableWorkflows(t *testing.T) {
 	earlier := func(in Input, name string) Input {
 		in.Earlier = []sia.Reported{{Name: name, App: actionsApp, Workflow: ciPath, Event: "pull_request"}}
@@ -81,7 +81,7 @@ func TestReusableWorkflows(t *testing.T) {
 	})
 }
 
-// Files that call themselves, or too much, come to an end.
+// The expansion of recursive or too many calls is bounded.
 func TestCallsWithoutEnd(t *testing.T) {
 	self := "on: workflow_call\njobs:\n"
 	for _, key := range strings.Split("a b c d e f g h", " ") {

@@ -80,7 +80,7 @@ type check struct {
 	byRun     bool      // it is required only because a rule requires its workflow
 	form      bool      // it is blocked by the pull request's form, or because its service forbids it to run
 	held      bool      // it was skipped and does not count as green, because a job that it needs is not green
-	ran       string    // if skipped: where it ran otherwise, for people
+	ran       string    // if skipped: where else it ran, for people
 	missed    bool      // it was skipped but should have run
 	follows   bool      // it only aggregates jobs that it needs, and is not green because of them
 	job       int64     // of a workflow run: the job to re-run with it; 0: none

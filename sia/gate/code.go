@@ -24,9 +24,9 @@ var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|gre
 
 // buildWord matches words in the name of an app or check that builds or tests. Those that deploy a preview are
 // included: they build the head, and fail if it does not build.
-var buildWord = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|jest|` +
-	`circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|prow|` +
-	`zuul|woodpecker|codebuild|codemagic|vercel|netlify)$`)
+var buildWord = regexp.MustCompile(`(?i)^(ci|tests?|testing|builds?|compiles?|unit|integration|e2e|specs?|pytest|` +
+	`jest|circleci|buildkite|jenkins|travis|pipelines?|appveyor|cirrus|gitlab|bitrise|drone|semaphore(ci)?|teamcity|` +
+	`prow|zuul|woodpecker|codebuild|codemagic|vercel|netlify)$`)
 
 // builtNothing matches the description of a status of a service that has built nothing.
 var builtNothing = regexp.MustCompile(`(?i)\b(skipped|ignored build|cancell?ed|not affected)\b`)
@@ -53,7 +53,7 @@ func wordsOf(name string) []string {
 	return word.FindAllString(humps.ReplaceAllString(name, "$1 $2"), -1)
 }
 
-// baseEvents are the events whose workflows run the code of the base branch or the default
+// baseEvents are the events with workflows that run the code of the base branch or the default
 // branch, unless they explicitly check out something else
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows).
 var baseEvents = []string{"pull_request_target", "issue_comment", "issues", "workflow_run", "schedule",
@@ -114,7 +114,8 @@ func (j *judgement) isNamed(c check) bool {
 		slices.ContainsFunc(j.Required, func(r Required) bool { return r.Workflow == "" && j.binds(r, c) })
 }
 
-// unsure reports whether the purpose of a green check of an app, or a green status, is unknown: a person may confirm it.
+// unsure reports whether the purpose of a green check of an app, or a green status, is unknown: a person can confirm
+// it.
 func (j *judgement) unsure(c check) bool {
 	return c.outcome == green && c.app != workflowApp && c.run.WorkflowRun == 0 && !reads(c) && !j.ranCode(c)
 }

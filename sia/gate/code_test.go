@@ -9,12 +9,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A pass rests on a check that ran the code.
+// A pass requires a check that ran the code.
 func TestPassRestsOnCode(t *testing.T) {
 	const code, noCode = "steps: [{uses: actions/checkout@v4}]", "steps: [{uses: actions/labeler@v5}]"
 	const runs = "steps: [{uses: actions/checkout@v4}, {run: make test}]"
 	head := "steps: [{uses: actions/checkout@v4, with: {ref: '${{ github.event.pull_request.head.sha }}'}}]"
-	// ran is a commit with one green job, of which the file says what it does.
+	// ran returns a commit with one green job and its workflow file.
 	ran := func(event, name, does string) Input {
 		in := input(job(1, 7, 1, name, "success")).with(workflow(7, "CI", event, "success"))
 		in.Files, in.FilesKnown = []File{ReadFile(ciPath, []byte("on: "+event+"\njobs:\n  other: {"+noCode+"}\n  "+
@@ -115,7 +115,7 @@ func TestPaperwork(t *testing.T) {
 	}
 }
 
-// What made a check is said with it.
+// The source of a check is shown with it.
 func TestFrom(t *testing.T) {
 	in := input(job(1, 7, 1, "test", "success"), job(2, 99, 1, "lost", "success"), run(3, "e2e", "skipped")).with(
 		workflow(7, "CI", "push", "success"), workflow(8, "Bad", "pull_request", "failure"))

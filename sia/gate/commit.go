@@ -67,7 +67,7 @@ type Workflow struct {
 // name, or a workflow by its file.
 type Required struct {
 	Name     string // name of checks; empty if Workflow is set
-	App      int64  // id of the app whose checks satisfy it; 0: any app
+	App      int64  // id of the app with the checks that satisfy it; 0: any app
 	Workflow string // path of a workflow's file
 	// owner/name of the repository with the workflow's file; empty: the commit's own; "#" and its id: another one that
 	// the app can't see

@@ -6,7 +6,7 @@
 //   - A check is a check run, a legacy commit status, or a state of a workflow run that
 //     none of its jobs shows: that it waits, could not start, or failed although none of
 //     its jobs did. A job is identified by its app, its check suite and its name: two jobs
-//     of one name are two checks, of which the worse counts, and only a later attempt
+//     of one name are two checks, the worse counts, and only a later attempt
 //     of the same job replaces a run. A check run that an app made through the API is
 //     identified by app and name, and the newest counts. commit.go and twin.go decide
 //     which runs belong to one check.

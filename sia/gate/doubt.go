@@ -49,8 +49,8 @@ type Doubt struct {
 
 // deterministic contains the failure classes that are not due to chance. Package
 // failure defines them; the gate must not import its sibling.
-var deterministic = map[string]bool{"compile_error": true, "syntax_error": true, "type_error": true, "lint_format": true,
-	"config_error": true}
+var deterministic = map[string]bool{"compile_error": true, "syntax_error": true, "type_error": true,
+	"lint_format": true, "config_error": true}
 
 // canDoubt reports whether a re-run of the red checks for doubt is possible. It is not
 // if a person looks at them, if they were run again already or can't be, if the settings

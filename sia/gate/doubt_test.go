@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TestDoubt weighs a red check: g is .5, an attempt costs 9 credits and a minute
-// of the check one, so that a re-run costs a tenth of another attempt.
+// The red check has g = .5; an attempt costs 9 credits and a minute of the check
+// one, so that a re-run costs a tenth of another attempt.
 func TestDoubt(t *testing.T) {
 	base := func(change func(*Input)) Input {
 		in := input(job(1, 7, 1, "test", "failure"), job(2, 7, 1, "build", "success"))
@@ -104,11 +104,10 @@ func TestWent(t *testing.T) {
 	}
 }
 
-// The rate is a share, is the prior's where nothing was seen, rises with every
-// flip, and comes close to what was seen where that is much.
-// flakes is the shipped prior.
+// flakes is the built-in prior.
 var flakes = Prior{Mean: 0.02, Weight: 50}
 
+// The rate equals the prior's mean without data, rises with every flip, and converges to the observed rate.
 func TestFlakeRate(t *testing.T) {
 	if got := flakes.FlakeRate(Count{}, Count{}); got != 0.02 {
 		t.Errorf("the prior is %g", got)

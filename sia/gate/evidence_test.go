@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A pass waits for tests that SIA runs, for as long as the settings say; red and an accepted change do not.
+// A pass waits for SIA's own tests, up to the limit in the settings; a red verdict and an accepted change do not.
 func TestAwaitTests(t *testing.T) {
 	in := func(since time.Duration) Input {
 		in := input(run(1, "test", "success"))
@@ -33,7 +33,7 @@ func TestAwaitTests(t *testing.T) {
 	}
 }
 
-// What is dropped is shown on a pass, and explains that fewer tests ran.
+// Dropped tests are shown on a pass, and explain a lower number of tests.
 func TestDroppedTestsAreShown(t *testing.T) {
 	in := input(run(1, "test", "success"))
 	in.TamperingKnown, in.CountsKnown, in.Counts = true, true, []TestCount{{Run: 1, Head: 4, Base: 5}}

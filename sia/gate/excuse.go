@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// excuse excuses red checks that are red on the base commit too, if nothing else failed than there as far as the
-// failures are known. A failure that the issue asks to fix is never excused.
+// excuse excuses red checks that are red on the base commit too, if no other failure than there is known. A failure
+// that the issue asks to fix is never excused.
 func (j *judgement) excuse() {
 	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == red }) {
 		return

@@ -6,15 +6,15 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// failing is a red job of which the log names what failed.
+// failing returns a red job with the failures in its log.
 func (r Run) failing(signature, telling string, tests ...string) Run {
 	r.Read, r.Class, r.Signature, r.Telling, r.Failed = true, "test_failure", signature, telling, tests
 	return r
 }
 
-// What is red on the base, too, is excused where the same failed there, and the issue does not ask to mend it.
+// A check that is red on the base, too, is excused if the same failed there and the issue does not ask to fix it.
 func TestExcused(t *testing.T) {
-	// with are a head and a base of which lint is green.
+	// with returns a head and a base with a green lint check.
 	with := func(head, base Run, issue string) Input {
 		in := input(job(1, 7, 1, "lint", "success"), head).with(workflow(7, "CI", "push", "failure")).onBase(
 			[]Run{job(11, 17, 1, "lint", "success"), base}, workflow(17, "CI", "push", "failure"))
@@ -67,7 +67,7 @@ func TestExcused(t *testing.T) {
 	}
 }
 
-// A job that alone would judge, and is red on the base, too, is read: it may fail in more.
+// The log of the only job that judges, if it is red on the base too, is read, because more may fail than there.
 func TestExcusedAloneIsRead(t *testing.T) {
 	in := input(job(1, 7, 1, "test", "failure")).with(workflow(7, "CI", "push", "failure")).onBase(
 		[]Run{job(11, 17, 1, "test", "failure")}, workflow(17, "CI", "push", "failure"))

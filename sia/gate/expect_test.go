@@ -13,12 +13,12 @@ import (
 
 const ciPath = ".github/workflows/CI.yml"
 
-// ciJob is a job of the workflow CI, as it reported elsewhere.
+// ciJob returns a job of the workflow CI that reported on another commit.
 func ciJob(name, event string) sia.Reported {
 	return sia.Reported{Name: name, App: actionsApp, Workflow: ciPath, Event: event}
 }
 
-// fileOf is what CI's file says of an event and of one job.
+// fileOf returns CI's file with one trigger and one job.
 func fileOf(triggers ...Trigger) []File {
 	return []File{{Path: ciPath, Triggers: triggers, Jobs: []Job{{Name: "test", Code: true}}}}
 }
@@ -102,7 +102,7 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// What should have reported and did not is missed.
+// An expected check that did not report is missed.
 func TestMissed(t *testing.T) {
 	ci := func(event string) Workflow { return workflow(7, "CI", event, "success") }
 	push, pull := Trigger{Event: "push"}, Trigger{Event: "pull_request"}

@@ -94,14 +94,14 @@ jobs:
   call: {uses: ./.github/workflows/x.yml}
 `))
 	for name, want := range map[string]bool{"label": false, "label (1)": false, "Test on linux!": true, "e2e (3, x)": true,
-		"call / test": true, "Test on linux": true, "whatever": true} { // of the last two nobody knows which it is
+		"call / test": true, "Test on linux": true, "whatever": true} { // it is unknown which job the last two are
 		if got := f.job(name).Code; got != want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
 }
 
-// A condition may ask what the change touches, or something that the change does not decide.
+// A condition may depend on the changed files, or on something independent of the change.
 func TestConditions(t *testing.T) {
 	for cond, want := range map[string]Job{
 		"":         {},
@@ -129,7 +129,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// What a job needs is known by name, through other jobs, too; what may fail is left out.
+// The needs of a job are names, also of indirect needs; jobs that may fail are left out.
 func TestNeedsOfFile(t *testing.T) {
 	f := ReadFile(ciPath, []byte(`on: push
 jobs:
@@ -152,7 +152,7 @@ jobs:
 	}
 }
 
-// What nobody can read may run for anything, and do anything.
+// A file that can't be parsed may run for any event, and do anything.
 func TestUnreadFiles(t *testing.T) {
 	bomb := "a0: &a0 [x]\n"
 	for i := range 40 {

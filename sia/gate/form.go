@@ -24,7 +24,7 @@ var (
 const maxSaid = 200
 
 // isForm reports whether a check judges a pull request's form, or waits for a review, so that another attempt can't
-// change its result. A job that runs the code is not such a check, whatever its name.
+// change its result. A job that runs the code is not such a check, even if its name suggests it.
 func (j *judgement) isForm(c check) bool {
 	byName := reviewGate.MatchString(c.name) || isPaperwork(c.name) &&
 		!slices.ContainsFunc(wordsOf(strings.ReplaceAll(c.name, "license/cla", "cla")), ofChange.MatchString)

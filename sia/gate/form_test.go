@@ -8,11 +8,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What judges a pull request's form, or waits for a person's review, is neither blamed on the attempt nor waited for.
+// A check of a pull request's form, or one that waits for a review, is neither blamed on the attempt nor waited for.
 func TestForm(t *testing.T) {
 	const ok, red, pending, blocked = sia.VerdictGreen, sia.VerdictRed, sia.VerdictPending, sia.VerdictBlocked
 	checkout := "steps: [{uses: actions/checkout@v5}, {run: make}]"
-	// beside is a green job that tests, with another job whose file says what it does.
+	// beside returns a green job that tests, and another job with its workflow file.
 	beside := func(r Run, event, does string) Input {
 		r.WorkflowRun, r.SuiteID, r.App, r.Attempt = 8, 1008, actionsApp, 1
 		in := input(job(1, 7, 1, "test", "success"), r).with(workflow(7, "CI", "pull_request", "success"),

@@ -11,11 +11,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// noon is when the tests' commits are judged; their checks are long finished.
+// noon is the time at which the tests' commits are judged; their checks finished long before.
 var noon = time.Date(2031, 2, 3, 12, 0, 0, 0, time.UTC)
 
-// run is a finished check run of another app than GitHub Actions. Runs with higher
-// ids are newer and don't overlap.
+// run returns a finished check run of an app other than GitHub Actions. Runs with
+// higher ids are newer and don't overlap.
 func run(id int64, name, conclusion string) Run {
 	start := noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)
 	return Run{ID: id, Name: name, App: "ci", Status: "completed", Conclusion: conclusion, StartedAt: start,
@@ -34,7 +34,7 @@ func status(context, state string) Status {
 	return Status{Context: context, State: state, UpdatedAt: noon.Add(-time.Hour)}
 }
 
-// input is a commit that has been watched for two hours.
+// input returns a commit that has been watched for two hours.
 func input(runs ...Run) Input {
 	return Input{Now: noon, Runs: runs, RequiredKnown: true, Settings: sia.DefaultSettings().Checks,
 		Since: noon.Add(-2 * time.Hour)}
@@ -251,8 +251,8 @@ func TestChecksAndRuns(t *testing.T) {
 	}
 }
 
-// TestTamperingIsReadBack holds that what Judge explains about a finding can be
-// told from its other sentences.
+// TamperingIn distinguishes a finding in Judge's explanation from its other
+// sentences.
 func TestTamperingIsReadBack(t *testing.T) {
 	in := input(run(1, "test", "success"))
 	in.Tampering, in.RequiredKnown = []string{"a_test.go:3: a test is skipped"}, false

@@ -13,21 +13,21 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// job is a check run of GitHub Actions: a job of a workflow run, in an attempt of it.
+// job returns a check run of GitHub Actions: a job of a workflow run, in an attempt of it.
 func job(id, workflow int64, attempt int, name, conclusion string) Run {
 	r := run(id, name, conclusion)
 	r.App, r.SuiteID, r.WorkflowRun, r.Attempt = "github-actions", 1000+workflow, workflow, attempt
 	return r
 }
 
-// workflow is a finished run of a workflow. Those with higher ids are newer.
+// workflow returns a finished workflow run. Those with higher ids are newer.
 func workflow(id int64, file, event, conclusion string) Workflow {
 	return Workflow{ID: id, SuiteID: 1000 + id, Path: ".github/workflows/" + file + ".yml", Name: file, Event: event,
 		Attempt: 1, Status: "completed", Conclusion: conclusion,
 		StartedAt: noon.Add(-2*time.Hour + time.Duration(id)*time.Minute)}
 }
 
-// Which runs are one check's, row by row.
+// Each row shows which runs belong to one check.
 func TestIdentity(t *testing.T) {
 	var (
 		green   = sia.VerdictGreen
@@ -243,7 +243,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// A job that passed and fails when it is run again is flaky before a pass, and red after it.
+// A job that passed and then fails in a re-run is flaky before a pass, and red after it.
 func TestFlakyAfterAPass(t *testing.T) {
 	in := input(job(1, 1, 1, "test", "success"), job(2, 1, 2, "test", "failure"))
 	in.Workflows, in.WorkflowsKnown = []Workflow{workflow(1, "ci", "push", "failure")}, true
@@ -255,7 +255,7 @@ func TestFlakyAfterAPass(t *testing.T) {
 	}
 }
 
-// Every end that says that the code failed is red after a pass, if the job passed before.
+// Every conclusion that means a failure of the code is red after a pass, if the job passed before.
 func TestTimedOutAfterAPass(t *testing.T) {
 	in := input(job(1, 1, 1, "test", "success"), job(2, 1, 2, "test", "timed_out"))
 	in.Workflows, in.WorkflowsKnown = []Workflow{workflow(1, "ci", "push", "failure")}, true
@@ -264,7 +264,7 @@ func TestTimedOutAfterAPass(t *testing.T) {
 	}
 }
 
-// A job that GitHub never started, for a bill or a quota, neither excuses one of the commit nor is excused.
+// A job that GitHub never started, because of billing or a quota, neither excuses a job of the commit nor is excused.
 func TestNeverStartedExcusesNothing(t *testing.T) {
 	never := func(id int64) Run { return job(id, id, 1, "test", "failure").class(notStarted) }
 	lint := run(3, "lint", "success")
@@ -277,7 +277,7 @@ func TestNeverStartedExcusesNothing(t *testing.T) {
 	})
 }
 
-// GitHub runs no job again before the job's workflow run has ended.
+// GitHub re-runs no job before its workflow run has completed.
 func TestRunAgainWaitsForTheRun(t *testing.T) {
 	going := workflow(7, "CI", "pull_request", "")
 	going.Status = "in_progress"
@@ -297,8 +297,8 @@ func TestRunAgainWaitsForTheRun(t *testing.T) {
 	})
 }
 
-// What was cancelled or skipped is not the last word while a later run of its workflow goes on: that makes a job when
-// those that it needs have ended, and a run that is run again cancels it.
+// A cancelled or skipped job is not final while a later run of its workflow is running: that creates a job when its
+// needs have ended, and re-running the earlier run would cancel it.
 func TestLaterRunGoesOn(t *testing.T) {
 	first, second := workflow(7, "CI", "pull_request", "cancelled"), workflow(8, "CI", "pull_request", "").unended(
 		"in_progress")
@@ -353,8 +353,8 @@ func TestLaterRunGoesOn(t *testing.T) {
 	})
 }
 
-// A workflow that a rule requires is green where its run is: no job of it is evidence where the run failed, if only as
-// on the base.
+// A workflow that a rule requires is green if its run is: no job of it counts if the run failed, even if it failed on
+// the base too.
 func TestRequiredRunThatIsExcused(t *testing.T) {
 	failed := workflow(7, "CI", "pull_request", "failure")
 	in := input(job(1, 7, 1, "test", "success")).with(failed).onBase([]Run{job(9, 8, 1, "test", "success")},
@@ -363,8 +363,7 @@ func TestRequiredRunThatIsExcused(t *testing.T) {
 	judgeAll(t, []row{{"nothing else ran", in, sia.VerdictBlocked, "GitHub will not merge this"}})
 }
 
-// Where a rule asks for a workflow, a job that fails says nothing of the run before that has ended: it may be allowed
-// to.
+// If a rule requires a workflow, a failed job does not decide before its run has completed: it may be allowed to fail.
 func TestRedInARequiredRunThatGoesOn(t *testing.T) {
 	going := workflow(7, "CI", "pull_request", "")
 	going.Status = "in_progress"
@@ -380,7 +379,7 @@ func TestRedInARequiredRunThatGoesOn(t *testing.T) {
 	})
 }
 
-// A job of an earlier run that waited longer for a runner replaces none that was cancelled meanwhile.
+// A job of an earlier run that waited longer for a runner does not replace one that was cancelled meanwhile.
 func TestALateStartReplacesNothing(t *testing.T) {
 	first, second := job(1, 1, 1, "test", "success"), job(2, 2, 1, "test", "cancelled")
 	first.StartedAt = second.StartedAt.Add(5 * time.Second)
@@ -392,8 +391,8 @@ func TestALateStartReplacesNothing(t *testing.T) {
 	}
 }
 
-// What a verdict says of drafts: where what judges may wait for the pull request to
-// be ready, it says so, and nowhere else.
+// A verdict mentions drafts only if checks may wait for the pull request to be marked
+// ready.
 func TestGuarded(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -419,7 +418,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// The red runs are named as the checks are shown, so that failures find theirs.
+// The red runs have the names of the shown checks, so that failures can be assigned.
 func TestRedRunsAreNamed(t *testing.T) {
 	in := input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "test", "success"), job(3, 7, 1, "lint", "failure"))
 	in.Workflows = []Workflow{workflow(7, "CI", "push", "failure"), workflow(8, "Nightly", "push", "success")}
@@ -434,8 +433,8 @@ func TestRedRunsAreNamed(t *testing.T) {
 	}
 }
 
-// No order of runs, and nothing that ran beside it, makes a commit green on which a
-// required job is red and neither a later attempt of that job passed nor one of its run without it.
+// A commit with a red required job is never green, in any order of runs and with any other checks, unless a later
+// attempt of that job passed, or a later attempt of its run without it did.
 func TestNoRedIsOutdone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)

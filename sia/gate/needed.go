@@ -33,10 +33,10 @@ func (j *judgement) neededBy(of int) (sure, perhaps []int) {
 	return sure, perhaps
 }
 
-// requireNeeded requires the jobs that a required job needs, and the check of its workflow run itself. GitHub looks only
-// at the required name, and counts a job as successful that was skipped because a needed job failed; and a job that
-// aggregates others may look at only some of them, or accept cancelled ones. If it is not known which jobs are needed,
-// all jobs are required because of which it may have been skipped.
+// requireNeeded requires the jobs that a required job needs, and the check of its workflow run itself. GitHub looks
+// only at the required name, and counts a job as successful that was skipped because a needed job failed; and a job
+// that aggregates others may look at only some of them, or accept cancelled ones. If the needs of a job are not known,
+// it requires all jobs that may have caused a skip.
 // https://github.com/G-Research/ParquetSharp/issues/367
 // https://github.com/getsentry/sentry/pull/33784
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// sumCI is a workflow with a job that sums up its direct needs alone, whatever they did.
+// sumCI is a workflow with a job that aggregates only its direct needs, and always runs.
 const sumCI = `on: pull_request
 jobs:
   build: {steps: [{uses: actions/checkout@v4}, {run: make}]}
@@ -18,7 +18,7 @@ jobs:
   ci-ok: {needs: [test], if: always(), steps: [{run: 'test "${{ needs.test.result }}" != failure'}]}
 `
 
-// of are the workflow files at the commit.
+// of adds the workflow files of the commit.
 func (in Input) of(files ...string) Input {
 	in.FilesKnown = true
 	for _, text := range files {
@@ -27,7 +27,7 @@ func (in Input) of(files ...string) Input {
 	return in
 }
 
-// What a required job needs is required as well: GitHub looks at the required name alone.
+// The needs of a required job are required as well: GitHub looks only at the required name.
 func TestNeededJobs(t *testing.T) {
 	ci := func(conclusion string) Workflow { return workflow(7, "CI", "pull_request", conclusion) }
 	jobs := func(build, test, ok string) Input {
@@ -71,7 +71,7 @@ func TestNeededJobs(t *testing.T) {
 	})
 }
 
-// Who only sums up is not blamed for what others did, nor doubted or counted as flaky beside them.
+// A job that only aggregates is not blamed for others, and not doubted or counted as flaky in addition to them.
 func TestSumIsNotBlamed(t *testing.T) {
 	world := input(job(1, 7, 1, "build", "success"), job(2, 7, 1, "test", "failure").class("test_failure"),
 		job(3, 7, 1, "ci-ok", "failure")).with(workflow(7, "CI", "pull_request", "failure")).of(sumCI)

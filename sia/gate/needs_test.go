@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// unknown is an input of which nothing is known that has to be asked for.
+// unknown returns an input without any of the optional data.
 func unknown(world Input) Input {
 	in := world
 	in.Runs = slices.Clone(world.Runs)
@@ -29,7 +29,7 @@ func unknown(world Input) Input {
 	return in
 }
 
-// supply fills in what is needed, and no more.
+// supply fills in only the needed data.
 func supply(in, world Input, n Needs) Input {
 	if n.Workflows {
 		in.Workflows, in.WorkflowsKnown = world.Workflows, true
@@ -180,7 +180,7 @@ func TestNeeds(t *testing.T) {
 			in := unknown(c.world)
 			var got []Needs
 			for n := in.Needs(); !n.None() && len(got) < 10; n = in.Needs() {
-				if in = supply(in, c.world, n); !n.Workflows { // which every verdict needs
+				if in = supply(in, c.world, n); !n.Workflows { // every verdict needs the workflow runs
 					got = append(got, n)
 				}
 			}
@@ -191,11 +191,11 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// anyWorld draws a commit of which everything is known. Only what failed has a
-// log that tells why.
+// anyWorld draws a commit with complete data. Only failed runs have a log with a
+// reason.
 func anyWorld(t *rapid.T) Input {
 	in := anyInput(t)
-	finished := rapid.IntRange(0, 3).Draw(t, "finished") > 0 // else there is little to ask for
+	finished := rapid.IntRange(0, 3).Draw(t, "finished") > 0 // else little is needed
 	for i := range in.Runs {
 		r := &in.Runs[i]
 		if finished && r.Status != "completed" {
@@ -224,7 +224,7 @@ func anyWorld(t *rapid.T) Input {
 	return in
 }
 
-// gathered is what is known when nothing more is needed, and what was asked for.
+// gathered returns the input when nothing more is needed, and the needs that were requested.
 func gathered(t *rapid.T, world Input) (in Input, asked []Needs) {
 	in = unknown(world)
 	for n := in.Needs(); !n.None(); n = in.Needs() {
@@ -237,8 +237,8 @@ func gathered(t *rapid.T, world Input) (in Input, asked []Needs) {
 	return in, asked
 }
 
-// Gathering ends. Nothing is asked for twice, and only what failed on the commit
-// is read.
+// Gathering ends. Nothing is requested twice, and only logs of failed runs of the
+// commit are read.
 func TestNeedsEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		world := anyWorld(t)
@@ -249,7 +249,7 @@ func TestNeedsEnd(t *testing.T) {
 		for _, n := range asked {
 			for _, id := range slices.Concat(n.Logs, n.Earlier) {
 				r := world.Runs[slices.IndexFunc(world.Runs, func(r Run) bool { return r.ID == id })]
-				r.Class = "" // as when it was asked for
+				r.Class = "" // as at the time of the request
 				if o, _ := concluded(r); read[id] || r.Own || o == green || o == running {
 					t.Fatalf("%+v is to be read, asked %+v", r, asked)
 				}
@@ -262,7 +262,7 @@ func TestNeedsEnd(t *testing.T) {
 				workflows++
 			}
 			for _, id := range n.Attempts {
-				if attempts[id]++; attempts[id] > 2 { // once of the head, once of the base
+				if attempts[id]++; attempts[id] > 2 { // once for the head, once for the base
 					t.Fatalf("the attempts of %d are asked for again: %+v", id, asked)
 				}
 			}
@@ -282,9 +282,8 @@ func TestNeedsEnd(t *testing.T) {
 	})
 }
 
-// What was not asked for would have changed nothing: a verdict by which a task
-// goes on, and a re-run for doubt, is the one that would be given if everything
-// were known.
+// Data that was not requested would not change the result: a verdict on which a task
+// acts, and a re-run for doubt, equals the one with complete data.
 func TestNeedsAreEnough(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		world := anyWorld(t)
@@ -310,7 +309,7 @@ func orNone(attempt int) int {
 	return attempt
 }
 
-// Fewer tests than on the base wait for a person, as any other change of what validates.
+// A lower number of tests than on the base waits for a person, as other tampering does.
 func TestFewerTests(t *testing.T) {
 	for n, want := range map[TestCount]sia.GateVerdict{
 		{Run: 1, Head: 3, Base: 12}:  sia.VerdictTampered,

@@ -58,7 +58,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A workflow whose filter lets the pull request's change through is missed as one without a filter is.
+// A workflow with a filter that the pull request's change matches is missed like one without a filter.
 func TestMissedByPath(t *testing.T) {
 	vercel := run(1, "Vercel", "success")
 	on := func(on string, event string, changed ...string) Input {

@@ -18,7 +18,7 @@ func anyInput(t *rapid.T) Input {
 	statuses := []string{"queued", "in_progress", "completed", "completed", "completed"}
 	conclusions := []string{"success", "failure", "neutral", "skipped", "cancelled", "timed_out", "action_required",
 		"stale", "startup_failure", ""}
-	// Of half of the commits nearly everything is well: of the others hardly one is green.
+	// Half of the commits are nearly all successful, because hardly any of the others is green.
 	well := rapid.Bool().Draw(t, "well")
 	if well {
 		statuses = []string{"completed"}
@@ -64,7 +64,7 @@ func anyInput(t *rapid.T) Input {
 		"required") {
 		in.Required = append(in.Required, Required{Name: n, App: rapid.SampledFrom([]int64{0, 0, 0, 5}).Draw(t, "app id")})
 	}
-	if well { // nothing is waited for that will not come
+	if well { // no wait for a check that will not report
 		in.Since = noon.Add(-2 * time.Hour)
 		in.Required = slices.DeleteFunc(in.Required, func(r Required) bool {
 			return !slices.ContainsFunc(in.Runs, func(run Run) bool {
@@ -90,7 +90,7 @@ func anyInput(t *rapid.T) Input {
 	return in
 }
 
-// anyReported draws what may report on some commit.
+// anyReported draws a check that may report on a commit.
 var anyReported = rapid.Custom(func(t *rapid.T) sia.Reported {
 	r := sia.Reported{Name: rapid.SampledFrom([]string{"build", "test", "lint"}).Draw(t, "reported"),
 		App: rapid.SampledFrom([]string{"", "ci", "github-actions"}).Draw(t, "by")}
@@ -118,7 +118,7 @@ func anyFile(t *rapid.T) File {
 	return f
 }
 
-// anyWorkflows draws runs of workflows, of which all or not all went well; some of them have no jobs.
+// anyWorkflows draws workflow runs, all successful or not; some of them have no jobs.
 func anyWorkflows(t *rapid.T, well bool) []Workflow {
 	var out []Workflow
 	for _, suite := range rapid.SliceOfNDistinct(rapid.Int64Range(1, 4), 0, 4, rapid.ID).Draw(t, "workflows") {
@@ -136,7 +136,7 @@ func anyWorkflows(t *rapid.T, well bool) []Workflow {
 	return out
 }
 
-// What must hold of every verdict: above all, that green means green.
+// Invariants of every verdict: above all, that green means green.
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)
@@ -194,8 +194,8 @@ func TestInvariants(t *testing.T) {
 	})
 }
 
-// The order in which GitHub lists runs does not matter, and Judge changes nothing
-// of its input.
+// The order in which GitHub lists runs does not matter, and Judge does not modify
+// its input.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)

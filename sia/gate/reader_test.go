@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A pass rests on nothing that only reads the code, and on no app's check of which nobody knows what it does.
+// A pass does not rest on a check that only reads the code, or on an app's check of unknown purpose.
 func TestReadersAreNoEvidence(t *testing.T) {
 	const none, ok = sia.VerdictNone, sia.VerdictGreen
 	by := func(app, name string) Input { r := run(2, name, "success"); r.App = app; return input(r) }

@@ -18,7 +18,7 @@ type row struct {
 	says string // in the explanation
 }
 
-// judgeAll judges each row, in several orders of what is listed.
+// judgeAll judges each row, with its lists in several orders.
 func judgeAll(t *testing.T, rows []row) {
 	t.Helper()
 	for _, c := range rows {
@@ -39,19 +39,19 @@ func judgeAll(t *testing.T, rows []row) {
 	}
 }
 
-// with are runs of workflows on the commit.
+// with adds workflow runs on the commit.
 func (in Input) with(ws ...Workflow) Input {
 	in.Workflows, in.WorkflowsKnown = ws, true
 	return in
 }
 
-// onBase is what ran on the base commit.
+// onBase adds the runs of the base commit.
 func (in Input) onBase(runs []Run, ws ...Workflow) Input {
 	in.Base, in.BaseWorkflows, in.BaseKnown, in.BaseWorkflowsKnown = runs, ws, true, true
 	return in
 }
 
-// requiring are names that the rules require.
+// requiring adds names that the rules require.
 func (in Input) requiring(names ...string) Input {
 	for _, n := range names {
 		in.Required = append(in.Required, Required{Name: n})
@@ -59,10 +59,10 @@ func (in Input) requiring(names ...string) Input {
 	return in
 }
 
-// unended is a run of a workflow that goes on.
+// unended returns a workflow run that has not completed.
 func (w Workflow) unended(status string) Workflow { w.Status, w.Conclusion = status, ""; return w }
 
-// A required check that runs in merge queues alone never reports: a person is told why, once all files are read.
+// A required check that runs only in merge queues never reports: the reason is shown once all files are read.
 func TestRequiredInQueueAlone(t *testing.T) {
 	world := input(job(1, 7, 1, "test", "success")).with(workflow(7, "CI", "pull_request", "success")).requiring("test",
 		"queued")
@@ -79,7 +79,7 @@ func TestRequiredInQueueAlone(t *testing.T) {
 	}
 }
 
-// A run of a workflow counts besides its jobs.
+// A workflow run counts in addition to its jobs.
 func TestWorkflowRuns(t *testing.T) {
 	ci := func(conclusion string) Workflow { return workflow(7, "CI", "pull_request", conclusion) }
 	other := workflow(6, "Lint", "pull_request", "success")
@@ -152,8 +152,8 @@ func TestWorkflowRuns(t *testing.T) {
 	}
 }
 
-// A required check that was skipped beside something of its workflow run that is not green is
-// not green either.
+// A skipped required check is not green if another check of its workflow run is not
+// green.
 func TestSkippedBeside(t *testing.T) {
 	ci := func(conclusion string) Workflow { return workflow(7, "CI", "pull_request", conclusion) }
 	ok, lint := job(1, 7, 1, "ci-ok", "skipped"), job(2, 7, 1, "lint", "success")
@@ -234,7 +234,7 @@ func TestSkippedBeside(t *testing.T) {
 	}
 }
 
-// What rules say of workflows, and what counts where nobody can read them.
+// Required workflows, and the checks that count if the rules can't be read.
 func TestRules(t *testing.T) {
 	path := ".github/workflows/CI.yml"
 	ci := func(event, repo string) Workflow {
@@ -295,7 +295,7 @@ func TestRules(t *testing.T) {
 	})
 }
 
-// What has begun and never ends asks a person.
+// A check that has begun and never ends is blocked.
 func TestWithoutEnd(t *testing.T) {
 	days := func(in Input, n int) Input {
 		in.Since = noon.AddDate(0, 0, -n)
@@ -337,7 +337,7 @@ func TestWithoutEnd(t *testing.T) {
 	})
 }
 
-// A required job that does not exist yet, for what it needs runs, is waited for as long as that may run.
+// A required job that does not exist yet because a job that it needs is running is waited for as long as that may run.
 func TestRequiredJobThatIsNotMadeYet(t *testing.T) {
 	going := workflow(7, "CI", "pull_request", "").unended("in_progress")
 	test := job(1, 7, 1, "test", "")

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// TestServicesOfWorkflows reads which services jobs want, in an order that does not change.
+// The services of jobs are returned in a stable order.
 func TestServicesOfWorkflows(t *testing.T) {
 	got := gate.Services([]byte(`
 on: push

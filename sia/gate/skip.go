@@ -7,9 +7,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// missSkipped marks skipped jobs as missed if they were not skipped because of the change: they ran on an earlier commit
-// of the task or on most merged pull requests, or their condition skips drafts or the author of the pull request. GitHub
-// counts them as successful.
+// missSkipped marks skipped jobs as missed if they were not skipped because of the change: they ran on an earlier
+// commit of the task or on most merged pull requests, or their condition skips drafts or the author of the pull
+// request. GitHub counts them as successful.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
 //
 // If nothing is green, nothing was validated, and a person is asked about that instead.

@@ -8,11 +8,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What a guard skips, and not the change, is missed: GitHub shows it as a success.
+// A job that was skipped by a guard, and not because of the change, is missed: GitHub shows it as a success.
 func TestSkippedByAGuard(t *testing.T) {
 	const ready = "on: {pull_request: {types: [opened, synchronize, ready_for_review]}}"
 	const checkout = "steps: [{uses: actions/checkout@v4}, {run: make test}]"
-	// on is a head on which lint is green and test was skipped, by the file's condition.
+	// on returns a head with a green lint check and a test job that was skipped by the file's condition.
 	on := func(triggers, test string) Input {
 		in := input(job(1, 7, 1, "lint", "success"), job(2, 7, 1, "test", "skipped")).with(workflow(7, "CI", "pull_request",
 			"success")).of(triggers + "\njobs:\n  lint: {" + checkout + "}\n  test: {" + test + "}\n  changes: {}\n" +

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What has not begun is told by its state, and a queue that others stand in as well has an hour.
+// A check that has not begun is described by its state, and has an hour if other checks are queued too.
 func TestNotBegun(t *testing.T) {
 	in := func(since time.Duration, status string, jobs ...int64) Input {
 		out := input(job(9, 7, 1, "lint", "success")).with(workflow(7, "CI", "push", "").unended("in_progress"))
@@ -33,7 +33,7 @@ func TestNotBegun(t *testing.T) {
 	})
 }
 
-// A job that runs in the merge queue alone is said to, and is not counted as green.
+// A job that runs only in the merge queue is described as such, and does not count as green.
 func TestMergeQueueAlone(t *testing.T) {
 	in := input(job(1, 7, 1, "lint", "success"), job(2, 7, 1, "test", "skipped")).with(
 		workflow(7, "CI", "pull_request", "success")).requiring("lint", "test")
@@ -51,7 +51,7 @@ func TestMergeQueueAlone(t *testing.T) {
 	}
 }
 
-// A job that failed in an earlier attempt, and that the newest has no more, goes where the run has succeeded.
+// A job that failed in an earlier attempt, and is not in the newest one, is ignored if the run has succeeded.
 func TestLegOfAnEarlierAttempt(t *testing.T) {
 	w := workflow(7, "CI", "push", "success")
 	w.Attempt = 2

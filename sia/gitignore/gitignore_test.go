@@ -12,7 +12,7 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// Patterns and paths of random pieces are judged as `git check-ignore` judges them.
+// Random patterns and paths are matched as by `git check-ignore`.
 func TestIgnoreEqualsGit(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", dir).CombinedOutput(); err != nil {
@@ -28,7 +28,7 @@ func TestIgnoreEqualsGit(t *testing.T) {
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if runs++; runs > 30 {
-			return // each one starts git
+			return // each case starts git
 		}
 		rules := rapid.SliceOfN(pattern, 1, 4).Draw(rt, "rules")
 		content := rapid.SampledFrom([]string{"", "", "", byteOrderMark}).Draw(rt, "mark") + strings.Join(rules, "\n") + "\n"
@@ -45,7 +45,7 @@ func TestIgnoreEqualsGit(t *testing.T) {
 		cmd := exec.Command("git", "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "-z", "--stdin", "-v",
 			"-n")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(strings.Join(paths, "\x00")+"\x00")
-		out, _ := cmd.Output() // exits 1 when none is ignored
+		out, _ := cmd.Output() // exits with 1 if none is ignored
 		fields := strings.Split(string(out), "\x00")
 		f := Rules(nil).With("", []byte(content))
 		for i, p := range paths {
@@ -54,7 +54,7 @@ func TestIgnoreEqualsGit(t *testing.T) {
 			}
 			rule := fields[4*i+2]
 			want := rule != "" && !strings.HasPrefix(rule, "!")
-			// As the scan does: a folder above that is ignored decides.
+			// As in the scan, an ignored parent folder decides.
 			got := false
 			for at := range p {
 				if p[at] == '/' && f.Ignore(p[:at], true) {
@@ -69,7 +69,7 @@ func TestIgnoreEqualsGit(t *testing.T) {
 	})
 }
 
-// A pattern made to be slow is not.
+// A pattern that is designed to be slow is not.
 func TestMatchIsBounded(t *testing.T) {
 	if matchName(strings.Repeat("*a", 1000), strings.Repeat("a", 900)+"b") {
 		t.Error("matched")
@@ -79,7 +79,7 @@ func TestMatchIsBounded(t *testing.T) {
 	}
 }
 
-// However long lists of what to ignore are, and however many, so many of their patterns count.
+// The number of rules that are used is bounded, for any length and number of files.
 func TestIgnoredPatternsAreBounded(t *testing.T) {
 	long := func(lines int) []byte { return []byte(strings.Repeat("**/a*b*c*d*e*f\n", lines)) }
 	for lines, want := range map[int]int{5000: maxRules, 100_000: maxRules, 100: 6100} {
@@ -90,7 +90,7 @@ func TestIgnoredPatternsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzIgnore reads any .gitignore, and asks it about any path.
+// FuzzIgnore parses any .gitignore, and matches any path with it.
 func FuzzIgnore(f *testing.F) {
 	f.Add([]byte("*.log\n!/src/**\n[a-\n{x"), "x/y")
 	f.Fuzz(func(_ *testing.T, b []byte, p string) {

@@ -10,8 +10,8 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// found counts each keyword in a text, and fails when one does not end where the
-// automaton says.
+// found counts each keyword in a text, and fails if one does not end where the
+// automaton reports it.
 func found[T string | []byte](t *rapid.T, keys []string, text T, fold bool) map[string]int {
 	same := func(a, b string) bool { return a == b }
 	if fold {
@@ -27,7 +27,7 @@ func found[T string | []byte](t *rapid.T, keys []string, text T, fold bool) map[
 	return got
 }
 
-// The automaton finds what a search for each keyword finds.
+// The automaton finds the same as a search for each keyword.
 func TestScan(t *testing.T) {
 	letters := rapid.StringOfN(rapid.RuneFrom([]rune("abAB:é")), 1, 4, -1)
 	rapid.Check(t, func(t *rapid.T) {

@@ -62,7 +62,7 @@ func Problems(parts []Part, most int, commands bool) (out []string) {
 	return out
 }
 
-// Chain returns parts of which each needs the one before it.
+// Chain returns a copy of parts in which each part needs the one before it.
 func Chain(parts []Part) []Part {
 	out := slices.Clone(parts)
 	for i := range out {

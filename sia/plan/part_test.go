@@ -20,7 +20,7 @@ func TestProblems(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		parts []Part
-		want  string // of what is wrong; empty: nothing is
+		want  string // part of the problem; empty: none
 	}{
 		{"two", []Part{good, good}, ""},
 		{"one", []Part{good}, "2 to 4 parts, not 1"},
@@ -45,7 +45,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// What is put together of the tops of all parts has every part in it, and none twice over.
+// Merging the tops of all parts includes every part, and no top is below another.
 func TestTops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		needs := make([][]int, rapid.IntRange(1, 8).Draw(t, "parts"))

@@ -47,11 +47,17 @@ func golang(t top) finding {
 // maxFolders is the maximum number of folders that are inspected: each may cost a request to GitHub.
 const maxFolders = 40
 
-// hasModuleBelow reports whether one of the first folders at the top is a separate Go module. It skips folders that the
-// go command ignores.
+// ignoredByGo matches paths of modules that the go command ignores, as goEach does.
+var ignoredByGo = regexp.MustCompile(`(^|/)([._][^/]*|vendor|testdata)/`)
+
+// hasModuleBelow reports whether there is a separate Go module: a deeper go.mod file of names, or one in the first
+// folders at the top. It skips folders that the go command ignores.
 func (t top) hasModuleBelow() bool {
 	left := maxFolders
 	for _, name := range slices.Sorted(maps.Keys(t.names)) {
+		if strings.HasSuffix(name, "/go.mod") && !ignoredByGo.MatchString(name) {
+			return true
+		}
 		if !strings.HasSuffix(name, "/") || strings.ContainsAny(name[:1], "._") || name == "vendor/" || name == "testdata/" {
 			continue
 		}

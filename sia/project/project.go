@@ -43,9 +43,9 @@ func (p Project) Hosts() (all []string) {
 	return all
 }
 
-// Look detects the project in a folder. names are its top-level names; a folder's name ends with a slash. read returns
-// the content of a file by its path with slashes, and false if there is none that can be read; it is called for few
-// files, chosen by names.
+// Look detects the project in a folder. names are its top-level names; a folder's name ends with a slash. They may
+// include the paths of deeper go.mod files, which it does not search for. read returns the content of a file by its path
+// with slashes, and false if there is none that can be read; it is called for few files, chosen by names.
 func Look(names []string, read func(path string) ([]byte, bool)) Project {
 	at := top{names: make(map[string]bool, len(names)), read: read}
 	for _, n := range names {

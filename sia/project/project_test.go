@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia/project"
 )
 
-// look looks at a folder of these files; a name that ends with a slash is an empty folder.
+// look inspects a folder of these files; a name that ends with a slash is an empty folder.
 func look(files map[string]string) project.Project {
 	var names []string
 	for p := range files {
@@ -26,7 +26,7 @@ func look(files map[string]string) project.Project {
 	})
 }
 
-// said is a project in one line: languages; setup; test; other tests; hosts.
+// said formats a project in one line: languages; setup; test; other tests; hosts.
 func said(p project.Project) string {
 	var parts [5][]string
 	for _, l := range p.Languages {
@@ -170,7 +170,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// What is named and can't be read, such as a link that leads out of the folder, is as if it were not there.
+// A file that can't be read, such as a link out of the folder, is treated as missing.
 func TestLookAtWhatCannotBeRead(t *testing.T) {
 	p := project.Look([]string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "pom.xml",
 		"Makefile", "pytest.ini"},
@@ -180,7 +180,7 @@ func TestLookAtWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Nothing that a stranger's file says becomes part of a command or of its reason.
+// No content of an untrusted file becomes part of a command or of its reason.
 func FuzzLook(f *testing.F) {
 	f.Add("package.json", `{"packageManager":"$(evil)@1","scripts":{"test":"evil"},"dependencies":{"evil":"1"}}`)
 	f.Add("pyproject.toml", "[project.optional-dependencies]\n'evil' = []\n")
@@ -222,7 +222,7 @@ func FuzzLook(f *testing.F) {
 	})
 }
 
-// commands are all commands of a project, without their reasons.
+// commands returns all commands of a project, without their reasons.
 func commands(p project.Project) []struct{ Line string } {
 	var all []struct{ Line string }
 	for _, c := range append(append([]project.Command{p.Test}, p.Setup...), p.Others...) {

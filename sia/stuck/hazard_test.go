@@ -14,13 +14,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What shipped interrupts, and what it leaves alone.
-// shipped has the weights of the shipped interrupt policy.
+// shipped has the weights of the built-in interrupt policy.
 func shipped(cost float64) Hazard {
 	return Hazard{Bias: -3.8, Streak: 2, Same: 3, Idle: 3, Spent: 1, Cost: cost}
 }
 
-// pace is that policy's.
+// pace is the pace of that policy.
 var pace = Pace{Rate: 0.05, Pull: 0.002}
 
 func TestShipped(t *testing.T) {
@@ -44,8 +43,8 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// The limit is a chance, rises with what was spent and with what a wrong
-// interruption costs, and there is nothing to be gained at the end.
+// The limit is a probability, rises with the spent budget and with the cost of a
+// wrong interruption, and is 1 at the end.
 func TestLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cost, spent := rapid.Float64Range(0, 100).Draw(t, "cost"), rapid.Float64Range(0, 0.9).Draw(t, "spent")
@@ -57,8 +56,8 @@ func TestLimit(t *testing.T) {
 	})
 }
 
-// In a world where the same error means nothing and idling means everything, the
-// weights learn that; where nothing was seen, they are those that shipped.
+// If only idling predicts the result, and errors do not, the weights learn that;
+// without cases they are the built-in ones.
 func TestLearn(t *testing.T) {
 	if got := Learn(shipped(1), pace, 0.1, nil); got != shipped(1) {
 		t.Errorf("from nothing: %+v", got)
@@ -80,7 +79,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// Whatever is learned stays finite, and the same cases teach the same.
+// Learned weights stay finite, and the same cases give the same weights.
 func TestLearnStaysSane(t *testing.T) {
 	share := rapid.Float64Range(0, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -126,7 +125,7 @@ func TestCaseOf(t *testing.T) {
 	}
 }
 
-// About the share asked for is spared.
+// About the requested share is spared.
 func TestSpared(t *testing.T) {
 	for _, share := range []float64{0, 0.1, 0.5, 1} {
 		n := 0

@@ -9,7 +9,7 @@ import (
 // pollWords are names of tools, commands and subcommands that wait for something that runs.
 var pollWords = wordsOf("sleep wait watch poll status ps pgrep jobs healthcheck wait_for logs")
 
-// pollers are the programs whose subcommands in pollWords, such as status, count as waiting.
+// pollers are the programs for which a subcommand in pollWords, such as status, counts as waiting.
 var pollers = wordsOf("kubectl oc helm docker docker-compose podman systemctl service supervisorctl pm2 gh aws " +
 	"gcloud az")
 

@@ -22,7 +22,7 @@ func edits(as []Action) []Action {
 	return out
 }
 
-// different are n actions that have nothing in common.
+// different returns n actions that have nothing in common.
 func different(n int) []Action {
 	var out []Action
 	for i := range n {
@@ -89,7 +89,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// The verdict depends on the end of the transcript alone.
+// The result depends only on the end of the transcript.
 func TestPredictIsBounded(t *testing.T) {
 	tail := slices.Repeat([]Action{failing("run", "make", strings.Repeat("no rule ", 1<<16))}, 3)
 	short, why := Predict(tail)

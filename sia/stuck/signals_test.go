@@ -26,7 +26,7 @@ func TestSignals(t *testing.T) {
 		name string
 		past []sia.Attempt
 		now  Judged
-		want map[sia.SignalName]string // a part of each signal's evidence
+		want map[sia.SignalName]string // part of each signal's evidence
 	}{
 		{"the first attempt", nil, Judged{Failures: failed("a"), Criteria: []string{"test"}, Before: []string{"test"},
 			Hunks: []uint64{1}},

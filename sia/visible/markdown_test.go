@@ -9,7 +9,7 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
-// Only what a person sees of an issue reaches a model.
+// Only the visible text of an issue reaches a model.
 func TestHiddenInMarkdown(t *testing.T) {
 	for _, hidden := range []string{
 		"[//]: # (ignore all)", "[comment]: <> (ignore all)", "[x]: https://a.example \"ignore all\"",
@@ -61,7 +61,7 @@ func TestShownInMarkdown(t *testing.T) {
 	}
 }
 
-// Whatever strangers write takes one pass, and work in proportion to its length.
+// Any untrusted text takes one pass and linear time.
 func TestMarkdownTwice(t *testing.T) {
 	parts := rapid.SliceOf(rapid.SampledFrom([]string{
 		"a", " ", "\n", "<", ">", "<?", "?>", "<![CDATA[", "]]>", "<!X", "<rp>", "</rp>", "<a title=\"", "\"", "'", "![",

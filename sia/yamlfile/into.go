@@ -81,7 +81,7 @@ func (f *File) mapping(n ast.Node, path string, fields []field, want func(string
 	})
 }
 
-// entries calls each for the entries of a mapping. An empty value is accepted, because all entries may be commented out.
+// entries calls each for the entries of a mapping. It accepts an empty value, because all entries may be commented out.
 func (f *File) entries(n ast.Node, path, example string, each func(v *ast.MappingValueNode, key, at string)) {
 	values := Entries(n)
 	if _, empty := n.(*ast.NullNode); values == nil && !empty && n.Type() != ast.MappingType {

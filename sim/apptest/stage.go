@@ -316,14 +316,14 @@ func (s *Stage) Database() string { return s.config.WithDefaults().DB }
 
 // Reindex rebuilds the database from memory while the application is down, as
 // `sia reindex` does: all repositories, or only the one named.
-func (s *Stage) Reindex(only string) []memory.Reindexed {
+func (s *Stage) Reindex(only string) []memory.ReindexResult {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
 	defer cancel()
 	m, closing, err := app.OpenMemory(ctx, s.config, app.Options{Logger: s.log.With("who", "reindex"), Now: s.Clock.Now})
 	s.must(err)
 	defer func() { s.should(closing()) }()
-	out, err := m.Reindex(ctx, only, func(memory.Reindexed) {})
+	out, err := m.Reindex(ctx, only, func(memory.ReindexResult) {})
 	s.must(err)
 	return out
 }

@@ -74,7 +74,7 @@ func (p *pods) look(ctx context.Context) {
 				if !e.ran && !e.deleting && e.pass != "" {
 					p.heartbeat(ctx, e)
 				}
-			case p.step(ctx, name, e, found[name]):
+			case p.handle(ctx, name, e, found[name]):
 				p.mu.Lock()
 				delete(p.known, name)
 				p.mu.Unlock()
@@ -85,8 +85,8 @@ func (p *pods) look(ctx context.Context) {
 	all.Wait()
 }
 
-// step handles the state of a Pod; over reports whether the Pod no longer exists.
-func (p *pods) step(ctx context.Context, name string, e *entry, pod *corev1.Pod) (over bool) {
+// handle handles the state of a Pod; over reports whether the Pod no longer exists.
+func (p *pods) handle(ctx context.Context, name string, e *entry, pod *corev1.Pod) (over bool) {
 	if pod == nil {
 		if !e.deleting {
 			p.release(ctx, e, e.ran, errDeleted)

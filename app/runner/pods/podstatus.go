@@ -52,12 +52,12 @@ func podStatusOf(pod *corev1.Pod) podStatus {
 		return podStatus{state: succeeded, ran: true}
 	case corev1.PodFailed:
 		ran := own.Running != nil || own.Terminated != nil && !slices.Contains(notStartedReasons, own.Terminated.Reason)
-		return podStatus{state: failed, ran: ran, why: whyFailed(status, own)}
+		return podStatus{state: failed, ran: ran, why: failureReason(status, own)}
 	}
 	if own.Running != nil || own.Terminated != nil || status.Phase == corev1.PodUnknown { // the phase is updated later
 		return podStatus{state: running, ran: true}
 	}
-	s := podStatus{state: waiting, why: whyWaiting(status)}
+	s := podStatus{state: waiting, why: waitReason(status)}
 	for _, c := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
 		if w := c.State.Waiting; w != nil && slices.Contains(permanentReasons, w.Reason) {
 			s.state = hopeless
@@ -66,8 +66,8 @@ func podStatusOf(pod *corev1.Pod) podStatus {
 	return s
 }
 
-// whyWaiting returns the reason why a Pod waits.
-func whyWaiting(status corev1.PodStatus) error {
+// waitReason returns the reason why a Pod waits.
+func waitReason(status corev1.PodStatus) error {
 	for _, c := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
 		if w := c.State.Waiting; w != nil && !slices.Contains(normalReasons, w.Reason) {
 			return fmt.Errorf("its container %s waits: %s", c.Name, withMessage(w.Reason, w.Message))
@@ -81,8 +81,8 @@ func whyWaiting(status corev1.PodStatus) error {
 	return errors.New("its Pod did not begin to run")
 }
 
-// whyFailed returns the reason why a Pod failed.
-func whyFailed(status corev1.PodStatus, own corev1.ContainerState) error {
+// failureReason returns the reason why a Pod failed.
+func failureReason(status corev1.PodStatus, own corev1.ContainerState) error {
 	var parts []string
 	if status.Reason != "" || status.Message != "" {
 		parts = append(parts, withMessage(status.Reason, status.Message))

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/cmd/internal/cli"
+)
+
+// TestResultBranchKeepsOthersCommits: a commit that somebody else puts on the result's branch stays there, and the run
+// continues on another branch. So does a second run that began with the same name.
+func TestResultBranchKeepsOthersCommits(t *testing.T) {
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	made := localGit{t.TempDir()}
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := made.run(t.Context(), args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "--quiet", "--initial-branch=main")
+	commit := func(message string) string {
+		git("-c", "user.name=ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--allow-empty", "-m", message)
+		return git("rev-parse", "HEAD")
+	}
+	base := commit("Begin")
+	clone := filepath.Join(t.TempDir(), "clone")
+	git("clone", "--quiet", made.dir, clone)
+	one, two := commit("Attempt 1"), commit("Attempt 2")
+	git("config", "uploadpack.allowAnySHA1InWant", "true")
+
+	var out bytes.Buffer
+	run := func() *localRun {
+		return &localRun{Env: &cli.Env{Ctx: t.Context(), Out: &out}, cmd: &runCmd{}, bare: made.dir,
+			job: localJob{git: localGit{clone}, base: base, branch: "sia/half"}}
+	}
+	wantBranch := func(name, commit string) {
+		t.Helper()
+		got, err := localGit{clone}.run(t.Context(), "rev-parse", name)
+		if err != nil || strings.TrimSpace(string(got)) != commit {
+			t.Errorf("%s is at %s, %v; want %s", name, got, err, commit)
+		}
+	}
+	keep := func(r *localRun, commit string) {
+		t.Helper()
+		if err := r.keep(t.Context(), commit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := run(), run()
+	keep(first, one)
+	wantBranch("sia/half", one)
+	keep(second, two)
+	wantBranch("sia/half", one)
+	wantBranch("sia/half-2", two)
+	if _, err := first.job.git.run(t.Context(), "update-ref", "refs/heads/sia/half", base); err != nil {
+		t.Fatal(err)
+	}
+	keep(first, two)
+	wantBranch("sia/half", base)
+	wantBranch("sia/half-3", two)
+	if !strings.Contains(out.String(), "somebody else changed it") {
+		t.Errorf("said: %s", out.String())
+	}
+}
