@@ -67,6 +67,9 @@ type Local struct {
 	Policies  *policies.Set       // replace the policies of every repository; nil: they don't
 	// BeforeTests is called with a description before tests that a change can affect are run; may be nil.
 	BeforeTests func(step string)
+	// Findings returns sentences about what a head changes of tests, in addition to what the text and the tests show. An
+	// issue can ask for them. It is called when the head's checks have ended; may be nil.
+	Findings func(head string) []string
 }
 
 // withDefaults replaces nil functions with no-ops.
@@ -76,6 +79,9 @@ func (l Local) withDefaults() Local {
 	}
 	if l.BeforeTests == nil {
 		l.BeforeTests = func(string) {}
+	}
+	if l.Findings == nil {
+		l.Findings = func(string) []string { return nil }
 	}
 	return l
 }

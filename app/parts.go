@@ -106,7 +106,7 @@ func newWorker(
 		Decider: by.decider,
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, RemoteAgents: remote,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now, Shared: store.IsPostgres(c.DB),
-		Anonymous: g.local.Anonymous, BeforeTests: g.local.BeforeTests,
+		Anonymous: g.local.Anonymous, BeforeTests: g.local.BeforeTests, Findings: g.local.Findings,
 	})
 	return w, by, err
 }

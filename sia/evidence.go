@@ -33,6 +33,8 @@ type TestEvidence struct {
 	Dropped []string `json:"dropped,omitempty"`
 	// tests and groups that fail or can't be built at the head in their base version: behaviour changed
 	Broken []string `json:"broken,omitempty"`
+	// tests and groups that fail on the base, and at the head in their base version, but not as the change edited them
+	Edited []string `json:"edited,omitempty"`
 	// tests and groups with another result when the code can't detect that it is tested
 	Differs []string `json:"differs,omitempty"`
 }
@@ -84,7 +86,10 @@ func (e *TestEvidence) Asks() (firm, broken []string) {
 		"ran on the base commit and do not run now")...)
 	firm = append(firm, sentences(e.Differs, "comes out otherwise where nothing tells the code that it is tested",
 		"come out otherwise where nothing tells the code that it is tested")...)
-	return firm, sentences(e.Broken, "of the base commit does not pass now", "of the base commit do not pass now")
+	broken = append(sentences(e.Broken, "of the base commit does not pass now", "of the base commit do not pass now"),
+		sentences(e.Edited, "fails on the base commit, and passes now only because its test was edited",
+			"fail on the base commit, and pass now only because their tests were edited")...)
+	return firm, broken
 }
 
 // Shown returns sentences, for people, about evidence that needs no acceptance.

@@ -11,7 +11,7 @@ import (
 func TestEvidenceAsks(t *testing.T) {
 	e := &TestEvidence{Early: []string{"a"}, Gone: []string{"a::TestA", "b::T1", "b::T2", "b::T3", "b::T4"},
 		Differs: []string{"a::TestA"}, Broken: []string{"b", "b::T`1"}, Dropped: []string{"a::TestB"},
-		Files: []string{"a_test.go"}}
+		Edited: []string{"a::TestC", "c::T1", "c::T2"}, Files: []string{"a_test.go"}}
 	firm, broken := e.Asks()
 	want := []string{
 		"`a` ends before its tests have, with success; it did not on the base commit",
@@ -19,8 +19,10 @@ func TestEvidenceAsks(t *testing.T) {
 		"`T1`, `T2`, `T3` and 1 more of `b` ran on the base commit and do not run now",
 		"`TestA` of `a` comes out otherwise where nothing tells the code that it is tested",
 		"`b` of the base commit does not pass now", "`T'1` of `b` of the base commit does not pass now",
+		"`TestC` of `a` fails on the base commit, and passes now only because its test was edited",
+		"`T1`, `T2` of `c` fail on the base commit, and pass now only because their tests were edited",
 	}
-	if d := cmp.Diff(want, append(firm, broken...)); d != "" || len(broken) != 2 {
+	if d := cmp.Diff(want, append(firm, broken...)); d != "" || len(broken) != 4 {
 		t.Errorf("-want +got\n%s", d)
 	}
 	gone := []string{"`TestB` of `a` is gone or skipped; as the base commit has it, it passes"}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -44,11 +45,12 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 		expectations = expectations && f.Asks() == tamper.Reviewer
 	}
 	firm, broken := evidence.Asks()
-	lines = append(append(lines, firm...), broken...)
+	lines = slices.Concat(lines, firm, broken, w.Findings(string(t.Head)))
 	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
 }
 
-// TamperChanges converts a diff for package tamper; read reads a file of the base of at most the given size, in bytes.
+// TamperChanges converts a diff for package tamper; read reads a file of the base of at most the given size, in bytes,
+// also one that did not change.
 func TamperChanges(diff gitops.Diff, read func(path string, most int64) ([]byte, error)) ([]tamper.Change, error) {
 	changes := make([]tamper.Change, len(diff.Files))
 	for i, f := range diff.Files {
@@ -59,6 +61,14 @@ func TamperChanges(diff gitops.Diff, read func(path string, most int64) ([]byte,
 				return nil, fmt.Errorf("look for changes of tests: %w", err)
 			}
 			c.Old = string(old)
+		}
+		for _, hidden := range tamper.MayHide(c) {
+			switch _, err := read(hidden, oldLimit); {
+			case err == nil, errors.Is(err, gitops.ErrTooLarge):
+				c.Hides = hidden
+			case !errors.Is(err, fs.ErrNotExist):
+				return nil, fmt.Errorf("look for changes of tests: %w", err)
+			}
 		}
 		changes[i] = c
 	}

@@ -156,6 +156,10 @@ type Deps struct {
 	Shared       bool              // other processes execute effects too: one new here may have run there
 	Anonymous    bool              // a local run without GitHub: commits contain neither accounts nor addresses
 	BeforeTests  func(step string) // called before running tests that a change can affect, with a description for users
+
+	// Findings returns sentences about what a head changes of tests, in addition to what the text and the tests show. An
+	// issue can ask for them.
+	Findings func(head string) []string
 }
 
 // complete returns an error that names a missing dependency.
@@ -164,7 +168,7 @@ func (d Deps) complete() error {
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.All": len(d.Coders.All) == 0,
 		"Coders.Tools": len(d.Coders.Tools) == 0,
 		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Checker": d.Checker == nil,
-		"Evidence": d.Evidence == nil, "BeforeTests": d.BeforeTests == nil,
+		"Evidence": d.Evidence == nil, "BeforeTests": d.BeforeTests == nil, "Findings": d.Findings == nil,
 		"Settings": d.Settings == nil, "Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Decider": d.Decider == nil,
 		"Lessons": d.Lessons == nil, "Memory": d.Memory == nil, "Canceller": d.Canceller == nil, "Links": d.Links.Host == "",
 		"Secrets": d.Secrets == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,

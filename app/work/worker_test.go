@@ -30,6 +30,7 @@ func TestNewWantsEverything(t *testing.T) {
 		Decider: struct{ Decider }{}, Lessons: struct{ Lessons }{}, Memory: struct{ Memory }{},
 		Canceller: struct{ Canceller }{}, Links: render.Links{Host: "https://github.com"}, Secrets: &secret.Masker{},
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now, BeforeTests: func(string) {},
+		Findings: func(string) []string { return nil },
 	}
 	if _, err := New(whole); err != nil {
 		t.Fatal(err)

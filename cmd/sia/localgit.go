@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -107,6 +108,13 @@ func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Chan
 		was[c.Path] = c.Was.ID
 	}
 	return work.TamperChanges(diff, func(path string, most int64) ([]byte, error) {
-		return history.Blob(was[path], most)
+		if id := was[path]; id != "" {
+			return history.Blob(id, most)
+		}
+		out, err := g.run(ctx, "cat-file", "blob", base+":"+path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+		}
+		return out, nil
 	})
 }

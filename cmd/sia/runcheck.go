@@ -168,6 +168,9 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	res := r.check(ctx, sha)
+	if res.passed && res.err == nil && r.job.judge == nil { // before the pass is known, so that it waits for the finding
+		res.err = r.testEdits(ctx, sha)
+	}
 	if res.err != nil || ctx.Err() != nil { // a canceled check has no result
 		return errors.Join(res.err, ctx.Err())
 	}

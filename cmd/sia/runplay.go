@@ -55,6 +55,7 @@ type localRun struct {
 	outputMu          sync.Mutex
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
 	tests             atomic.Pointer[string] // tests that SIA runs; nil: other output came since
+	edits             sync.Map               // findings about edits of tests and their commands, by head
 }
 
 // runUser is the user who opens the issue and owns the repository.
@@ -97,7 +98,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
 		modelsDir: defaultDir(),
 		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
-			BeforeTests: r.runsTests}})
+			BeforeTests: r.runsTests, Findings: r.editFindings}})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,10 @@ func settings(changes []Change) []Finding {
 	for i := range changes {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
-		if c.Status == "added" && shadow.MatchString(c.Path) && !exampleFolder.MatchString(c.Path) {
+		hides := c.Hides != "" && !slices.ContainsFunc(changes, func(o Change) bool { // a replaced file is compared
+			return o.before() == c.Hides && (o.Status == "deleted" || o.Status == "renamed")
+		})
+		if hides || c.Status == "added" && shadow.MatchString(c.Path) && !exampleFolder.MatchString(c.Path) {
 			out = append(out, c.places(DisabledCheck, "a new file is in a runner's place, or configures it")[:1]...)
 		}
 		was.ci = was.ci || is.ci

@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,7 @@ type Change struct {
 	Hunks   []Hunk
 	Old     string // text of the file on the base; if empty, only the hunks are read
 	Opaque  bool   // the content differs, but the hunks are missing: binary or too large
+	Hides   string // a file of the base that is not read any more because of this one; see [MayHide]
 }
 
 // Hunk is a run of changed lines with unchanged ones around it.
@@ -47,6 +49,24 @@ func Find(changes []Change, protected []string, everywhere ...string) []Finding 
 func ReadsOld(c Change) bool {
 	r := roleOf(c.before())
 	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config || r.ci)
+}
+
+// makefiles are the names that make looks for, in this order. It reads the first one only.
+// https://www.gnu.org/software/make/manual/html_node/Makefile-Names.html
+var makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
+
+// MayHide returns the paths of files that are not read any more if the base has them, because a change adds a file that
+// is read instead.
+func MayHide(c Change) (out []string) {
+	dir, name := path.Split(c.Path)
+	at := slices.Index(makefiles, name)
+	if at < 0 || c.Status != "added" && c.Status != "renamed" {
+		return nil
+	}
+	for _, hidden := range makefiles[at+1:] {
+		out = append(out, dir+hidden)
+	}
+	return out
 }
 
 // Validating returns a function that reports whether a change is of a file that validates attempts: tests and their

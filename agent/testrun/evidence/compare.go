@@ -16,6 +16,8 @@ import (
 type findings struct {
 	early, hushed, gone, dropped, broken []string
 
+	edited []string // confirmed apart from the others, since the base's tests fail on the base as well
+
 	replaced map[string]replacement // by group, until settled
 }
 
@@ -28,6 +30,7 @@ type replacement struct {
 func (f findings) addTo(e *sia.TestEvidence) {
 	e.Early, e.Hushed, e.Gone = append(e.Early, f.early...), append(e.Hushed, f.hushed...), append(e.Gone, f.gone...)
 	e.Dropped, e.Broken = append(e.Dropped, f.dropped...), append(e.Broken, f.broken...)
+	e.Edited = append(e.Edited, f.edited...)
 }
 
 // against returns the groups with findings against the change.
@@ -59,6 +62,9 @@ func (p *pass) compare() (out findings) {
 		over, overlaid := p.results[atOver][g]
 		if !overlaid {
 			over = head
+		}
+		if atAll && overlaid && p.editsTests(g) {
+			out.edited = append(out.edited, passAsEdited(p.lang, g, base, head, over)...)
 		}
 		switch {
 		case !base.Built:
@@ -105,6 +111,56 @@ func (p *pass) needsOverlay(name string) bool {
 // edits reports whether the change includes a group's file.
 func (p *pass) edits(g string) bool {
 	return slices.ContainsFunc(p.change.files, func(f fileChange) bool { return f.Path == g })
+}
+
+// editsTests reports whether the change edits, renames or deletes test code or data that a group may use. New files
+// don't count, since an honest change adds tests. Where code is replaced along with tests, the base's tests ran with
+// the base's code, and their failure at the head shows nothing.
+func (p *pass) editsTests(g string) bool {
+	edited := false
+	for _, f := range p.change.files {
+		if f.Path != g && p.isReplacedCode(f) {
+			return false
+		}
+		edited = edited || f.Was.ID != "" && p.reached.isTest(f.Path) &&
+			(!p.lang.Runs(f.Path) || slices.Contains(p.covering(f), g))
+	}
+	return edited
+}
+
+// passAsEdited returns the tests of a group that fail on the base, don't fail at the head, and fail there in their base
+// version: the code did not make them pass, the edit of the tests did. If the group fails without such a test, as where
+// the base's tests can't be built or loaded on the base, it returns the group.
+//
+// The edit may be what the issue asks for, as where a test expects the wrong result. Runs can't tell that from a test
+// that was gutted, so this is treated as a failing base test is: the reviewer has to quote the issue's sentence that
+// asks for the new behavior, else a person is asked.
+func passAsEdited(lang testrun.Language, g string, base, head, over groupRun) (out []string) {
+	known := func(r groupRun) bool { return !r.Built || r.Ran }
+	fails := func(r groupRun) bool { return !r.Built || r.End.Status != 0 }
+	if !known(base) || !known(over) || !head.Built || !head.Ran || !fails(base) || !fails(over) {
+		return nil
+	}
+	_, nests := lang.(testrun.Golang)
+	for _, test := range slices.Sorted(maps.Keys(base.Tests)) {
+		if base.Tests[test] != testrun.Failed || nests && strings.Contains(test, "/") {
+			continue
+		}
+		now, was := head.Tests[test], over.Tests[test]
+		flaky := slices.Contains(head.Flaky, test) || slices.Contains(over.Flaky, test)
+		if !flaky && now != testrun.Failed && (now != "" || !fails(head)) && (was == testrun.Failed || !over.Built) {
+			out = append(out, g+"::"+test)
+		}
+	}
+	if len(out) > 0 || fails(head) || over.Built && len(over.Flaky) > 0 {
+		return out
+	}
+	for test, outcome := range over.Tests { // of tests that ran on the base, more is known
+		if _, known := base.Tests[test]; known && outcome == testrun.Failed {
+			return nil
+		}
+	}
+	return []string{g}
 }
 
 // asBuilt treats a test file that can't be loaded as one that does not build: it has none of the base's tests, and its

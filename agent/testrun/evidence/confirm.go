@@ -33,6 +33,27 @@ func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 	}), nil
 }
 
+// confirmEdited runs the base's tests at the head twice more for tests that pass only as edited, and drops those that
+// don't fail again, or are in found.broken already.
+func (p *pass) confirmEdited(ctx context.Context, found findings) (out []string, err error) {
+	edited := slices.DeleteFunc(slices.Clone(found.edited), func(finding string) bool {
+		return slices.Contains(found.broken, finding)
+	})
+	in := findings{broken: edited}.against()
+	runs, err := p.runGroups(ctx, atOver, in, again)
+	if err != nil {
+		return nil, err
+	}
+	for _, finding := range edited {
+		g, test, isTest := strings.Cut(finding, "::")
+		r := runs[g]
+		if !r.Ran || isTest && r.Tests[test] == testrun.Failed || !isTest && r.End.Status != 0 {
+			out = append(out, finding)
+		}
+	}
+	return out, nil
+}
+
 // runGroups runs groups by name in a tree.
 func (p *pass) runGroups(
 	ctx context.Context, n treeName, names map[string]bool, how variant,

@@ -119,7 +119,8 @@ func (l *look) timeLeft() bool { return l.Now().Before(l.deadline) }
 func (l *look) finish() {
 	o := l.out
 	cut := 0
-	for _, list := range []*[]string{&o.Early, &o.Hushed, &o.Gone, &o.Dropped, &o.Broken, &o.Differs, &o.Files} {
+	for _, list := range []*[]string{&o.Early, &o.Hushed, &o.Gone, &o.Dropped, &o.Broken, &o.Edited, &o.Differs,
+		&o.Files} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 		if more := len(*list) - sia.MaxEvidence; more > 0 {
@@ -140,6 +141,7 @@ func (l *look) finish() {
 		o.NotRun = "no test that the change can reach could be run: " + o.Left[0]
 	case o.Language == "":
 		o.NotRun = "the change reaches no test that SIA knows how to run"
+	case len(o.Edited) > 0:
 	case o.Tests == 0 && len(o.Left) > 0: // it names the commit
 		o.NotRun = "no test that the change can reach could be compared: " + o.Left[0]
 	case o.Tests == 0:

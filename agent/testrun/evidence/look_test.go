@@ -478,7 +478,7 @@ func shown(e sia.TestEvidence) string {
 		name string
 		list []string
 	}{{"files", e.Files}, {"early", e.Early}, {"hushed", e.Hushed}, {"gone", e.Gone}, {"dropped", e.Dropped},
-		{"broken", e.Broken}, {"differs", e.Differs}} {
+		{"broken", e.Broken}, {"edited", e.Edited}, {"differs", e.Differs}} {
 		for _, s := range l.list {
 			fmt.Fprintf(&b, "%s: %s\n", l.name, s)
 		}

@@ -70,6 +70,9 @@ func (p *pass) runAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if found.edited, err = p.confirmEdited(ctx, found); err != nil {
+		return err
+	}
 	found.addTo(p.out)
 	if err := p.runVariants(ctx); err != nil {
 		return err
