@@ -41,6 +41,7 @@ func (h *Handler) model(w http.ResponseWriter, r *http.Request, a claim) {
 	defer cancel()
 	inner := r.Clone(ctx)
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, Prefix+ModelPath+number)
+	defer h.beginCall(a.Key)()
 	began := h.Now()
 	g.ServeHTTP(unheard{w}, inner)
 	if pays.called && m.Observe != nil {

@@ -579,14 +579,15 @@ func TestRunnerHangsUp(t *testing.T) {
 			must(t, err)
 			hangUp()
 			<-noticed
+			cancel(store.ErrCancelled)
+			w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+				Result: agent.Result{End: sia.EndCancelled, Cost: 1}}), nil))
 			close(goOn)
 			if got := <-seen; got.Ended || got.Failed != "" || got.Usage.Output != 50_000 {
 				t.Errorf("observed %+v", got)
 			}
-			cancel(errors.New("this server ends"))
-			<-done
-			if spent, err := w.db.AttemptSpent(t.Context(), o.Work.Key); err != nil || spent != 50*sia.Credit {
-				t.Errorf("%s credits, %v", spent, err)
+			if got := <-done; got.err != nil || got.res.End != sia.EndCancelled || got.res.Cost != 50*sia.Credit {
+				t.Errorf("%+v, %v", got.res, got.err)
 			}
 		})
 	}
