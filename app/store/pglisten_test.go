@@ -156,12 +156,29 @@ func TestListensAgain(t *testing.T) {
 	database := storetest.Postgres(t)
 	db := storetest.Raw(t, database)
 	b := &between{}
-	b.cuts.Store(1)
 	s := storetest.Open(t, store.Config{URL: database, DirectURL: b.listen(t, database)})
+	b.cuts.Store(1)
 	e, err := s.Start(patient(t), nothing(), quick())
 	must(t, err)
 	untilListening(t, db)
 	stop(t, e)
+}
+
+// TestDirectAddress: an address that can't be reached, or that names another database, is refused.
+func TestDirectAddress(t *testing.T) {
+	database := storetest.Postgres(t)
+	for direct, want := range map[string]string{
+		storetest.Postgres(t):              "another database",
+		"postgres://sia:x@127.0.0.1:1/sia": "can't be reached at --db-direct",
+		storetest.NewServer(t).URL("sia"):  "can't be reached at --db-direct",
+	} {
+		s, err := store.Open(patient(t), store.Config{URL: database, DirectURL: direct})
+		if err == nil {
+			t.Error(errors.Join(errors.New(want), s.Close()))
+			continue
+		}
+		wantWords(t, err, want)
+	}
 }
 
 func untilListening(t *testing.T, db *sql.DB) {

@@ -187,6 +187,9 @@ func (s *postgresDialect) open(ctx context.Context) error {
 			"there is no schema that user %q may use in its search_path, %s; make one: CREATE SCHEMA name AUTHORIZATION %[1]q",
 			s.config.User, path)}
 	}
+	if err := s.checkDirect(ctx); err != nil {
+		return err
+	}
 	if s.now == nil {
 		s.now = s.clock.now
 		return s.readClock(ctx)
