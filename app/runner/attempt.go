@@ -38,6 +38,7 @@ type remoteAgent struct {
 	rec     agent.Recorder
 	running time.Time // when its current runner was first seen; zero: it has none
 	turns   int       // number of reported turns of the model
+	ended   time.Time // when it was first seen that no runner has it any more; zero: one may have it
 }
 
 // Name implements [agent.Agent] with the name of the coder: the runner reports the models.
@@ -102,6 +103,9 @@ func (r *remoteAgent) follow(ctx context.Context) (agent.Result, error) {
 		case <-changes:
 		case <-tick.C:
 		case <-stopped:
+			if !r.ended.IsZero() {
+				continue // only the cost of a call is missing
+			}
 			return r.closeOffer(live, agent.Result{End: sia.EndCancelled,
 				Reason: "it was cancelled, and its runner did not answer"})
 		case <-done:
@@ -140,6 +144,7 @@ func (r *remoteAgent) handle(
 			return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, true, errors.Join(err, cerr)
 		}
 		return res, false, nil
+	case (w.State == store.RunnerDone || stopping && w.Lost) && r.awaitCalls():
 	case w.State == store.RunnerDone:
 		res, err = r.finish(ctx, w)
 		return res, true, err
@@ -150,6 +155,15 @@ func (r *remoteAgent) handle(
 		return r.reoffer(ctx, w)
 	}
 	return res, false, nil
+}
+
+// awaitCalls reports whether the cost of the attempt may still change, because the server reads the answer to a call
+// that its runner has given up.
+func (r *remoteAgent) awaitCalls() bool {
+	if r.ended.IsZero() {
+		r.ended = r.Now()
+	}
+	return r.hasCalls(r.effect.Key) && r.Now().Sub(r.ended) < hangUpTimeout
 }
 
 // overdue reports whether the runner has exceeded its time for the attempt.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ var ErrToken = errors.New("the server does not know this runner's token: it was 
 // statusError is a response of the server with a status other than 2xx.
 type statusError struct {
 	status int
+	sia    bool // it has [Header]
 	said   string
 	after  time.Duration
 }
@@ -44,11 +46,12 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("the server answered %d: %s", e.status, e.said)
 }
 
-// isPermanent reports whether an error is permanent.
+// isPermanent reports whether an error is permanent. A proxy that does not lead to SIA at the moment causes 401 and 404.
 func isPermanent(err error) bool {
 	var r *statusError
 	return errors.Is(err, ErrGone) || errors.As(err, &r) && r.status >= 400 && r.status < 500 &&
-		r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
+		r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout &&
+		(r.sia || r.status != http.StatusUnauthorized && r.status != http.StatusNotFound)
 }
 
 // Client is the client of a [Handler]. It is safe for concurrent use.
@@ -107,11 +110,13 @@ func (c *Client) ask(ctx context.Context, method, path, token string, body []byt
 	}
 	defer resp.Body.Close()
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
-	e := &statusError{status: resp.StatusCode, said: http.StatusText(resp.StatusCode)}
+	e := &statusError{status: resp.StatusCode, sia: resp.Header.Get(Header) != "",
+		said: http.StatusText(resp.StatusCode)}
 	var v struct{ Error struct{ Message string } }
 	if json.Unmarshal(said, &v) == nil && v.Error.Message != "" {
 		e.said = v.Error.Message
-	} else if e.status/100 == 3 || e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed {
+	} else if e.status/100 == 3 || slices.Contains([]int{http.StatusUnauthorized, http.StatusNotFound,
+		http.StatusMethodNotAllowed}, e.status) {
 		e.said += "; is --server the address of SIA itself?"
 	}
 	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
@@ -183,7 +188,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case known && r.status == http.StatusUnauthorized:
+		case known && r.sia && r.status == http.StatusUnauthorized:
 			return nil, ErrToken
 		case err != nil:
 			log.WarnContext(ctx, "the server can't be asked for an attempt; trying again", "error", err, "in", pause)

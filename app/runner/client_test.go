@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -42,6 +43,38 @@ func TestAnotherServer(t *testing.T) {
 	_, err = client.Take(ctx, "t", func() string { return "v1" }, log)
 	if err == nil || !strings.Contains(said.String(), "is --server the address of SIA itself?") {
 		t.Errorf("%v, %s", err, said.String())
+	}
+}
+
+// A 401 of another server, such as a proxy that needs a password, does not end a runner: only SIA knows that its token
+// was removed.
+func TestUnauthorizedByAnotherServer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", "Basic")
+		http.Error(w, "You are not signed in", http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	client, err := runner.NewClient(server.URL, false)
+	must(t, err)
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
+		defer cancel()
+		return said.Write(b)
+	}), nil))
+	_, err = client.Take(ctx, "t", func() string { return "v1" }, log)
+	if errors.Is(err, runner.ErrToken) || !strings.Contains(said.String(), "is --server the address of SIA itself?") {
+		t.Errorf("%v, %s", err, said.String())
+	}
+
+	w := newWorld(t, "http://127.0.0.1:1")
+	if client, err = runner.NewClient(w.server.URL, false); err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Take(t.Context(), runner.NewToken(), func() string { return "v1" }, slog.New(slog.DiscardHandler))
+	if !errors.Is(err, runner.ErrToken) {
+		t.Errorf("an unknown token: %v", err)
 	}
 }
 

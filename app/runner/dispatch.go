@@ -58,6 +58,9 @@ type Config struct {
 type Dispatcher struct {
 	Config
 	changes *notifier
+
+	mu    sync.Mutex
+	calls map[string]int // number of running model calls through this process, by attempt
 }
 
 // NewDispatcher returns a dispatcher.
@@ -68,7 +71,29 @@ func NewDispatcher(c Config) *Dispatcher {
 	if c.Lease == 0 {
 		c.Lease = Lease
 	}
-	return &Dispatcher{Config: c, changes: newNotifier()}
+	return &Dispatcher{Config: c, changes: newNotifier(), calls: map[string]int{}}
+}
+
+// beginCall records that a model call of an attempt begins. The caller must call end after its cost is booked.
+func (d *Dispatcher) beginCall(key string) (end func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls[key]++
+	return func() {
+		d.mu.Lock()
+		if d.calls[key]--; d.calls[key] == 0 {
+			delete(d.calls, key)
+		}
+		d.mu.Unlock()
+		d.changes.notify()
+	}
+}
+
+// hasCalls reports whether model calls of an attempt are running through this process.
+func (d *Dispatcher) hasCalls(key string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls[key] > 0
 }
 
 // agentNamed returns the agent with a name, or else the first, because the configuration may have changed.

@@ -56,7 +56,10 @@ func NewHandler(d *Dispatcher, room *gateway.Room) *Handler {
 }
 
 // ServeHTTP implements http.Handler.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set(Header, "1")
+	h.mux.ServeHTTP(w, r)
+}
 
 // writeError answers with an error that the runner shows to users.
 func writeError(w http.ResponseWriter, status int, why string) {

@@ -15,8 +15,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// settleTimeout is the timeout for recording the cost of a call.
-const settleTimeout = 30 * time.Second
+const (
+	settleTimeout = 30 * time.Second // for recording the cost of a call
+	hangUpTimeout = 30 * time.Second // for the rest of an answer whose usage is needed, after the runner has hung up
+)
 
 // model forwards a request to one of the models of an attempt's coder, by the rules of agent/gateway.
 func (h *Handler) model(w http.ResponseWriter, r *http.Request, a claim) {
@@ -35,18 +37,49 @@ func (h *Handler) model(w http.ResponseWriter, r *http.Request, a claim) {
 		h.unavailable(w, r, err)
 		return
 	}
-	inner := r.Clone(r.Context())
+	ctx, cancel := afterHangUp(r.Context())
+	defer cancel()
+	inner := r.Clone(ctx)
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, Prefix+ModelPath+number)
+	defer h.beginCall(a.Key)()
 	began := h.Now()
-	g.ServeHTTP(w, inner)
+	g.ServeHTTP(unheard{w}, inner)
 	if pays.called && m.Observe != nil {
-		call := llm.Call{Client: m.Name, Usage: pays.used, Took: h.Now().Sub(began), Ended: r.Context().Err() != nil}
-		if !call.Ended {
-			call.Failed = errorKind(g)
-		}
-		m.Observe(pays.ctx, call)
+		m.Observe(pays.ctx, llm.Call{Client: m.Name, Usage: pays.used, Took: h.Now().Sub(began), Failed: errorKind(g),
+			Ended: ctx.Err() != nil})
 	}
 }
+
+// afterHangUp returns a context that ends hangUpTimeout after ctx, so that the usage of a call is known although its
+// runner stops or is lost.
+func afterHangUp(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		t := time.NewTimer(hangUpTimeout)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel()
+		case <-late.Done():
+		}
+	})
+	return late, func() {
+		stop()
+		cancel()
+	}
+}
+
+// unheard is a response that a runner may have stopped reading: the gateway then reads the answer to its end.
+type unheard struct{ http.ResponseWriter }
+
+// Write implements io.Writer, and never fails.
+func (u unheard) Write(b []byte) (int, error) {
+	_, _ = u.ResponseWriter.Write(b)
+	return len(b), nil
+}
+
+// Unwrap is for [http.ResponseController].
+func (u unheard) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
 // errorKind returns the kind of error of a gateway's last call; empty: it succeeded.
 func errorKind(g *gateway.Gateway) llm.ErrorKind {

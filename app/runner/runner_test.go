@@ -534,6 +534,65 @@ func TestModelOfARunnerIsObserved(t *testing.T) {
 	}
 }
 
+// When a runner hangs up, the server reads the answer to its end: the call was answered, and costs its usage, also for a
+// user who stops the attempt meanwhile.
+func TestRunnerHangsUp(t *testing.T) {
+	const usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":400000,\"completion_tokens\":50000}}\n\n" // 50 credits
+	for name, parts := range map[string][2]string{
+		"after the answer": {usage + "data: [DONE]\n\n", ""},
+		"before its end":   {"data: {\"choices\":[]}\n\n", usage + "data: [DONE]\n\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			goOn := make(chan bool)
+			model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprint(w, parts[0])
+				_ = http.NewResponseController(w).Flush()
+				<-goOn
+				fmt.Fprint(w, parts[1])
+			}))
+			defer model.Close()
+			w := newWorld(t, model.URL)
+			w.dispatch.Lease = time.Hour
+			seen := make(chan llm.Call, 1)
+			w.dispatch.Agents[0].Models[0].Observe = func(_ context.Context, c llm.Call) { seen <- c }
+			noticed := make(chan bool)
+			handler := runner.NewHandler(w.dispatch, &gateway.Room{})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				context.AfterFunc(r.Context(), func() { close(noticed) })
+				handler.ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			done := w.run(ctx, agent.Input{})
+			o := w.take()
+			asking, hangUp := context.WithCancel(t.Context())
+			req, err := http.NewRequestWithContext(asking, http.MethodPost,
+				server.URL+runner.Prefix+runner.ModelPath+"0/chat/completions",
+				strings.NewReader(`{"model":"m","stream":true,"max_tokens":200000}`))
+			must(t, err)
+			req.Header.Set("Authorization", "Bearer "+o.Pass)
+			resp, err := http.DefaultClient.Do(req)
+			must(t, err)
+			defer resp.Body.Close()
+			_, err = io.ReadFull(resp.Body, make([]byte, len(parts[0])))
+			must(t, err)
+			hangUp()
+			<-noticed
+			cancel(store.ErrCancelled)
+			w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+				Result: agent.Result{End: sia.EndCancelled, Cost: 1}}), nil))
+			close(goOn)
+			if got := <-seen; got.Ended || got.Failed != "" || got.Usage.Output != 50_000 {
+				t.Errorf("observed %+v", got)
+			}
+			if got := <-done; got.err != nil || got.res.End != sia.EndCancelled || got.res.Cost != 50*sia.Credit {
+				t.Errorf("%+v, %v", got.res, got.err)
+			}
+		})
+	}
+}
+
 // Requests of one attempt share their memory limit, and leave memory to others.
 func TestRoomOfARunnersRequests(t *testing.T) {
 	here, answered := make(chan bool), make(chan bool)

@@ -37,6 +37,10 @@ import (
 // Prefix is the path prefix of the HTTP API of runners.
 const Prefix = "/runner/"
 
+// Header is the name of a header of each response of a [Handler]. A response without it comes from another server, such
+// as a proxy.
+const Header = "Sia-Runner"
+
 // Paths below [Prefix]; ModelPath is followed by an index of [Coder.Models].
 const (
 	NextPath      = "next"

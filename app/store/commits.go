@@ -158,10 +158,12 @@ func (l *commitListener) connect(ctx context.Context) error {
 
 // forward forwards notifications of other processes until ctx ends. err is the result of connect.
 func (l *commitListener) forward(ctx context.Context, err error) {
+	failed, logAt := 0, 1 // failures in a row, and the one that is logged next
 	for {
 		for err == nil {
 			var n *riverdriver.Notification
 			if n, err = l.Listener.WaitForNotification(ctx); err == nil {
+				failed, logAt = 0, 1
 				select {
 				case l.others <- withCommonQueue(n):
 				case <-ctx.Done():
@@ -177,8 +179,11 @@ func (l *commitListener) forward(ctx context.Context, err error) {
 				"looking once a second. Name PostgreSQL itself with --db-direct to be notified")
 			return
 		}
-		l.log.WarnContext(ctx, "the database's notifications can't be heard: other processes' jobs are found by looking "+
-			"once a second", "again_in", listenRetryDelay, "err", err)
+		if failed++; failed == logAt {
+			logAt *= 2
+			l.log.WarnContext(ctx, "the database's notifications can't be heard: other processes' jobs are found by looking "+
+				"once a second", "failures", failed, "again_in", listenRetryDelay, "err", err)
+		}
 		select {
 		case <-time.After(listenRetryDelay):
 		case <-ctx.Done():

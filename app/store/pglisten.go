@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sia-bot/sia/sia"
 )
 
 // errPooled means that a connection ends at a pooler. LISTEN there would have no effect for this process, and the
@@ -21,6 +23,31 @@ func (s *postgresDialect) openListening(ctx context.Context) error {
 	c.ConnConfig, c.MaxConns, c.AfterConnect = s.direct.Copy(), 1, rejectPooler
 	s.listening, err = pgxpool.NewWithConfig(ctx, c)
 	return err
+}
+
+// checkDirect connects to the direct address and checks that it leads to the same database.
+func (s *postgresDialect) checkDirect(ctx context.Context) error {
+	if s.direct == s.config {
+		return nil
+	}
+	const op, query = "open --db-direct", `SELECT system_identifier || ' ' || current_database() FROM pg_control_system()`
+	var database, direct string
+	if err := s.r.QueryRowContext(ctx, query).Scan(&database); err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, s.direct)
+	if err == nil {
+		err = errors.Join(conn.QueryRow(ctx, query).Scan(&direct), conn.Close(ctx))
+	}
+	switch {
+	case err != nil:
+		return &sia.Error{Op: op, Err: err, Message: "PostgreSQL can't be reached at --db-direct; check its host, port, " +
+			"user and password"}
+	case database != direct:
+		return &sia.Error{Op: op, Permanent: true, Message: "--db-direct leads to another database than --db, where no " +
+			"notification is sent; name the same one"}
+	}
+	return nil
 }
 
 // rejectPooler returns errPooled when a connection ends at a pooler: poolers report made-up process ids, to distinguish

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -154,12 +156,29 @@ func TestListensAgain(t *testing.T) {
 	database := storetest.Postgres(t)
 	db := storetest.Raw(t, database)
 	b := &between{}
-	b.cuts.Store(1)
 	s := storetest.Open(t, store.Config{URL: database, DirectURL: b.listen(t, database)})
+	b.cuts.Store(1)
 	e, err := s.Start(patient(t), nothing(), quick())
 	must(t, err)
 	untilListening(t, db)
 	stop(t, e)
+}
+
+// TestDirectAddress: an address that can't be reached, or that names another database, is refused.
+func TestDirectAddress(t *testing.T) {
+	database := storetest.Postgres(t)
+	for direct, want := range map[string]string{
+		storetest.Postgres(t):              "another database",
+		"postgres://sia:x@127.0.0.1:1/sia": "can't be reached at --db-direct",
+		storetest.NewServer(t).URL("sia"):  "can't be reached at --db-direct",
+	} {
+		s, err := store.Open(patient(t), store.Config{URL: database, DirectURL: direct})
+		if err == nil {
+			t.Error(errors.Join(errors.New(want), s.Close()))
+			continue
+		}
+		wantWords(t, err, want)
+	}
 }
 
 func untilListening(t *testing.T, db *sql.DB) {
@@ -168,5 +187,42 @@ func untilListening(t *testing.T, db *sql.DB) {
 		if ctx.Err() != nil {
 			t.Fatal("no connection listens")
 		}
+	}
+}
+
+// TestCancelByAnotherProcess: a cancellation reaches the process that runs the effect by a notification, without its
+// heartbeats.
+func TestCancelByAnotherProcess(t *testing.T) {
+	s := &fixture{clock: &clock{}, url: storetest.Postgres(t)}
+	s.Store = storetest.Open(t, store.Config{URL: s.url, Now: s.clock.now})
+	db := storetest.Raw(t, s.url)
+	w := newScript(t, s)
+	began, ended := make(chan string, 1), make(chan error, 1)
+	w.on[sia.DoAttempt] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		if f.Attempt > 1 {
+			return w.well(ctx, task, f)
+		}
+		began <- f.Key
+		select {
+		case <-ctx.Done():
+			ended <- context.Cause(ctx)
+		case <-time.After(30 * time.Second): // River looks for cancellations once a minute
+			ended <- errors.New("nothing was heard")
+		}
+		return sia.AttemptEnded{End: sia.EndCancelled}, nil
+	}
+	c, _ := otherEngine() // without heartbeats
+	c.Lease = time.Hour
+	engine(t, s, w.handlers(), c)
+	for ctx := patient(t); len(column(t, db, `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND
+		pid <> pg_backend_pid() AND state = 'idle' AND query LIKE 'LISTEN%leadership%'`)) == 0; {
+		if ctx.Err() != nil {
+			t.Fatal("no connection listens")
+		}
+	}
+	begin(t, s, 42)
+	must(t, s.beside(t).CancelEffect(patient(t), <-began))
+	if err := <-ended; !errors.Is(err, store.ErrCancelled) {
+		t.Error(err)
 	}
 }

@@ -68,6 +68,9 @@ func newPostgres(s *DB, c Config) (*postgresDialect, error) {
 	return d, err
 }
 
+// escapes is advice for a password that makes an address ambiguous.
+const escapes = "write @ in a password as %40, and / # ? % [ as %2F %23 %3F %25 %5B"
+
 func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 	const op = "open the database"
 	bad := func(why string) error {
@@ -76,7 +79,7 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Opaque != "" {
-		return nil, bad("the address of the PostgreSQL database can't be read") // an error of Parse repeats the password
+		return nil, bad("the address of the PostgreSQL database can't be read, " + escapes) // Parse's error has the password
 	}
 	c, err := pgx.ParseConfig(raw)
 	if err != nil {
@@ -85,6 +88,9 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 			why = "it can't be read"
 		}
 		return nil, bad("the address " + Named(raw) + " is wrong: " + why)
+	}
+	if strings.Contains(c.Host+c.Database, "@") { // a part of the password
+		return nil, bad("the address of the PostgreSQL database has more than one @, " + escapes)
 	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = postgresTimeout
@@ -105,7 +111,7 @@ func Named(raw string) string {
 		return raw
 	}
 	u, err := url.Parse(raw)
-	if err != nil {
+	if err != nil || strings.Contains(u.Host+u.Path, "@") { // the second: a part of the password
 		return "postgres:"
 	}
 	q := u.Query()
@@ -180,6 +186,9 @@ func (s *postgresDialect) open(ctx context.Context) error {
 		return &sia.Error{Op: "open the database " + s.name(), Permanent: true, Message: fmt.Sprintf(
 			"there is no schema that user %q may use in its search_path, %s; make one: CREATE SCHEMA name AUTHORIZATION %[1]q",
 			s.config.User, path)}
+	}
+	if err := s.checkDirect(ctx); err != nil {
+		return err
 	}
 	if s.now == nil {
 		s.now = s.clock.now

@@ -56,9 +56,12 @@ func TestPostgresTrouble(t *testing.T) {
 		"read-only":      {with(plain, as(url.User("reader"))), "takes no writes"},
 		"no schema": {with(plain, func(u *url.URL) { u.RawQuery += "&search_path=none" }),
 			`make one: CREATE SCHEMA`},
-		"no address": {"postgres:sia", example},
-		"bad port":   {"postgres://sia:" + secret + "@host:port/sia", example},
-		"bad option": {"postgres://sia:" + secret + "@host/sia?sslmode=maybe", example},
+		"no address":          {"postgres:sia", example},
+		"@ in password":       {"postgres://sia:Geh@" + secret + "@127.0.0.1:1/sia", "write @ in a password as %40"},
+		"@ and / in password": {"postgres://sia:p@ss/" + secret + "@127.0.0.1:1/sia", "write @ in a password as %40"},
+		"# in password":       {"postgres://sia:p#" + secret + "@127.0.0.1:1/sia", "%23"},
+		"bad port":            {"postgres://sia:" + secret + "@host:port/sia", example},
+		"bad option":          {"postgres://sia:" + secret + "@host/sia?sslmode=maybe", example},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := store.Open(ctx, store.Config{URL: c.url})

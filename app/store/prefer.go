@@ -170,8 +170,9 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 // prefixEnd returns the smallest text that is greater than all texts with the prefix s.
 func prefixEnd(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
 
-// notificationQueue matches the queue in a notification of River's drivers.
-var notificationQueue = lazyregexp.New(`("queue": ?")([a-z]+)[^"]*"`)
+// notificationQueue matches the queue in a notification of River's drivers. PostgreSQL writes blanks around the colon,
+// SQLite does not.
+var notificationQueue = lazyregexp.New(`("queue" ?: ?")([a-z]+)[^"]*"`)
 
 // withCommonQueue replaces the lane in a notification by its common queue, which is the one that River uses.
 func withCommonQueue(n *riverdriver.Notification) *riverdriver.Notification {

@@ -175,7 +175,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 	}
 	var setups []store.Setup
 	var halts []store.Halt
-	s, err := store.Open(ctx, store.Config{URL: c.database(), Logger: e.Logger})
+	s, err := store.Open(ctx, store.Config{URL: c.database(), DirectURL: c.DBDirect, Logger: e.Logger})
 	if err == nil {
 		var v int64
 		v, err = s.Version(ctx)

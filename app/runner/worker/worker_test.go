@@ -40,6 +40,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 		t.Errorf("asked %d times: %v", asked.Load(), err)
 	}
 	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(runner.Header, "1")
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	defer unknown.Close()

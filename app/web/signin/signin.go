@@ -50,6 +50,9 @@ const (
 	stylePath = "/style.css"
 )
 
+// runnersPath is the prefix of the runners' API, which this server does not have: a runner retries after 404.
+const runnersPath = "/runner/"
+
 // Config says with which app people sign in, and where. All of it but Transport and For is required.
 type Config struct {
 	GitHub       string // where people meet GitHub, such as https://github.com
@@ -130,15 +133,17 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 
 // ServeHTTP implements http.Handler.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case stylePath:
+	switch path := r.URL.Path; {
+	case path == stylePath:
 		look.Style(w, r)
-	case askPath:
+	case path == askPath:
 		d.get(w, r, d.ask)
-	case beginPath:
+	case path == beginPath:
 		d.get(w, r, d.begin)
-	case CallbackPath:
+	case path == CallbackPath:
 		d.get(w, r, d.callback)
+	case strings.HasPrefix(path, runnersPath):
+		http.NotFound(w, r)
 	default:
 		d.pages(w, r)
 	}

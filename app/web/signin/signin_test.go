@@ -55,6 +55,9 @@ func TestPeopleSeeWhatGitHubLetsThem(t *testing.T) {
 	if program.status != http.StatusUnauthorized {
 		t.Errorf("a program: %d", program.status)
 	}
+	if runner := p.browser().ask("POST", "/runner/next", nil); runner.status != http.StatusNotFound {
+		t.Errorf("a runner, led to the pages: %d", runner.status)
+	}
 	if style := p.browser().ask("GET", "/style.css", nil); style.status != http.StatusOK ||
 		!strings.HasPrefix(style.header.Get("Content-Type"), "text/css") {
 		t.Errorf("the style sheet, for nobody: %d %s", style.status, style.header)
