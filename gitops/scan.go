@@ -24,7 +24,7 @@ import (
 // changed, by path. A file with the recorded stat is not read. New files are
 // hashed, not kept.
 //
-// What is left out: .git, what .gitignore names unless it is tracked, folders
+// What is left out: .git, what .gitignore or [CacheOptions.Ignored] names unless it is tracked, folders
 // that are repositories of their own, submodules, and what is neither a file
 // nor a symlink. Symlinks are never followed.
 func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
@@ -53,7 +53,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 			s.folders[d] = true
 		}
 	}
-	if err := s.dir(root, "", nil, false, 0); err != nil {
+	if err := s.dir(root, "", gitignore.Rules{}.With("", w.repo.cache.ignored), false, 0); err != nil {
 		return nil, err
 	}
 	w.leftOut.Store(&s.leftOut)

@@ -97,6 +97,22 @@ func TestInterruptedCheckout(t *testing.T) {
 	}
 }
 
+// Files that the cache's patterns name are left out, as git in the workspace does, unless a .gitignore says otherwise.
+func TestIgnored(t *testing.T) {
+	f := newFixture(t)
+	cache := openCache(t, t.TempDir(), CacheOptions{Ignored: []byte("deps/\n*.tmp\n")})
+	w := must[*Workspace](t)(cache.Repo(f.remote("app.git")).Workspace(t.Context(), "", f.main))
+	write(t, w.Dir(), map[string]string{"deps/x": "x", "a.tmp": "x", "src/b.tmp": "x", "src/.gitignore": "!c.tmp\n",
+		"src/c.tmp": "x", "new": "x"})
+	if got := paths(must[Diff](t)(w.Diff(t.Context()))); !cmp.Equal(got, []string{"a new", "a src/.gitignore",
+		"a src/c.tmp"}) {
+		t.Errorf("Diff = %q", got)
+	}
+	if got := git(t, w.Dir(), "status", "--porcelain", "-uall"); got != "?? new\n?? src/.gitignore\n?? src/c.tmp" {
+		t.Errorf("git status:\n%s", got)
+	}
+}
+
 // What programs in the work tree may try: to have files outside read or written.
 //
 //test:thorough

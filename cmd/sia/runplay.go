@@ -89,13 +89,19 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		return nil, err
 	}
 	r.recalls = known
+	var ignored []byte
+	if j.judge == nil { // a replay is the same on every machine
+		if ignored, err = j.git.ignored(e.Ctx); err != nil {
+			return nil, err
+		}
+	}
 	// Ctrl-C ends the run, and so does that nobody reads the output. It then has the server stop.
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
 		modelsDir: defaultDir(),
 		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = j.settings }, Policies: j.policies,
-			BeforeTests: r.runsTests}})
+			Ignored: ignored, BeforeTests: r.runsTests}})
 	if err != nil {
 		return nil, err
 	}
