@@ -25,7 +25,7 @@ import (
 // hashed, not kept.
 //
 // What is left out: .git, what .gitignore or [CacheOptions.Ignored] names unless it is tracked, folders
-// that are repositories of their own, submodules, and what is neither a file
+// that are repositories of their own, submodules, what [Workspace.LeaveUntracked] recorded, and what is neither a file
 // nor a symlink. Symlinks are never followed.
 func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, "index"))
@@ -62,7 +62,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 			s.out = append(s.out, treeChange{path: e.Name, old: treeEntry{path.Base(e.Name), e.Mode, e.Hash}})
 		}
 	}
-	return mergeChanges(s.out), nil
+	return w.withoutLeft(mergeChanges(s.out))
 }
 
 // open opens the directory, if it is still the one that was filled: files missing from another

@@ -113,6 +113,31 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
+// Untracked files that are left are no part of the change, also after a restart, until somebody changes them. A
+// workspace that is made again has none.
+func TestLeaveUntracked(t *testing.T) {
+	f := newFixture(t)
+	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "w")
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, dir, f.main))
+	write(t, dir, map[string]string{"deps/a": "a", "deps/b": "b", "made": "made"})
+	must0(t, w.LeaveUntracked(ctx))
+	if sha, err := w.Commit(ctx, testSpec("nothing")); !errors.Is(err, ErrEmpty) {
+		t.Errorf("commit %s, %v", sha, err)
+	}
+	w = must[*Workspace](t)(openCache(t, f.cache.dir, CacheOptions{}).Repo(f.remote("app.git")).Workspace(ctx, dir, f.main))
+	write(t, dir, map[string]string{"deps/b": "changed", "deps/c": "c", "README.md": "changed"})
+	must0(t, os.Chmod(filepath.Join(dir, "made"), 0o755))
+	want := []string{"m README.md", "a deps/b", "a deps/c", "a made"}
+	if got := paths(must[Diff](t)(w.Diff(ctx))); !cmp.Equal(got, want) || !w.Reused() {
+		t.Errorf("Diff = %q, want %q", got, want)
+	}
+	must0(t, w.Reset(ctx))
+	write(t, dir, map[string]string{"deps/a": "a"})
+	if got := paths(must[Diff](t)(w.Diff(ctx))); !cmp.Equal(got, []string{"a deps/a"}) {
+		t.Errorf("made again, Diff = %q", got)
+	}
+}
+
 // What programs in the work tree may try: to have files outside read or written.
 //
 //test:thorough

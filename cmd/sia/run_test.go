@@ -180,6 +180,25 @@ func TestRunIgnores(t *testing.T) {
 	}
 }
 
+// What setup leaves is not committed, unless the attempt changes it.
+//
+//test:thorough
+func TestRunLeavesWhatSetupMade(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := testedClone(t)
+	url := writer(t, "changed\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	var out, errs strings.Builder
+	if code := runCommand(t.Context(), []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
+		url, "--model", "m", "--setup", "mkdir deps && touch deps/made a.txt"}, &out, &errs); code != 0 {
+		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
+	}
+	changed, err := localGit{dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
+	if string(changed) != "a.txt\n" || err != nil {
+		t.Errorf("the branch changes %q, %v", changed, err)
+	}
+}
+
 // What was done is kept under another name where somebody checks the branch out during the run, and in a file where Git
 // takes no such branch at all any more.
 //
