@@ -15,11 +15,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// untrackedFile is the file of a workspace's state with the files that LeaveUntracked found, in the format of the index.
+// untrackedFile is the file of a workspace's state with the files that LeaveUntracked found, in the index's format.
 const untrackedFile = "untracked"
 
-// LeaveUntracked leaves the files that are untracked now out of Diff and Commit, for as long as they keep their content.
-// It is called before anybody makes the change that is committed later, and holds after a crash.
+// LeaveUntracked leaves the files that are untracked now out of Diff and Commit, for as long as they keep their
+// content. It is called before anybody makes the change that is committed later, and holds after a crash.
 func (w *Workspace) LeaveUntracked(ctx context.Context) error {
 	changes, err := w.scan(ctx)
 	if err != nil {

@@ -124,7 +124,8 @@ func TestLeaveUntracked(t *testing.T) {
 	if sha, err := w.Commit(ctx, testSpec("nothing")); !errors.Is(err, ErrEmpty) {
 		t.Errorf("commit %s, %v", sha, err)
 	}
-	w = must[*Workspace](t)(openCache(t, f.cache.dir, CacheOptions{}).Repo(f.remote("app.git")).Workspace(ctx, dir, f.main))
+	repo := openCache(t, f.cache.dir, CacheOptions{}).Repo(f.remote("app.git"))
+	w = must[*Workspace](t)(repo.Workspace(ctx, dir, f.main))
 	write(t, dir, map[string]string{"deps/b": "changed", "deps/c": "c", "README.md": "changed"})
 	must0(t, os.Chmod(filepath.Join(dir, "made"), 0o755))
 	want := []string{"m README.md", "a deps/b", "a deps/c", "a made"}

@@ -354,7 +354,8 @@ func (w *effectWorker) cancelled(held *heldLease, tries int) sia.Fact {
 		if err == nil && fact != nil {
 			return fact
 		}
-		w.e.s.log.WarnContext(held.ctx, "work of a stopped attempt not committed", "task", f.Task, "effect", f.Key, "err", err)
+		w.e.s.log.WarnContext(held.ctx, "work of a stopped attempt not committed", "task", f.Task, "effect", f.Key,
+			"err", err)
 	}
 	ended.End, ended.Reason = sia.EndCancelled, "it was stopped"
 	return ended

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,6 +49,11 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		begin, end = context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
 	}
 	defer end()
+	if ctx.Err() != nil { // without saved turns, there is nothing to commit
+		if before, err := w.spent(begin, f); err != nil || before.Turns == 0 {
+			return nil, cmp.Or(err, context.Cause(ctx))
+		}
+	}
 	if fact, ok, err := w.savedResult(begin, t, f); err != nil || ok {
 		return fact, err
 	}
