@@ -73,6 +73,10 @@ type Input struct {
 	// Cover runs tests of Dir and returns the lines that they execute. Nil: unavailable. It is nil when Affected is.
 	Cover locate.Cover `json:"-"`
 
+	// Prepared is called after the setup commands, before the agent changes anything, so that the files that they leave
+	// are not taken for its change. It may be nil.
+	Prepared func(ctx context.Context) error `json:"-"`
+
 	// Begins is called before each setup command and before the command of [Commands.Run]. It may be nil.
 	Begins func(command string) `json:"-"`
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -81,7 +82,24 @@ func (s *runnerFactory) openRunner(
 		note, message = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
 			"install is missing."
 	}
+	s.notifyPrepared(ctx, in)
 	return runner, message, note, nil
+}
+
+// preparedTimeout limits the call of [Input.Prepared].
+const preparedTimeout = 20 * time.Second
+
+// notifyPrepared calls in.Prepared, even if ctx ended during the setup: the work of a stopped attempt is committed.
+func (s *runnerFactory) notifyPrepared(ctx context.Context, in Input) {
+	if in.Prepared == nil {
+		return
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), preparedTimeout)
+	defer cancel()
+	if err := in.Prepared(bounded); err != nil {
+		s.log.WarnContext(ctx, "files that setup left are taken for the attempt's", "repo", in.Repo, "issue", in.Issue,
+			"error", err)
+	}
 }
 
 // setupMessage returns the text for the agent about the services and the setup.

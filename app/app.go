@@ -65,6 +65,7 @@ type Local struct {
 	Anonymous bool                // commits contain neither accounts nor addresses, which are local
 	Settings  func(*sia.Settings) // overrides settings of every repository; nil: nothing
 	Policies  *policies.Set       // replace the policies of every repository; nil: they don't
+	Ignored   []byte              // patterns that every workspace ignores, as in [gitops.CacheOptions]
 	// BeforeTests is called with a description before tests that a change can affect are run; may be nil.
 	BeforeTests func(step string)
 	// Findings returns sentences about what a head changes of tests, in addition to what the text and the tests show. An

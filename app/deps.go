@@ -82,7 +82,8 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		return nil, err
 	}
 	if g.git, err = gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: g.log,
-		MayPush: lease.Check, Kept: g.keptCommit, Keys: g.readableKeys, Remove: sandbox.RemoveAll}); err != nil {
+		MayPush: lease.Check, Kept: g.keptCommit, Keys: g.readableKeys, Remove: sandbox.RemoveAll,
+		Ignored: g.local.Ignored}); err != nil {
 		return nil, err
 	}
 	g.settings = settings.New(g.store, g.github, g.git, g.local.Settings, g.local.Policies, g.log)

@@ -52,3 +52,24 @@ func TestStoppedWhileTheModelAnswers(t *testing.T) {
 		t.Errorf("the attempt says: %q", a.Reason)
 	}
 }
+
+// An attempt that a user stops while the model is unavailable keeps its work on the branch.
+func TestStoppedWhileTheModelIsAway(t *testing.T) {
+	t.Parallel()
+	away := &scripted.Fault{Status: 503, Header: map[string]string{"Retry-After": "600"}}
+	s := apptest.Start(t, apptest.Config{Files: map[string]string{"a.txt": "a\n"}, Model: resumeModel(away)})
+	s.Hold(apptest.Point{When: "after", Kind: sia.DoAttempt, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	_, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia stop")
+	check(t, err)
+	s.Cut()
+	s.Settle()
+	a := s.Task(n).Attempts[0]
+	if a.Outcome != sia.AttemptCancelled || a.Reason != "it was stopped" || a.Turns != 2 {
+		t.Errorf("attempt 1: %s (%s), %d turns", a.Outcome, a.Reason, a.Turns)
+	}
+	if got, err := s.Sim.File(apptest.Repo, string(a.Head), "hello.txt"); err != nil || got != "Hello, world!\n" {
+		t.Errorf("hello.txt: %q, %v", got, err)
+	}
+}

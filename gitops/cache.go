@@ -29,6 +29,8 @@ type CacheOptions struct {
 	// Remove removes a tree, or a file, that programs may have written: they close folders, as Go's module cache does,
 	// or nest them deeper than can be open at a time. Nil: [os.RemoveAll], where no program runs in workspaces.
 	Remove func(name string) error
+	// Ignored has the format of a .gitignore. Its patterns apply in every workspace, before those of its own files.
+	Ignored []byte
 }
 
 // Cache is a directory of mirrors and of the state of workspaces. Safe for
@@ -41,6 +43,7 @@ type Cache struct {
 	kept     func(ctx context.Context, key, sha string) ([]byte, error)
 	keys     func(context.Context) ([]string, error)
 	remove   func(name string) error
+	ignored  []byte
 	question time.Duration // bounds an exchange that carries no pack
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
@@ -71,7 +74,7 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
 	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, keys: opts.Keys,
-		remove: opts.Remove, question: questionTimeout, now: time.Now, pause: pauseFor}
+		remove: opts.Remove, ignored: opts.Ignored, question: questionTimeout, now: time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

@@ -24,8 +24,8 @@ import (
 // changed, by path. A file with the recorded stat is not read. New files are
 // hashed, not kept.
 //
-// What is left out: .git, what .gitignore names unless it is tracked, folders
-// that are repositories of their own, submodules, and what is neither a file
+// What is left out: .git, what .gitignore or [CacheOptions.Ignored] names unless it is tracked, folders
+// that are repositories of their own, submodules, what [Workspace.LeaveUntracked] recorded, and what is neither a file
 // nor a symlink. Symlinks are never followed.
 func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, "index"))
@@ -53,7 +53,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 			s.folders[d] = true
 		}
 	}
-	if err := s.dir(root, "", nil, false, 0); err != nil {
+	if err := s.dir(root, "", gitignore.Rules{}.With("", w.repo.cache.ignored), false, 0); err != nil {
 		return nil, err
 	}
 	w.leftOut.Store(&s.leftOut)
@@ -62,7 +62,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 			s.out = append(s.out, treeChange{path: e.Name, old: treeEntry{path.Base(e.Name), e.Mode, e.Hash}})
 		}
 	}
-	return mergeChanges(s.out), nil
+	return w.withoutLeft(mergeChanges(s.out))
 }
 
 // open opens the directory, if it is still the one that was filled: files missing from another

@@ -131,6 +131,9 @@ func (w *Workspace) create(ctx context.Context, sha string) (err error) {
 			_ = w.Remove()
 		}
 	}()
+	if err := os.Remove(filepath.Join(w.state, untrackedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("make workspace: %w", err)
+	}
 	if err := w.note(false); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
 	}
@@ -150,7 +153,13 @@ func (w *Workspace) create(ctx context.Context, sha string) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := writeDotGit(filepath.Join(w.dir, ".git"), o, sha, encoded); err != nil {
+		dotGit := filepath.Join(w.dir, ".git")
+		if err := writeDotGit(dotGit, o, sha, encoded); err != nil {
+			return err
+		}
+		info := filepath.Join(dotGit, "info") // for programs that look there
+		if err := errors.Join(os.Mkdir(info, 0o755),
+			os.WriteFile(filepath.Join(info, "exclude"), w.repo.cache.ignored, 0o644)); err != nil {
 			return err
 		}
 		return writeFile(filepath.Join(w.state, "index"), 0o600, func(out io.Writer) error {

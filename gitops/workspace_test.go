@@ -97,6 +97,48 @@ func TestInterruptedCheckout(t *testing.T) {
 	}
 }
 
+// Files that the cache's patterns name are left out, as git in the workspace does, unless a .gitignore says otherwise.
+func TestIgnored(t *testing.T) {
+	f := newFixture(t)
+	cache := openCache(t, t.TempDir(), CacheOptions{Ignored: []byte("deps/\n*.tmp\n")})
+	w := must[*Workspace](t)(cache.Repo(f.remote("app.git")).Workspace(t.Context(), "", f.main))
+	write(t, w.Dir(), map[string]string{"deps/x": "x", "a.tmp": "x", "src/b.tmp": "x", "src/.gitignore": "!c.tmp\n",
+		"src/c.tmp": "x", "new": "x"})
+	if got := paths(must[Diff](t)(w.Diff(t.Context()))); !cmp.Equal(got, []string{"a new", "a src/.gitignore",
+		"a src/c.tmp"}) {
+		t.Errorf("Diff = %q", got)
+	}
+	if got := git(t, w.Dir(), "status", "--porcelain", "-uall"); got != "?? new\n?? src/.gitignore\n?? src/c.tmp" {
+		t.Errorf("git status:\n%s", got)
+	}
+}
+
+// Untracked files that are left are no part of the change, also after a restart, until somebody changes them. A
+// workspace that is made again has none.
+func TestLeaveUntracked(t *testing.T) {
+	f := newFixture(t)
+	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "w")
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, dir, f.main))
+	write(t, dir, map[string]string{"deps/a": "a", "deps/b": "b", "made": "made"})
+	must0(t, w.LeaveUntracked(ctx))
+	if sha, err := w.Commit(ctx, testSpec("nothing")); !errors.Is(err, ErrEmpty) {
+		t.Errorf("commit %s, %v", sha, err)
+	}
+	repo := openCache(t, f.cache.dir, CacheOptions{}).Repo(f.remote("app.git"))
+	w = must[*Workspace](t)(repo.Workspace(ctx, dir, f.main))
+	write(t, dir, map[string]string{"deps/b": "changed", "deps/c": "c", "README.md": "changed"})
+	must0(t, os.Chmod(filepath.Join(dir, "made"), 0o755))
+	want := []string{"m README.md", "a deps/b", "a deps/c", "a made"}
+	if got := paths(must[Diff](t)(w.Diff(ctx))); !cmp.Equal(got, want) || !w.Reused() {
+		t.Errorf("Diff = %q, want %q", got, want)
+	}
+	must0(t, w.Reset(ctx))
+	write(t, dir, map[string]string{"deps/a": "a"})
+	if got := paths(must[Diff](t)(w.Diff(ctx))); !cmp.Equal(got, []string{"a deps/a"}) {
+		t.Errorf("made again, Diff = %q", got)
+	}
+}
+
 // What programs in the work tree may try: to have files outside read or written.
 //
 //test:thorough

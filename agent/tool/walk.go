@@ -51,9 +51,10 @@ func (e treeEntry) open() (*os.File, error) {
 }
 
 // walkTree visits the entries of dir recursively in the order of names, a directory before its content. Links are
-// visited but not followed. It skips .git and what the .gitignore files on the way ignore, unless tracked. If dir
-// itself is ignored with all of its content, nothing is skipped, since the caller named it. visit returns whether to
-// enter a directory. The walk ends with ctx, after walkTimeout with [errSlow], and after maxEntries with [errTooMany].
+// visited but not followed. It skips .git and what the .gitignore files on the way or .git/info/exclude ignore, unless
+// tracked. If dir itself is ignored with all of its content, nothing is skipped, since the caller named it. visit
+// returns whether to enter a directory. The walk ends with ctx, after walkTimeout with [errSlow], and after maxEntries
+// with [errTooMany].
 func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, walkTimeout, errSlow)
 	defer cancel()
@@ -64,7 +65,7 @@ func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEnt
 		return pathError("list", dir, err)
 	}
 	defer func() { folder.Close() }()
-	at, rules, hidden := ".", ignoreRules(folder, "", nil), false
+	at, rules, hidden := ".", ignoreRules(folder, "", readRules(folder, "", ".git/info/exclude", nil)), false
 	for part := range strings.SplitSeq(dir, "/") {
 		if part == "." {
 			continue
@@ -166,9 +167,14 @@ func readFolder(folder *os.Root, limit int) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// ignoreRules adds the rules of an open folder's .gitignore to those of its parents. An unreadable file adds none.
+// ignoreRules adds the rules of an open folder's .gitignore to those of its parents.
 func ignoreRules(folder *os.Root, dir string, above gitignore.Rules) gitignore.Rules {
-	f, st, err := openRegular(folder, ".gitignore")
+	return readRules(folder, dir, ".gitignore", above)
+}
+
+// readRules adds the rules of a file to those of the parents. An unreadable file adds none.
+func readRules(folder *os.Root, dir, name string, above gitignore.Rules) gitignore.Rules {
+	f, st, err := openRegular(folder, name)
 	if err != nil {
 		return above
 	}

@@ -93,7 +93,7 @@ func TestTrackedFilesAreSeen(t *testing.T) {
 		"build/deep/kept.txt": "needle\n", "build/made.txt": "needle\n", "1.log": "needle: made\n",
 		"build/other/made.txt": "needle\n", "kept.gen.go": "package needle\n", "made.gen.go": "package needle\n",
 		"sub/made.gen.go": "package needle\n",
-		"top/.gitignore":  "*\n", "top/a.txt": "needle\n", "topmost": "needle\n",
+		"top/.gitignore":  "*\n", "top/a.txt": "needle\n", "topmost": "needle\n", "excluded": "needle\n",
 	} {
 		full := filepath.Join(dir, p)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o600)); err != nil {
@@ -126,6 +126,9 @@ func TestTrackedFilesAreSeen(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	git("init", "-q")
+	if err := os.WriteFile(filepath.Join(dir, ".git", "info", "exclude"), []byte("/excluded\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if got, want := seen(), ".gitignore topmost"; got != want {
 		t.Errorf("tracked is nothing, and seen is %s, not %s", got, want)
 	}

@@ -16,8 +16,9 @@ var ErrCancelled error = river.ErrJobCancelledRemotely
 // CancelEffect cancels an effect. If its handler is running, in any process,
 // the handler's context ends within about 50 ms, and its result is
 // still applied. If the effect is waiting, its outcome is that it was stopped,
-// without a run. If it has ended, nothing happens. The error wraps
-// [ErrNotFound] when there is no such effect.
+// without a run, unless it is an attempt with saved turns: its handler then runs
+// once more, with a context that has ended. If the effect has ended, nothing
+// happens. The error wraps [ErrNotFound] when there is no such effect.
 func (s *TaskStore) CancelEffect(ctx context.Context, key string) error {
 	return s.write(ctx, "cancel effect "+key, func(tx *sql.Tx) error {
 		var state EffectState

@@ -91,14 +91,14 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	if !f.Kind.Known() {
 		return nil, w.postpone(ctx, job, held, errUnknownKind, unknownKindDelay, 0)
 	}
-	if f.Cancelled {
-		return w.finish(ctx, job, held, w.cancelled(ctx, f.Effect), ErrCancelled)
-	}
 	tries := f.Tries + 1
 	if f.Key == job.Args.Key {
 		// River counts the starts of a job that were neither snoozed nor
 		// interrupted: after each start but the last, the process died.
 		tries = f.Tries + job.Attempt
+	}
+	if f.Cancelled {
+		return w.finish(ctx, job, held, w.cancelled(held, tries), ErrCancelled)
 	}
 	if tries > w.e.c.Tries {
 		err := &sia.Error{Op: "carry out " + f.Key, Message: "SIA's process ended each time it tried; its log tells why"}
@@ -128,7 +128,9 @@ func LastTry(ctx context.Context) bool {
 
 // run calls the handler with the timeout of the effect's kind.
 func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) {
-	t, err := w.e.s.Task(ctx, f.Task)
+	reading, end := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout) // see cancelled
+	t, err := w.e.s.Task(reading, f.Task)
+	end()
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +185,7 @@ func (w *effectWorker) handleResult(
 	case err == nil:
 		return w.finish(ctx, job, held, fact, nil)
 	case errors.Is(context.Cause(held.ctx), ErrCancelled):
-		return w.finish(ctx, job, held, w.cancelled(ctx, held.f.Effect), ErrCancelled)
+		return w.finish(ctx, job, held, w.cancelled(held, tries), ErrCancelled)
 	case errors.Is(context.Cause(held.ctx), errStopping):
 		return nil, w.postpone(ctx, job, held, errStopping, 0, 0)
 	case interrupted(ctx): // the engine stops: River makes the job available again
@@ -338,14 +340,25 @@ func (w *effectWorker) failed(ctx context.Context, f sia.Effect, err error) sia.
 	return sia.EffectFailed{Effect: f.Kind, Reason: userMessage(err), Cost: w.spent(ctx, f).Cost, SHA: f.SHA, Part: f.Part}
 }
 
-// cancelled returns the outcome of an effect that was cancelled before it returned a result.
-func (w *effectWorker) cancelled(ctx context.Context, f sia.Effect) sia.Fact {
-	if f.Kind == sia.DoAttempt {
-		ended := w.spent(ctx, f)
-		ended.End, ended.Reason = sia.EndCancelled, "it was stopped"
-		return ended
+// cancelled returns the outcome of an effect that was cancelled before it returned a result. For an attempt that has
+// saved turns, it calls the handler once more, with a context that has ended, so that the handler commits the work.
+func (w *effectWorker) cancelled(held *heldLease, tries int) sia.Fact {
+	f := held.f.Effect
+	if f.Kind != sia.DoAttempt {
+		return sia.EffectFailed{Effect: f.Kind, Reason: "it was stopped"}
 	}
-	return sia.EffectFailed{Effect: f.Kind, Reason: "it was stopped"}
+	ended := w.spent(held.ctx, f)
+	if ended.Turns > 0 && tries <= w.e.c.Tries { // else the process may have died each time
+		held.cancel(ErrCancelled)
+		fact, err := w.run(held.ctx, f)
+		if err == nil && fact != nil {
+			return fact
+		}
+		w.e.s.log.WarnContext(held.ctx, "work of a stopped attempt not committed", "task", f.Task, "effect", f.Key,
+			"err", err)
+	}
+	ended.End, ended.Reason = sia.EndCancelled, "it was stopped"
+	return ended
 }
 
 // spent returns the usage of an attempt without a result. It ignores the end of ctx.

@@ -39,7 +39,8 @@ type Handlers struct {
 	// is permanent, or of the last try, is applied as sia.EffectFailed.
 	//
 	// When the context was cancelled with ErrCancelled it may still return a
-	// fact, which is applied. When it returns an error because the engine stops, the
+	// fact, which is applied. An attempt with saved turns that is cancelled
+	// without a fact gets one more call, with such a context. When it returns an error because the engine stops, the
 	// effect runs again after the next start, and the try does not count.
 	Effect func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error)
 	// Spent returns the turns, the tokens and the cost of the saved part of an attempt. They are charged for an attempt

@@ -136,6 +136,35 @@ func testCancelPutOff(t *testing.T, s *fixture) {
 	wantStopped(t, s, id, w, key)
 }
 
+// testCancelBetweenTries cancels an attempt with saved turns that waits for its next try: its handler is called once
+// more, with a context that has ended.
+func testCancelBetweenTries(t *testing.T, s *fixture) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	said := sia.AttemptEnded{End: sia.EndCancelled, Reason: "it was stopped", Turns: 3, Commit: "c0ffee"}
+	w.on[sia.DoAttempt] = func(ctx context.Context, _ sia.Task, _ sia.Effect) (sia.Fact, error) {
+		if errors.Is(context.Cause(ctx), store.ErrCancelled) {
+			return said, nil
+		}
+		return nil, &sia.Error{Op: "attempt", Message: "the model is away", RetryAfter: time.Hour}
+	}
+	h := w.handlers()
+	h.Spent = func(context.Context, sia.Effect) (sia.AttemptEnded, error) {
+		return sia.AttemptEnded{Turns: 3, Cost: sia.Credit}, nil
+	}
+	e := engine(t, s, h, quick())
+	must(t, e.Idle(patient(t)))
+	key := record(t, s, id, sia.DoAttempt).Key
+	must(t, s.CancelEffect(patient(t), key))
+	must(t, e.Idle(patient(t)))
+	if n := w.count(key); n != 2 {
+		t.Errorf("called %d times, want 2", n)
+	}
+	if diff := cmp.Diff(sia.Fact(said), outcome(t, s, id, key)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // testCancelThenFails makes an effect fail at the moment in which it is cancelled, before its context ends.
 func testCancelThenFails(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)

@@ -138,6 +138,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"CancelRunningThatSaysNothing", testCancelSilent},
 		{"CancelWaiting", testCancelWaiting},
 		{"CancelPutOff", testCancelPutOff},
+		{"CancelBetweenTries", testCancelBetweenTries},
 		{"CancelThenFails", testCancelThenFails},
 		{"CancelFinished", testCancelFinished},
 		{"LeftDelivery", testLeftDelivery},

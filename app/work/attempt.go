@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,17 +41,28 @@ const commitTimeout = 20 * time.Second
 
 // attempt runs the coding agent in a workspace of its own and commits its changes without pushing them. Only the
 // attempt's own deadline applies. If its process ended, or a model was unavailable for a while, a later try continues
-// from the saved turns, in the same workspace if this machine has it.
+// from the saved turns, in the same workspace if this machine has it. If it was canceled between two tries, ctx has
+// ended when this is called, and only what the workspace contains is committed.
 func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
+	begin, end := ctx, func() {}
+	if errors.Is(context.Cause(ctx), store.ErrCancelled) {
+		begin, end = context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
+	}
+	defer end()
+	if ctx.Err() != nil { // without saved turns, there is nothing to commit
+		if before, err := w.spent(begin, f); err != nil || before.Turns == 0 {
+			return nil, cmp.Or(err, context.Cause(ctx))
+		}
+	}
+	if fact, ok, err := w.savedResult(begin, t, f); err != nil || ok {
 		return fact, err
 	}
-	r, err := w.newRun(ctx, &t, f)
-	past, end := w.fetchHistory(ctx, t) // while the workspace is being created
-	defer end()
+	r, err := w.newRun(begin, &t, f)
+	past, stopFetch := w.fetchHistory(ctx, t) // while the workspace is being created
+	defer stopFetch()
 	var space *gitops.Workspace
 	if err == nil {
-		space, err = w.workspace(ctx, t, f, r.start.commit, len(r.saved) > 0)
+		space, err = w.workspace(begin, t, f, r.start.commit, len(r.saved) > 0)
 	}
 	if arePartsLost(t, err) {
 		return sia.AttemptEnded{End: sia.EndCancelled, Lost: true, Reason: "what it rests on is gone"}, nil
@@ -68,23 +80,27 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "attempt", a.Number, "error", err)
 		}
 	}()
-	interrupt, err := w.decisions.inForce(ctx, t, policies.TypeInterrupt)
+	interrupt, err := w.decisions.inForce(begin, t, policies.TypeInterrupt)
 	if err != nil {
 		return nil, err
 	}
-	input, err := w.input(ctx, t, space.Dir(), interrupt.Interrupt())
+	input, err := w.input(begin, t, space.Dir(), interrupt.Interrupt())
 	if err != nil {
 		return nil, err
 	}
 	input.Past = waitForHistory(ctx, past)
 	input.Saved, input.Rebuild = r.saved, !space.Reused()
+	if !space.Reused() { // otherwise it was recorded before the saved turns
+		input.Prepared = space.LeaveUntracked
+	}
 	input.OnBase = start.commit == string(t.BaseSHA) && !space.Reused()
-	if err := w.setRunInput(ctx, t, r, &input); err != nil {
+	if err := w.setRunInput(begin, t, r, &input); err != nil {
 		return nil, err
 	}
 	input.Affected, input.Cover = w.tests(t, r, space)
 	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
-	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
+	cancelled := errors.Is(context.Cause(ctx), store.ErrCancelled)
+	if ctx.Err() != nil && !cancelled {
 		return nil, context.Cause(ctx) // this process is shutting down; another continues the attempt
 	}
 	if err != nil {
@@ -94,15 +110,18 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		case res.Turns == 0 && res.Cost == 0:
 			finished = true
 			return nil, err // a retry loses nothing
-		case res.Turns > 0 && is && !known.Permanent && !store.LastTry(ctx):
+		case res.Turns > 0 && is && !known.Permanent && !store.LastTry(ctx) && !cancelled:
 			return nil, err // the retry continues from the saved turns, in this workspace
+		case cancelled:
+			res.End = sia.EndCancelled
+		default:
+			res.End, res.Reason = sia.EndError, err.Error()
 		}
-		res.End, res.Reason = sia.EndError, err.Error()
-		if is {
+		if is && !cancelled {
 			res.Reason = known.Message
 		}
 	}
-	if res.End == sia.EndCancelled && errors.Is(context.Cause(ctx), store.ErrCancelled) {
+	if res.End == sia.EndCancelled && cancelled {
 		res.Reason = "it was stopped" // the agent's reason is in the engine's words
 	}
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)

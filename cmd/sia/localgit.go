@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -58,6 +60,33 @@ func (g localGit) fetch(ctx context.Context, from, ref string) error {
 	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", from,
 		ref)
 	return err
+}
+
+// ignored returns the patterns that a person ignores outside of the commits: those of core.excludesFile, and then those
+// of info/exclude, which outweigh them (https://git-scm.com/docs/gitignore#_description).
+func (g localGit) ignored(ctx context.Context) (patterns []byte, err error) {
+	configured, err := g.run(ctx, "config", "--type=path", "--default=", "--get", "core.excludesFile")
+	if err != nil {
+		return nil, err
+	}
+	own, err := g.run(ctx, "rev-parse", "--git-path", "info/exclude")
+	if err != nil {
+		return nil, err
+	}
+	files := []string{strings.TrimSuffix(string(configured), "\n"), strings.TrimSuffix(string(own), "\n")}
+	if files[0] == "" {
+		home, _ := os.UserHomeDir()
+		files[0] = filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "ignore")
+	}
+	for _, name := range files {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(g.dir, name)
+		}
+		if text, err := os.ReadFile(name); err == nil { // git leaves out what it can't read, with a warning at most
+			patterns = append(append(patterns, text...), '\n')
+		}
+	}
+	return patterns, nil
 }
 
 // commits returns the commits after base up to head, oldest first, each after its parent, as pairs of parent and

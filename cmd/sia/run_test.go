@@ -144,6 +144,61 @@ func TestRunUnread(t *testing.T) {
 	}
 }
 
+// What a person ignores outside of the commits is not committed.
+//
+//test:thorough
+func TestRunIgnores(t *testing.T) {
+	own := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", own)
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(own, "gitconfig"))
+	dir := testedClone(t)
+	for name, text := range map[string]string{filepath.Join(dir, ".git", "info", "exclude"): "deps/",
+		filepath.Join(own, "gitconfig"): "[core]\n\texcludesFile = " + filepath.Join(own, "ignore") + "\n",
+		filepath.Join(own, "ignore"):    "*.tmp"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(path string) scripted.Call {
+		return scripted.Call{Name: "write", Args: map[string]any{"path": path, "content": "x\n"}}
+	}
+	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "writer", Turns: []scripted.Answer{
+		{Calls: []scripted.Call{write("a.txt"), write("deps/b.txt"), write("c.tmp")}},
+		{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Written."}}}}}}}}, scripted.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	var out, errs strings.Builder
+	if code := runCommand(t.Context(), []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
+		srv.URL, "--model", "m"}, &out, &errs); code != 0 {
+		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
+	}
+	changed, err := localGit{dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
+	if string(changed) != "a.txt\n" || err != nil {
+		t.Errorf("the branch changes %q, %v", changed, err)
+	}
+}
+
+// What setup leaves is not committed, unless the attempt changes it.
+//
+//test:thorough
+func TestRunLeavesWhatSetupMade(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := testedClone(t)
+	url := writer(t, "changed\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	var out, errs strings.Builder
+	if code := runCommand(t.Context(), []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
+		url, "--model", "m", "--setup", "mkdir deps && touch deps/made a.txt"}, &out, &errs); code != 0 {
+		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
+	}
+	changed, err := localGit{dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
+	if string(changed) != "a.txt\n" || err != nil {
+		t.Errorf("the branch changes %q, %v", changed, err)
+	}
+}
+
 // The work is kept under another name if the branch is checked out during the run, and in a file if Git refuses such
 // branches.
 //

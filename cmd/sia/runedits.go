@@ -157,6 +157,6 @@ func (g localGit) withScripts(ctx context.Context, was, now string) (id string, 
 	if err != nil {
 		return "", err
 	}
-	blob, err := g.plumb(ctx, nil, string(b), "hash-object", "-w", "--stdin")
+	blob, err := g.runWith(ctx, nil, string(b), "hash-object", "-w", "--stdin")
 	return strings.TrimSpace(string(blob)), err
 }

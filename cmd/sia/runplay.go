@@ -92,13 +92,19 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		return nil, err
 	}
 	r.hasMemory = known
+	var ignored []byte
+	if j.judge == nil { // a replay is the same on every machine
+		if ignored, err = j.git.ignored(e.Ctx); err != nil {
+			return nil, err
+		}
+	}
 	// Ctrl-C, and a write to a closed pipe, end the run. The run then stops the server, which has its own context.
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
 		modelsDir: defaultDir(),
 		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
-			BeforeTests: r.runsTests, Findings: r.editFindings}})
+			Ignored: ignored, BeforeTests: r.runsTests, Findings: r.editFindings}})
 	if err != nil {
 		return nil, err
 	}

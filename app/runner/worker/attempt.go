@@ -64,7 +64,7 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	in := work.Input
-	in.Dir = space.Dir()
+	in.Dir, in.Prepared = space.Dir(), space.LeaveUntracked
 	in.Affected, in.Cover = a.testFuncs(repo, space)
 	res, err := by.Run(ctx, in, a)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
