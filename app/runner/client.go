@@ -46,7 +46,8 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("the server answered %d: %s", e.status, e.said)
 }
 
-// isPermanent reports whether an error is permanent. A proxy that does not lead to SIA at the moment causes 401 and 404.
+// isPermanent reports whether an error is permanent. A proxy that does not lead to SIA at the moment may answer 401 or
+// 404.
 func isPermanent(err error) bool {
 	var r *statusError
 	return errors.Is(err, ErrGone) || errors.As(err, &r) && r.status >= 400 && r.status < 500 &&

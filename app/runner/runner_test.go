@@ -534,10 +534,11 @@ func TestModelOfARunnerIsObserved(t *testing.T) {
 	}
 }
 
-// When a runner hangs up, the server reads the answer to its end: the call was answered, and costs its usage, also for a
-// user who stops the attempt meanwhile.
+// When a runner hangs up, the server reads the answer to its end: the call was answered, and costs its usage, also if a
+// user stops the attempt meanwhile.
 func TestRunnerHangsUp(t *testing.T) {
-	const usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":400000,\"completion_tokens\":50000}}\n\n" // 50 credits
+	// 50 credits
+	const usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":400000,\"completion_tokens\":50000}}\n\n"
 	for name, parts := range map[string][2]string{
 		"after the answer": {usage + "data: [DONE]\n\n", ""},
 		"before its end":   {"data: {\"choices\":[]}\n\n", usage + "data: [DONE]\n\n"},
