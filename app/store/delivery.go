@@ -180,11 +180,9 @@ func (s *DeliveryStore) SaveAnswered(ctx context.Context, at time.Time) error {
 		ON CONFLICT (name) DO UPDATE SET at = excluded.at`, micros(at))
 }
 
-// Answered returns the time that SaveAnswered recorded, or else that of the oldest delivery: the database may be a
-// backup from before the first record. Zero: the database is new.
+// Answered returns the time that SaveAnswered recorded; zero: the database is new.
 func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT coalesce((SELECT at FROM delivery_marks WHERE name = 'answered'),
-		(SELECT received_at FROM deliveries ORDER BY id LIMIT 1), 0)`).Scan(timeColumn{&at})
+	err = s.r.QueryRowContext(ctx, `SELECT at FROM delivery_marks WHERE name = 'answered'`).Scan(timeColumn{&at})
 	return at, s.explain("look until when deliveries arrived", ignoreNoRows(err))
 }
 
