@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -15,7 +16,8 @@ import (
 
 // healthCmd queries a server's health, for container health checks without curl.
 type healthCmd struct {
-	URL        string        `arg:"" optional:"" help:"The server's private address, such as http://127.0.0.1:9090." default:"http://127.0.0.1:9090" type:"web"`
+	URL        string        `arg:"" optional:"" help:"The server's private address, such as http://127.0.0.1:9090. Default: that of SIA_PRIVATE, on this machine." type:"web"`
+	Private    string        `hidden:"" default:"127.0.0.1:9090" env:"SIA_PRIVATE" type:"listen"`
 	Ready      bool          `help:"Ask whether it can work: whether the database, GitHub and the models answer. Without it: whether it is up."`
 	Timeout    time.Duration `help:"How long to wait for the answer." default:"5s" min:"1ms"`
 	cli.Format `embed:""`
@@ -31,13 +33,25 @@ type serverHealth struct {
 // maxHealthBody is the maximum number of bytes of an answer that are read.
 const maxHealthBody = 16 << 10
 
+// server returns the address to ask. A server that listens on every address of this machine also answers on loopback.
+func (c *healthCmd) server() string {
+	if c.URL != "" {
+		return c.URL
+	}
+	host, port, _ := net.SplitHostPort(c.Private) // as its type has checked
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
 // Run sends one request. Only a status of 200 is healthy.
 func (c *healthCmd) Run(e *cli.Env) error {
 	path := "/healthz"
 	if c.Ready {
 		path = "/readyz"
 	}
-	address, err := url.JoinPath(c.URL, path)
+	address, err := url.JoinPath(c.server(), path)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,23 @@ func checkMetrics(t *testing.T, pages, webhooks string) {
 	}
 }
 
+// Without an address, the server of SIA_PRIVATE is asked, on loopback if it listens everywhere.
+func TestHealthOfThisMachine(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "ok, role all")
+	}))
+	defer server.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+	_, port, _ := strings.Cut(address, ":")
+	for _, private := range []string{address, ":" + port, "0.0.0.0:" + port, "[::]:" + port} {
+		t.Setenv("SIA_PRIVATE", private)
+		var out, errs strings.Builder
+		if got := runCommand(t.Context(), []string{"health"}, &out, &errs); got != cli.ExitDone || out.String() != "ok, role all\n" {
+			t.Errorf("SIA_PRIVATE=%s: exit %d: %s%s", private, got, &out, &errs)
+		}
+	}
+}
+
 // A server that is not SIA, or does not answer, is not healthy.
 func TestHealthOfOthers(t *testing.T) {
 	hang := make(chan struct{})
