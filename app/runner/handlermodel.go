@@ -43,7 +43,7 @@ func (h *Handler) model(w http.ResponseWriter, r *http.Request, a claim) {
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, Prefix+ModelPath+number)
 	defer h.beginCall(a.Key)()
 	began := h.Now()
-	g.ServeHTTP(unheard{w}, inner)
+	g.ServeHTTP(lenientWriter{w}, inner)
 	if pays.called && m.Observe != nil {
 		m.Observe(pays.ctx, llm.Call{Client: m.Name, Usage: pays.used, Took: h.Now().Sub(began), Failed: errorKind(g),
 			Ended: ctx.Err() != nil})
@@ -69,17 +69,17 @@ func afterHangUp(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// unheard is a response that a runner may have stopped reading: the gateway then reads the answer to its end.
-type unheard struct{ http.ResponseWriter }
+// lenientWriter is a response that a runner may have stopped reading: the gateway then reads the answer to its end.
+type lenientWriter struct{ http.ResponseWriter }
 
 // Write implements io.Writer, and never fails.
-func (u unheard) Write(b []byte) (int, error) {
+func (u lenientWriter) Write(b []byte) (int, error) {
 	_, _ = u.ResponseWriter.Write(b)
 	return len(b), nil
 }
 
 // Unwrap is for [http.ResponseController].
-func (u unheard) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+func (u lenientWriter) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
 // errorKind returns the kind of error of a gateway's last call; empty: it succeeded.
 func errorKind(g *gateway.Gateway) llm.ErrorKind {

@@ -236,7 +236,11 @@ func (r *localRun) joinOthers() {
 		}
 		r.job.settings.Agent.Test += " && " + other.Line
 		r.job.check = r.job.settings.Agent.Test
-		r.progress("The check runs this, too: %s (%s)", other.Line, other.Why)
+		failing := ""
+		if !res.passed {
+			failing = "; it fails before any change, and --test with the first command alone leaves it out"
+		}
+		r.progress("The check runs this, too: %s (%s)%s", other.Line, other.Why, failing)
 	}
 }
 

@@ -249,7 +249,7 @@ func (r *localRun) show(out runResult) {
 	switch {
 	case out.Passed:
 	case len(out.Findings) > 0:
-		r.progress("It changes tests or protected files, which a run that begins there would take for wanted:")
+		r.progress("A person has to accept this first; a run that begins at this branch would take it for wanted:")
 		r.list(out.Findings)
 		if e := out.Evidence; e != nil && e.NotRun != "" {
 			r.progress("SIA goes by their text, since it did not run the tests: %s.", e.NotRun)
