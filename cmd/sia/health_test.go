@@ -56,7 +56,8 @@ func TestHealthOfThisMachine(t *testing.T) {
 	for _, private := range []string{address, ":" + port, "0.0.0.0:" + port, "[::]:" + port} {
 		t.Setenv("SIA_PRIVATE", private)
 		var out, errs strings.Builder
-		if got := runCommand(t.Context(), []string{"health"}, &out, &errs); got != cli.ExitDone || out.String() != "ok, role all\n" {
+		got := runCommand(t.Context(), []string{"health"}, &out, &errs)
+		if got != cli.ExitDone || out.String() != "ok, role all\n" {
 			t.Errorf("SIA_PRIVATE=%s: exit %d: %s%s", private, got, &out, &errs)
 		}
 	}
