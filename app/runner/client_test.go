@@ -30,48 +30,44 @@ func TestPlainHTTP(t *testing.T) {
 
 // A client reports that the server is not SIA.
 func TestAnotherServer(t *testing.T) {
+	logged, err := takeOnce(t, http.RedirectHandler("/sign-in", http.StatusTemporaryRedirect))
+	if err == nil || !strings.Contains(logged, "is --server the address of SIA itself?") {
+		t.Errorf("%v, %s", err, logged)
+	}
+}
+
+// takeOnce asks a server for an attempt until the client logs something, and returns that.
+func takeOnce(t *testing.T, h http.Handler) (logged string, err error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	server := httptest.NewServer(http.RedirectHandler("/sign-in", http.StatusTemporaryRedirect))
+	defer cancel()
+	server := httptest.NewServer(h)
 	defer server.Close()
 	client, err := runner.NewClient(server.URL, false)
 	must(t, err)
-	var said strings.Builder
+	var out strings.Builder
 	log := slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
 		defer cancel()
-		return said.Write(b)
+		return out.Write(b)
 	}), nil))
 	_, err = client.Take(ctx, "t", func() string { return "v1" }, log)
-	if err == nil || !strings.Contains(said.String(), "is --server the address of SIA itself?") {
-		t.Errorf("%v, %s", err, said.String())
-	}
+	return out.String(), err
 }
 
 // A 401 of another server, such as a proxy that needs a password, does not end a runner: only SIA knows that its token
 // was removed.
 func TestUnauthorizedByAnotherServer(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	logged, err := takeOnce(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Basic")
 		http.Error(w, "You are not signed in", http.StatusUnauthorized)
 	}))
-	defer server.Close()
-	client, err := runner.NewClient(server.URL, false)
-	must(t, err)
-	var said strings.Builder
-	log := slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
-		defer cancel()
-		return said.Write(b)
-	}), nil))
-	_, err = client.Take(ctx, "t", func() string { return "v1" }, log)
-	if errors.Is(err, runner.ErrToken) || !strings.Contains(said.String(), "is --server the address of SIA itself?") {
-		t.Errorf("%v, %s", err, said.String())
+	if errors.Is(err, runner.ErrToken) || !strings.Contains(logged, "is --server the address of SIA itself?") {
+		t.Errorf("%v, %s", err, logged)
 	}
 
 	w := newWorld(t, "http://127.0.0.1:1")
-	if client, err = runner.NewClient(w.server.URL, false); err != nil {
-		t.Fatal(err)
-	}
+	client, err := runner.NewClient(w.server.URL, false)
+	must(t, err)
 	_, err = client.Take(t.Context(), runner.NewToken(), func() string { return "v1" }, slog.New(slog.DiscardHandler))
 	if !errors.Is(err, runner.ErrToken) {
 		t.Errorf("an unknown token: %v", err)
