@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,7 +52,7 @@ func (c *configInitCmd) Run(e *cli.Env) error {
 		return fmt.Errorf("look at %s: %w", c.Dir, err)
 	}
 	defer root.Close()
-	found, err := lookAtFolder(root)
+	found, err := lookAtFolder(e.Ctx, root)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (c *configInitCmd) Run(e *cli.Env) error {
 
 // lookAtFolder returns the kind of project in a folder. It skips links that lead out of the folder, and anything but
 // folders and regular files.
-func lookAtFolder(root *os.Root) (project.Project, error) {
+func lookAtFolder(ctx context.Context, root *os.Root) (project.Project, error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return project.Project{}, fmt.Errorf("list %s: %w", root.Name(), err)
@@ -97,6 +98,8 @@ func lookAtFolder(root *os.Root) (project.Project, error) {
 			names = append(names, entry.Name())
 		}
 	}
+	modules, _ := (localGit{root.Name()}).run(ctx, "ls-files", "-z", "--", "*/go.mod") // there may be no repository
+	names = append(names, strings.FieldsFunc(string(modules), func(c rune) bool { return c == 0 })...)
 	return project.Look(names, func(name string) ([]byte, bool) {
 		st, err := root.Stat(name)
 		if err != nil || !st.Mode().IsRegular() || st.Size() > project.MaxFile {

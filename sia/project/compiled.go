@@ -2,6 +2,7 @@ package project
 
 import (
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ func golang(t top) finding {
 	text, isModule := t.file("go.mod")
 	switch {
 	case t.has("go.work"):
+		f.more = t.unusedModules()
 		f.setup = []Command{{"go mod download", "go.work joins modules, which may require others", hosts}}
 		f.test = Command{Line: "go list -m -f '{{.Dir}}/...' | xargs go test",
 			Why: "go.work joins modules, and this tests each of them"}
@@ -42,6 +44,36 @@ func golang(t top) finding {
 		f.test = Command{Line: "go test ./...", Why: "go.mod makes the whole folder one module"}
 	}
 	return f
+}
+
+// goUses matches a module of go.work: a line of a use directive.
+// https://go.dev/ref/mod#go-work-file-use
+var goUses = regexp.MustCompile(`(?m)^\s*(?:use\s+)?"?(\.[^\s"()=]*)"?\s*(?://.*)?$`)
+
+// plainPath matches a path that a shell takes as it is.
+var plainPath = regexp.MustCompile(`^[\w./-]+$`)
+
+// maxUnused is the maximum number of modules outside of go.work that are tested.
+const maxUnused = 10
+
+// unusedModules returns commands that test the modules of names that go.work does not use. Each is tested by itself, as
+// the go command does outside of a workspace.
+func (t top) unusedModules() (all []Command) {
+	text, _ := t.file("go.work")
+	used := map[string]bool{}
+	for _, m := range goUses.FindAllStringSubmatch(text, -1) {
+		used[path.Clean(m[1])] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.names)) {
+		folder, isModule := strings.CutSuffix(name, "/go.mod")
+		if !isModule || used[folder] || ignoredByGo.MatchString(name) || !plainPath.MatchString(folder) ||
+			len(all) == maxUnused {
+			continue
+		}
+		all = append(all, Command{Line: "(cd ./" + folder + " && GOWORK=off go test ./...)",
+			Why: "go.work does not use the module in " + folder})
+	}
+	return all
 }
 
 // maxFolders is the maximum number of folders that are inspected: each may cost a request to GitHub.

@@ -52,7 +52,7 @@ func Look(names []string, read func(path string) ([]byte, bool)) Project {
 		at.names[n] = true
 	}
 	var p Project
-	var tests, untested []Command
+	var tests, more, untested []Command
 	var tested bool // a language with tests was found
 	for _, look := range []func(top) finding{golang, node, python, rust, maven, makefile, guessed} {
 		f := look(at)
@@ -65,12 +65,13 @@ func Look(names []string, read func(path string) ([]byte, bool)) Project {
 		}
 		tested = tested || f.language.Name != ""
 		tests, p.Setup = append(tests, f.test), append(p.Setup, f.setup...)
+		more = append(more, f.more...)
 	}
 	if !tested { // else setup without tests may only serve linters or documents
 		p.Setup = append(p.Setup, untested...)
 	}
 	if len(tests) > 0 {
-		p.Test, p.Others = tests[0], tests[1:]
+		p.Test, p.Others = tests[0], append(tests[1:], more...)
 	}
 	return p
 }
@@ -80,6 +81,7 @@ type finding struct {
 	language Language
 	setup    []Command
 	test     Command
+	more     []Command // commands that run tests which test leaves out
 }
 
 // top is the top level of a folder.

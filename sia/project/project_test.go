@@ -171,6 +171,26 @@ func TestLook(t *testing.T) {
 }
 
 // A file that can't be read, such as a link out of the folder, is treated as missing.
+// Deeper modules, which only some callers know, are tested, too: each by itself where go.work does not use it.
+func TestLookAtDeeperModules(t *testing.T) {
+	files := map[string]string{"go.work": "go 1.26\n\nuse (\n\t./a // first\n\t\"./x/b\"\n)\n\nreplace c => ./x/c\n"}
+	names := []string{"go.work", "a/", "x/", "a/go.mod", "x/b/go.mod", "x/c/go.mod", "x/testdata/go.mod", "x/$(y)/go.mod"}
+	read := func(name string) ([]byte, bool) {
+		text, ok := files[name]
+		return []byte(text), ok
+	}
+	want := []project.Command{{Line: "(cd ./x/c && GOWORK=off go test ./...)",
+		Why: "go.work does not use the module in x/c"}}
+	if diff := cmp.Diff(want, project.Look(names, read).Others); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	files["go.mod"] = "module x\n"
+	got := project.Look([]string{"go.mod", "x/", "x/c/go.mod"}, read).Test.Line
+	if !strings.HasPrefix(got, "find . -name go.mod") {
+		t.Errorf("a deeper module: %s", got)
+	}
+}
+
 func TestLookAtWhatCannotBeRead(t *testing.T) {
 	p := project.Look([]string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "pom.xml",
 		"Makefile", "pytest.ini"},
