@@ -228,6 +228,9 @@ func (r *localRun) play() (out runResult, err error) {
 func (r *localRun) joinOthers() {
 	for _, other := range r.job.others {
 		res := r.checkBase(other.Line)
+		if r.Ctx.Err() != nil {
+			return
+		}
 		rep, err := failure.Read(r.Ctx, strings.NewReader(res.log), failure.Options{})
 		if !res.passed && (res.err != nil || err != nil || res.noRun != "" || len(rep.Tests) == 0) {
 			r.progress("Not part of the check, since it does not run here: %s (%s). To have it checked, too, give --test.",

@@ -251,7 +251,7 @@ func (r *localRun) show(out runResult) {
 	case len(out.Findings) > 0:
 		r.progress("A person has to accept this first; a run that begins at this branch would take it for wanted:")
 		r.list(out.Findings)
-		if e := out.Evidence; e != nil && e.NotRun != "" {
+		if e := out.Evidence; e != nil && e.NotRun != "" && len(r.editFindings(out.Head)) == 0 {
 			r.progress("SIA goes by their text, since it did not run the tests: %s.", e.NotRun)
 		}
 		r.progress("At a terminal SIA asks about them when the checks pass. Undo what is not wanted before you go on " +
