@@ -100,7 +100,7 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	if f.Cancelled {
 		return w.finish(ctx, job, held, w.cancelled(held, tries), ErrCancelled)
 	}
-	if tries > w.e.c.Tries {
+	if tries > w.e.c.OutageTries || f.Key == job.Args.Key && job.Attempt > w.e.c.Tries {
 		err := &sia.Error{Op: "carry out " + f.Key, Message: "SIA's process ended each time it tried; its log tells why"}
 		return w.finish(ctx, job, held, w.failed(ctx, f.Effect, err), err)
 	}
@@ -113,14 +113,15 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 		}
 		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
 	}
-	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries == w.e.c.Tries), f.Effect)
+	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries >= w.e.c.Tries), f.Effect)
 	return w.handleResult(ctx, job, held, tries, fact, err)
 }
 
 // lastTry is the context key of the value that LastTry returns.
 type lastTry struct{}
 
-// LastTry reports whether the effect of a handler's context is given up when the handler returns an error.
+// LastTry reports whether the effect of a handler's context is given up when the handler returns an error, unless that
+// is an outage.
 func LastTry(ctx context.Context) bool {
 	last, _ := ctx.Value(lastTry{}).(bool)
 	return last
@@ -194,10 +195,24 @@ func (w *effectWorker) handleResult(
 	case sia.WaitsTurn(err):
 		w.e.s.postponeWrites(ctx, held.f.Task)
 		return nil, w.postpone(ctx, job, held, err, sia.RetryAfter(err), 0)
-	case sia.IsPermanent(err), tries >= w.e.c.Tries:
+	case w.e.c.givesUp(tries, err):
 		return w.finish(ctx, job, held, w.failed(ctx, held.f.Effect, err), err)
 	default:
+		if tries == w.e.c.Tries {
+			w.reportDelay(ctx, held.f.Effect, err)
+		}
 		return nil, w.postpone(ctx, job, held, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
+	}
+}
+
+// reportDelay reports to the task that an outage delays an effect.
+func (w *effectWorker) reportDelay(ctx context.Context, f sia.Effect, cause error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	_, err := w.e.s.Apply(ctx, f.Task, sia.Event{ID: f.Key + "/delayed", At: w.e.s.now(), Fact: sia.EffectDelayed{
+		Key: f.Key, Effect: f.Kind, Reason: userMessage(cause)}})
+	if err != nil {
+		w.e.s.log.WarnContext(ctx, "delay not reported", "task", f.Task, "effect", f.Key, "err", err)
 	}
 }
 

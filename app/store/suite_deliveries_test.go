@@ -154,6 +154,23 @@ func testDeliveryWorkedOn(t *testing.T, s *fixture) {
 	}
 }
 
+func testDeliveryOutage(t *testing.T, s *fixture) {
+	save(t, s, delivery("late", nil))
+	var tries atomic.Int64
+	h := newScript(t, s).handlers()
+	h.Delivery = func(context.Context, store.Delivery) error {
+		if tries.Add(1) <= 10 {
+			return &sia.Error{Op: "read the issue", Message: "GitHub is failing (503)", Outage: true}
+		}
+		return nil
+	}
+	e := engine(t, s, h, quick())
+	must(t, e.Idle(patient(t)))
+	if tries.Load() != 11 {
+		t.Errorf("tried %d times, want 11", tries.Load())
+	}
+}
+
 func testDeliveryGivenUp(t *testing.T, s *fixture) {
 	save(t, s, delivery("weak", nil))
 	save(t, s, delivery("hopeless", nil))

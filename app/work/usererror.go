@@ -39,13 +39,13 @@ func userError(f sia.Effect, err error) error {
 			Message: "the push to " + rejected.Branch + " was rejected: " + rejected.Reason + ". Allow the app to push " +
 				"there, or take the rule off that branch"}
 	case errors.As(err, &server):
-		return &sia.Error{Op: op, RetryAfter: server.RetryAfter, Err: err,
+		return &sia.Error{Op: op, Outage: true, RetryAfter: server.RetryAfter, Err: err,
 			Message: fmt.Sprintf("git on GitHub does not answer as it should (HTTP %d)", server.Status)}
 	case errors.As(err, &network) && errors.Is(err, context.DeadlineExceeded):
 		return &sia.Error{Op: op, Err: err, Message: "git on GitHub did not send everything in time: the repository is " +
 			"large, and the connection slow"}
 	case errors.As(err, &network):
-		return &sia.Error{Op: op, Err: err, Message: "git on GitHub can't be reached"}
+		return &sia.Error{Op: op, Outage: true, Err: err, Message: "git on GitHub can't be reached"}
 	}
 	return err
 }

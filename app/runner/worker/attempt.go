@@ -212,6 +212,7 @@ func (a *attempt) report(ctx context.Context, space *gitops.Workspace, res agent
 		var known *sia.Error
 		if errors.As(failed, &known) {
 			f.Known, f.Message, f.Permanent, f.RetryAfter = true, known.Message, known.Permanent, known.RetryAfter
+			f.Outage = known.Outage
 		}
 		o.Failure = f
 	}
