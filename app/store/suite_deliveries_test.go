@@ -156,18 +156,23 @@ func testDeliveryWorkedOn(t *testing.T, s *fixture) {
 
 func testDeliveryOutage(t *testing.T, s *fixture) {
 	save(t, s, delivery("late", nil))
-	var tries atomic.Int64
+	save(t, s, delivery("hopeless", nil))
+	var late, hopeless atomic.Int64
 	h := newScript(t, s).handlers()
-	h.Delivery = func(context.Context, store.Delivery) error {
-		if tries.Add(1) <= 10 {
-			return &sia.Error{Op: "read the issue", Message: "GitHub is failing (503)", Outage: true}
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		if d.GUID == "hopeless" {
+			hopeless.Add(1)
+		} else if late.Add(1) > 10 {
+			return nil
 		}
-		return nil
+		return &sia.Error{Op: "read the issue", Message: "GitHub is failing (503)", Outage: true}
 	}
-	e := engine(t, s, h, quick())
+	c := quick()
+	c.OutageTries = 20
+	e := engine(t, s, h, c)
 	must(t, e.Idle(patient(t)))
-	if tries.Load() != 11 {
-		t.Errorf("tried %d times, want 11", tries.Load())
+	if late.Load() != 11 || hopeless.Load() != 20 {
+		t.Errorf("tried %d and %d times, want 11 and 20", late.Load(), hopeless.Load())
 	}
 }
 
