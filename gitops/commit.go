@@ -192,12 +192,12 @@ func (r *Repo) makeCommit(
 		return "", err
 	}
 	objs := []newObject{commit}
-	err = newObjectsBeyond(others, func(h plumbing.Hash) ([]treeEntry, error) {
+	err = newMissingObjects(others, func(h plumbing.Hash) ([]treeEntry, error) {
 		if b, ok := trees[h]; ok {
 			return parseTree(b)
 		}
 		return o.readTree(h)
-	}).of(tree, func(h plumbing.Hash, kind plumbing.ObjectType) {
+	}).find(tree, func(h plumbing.Hash, kind plumbing.ObjectType) {
 		obj, ok := made[h]
 		if !ok || o.hasObject(h) {
 			obj = o.packable(h, kind)
