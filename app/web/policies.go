@@ -93,7 +93,7 @@ func decides(t policies.Type) string {
 	case policies.TypeRerun:
 		return "Whether checks that failed run again before the attempt is blamed."
 	case policies.TypeInterrupt:
-		return "Whether an attempt that gets notFound is stopped."
+		return "Whether an attempt that gets nowhere is stopped."
 	case policies.TypeEscalate:
 		return "Whether a person is asked before another approach begins."
 	}

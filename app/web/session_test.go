@@ -154,7 +154,7 @@ func TestReadersAreNotAskedToAnswer(t *testing.T) {
 // Without any installation, the operator is led to set-up, and nobody else.
 func TestInstalledNowhere(t *testing.T) {
 	h := pages(t, storetest.Open(t, store.Config{}), &doer{})
-	for path, want := range map[string]string{"/installations": "installed notFound yet", "/": "shows where that is"} {
+	for path, want := range map[string]string{"/installations": "installed nowhere yet", "/": "shows where that is"} {
 		_, body := ask(t, h, operator(), "GET "+path, "")
 		if !strings.Contains(body, want) || !strings.Contains(body, `href="/setup"`) {
 			t.Errorf("%s:\n%s", path, body)
@@ -210,7 +210,7 @@ func TestWithheldLessonsCountNothing(t *testing.T) {
 // An unknown address is answered with a page, or with JSON.
 func TestNothingIsAPage(t *testing.T) {
 	h := pages(t, world(t), &doer{})
-	for _, path := range []string{"/notFound", "/tasks/9-99", "/tasks/9-1/attempts/7", "/tasks/20-1", "/policies/x"} {
+	for _, path := range []string{"/nowhere", "/tasks/9-99", "/tasks/9-1/attempts/7", "/tasks/20-1", "/policies/x"} {
 		code, body := ask(t, h, member(), "GET "+path, "")
 		if code != http.StatusNotFound || !strings.Contains(body, "<h1>Not found</h1>") ||
 			!strings.Contains(body, `href="/style.css"`) || strings.Contains(body, "globex") {

@@ -263,7 +263,7 @@ func talk(word string) []agent.Turn {
 					"func Confirm() {\n\tsave()\n}\n", "new",
 					"func Confirm(m mail.Mailer) {\n\tsave()\n\t_ = m.Send(\"\", \"\")\n}\n"),
 					Result: "edited", Changed: []string{"booking/handler.go"}},
-				{Name: "edit", Arguments: args("path", "booking/handler.go", "old", "notFound", "new", "x"), IsError: true,
+				{Name: "edit", Arguments: args("path", "booking/handler.go", "old", "nowhere", "new", "x"), IsError: true,
 					Result: "error: edit booking/handler.go: old does not occur in the file"},
 				{Name: "Edit", Arguments: args("file_path", "README.md", "old_string", "# Bookings", "new_string",
 					"# Bookings\n\nSends mail."), Result: "ok"},
