@@ -85,7 +85,7 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if c.remove == nil {
 		c.remove = os.RemoveAll
 	}
-	c.client = &http.Client{CheckRedirect: followRename} // each exchange has a time limit of its own
+	c.client = &http.Client{CheckRedirect: followRename} // each exchange has its own time limit
 	for _, d := range []string{mirrorsDir, statesDir, workspacesDir, locksDir, tmpDir} {
 		// Mirrors hold private code: nobody else on the machine reads them.
 		if err := os.MkdirAll(filepath.Join(abs, d), 0o700); err != nil {

@@ -215,7 +215,7 @@ func (r *Repo) makeCommit(
 	return id.String(), r.installPack(ctx, x, "made", nil, id)
 }
 
-// packNew writes objects to a pack beside the mirrors.
+// packNew writes objects to a pack outside the mirrors.
 func (r *Repo) packNew(ctx context.Context, objs []newObject) (x indexedPack, err error) {
 	dir := r.cache.tmp()
 	f, err := os.CreateTemp(dir, "made-*.pack")

@@ -48,7 +48,7 @@ func mergeRulesLine(t sia.Task) string {
 		Code(t.BaseBranch, 100), Line(strings.Join(t.MergeRules, ", "), 300))
 }
 
-// PassChecks names the checks that a pass rests on, each with its app or workflow: required, green, and runs of the
+// PassChecks names the checks that a pass is based on, each with its app or workflow: required, green, and runs of the
 // repository's code. Empty before the task has passed.
 func PassChecks(t sia.Task) []string {
 	if t.State != sia.Passed {

@@ -29,7 +29,7 @@ type overviewPage struct {
 	WaitingAll int               `json:"waiting_all"`
 	RunningAll int               `json:"running_all"`
 	Targets    []target          `json:"targets"` // over the last 30 days
-	// recent attempts with tests that failed before the push, and those of them whose tests all passed at the push
+	// recent attempts with tests that failed before the push, and how many of those passed all tests at the push
 	Red      int           `json:"tests_failed_before_push"`
 	Saved    int           `json:"saved_from_red"`
 	Chart    template.HTML `json:"-"`

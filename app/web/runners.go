@@ -43,8 +43,8 @@ type madeLine struct {
 	Since   time.Time  `json:"since"`           // when it was offered to runners
 }
 
-// administersServer reports whether the viewer administers every installation of this server. Only they see the server's own
-// data, such as its runners.
+// administersServer reports whether the viewer administers every installation of this server. Only they see the
+// server's own data, such as its runners.
 func (s *site) administersServer(r *http.Request) (bool, error) {
 	v := viewer.From(r.Context())
 	if v.Operator || !(frame{Viewer: v}).Rules() {

@@ -81,13 +81,13 @@ func (s *site) tasks(r *http.Request) (frame, error) {
 	for _, t := range tallies {
 		p.Techniques = append(p.Techniques, t.Name)
 	}
-	p.beside(q)
+	p.setAdjacent(q)
 	live := slices.ContainsFunc(p.Tasks, func(l taskLine) bool { return !l.State.Final() })
 	return frame{Title: "Tasks", Live: live, Body: p}, err
 }
 
-// beside sets the addresses of the adjacent pages.
-func (p *tasksPage) beside(q url.Values) {
+// setAdjacent sets the addresses of the adjacent pages.
+func (p *tasksPage) setAdjacent(q url.Values) {
 	at := func(n int) string {
 		q := url.Values{"repo": q["repo"], "state": q["state"], "technique": q["technique"], "text": q["text"],
 			"month": q["month"], "page": {strconv.Itoa(n)}}

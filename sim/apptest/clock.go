@@ -11,7 +11,7 @@ type Clock struct {
 	now time.Time
 }
 
-// NewClock is a clock that stands at the present second. Tokens of the simulator expire by it, and the application's
+// NewClock is a clock that shows the present second. Tokens of the simulator expire by it, and the application's
 // HTTP stack compares that with the machine's clock, so both must start close together.
 func NewClock() *Clock { return &Clock{now: time.Now().UTC().Truncate(time.Second)} }
 

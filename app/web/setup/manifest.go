@@ -19,15 +19,15 @@ import (
 //go:embed app.yml
 var appYML []byte
 
-// Permission is one permission or event that the app requests, with its reason.
-type Permission struct {
+// Grant is one permission or event that the app requests, with its reason.
+type Grant struct {
 	Name   string
 	Access string // read or write, for a permission
 	Reason string
 }
 
 // Shown is the name in GitHub's form.
-func (a Permission) Shown() string {
+func (a Grant) Shown() string {
 	if a.Name == "statuses" {
 		return "Commit statuses"
 	}
@@ -35,7 +35,7 @@ func (a Permission) Shown() string {
 }
 
 // May is a permission's access in GitHub's form.
-func (a Permission) May() string {
+func (a Grant) May() string {
 	if a.Access == "write" {
 		return "Read and write"
 	}
@@ -47,12 +47,12 @@ type appTemplate struct {
 	Name        string
 	URL         string
 	Description string
-	Permissions []Permission
-	Events      []Permission
+	Permissions []Grant
+	Events      []Grant
 }
 
 // Requested returns the permissions and events that the app requests.
-func Requested() (permissions, events []Permission, err error) {
+func Requested() (permissions, events []Grant, err error) {
 	t, err := readTemplate()
 	return t.Permissions, t.Events, err
 }
@@ -82,12 +82,12 @@ func readTemplate() (t appTemplate, err error) {
 			case *ast.MappingNode:
 				if v.Key.GetToken().Value == "default_permissions" {
 					for _, p := range list.Values {
-						t.Permissions = append(t.Permissions, Permission{p.Key.GetToken().Value, p.Value.GetToken().Value, reason(p.Value)})
+						t.Permissions = append(t.Permissions, Grant{p.Key.GetToken().Value, p.Value.GetToken().Value, reason(p.Value)})
 					}
 				}
 			case *ast.SequenceNode:
 				for _, e := range list.Values {
-					t.Events = append(t.Events, Permission{Name: e.GetToken().Value, Reason: reason(e)})
+					t.Events = append(t.Events, Grant{Name: e.GetToken().Value, Reason: reason(e)})
 				}
 			}
 		}

@@ -19,8 +19,8 @@ type manualPage struct {
 	WebhookSecret string
 	Homepage      string
 	Callback      string // path
-	Permissions   []Permission
-	Events        []Permission
+	Permissions   []Grant
+	Events        []Grant
 }
 
 // manual is GET /setup/manual.

@@ -144,8 +144,8 @@ type confirmPage struct {
 	choice
 	Address     string // GitHub's address for the manifest
 	Manifest    string
-	Permissions []Permission
-	Events      []Permission
+	Permissions []Grant
+	Events      []Grant
 	Warning     string
 }
 

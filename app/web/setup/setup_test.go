@@ -363,7 +363,7 @@ func TestRegistrationsAreBoundToTheirBrowser(t *testing.T) {
 	}
 }
 
-// Of two completed registrations the second is not used, and its person is told about the unused app at GitHub.
+// Of two completed registrations the second is not used, and its page names the unused app at GitHub.
 func TestASecondRegistration(t *testing.T) {
 	p := open(t)
 	b, back := p.begun()

@@ -88,7 +88,7 @@ func dataFile(name string) (string, error) {
 
 var quotedParameter = regexp.MustCompile(`\\\{(\w+)\\\}`)
 
-// wide are parameters whose values may contain slashes.
+// wide are parameters that may contain slashes.
 var wide = []string{"ref", "branch", "basehead"}
 
 func newTemplate(path string) template {

@@ -132,8 +132,8 @@ func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Obje
 	return o
 }
 
-// presentLines is the present place in the pull request of a comment's lines; false: they have changed, and the comment is
-// outdated.
+// presentLines is the present place in the pull request of a comment's lines; false: they have changed, and the
+// comment is outdated.
 func (s *Shaper) presentLines(r *model.Repository, c *model.ReviewComment) (first, last int, ok bool) {
 	head := c.Issue.Pull.HeadSHA
 	if c.Old || c.SHA == head {

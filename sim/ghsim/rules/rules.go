@@ -144,7 +144,7 @@ func approvals(rule model.Rule) int {
 	return 0
 }
 
-// approved counts the people whose last approving or rejecting review approves.
+// approved counts the people who approved in their last approving or rejecting review.
 func approved(i *model.Issue) (n int) {
 	last := map[*model.User]string{}
 	for _, v := range i.Pull.Reviews {

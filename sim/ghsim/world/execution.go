@@ -127,7 +127,7 @@ func (e *execution) inProgress() {
 }
 
 // start sets a job to in progress and returns its environment. A job completed by an earlier attempt is left alone, and
-// one whose condition is false is skipped.
+// one with a false condition is skipped.
 func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string, wanted bool) {
 	e.world.Lock()
 	defer e.world.Unlock()

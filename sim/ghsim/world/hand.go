@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// takeInHand prepares a run whose jobs tests start and end.
+// takeInHand prepares a run for tests that start and end its jobs.
 func (w *World) takeInHand(e *execution) {
 	w.hands[e.run] = e
 	e.run.Cancel = func() {
@@ -22,7 +22,7 @@ func (w *World) takeInHand(e *execution) {
 	e.advance()
 }
 
-// advance completes the jobs of such a run whose steps don't run, makes those that waited for others, and completes the
+// advance completes the jobs of such a run without steps to run, makes those that waited for others, and completes the
 // run when none is left.
 func (e *execution) advance() {
 	for again := true; again; {

@@ -29,7 +29,7 @@ func (e *execution) next(ctx context.Context) *model.Job {
 	}
 }
 
-// makeWaiting makes the jobs whose dependencies have ended; false: there are none.
+// makeWaiting makes the jobs with ended dependencies; false: there are none.
 func (e *execution) makeWaiting() (made bool) {
 	var still []runner.Job
 	for _, job := range e.run.Waiting {
