@@ -35,7 +35,7 @@ func afterPass(t sia.Task, room int) string {
 
 // abandonedText names who closed the pull request of a passed task, and how to continue.
 func abandonedText(t sia.Task) string {
-	return named(t.Pull.ClosedBy, "Somebody") + " closed the pull request without merging it. Nothing runs any more. " +
+	return loginOr(t.Pull.ClosedBy, "Somebody") + " closed the pull request without merging it. Nothing runs any more. " +
 		"`/sia start` begins anew; SIA takes the pull request up again when somebody reopens it."
 }
 

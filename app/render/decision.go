@@ -56,7 +56,7 @@ func candidates(d sia.Diagnosis) string {
 		if chance, ok := d.Ratings[c.Technique]; ok {
 			rating = fmt.Sprintf("%.0f %%", 100*chance)
 		}
-		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), elsewhere(c), rating,
+		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), otherEvidence(c), rating,
 			cell(Line(c.Reason, 500))))
 	}
 	return b.String()
@@ -69,8 +69,8 @@ func evidence(resolved, tried int) string {
 	return fmt.Sprintf("%d of %d", resolved, tried)
 }
 
-// elsewhere is the evidence from other repositories, the organisation's first.
-func elsewhere(c sia.Candidate) string {
+// otherEvidence is the evidence from other repositories, the organisation's first.
+func otherEvidence(c sia.Candidate) string {
 	var parts []string
 	if c.Org.Tried > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d in the organisation", c.Org.Resolved, c.Org.Tried))

@@ -21,10 +21,10 @@ func Lifted(tasks int, known bool) string {
 			"`/sia resume` on its issue."
 	}
 	return fmt.Sprintf("This repository is at work again: %s. What was paused by itself stays paused.",
-		goOn(tasks))
+		countContinuing(tasks))
 }
 
-func goOn(tasks int) string {
+func countContinuing(tasks int) string {
 	return text.Count(tasks, "task goes on where it stopped", "tasks go on where they stopped")
 }
 
@@ -39,7 +39,7 @@ func InstallationLifted(tasks int, known bool) string {
 	if !known {
 		return "It was not paused as a whole, so there is nothing to resume."
 	}
-	return fmt.Sprintf("At work again: %s. What was paused by itself stays paused.", goOn(tasks))
+	return fmt.Sprintf("At work again: %s. What was paused by itself stays paused.", countContinuing(tasks))
 }
 
 // HaltLine says, as Markdown, that a repository, an installation or a server is paused, and how to resume.

@@ -61,8 +61,8 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 	return s, s == nowText(t, 0)
 }
 
-// upTo is foreign text of at most most words that fits in room words next to beside; room 0: unchanged.
-func upTo(foreign string, most, room int, beside string) string {
+// cutToFit is foreign text of at most most words that fits in room words next to beside; room 0: unchanged.
+func cutToFit(foreign string, most, room int, beside string) string {
 	if room == 0 {
 		return Line(foreign, 1000)
 	}
@@ -144,7 +144,7 @@ func editedLine(t sia.Task) string {
 	}
 	by := ""
 	if t.Edited.By.Login != "" {
-		by = " by " + named(t.Edited.By, "")
+		by = " by " + loginOr(t.Edited.By, "")
 	}
 	if t.State == sia.Passed {
 		return fmt.Sprintf("⚠️ **Edited**%s meanwhile: this may answer the text before.", by)
@@ -229,8 +229,8 @@ func withoutProgress(t sia.Task) sia.Task {
 	return t
 }
 
-// askers are the people who request changes on the pull request, if no attempt was given their requests.
-func askers(t sia.Task) string {
+// requesters are the people who request changes on the pull request, if no attempt was given their requests.
+func requesters(t sia.Task) string {
 	var who []string
 	for _, w := range t.Wishes {
 		if one := Code(w.By.Login, 40); w.Attempt == 0 && !slices.Contains(who, one) {
@@ -259,7 +259,7 @@ func nowText(t sia.Task, room int) string {
 	case sia.Queued:
 		if !t.BeginsAt.IsZero() && len(t.Wishes) > 0 {
 			return fmt.Sprintf("%s asked for changes on the pull request. The next attempt begins at %s and is given all that "+
-				"is asked for until then.", askers(t), t.BeginsAt.UTC().Format("15:04:05 UTC"))
+				"is asked for until then.", requesters(t), t.BeginsAt.UTC().Format("15:04:05 UTC"))
 		}
 		if !t.BeginsAt.IsZero() && len(t.Attempts) > t.Earlier {
 			return fmt.Sprintf("The last failure says nothing about the attempt, so SIA waits until %s before it tries the "+
@@ -331,7 +331,7 @@ func nowText(t sia.Task, room int) string {
 func checkingText(t sia.Task) string {
 	if AwaitsTestAcceptance(t) {
 		s := "The task does not pass until somebody with write access has looked at these changes and accepts them." +
-			lapsed(t)
+			lapsedAcceptance(t)
 		if q := reasons(t); q != "" {
 			s += "\n\n" + q
 		}
@@ -368,7 +368,7 @@ func escalatedText(t sia.Task, room int) string {
 		return planWaits(t, *e)
 	}
 	rest := "The options are " + answerPlace(t, *e) + ". Nothing runs until somebody answers."
-	return "**" + upTo(e.Question, 30, room, rest) + "**\n\n" + rest
+	return "**" + cutToFit(e.Question, 30, room, rest) + "**\n\n" + rest
 }
 
 // answerPlace is where a question can be answered.
@@ -388,9 +388,9 @@ func pausedText(t sia.Task, room int) string {
 	case p == nil:
 		return rest
 	case p.Kind == sia.PausedByPerson && p.By.Login != "":
-		return "Paused by " + named(p.By, "") + ". " + rest
+		return "Paused by " + loginOr(p.By, "") + ". " + rest
 	default:
-		return "> " + upTo(sentenceCase(Waiting(t)), 50, room, rest+" >") + "\n\n" + rest
+		return "> " + cutToFit(sentenceCase(Waiting(t)), 50, room, rest+" >") + "\n\n" + rest
 	}
 }
 
@@ -400,13 +400,13 @@ func stoppedText(t sia.Task, room int) string {
 		s += " What had been done is kept on " + Code(t.Branch, 200) + "."
 	}
 	if t.Ended != "" {
-		s = "> " + upTo(sentenceCase(t.Ended), 30, room, s+" >") + "\n\n" + s
+		s = "> " + cutToFit(sentenceCase(t.Ended), 30, room, s+" >") + "\n\n" + s
 	}
 	return s
 }
 
-// lapsed says that an earlier acceptance does not cover the present question; empty if there was none.
-func lapsed(t sia.Task) string {
+// lapsedAcceptance says that an earlier acceptance does not cover the present question; empty if there was none.
+func lapsedAcceptance(t sia.Task) string {
 	switch n := len(t.Accepted); {
 	case n > 0:
 		return fmt.Sprintf(" What was accepted before was %s: that does not hold for %s.",

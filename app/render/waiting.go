@@ -18,7 +18,7 @@ func Waiting(t sia.Task) string {
 		return awaitedAnswer(*t.Escalation)
 	case t.State == sia.Checking && t.Gate.AwaitsPerson:
 		return "The checks are green, but tests or protected files were changed. Somebody with write access decides: " +
-			"`/sia accept-tests`, or `/sia stop`." + lapsed(t)
+			"`/sia accept-tests`, or `/sia stop`." + lapsedAcceptance(t)
 	}
 	return ""
 }

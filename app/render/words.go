@@ -151,16 +151,16 @@ func sentenceCase(s string) string {
 	return text.Capital(s)
 }
 
-// named is a login as inline code: one word, which GitHub bounds at 39 characters. unknown replaces an unknown actor,
+// loginOr is a login as inline code: one word, which GitHub bounds at 39 characters. unknown replaces an unknown actor,
 // as when SIA noticed a change by polling.
-func named(a sia.Actor, unknown string) string {
+func loginOr(a sia.Actor, unknown string) string {
 	return cmp.Or(Code(fewWords(a.Login, 1), 40), unknown)
 }
 
-func person(a sia.Actor) string { return named(a, "somebody with write access") }
+func person(a sia.Actor) string { return loginOr(a, "somebody with write access") }
 
 // pushedBy names who pushed a commit that is not SIA's.
-func pushedBy(a sia.Actor) string { return named(a, "somebody else") }
+func pushedBy(a sia.Actor) string { return loginOr(a, "somebody else") }
 
 // codes writes names as inline code, at most limit of them, and counts the rest.
 func codes(names []string, limit int) string {

@@ -16,8 +16,8 @@ const shownAttempts = 12
 // span is a period of time.
 type span struct{ from, to time.Time }
 
-// within returns the periods in which a task was in one of the states, up to a time.
-func within(all []moment, until time.Time, states ...sia.State) (out []span) {
+// spansIn returns the periods in which a task was in one of the states, up to a time.
+func spansIn(all []moment, until time.Time, states ...sia.State) (out []span) {
 	in := false
 	for _, m := range all {
 		was := in
@@ -96,8 +96,8 @@ func axis(t sia.Task, all []moment, now time.Time) (a timeAxis) {
 			p.bar(x(at.StartedAt), 4, max(4, x(end)-x(at.StartedAt)), 12, b.Class)
 		})
 	}
-	stretches("Checks", within(all, a.To, sia.Checking))
-	stretches("Diagnosis", within(all, a.To, sia.Diagnosing, sia.Reviewing))
+	stretches("Checks", spansIn(all, a.To, sia.Checking))
+	stretches("Diagnosis", spansIn(all, a.To, sia.Diagnosing, sia.Reviewing))
 	var said []time.Time
 	for _, m := range all {
 		if m.By != "" {

@@ -18,12 +18,12 @@ func TestStretchesOfStates(t *testing.T) {
 		sia.Checking} {
 		log = append(log, moment{At: at(i), State: s})
 	}
-	checks := within(log, at(30), sia.Checking)
+	checks := spansIn(log, at(30), sia.Checking)
 	want := []span{{at(1), at(3)}, {at(6), at(30)}}
 	if d := cmp.Diff(want, checks, cmp.AllowUnexported(span{})); d != "" {
 		t.Error(d)
 	}
-	if none := within(nil, at(30), sia.Checking); len(none) > 0 {
+	if none := spansIn(nil, at(30), sia.Checking); len(none) > 0 {
 		t.Errorf("in nothing: %v", none)
 	}
 }

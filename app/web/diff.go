@@ -104,7 +104,7 @@ func (v *diffView) fill(d gitops.Diff, more int) {
 
 // viewOf is a file with at most *left lines, which it subtracts.
 func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
-	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: seen(f.Path, shownLine), From: seen(f.OldPath, shownLine),
+	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: cleanLine(f.Path, shownLine), From: cleanLine(f.OldPath, shownLine),
 		Status: f.Status, Added: f.Added, Deleted: f.Deleted}
 	switch {
 	case f.Binary:
@@ -122,7 +122,7 @@ func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 		v.Lines = append(v.Lines,
 			lineView{"hunk", fmt.Sprintf("@@ −%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)})
 		for _, l := range h.Lines[:min(len(h.Lines), most-len(v.Lines)+1)] {
-			v.Lines = append(v.Lines, lineView{map[byte]string{'+': "add", '-': "del"}[l[0]], l[:1] + seen(l[1:], shownLine)})
+			v.Lines = append(v.Lines, lineView{map[byte]string{'+': "add", '-': "del"}[l[0]], l[:1] + cleanLine(l[1:], shownLine)})
 		}
 	}
 	*left = max(0, *left-len(v.Lines))
@@ -136,14 +136,14 @@ func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 	return v
 }
 
-// seen is a masked line of a file, with invisible characters named, cut to most characters.
-func seen(line string, most int) string {
+// cleanLine is a masked line of a file, with invisible characters named, cut to most characters.
+func cleanLine(line string, most int) string {
 	line = text.Clip(strings.ToValidUTF8(text.HeadOf(line, 8*most), "\uFFFD"), 2*most)
-	return text.Clip(named(secret.Mask(line)), most)
+	return text.Clip(nameInvisible(secret.Mask(line)), most)
 }
 
-// named is a text with invisible characters named.
-func named(s string) string {
+// nameInvisible is a text with invisible characters named.
+func nameInvisible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if visible.Hidden(r) {

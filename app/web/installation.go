@@ -52,11 +52,11 @@ type installationLine struct {
 func (l installationLine) Badge() badge {
 	switch {
 	case l.Suspended:
-		return badMark.named("Suspended")
+		return badMark.withWord("Suspended")
 	case l.Paused:
 		return badge{"wait", "pause", "Paused"}
 	}
-	return goodMark.named("At work")
+	return goodMark.withWord("At work")
 }
 
 func (s *site) installations(r *http.Request) (frame, error) {
@@ -161,10 +161,10 @@ type settingsPage struct {
 }
 
 // Set are the settings that the file changes, and Left those with default values.
-func (p settingsPage) Set() []settingLine  { return p.those(true) }
-func (p settingsPage) Left() []settingLine { return p.those(false) }
+func (p settingsPage) Set() []settingLine  { return p.filtered(true) }
+func (p settingsPage) Left() []settingLine { return p.filtered(false) }
 
-func (p settingsPage) those(changed bool) (some []settingLine) {
+func (p settingsPage) filtered(changed bool) (some []settingLine) {
 	for _, l := range p.Settings {
 		if l.Changed == changed {
 			some = append(some, l)
@@ -177,7 +177,7 @@ func (p settingsPage) those(changed bool) (some []settingLine) {
 var docLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
 // Says describes the setting.
-func (l settingLine) Says() template.HTML { return said(docLink.ReplaceAllString(l.Doc, "$1")) }
+func (l settingLine) Says() template.HTML { return renderWords(docLink.ReplaceAllString(l.Doc, "$1")) }
 
 func (s *site) settings(r *http.Request) (frame, error) {
 	c, err := s.choiceOfOne(r)

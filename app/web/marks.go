@@ -57,8 +57,8 @@ var (
 	noMark   = badge{"off", "dot", ""}
 )
 
-// named is the badge with another word.
-func (b badge) named(word string) badge { b.Word = word; return b }
+// withWord is the badge with another word.
+func (b badge) withWord(word string) badge { b.Word = word; return b }
 
 // stateBadge is a task's state.
 func stateBadge(t sia.Task) badge {
@@ -67,7 +67,7 @@ func stateBadge(t sia.Task) badge {
 		if t.Pull.Merged {
 			return badge{"done", "merge", "Merged"}
 		}
-		return goodMark.named("Passed")
+		return goodMark.withWord("Passed")
 	case sia.Stopped:
 		return badge{"off", "slash", "Stopped"}
 	case sia.Escalated:
@@ -105,9 +105,9 @@ func stateWord(s sia.State) string {
 func attemptBadge(a sia.Attempt) badge {
 	switch a.Outcome {
 	case sia.AttemptPass:
-		return goodMark.named("Passed")
+		return goodMark.withWord("Passed")
 	case sia.AttemptFail:
-		return badMark.named("Failed")
+		return badMark.withWord("Failed")
 	case sia.AttemptError:
 		return badge{"bad", "x", "Not judged"}
 	case sia.AttemptAsked:
@@ -129,9 +129,9 @@ func attemptBadge(a sia.Attempt) badge {
 func checkBadge(c sia.Check) badge {
 	switch c.Colour {
 	case sia.Green:
-		return goodMark.named("passed")
+		return goodMark.withWord("passed")
 	case sia.Red:
-		return badMark.named("failed")
+		return badMark.withWord("failed")
 	case sia.Running:
 		return badge{"busy", "spin", "running"}
 	case sia.Blocked:

@@ -64,7 +64,7 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	if p.Open, err = s.From.CountStates(ctx, sight); err != nil {
 		return frame{}, err
 	}
-	if p.Paused, err = s.paused(r, sight); err != nil {
+	if p.Paused, err = s.pauses(r, sight); err != nil {
 		return frame{}, err
 	}
 	maps.DeleteFunc(p.Open, func(s sia.State, _ int) bool { return s.Final() })

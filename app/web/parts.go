@@ -27,11 +27,11 @@ var partFuncs = template.FuncMap{
 func partBadge(p sia.Part) badge {
 	switch p.State {
 	case sia.PartDone:
-		return goodMark.named("done")
+		return goodMark.withWord("done")
 	case sia.PartRunning:
 		return badge{"busy", "spin", "running"}
 	case sia.PartFailed, sia.PartGivenUp:
-		return badMark.named(string(p.State))
+		return badMark.withWord(string(p.State))
 	}
 	return badge{"off", "clock", string(p.State)}
 }

@@ -86,7 +86,7 @@ func (s *site) runners(r *http.Request) (frame, error) {
 		case s.away(of):
 			l.Badge = badge{"off", "slash", "Away"}
 		default:
-			l.Badge = goodMark.named("Ready")
+			l.Badge = goodMark.withWord("Ready")
 		}
 		p.Runners[i] = l
 	}

@@ -90,7 +90,7 @@ func session(turns []agent.Turn, began time.Time) []turnView {
 		v := &out[i]
 		*v = turnView{ID: turnID(t), Number: t.Number, At: t.At, Cost: t.Cost, Kind: t.Kind}
 		if t.Kind == agent.TurnModel {
-			v.Words = said(t.Text)
+			v.Words = renderWords(t.Text)
 		} else {
 			v.Text = output(t.Text)
 		}
@@ -108,7 +108,7 @@ func session(turns []agent.Turn, began time.Time) []turnView {
 		}
 		for note := range strings.SplitSeq(t.Note, "\n") {
 			if note != "" {
-				v.Notes = append(v.Notes, seen(note, shownLine))
+				v.Notes = append(v.Notes, cleanLine(note, shownLine))
 			}
 		}
 	}
@@ -202,14 +202,14 @@ func callOf(c agent.Call, left *int) callView {
 	var diff []string
 	switch {
 	case command != "":
-		v.Form, v.What = "term", seenAll(command, shownWords)
+		v.Form, v.What = "term", cleanText(command, shownWords)
 		v.Failed = v.Failed || notZero.MatchString(c.Result)
 	case c.Name == tool.NameTest:
 		v.Form, v.What = "term", "(the repository's tests)"
 		v.Failed = v.Failed || notZero.MatchString(c.Result)
 	case a.Patch != "":
 		v.Does, diff = "Patched", strings.Split(strings.TrimRight(a.Patch, "\n"), "\n")
-		v.What = seen(strings.Join(c.Changed, ", "), shownLine)
+		v.What = cleanLine(strings.Join(c.Changed, ", "), shownLine)
 	case len(a.Edits) > 0 && a.path() != "":
 		v.Does = "Edited"
 		for _, e := range a.Edits {
@@ -222,23 +222,23 @@ func callOf(c agent.Call, left *int) callView {
 	case c.Name == tool.NameDelete:
 		v.Form, v.Does = "look", "Deleted"
 	case a.Summary != "" || a.Question != "":
-		v.Form, v.Does, v.Words = "words", text.Capital(c.Name), said(a.Summary+a.Question)
+		v.Form, v.Does, v.Words = "words", text.Capital(c.Name), renderWords(a.Summary+a.Question)
 	case len(a.Steps) > 0 && a.Steps[0].Do != "":
 		v.Form, v.Does = "words", "Plan"
-		v.Words = said(steps(a))
+		v.Words = renderWords(steps(a))
 	default:
 		v.Form, v.Does = "look", does[c.Name]
 		if v.Does == "" {
-			v.Does, v.What = seen(c.Name, 80), seen(text.OneLine(c.Arguments), 200)
+			v.Does, v.What = cleanLine(c.Name, 80), cleanLine(text.OneLine(c.Arguments), 200)
 		}
 	}
 	if diff != nil {
 		v.Form, v.Lines = "diff", diffLines(diff, left)
 	}
 	if v.What == "" {
-		v.What = seen(a.path(), shownLine)
+		v.What = cleanLine(a.path(), shownLine)
 		if a.Pattern != "" {
-			v.What = strings.TrimSpace(seen(a.Pattern, 200) + " " + v.What)
+			v.What = strings.TrimSpace(cleanLine(a.Pattern, 200) + " " + v.What)
 		}
 		if a.Start > 1 || a.Lines > 0 && v.Does == "Read" {
 			v.What += fmt.Sprintf(":%d", max(1, a.Start))
@@ -308,7 +308,7 @@ func diffLines(diff []string, left *int) (lines []lineView) {
 		if strings.HasPrefix(l, "+++ ") || strings.HasPrefix(l, "--- ") {
 			class = "hunk"
 		}
-		lines = append(lines, lineView{class, seen(l, shownLine)})
+		lines = append(lines, lineView{class, cleanLine(l, shownLine)})
 	}
 	*left -= len(lines)
 	return lines
@@ -320,14 +320,14 @@ func output(s string) string {
 		half := shownOutput / 3
 		s = text.HeadOf(s, half) + "\n" + text.Fit(s, shownOutput-half, text.Tail)
 	}
-	return seenAll(strings.TrimRight(s, "\n"), shownOutput+200)
+	return cleanText(strings.TrimRight(s, "\n"), shownOutput+200)
 }
 
-// seenAll is a text of several lines with invisible characters named.
-func seenAll(s string, most int) string {
+// cleanText is a text of several lines with invisible characters named.
+func cleanText(s string, most int) string {
 	lines := strings.Split(text.HeadOf(s, most), "\n")
 	for i, l := range lines {
-		lines[i] = seen(l, 2*shownLine)
+		lines[i] = cleanLine(l, 2*shownLine)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -352,9 +352,9 @@ var (
 	headings = regexp.MustCompile(`<(/?)h[1-6]>`)
 )
 
-// said is a model's words as HTML.
-func said(words string) template.HTML {
-	words = seenAll(strings.TrimSpace(words), shownWords)
+// renderWords is a model's words as HTML.
+func renderWords(words string) template.HTML {
+	words = cleanText(strings.TrimSpace(words), shownWords)
 	if words == "" {
 		return ""
 	}
@@ -362,7 +362,7 @@ func said(words string) template.HTML {
 	if err := markdown.Convert([]byte(words), &b); err != nil {
 		return template.HTML("<p>" + template.HTMLEscapeString(words) + "</p>") //nolint:gosec // escaped
 	}
-	page := []byte(named(harmless().Sanitize(b.String()))) // entities may have hidden invisible characters
+	page := []byte(nameInvisible(harmless().Sanitize(b.String()))) // entities may have hidden invisible characters
 	// Headings are reserved for the page.
 	page = headings.ReplaceAllFunc(page, func(tag []byte) []byte {
 		if tag[1] == '/' {

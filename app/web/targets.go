@@ -41,15 +41,15 @@ type target struct {
 // Badge shows a target: met, missed, not measured or not yet comparable, or a half mark where too few tasks make that
 // uncertain.
 func (t target) Badge() badge {
-	b := badMark.named("missed")
+	b := badMark.withWord("missed")
 	if t.Met {
-		b = goodMark.named("met")
+		b = goodMark.withWord("met")
 	}
 	switch {
 	case !t.Known && t.Shown != "":
-		return noMark.named("nothing earlier to compare with yet")
+		return noMark.withWord("nothing earlier to compare with yet")
 	case !t.Known:
-		return noMark.named("not measured yet")
+		return noMark.withWord("not measured yet")
 	case !t.Sure:
 		b.Shape, b.Word = "half", b.Word+" so far, by too few tasks to be sure"
 	}

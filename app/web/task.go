@@ -64,7 +64,7 @@ func (s *site) task(r *http.Request) (frame, error) {
 	p := taskPage{Task: t, Headline: render.Headline(t), Waiting: render.Waiting(t), Question: openQuestion(t),
 		Issue: s.Links.Issue(t.Repo, t.Issue), Memory: s.Links.Memory(t), Diffs: map[int]string{}}
 	p.Changes, p.More = render.ChangesToAccept(t)
-	if p.Halted, err = s.pausedWith(r, t); err != nil {
+	if p.Halted, err = s.pauseOf(r, t); err != nil {
 		return frame{}, err
 	}
 	if t.Pull.Number != 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// flavoured puts servers in front of the scripted model: the model decides the content, the servers the format.
-func (s *Stage) flavoured(flavours map[string]flavour.Flavour) {
+// startFronts puts servers in front of the scripted model: the model decides the content, the servers the format.
+func (s *Stage) startFronts(flavours map[string]flavour.Flavour) {
 	s.Fronts = map[string]*flavour.Server{}
 	front := func(m app.ModelConfig) app.ModelConfig {
 		f, ok := flavours[m.Model]

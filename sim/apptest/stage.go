@@ -121,7 +121,7 @@ func Start(t testing.TB, c Config) *Stage {
 	}
 	s.config.Welcome, s.config.Repos = c.Welcome, c.Repos
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
-	s.flavoured(c.Flavours)
+	s.startFronts(c.Flavours)
 	if c.Postgres {
 		s.config.DB = storetest.Postgres(t)
 	}

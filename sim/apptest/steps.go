@@ -416,7 +416,7 @@ func (p *player) reactTo(number int, url, who, content string) error {
 }
 
 func (p *player) push(repo, branch, who, name, message string) error {
-	files := p.story.under("push/" + name)
+	files := p.story.sectionsIn("push/" + name)
 	if len(files) == 0 {
 		return fmt.Errorf("the story has no files push/%s/…", name)
 	}

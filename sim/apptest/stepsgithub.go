@@ -87,7 +87,7 @@ func (p *player) github(verb string, arg func(int) string, rest string) (done bo
 
 // bot pushes files as a bot.
 func (p *player) bot(login, branch, name, how string) error {
-	files := p.story.under("push/" + name)
+	files := p.story.sectionsIn("push/" + name)
 	if len(files) == 0 {
 		return fmt.Errorf("the story has no files push/%s/…", name)
 	}

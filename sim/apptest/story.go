@@ -106,7 +106,7 @@ func readStory(file string) (Story, error) {
 		if err != nil {
 			return Story{}, fmt.Errorf("story %s builds on %s: %w", s.Name, name, err)
 		}
-		s.take(other)
+		s.inherit(other)
 		// New rules of each archive come before those of later archives; overriding ones keep their places.
 		names := make([]string, len(other.Files))
 		for i, f := range other.Files {
@@ -114,15 +114,15 @@ func readStory(file string) (Story, error) {
 		}
 		s.taken = append(slices.DeleteFunc(s.taken, func(n string) bool { return slices.Contains(names, n) }), names...)
 	}
-	s.own(a)
+	s.addOwn(a)
 	if s.parts["script"] == "" || s.parts["issue"] == "" {
 		return Story{}, fmt.Errorf("story %s: it needs the sections script and issue", s.Name)
 	}
 	return s, nil
 }
 
-// take adds the sections that the story lacks from another archive.
-func (s *Story) take(a *txtar.Archive) {
+// inherit adds the sections that the story lacks from another archive.
+func (s *Story) inherit(a *txtar.Archive) {
 	for _, f := range a.Files {
 		if _, ok := s.parts[f.Name]; !ok {
 			s.parts[f.Name] = string(f.Data)
@@ -130,15 +130,15 @@ func (s *Story) take(a *txtar.Archive) {
 	}
 }
 
-// own adds the story's own sections.
-func (s *Story) own(a *txtar.Archive) {
+// addOwn adds the story's own sections.
+func (s *Story) addOwn(a *txtar.Archive) {
 	for _, f := range a.Files {
 		s.parts[f.Name] = string(f.Data)
 	}
 }
 
-// under are the parts below a folder, by the rest of their name.
-func (s *Story) under(folder string) map[string]string {
+// sectionsIn are the sections below a folder, by the rest of their name.
+func (s *Story) sectionsIn(folder string) map[string]string {
 	files := map[string]string{}
 	for name, text := range s.parts {
 		if rest, ok := strings.CutPrefix(name, folder+"/"); ok && strings.TrimSpace(text) != "(none)" {
@@ -150,8 +150,8 @@ func (s *Story) under(folder string) map[string]string {
 
 // config is the configuration of the story's stage.
 func (s *Story) config(model scripted.Script) Config {
-	c := Config{Files: s.under("repo"), Model: model, Coders: s.Coders}
-	if owner := s.under("owner"); len(owner) > 0 {
+	c := Config{Files: s.sectionsIn("repo"), Model: model, Coders: s.Coders}
+	if owner := s.sectionsIn("owner"); len(owner) > 0 {
 		c.Owner = owner
 	}
 	return c
@@ -218,7 +218,7 @@ func (s Story) PlayWith(t *testing.T, update bool, tune func(*Config)) {
 	}
 	stage.Go()
 	stage.Settle()
-	stage.brief()
+	stage.checkWordLimits()
 	got := stage.Record()
 	switch {
 	case s.Like != "":
@@ -246,7 +246,7 @@ func (s Story) Played(t testing.TB) *Stage {
 // compare compares the golden sections. A story that is like another may have the same result with other decisions.
 func (s Story) compare(t *testing.T, got []txtar.File, why string) {
 	t.Helper()
-	want := s.under("want")
+	want := s.sectionsIn("want")
 	have := map[string]string{}
 	for _, f := range got {
 		have[strings.TrimPrefix(f.Name, "want/")] = string(f.Data)

@@ -66,8 +66,8 @@ var posted = map[string]string{
 	"pull_request_review_comment.created": "comment",
 }
 
-// brief fails the test if a post shows more words than its limit.
-func (s *Stage) brief() {
+// checkWordLimits fails the test if a post shows more words than its limit.
+func (s *Stage) checkWordLimits() {
 	s.t.Helper()
 	for _, p := range s.Posts() {
 		if limit, ok := WordLimits[p.Kind]; ok && VisibleWords(p.Body) > limit {

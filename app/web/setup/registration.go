@@ -230,7 +230,7 @@ func (g *Registration) done(w http.ResponseWriter, r *http.Request) {
 
 // store stores an app and calls Stored. The caller holds turn.
 func (g *Registration) store(app Registered) error {
-	if err := keep(g.conf.Dir, app, g.conf.Replace); err != nil {
+	if err := saveApp(g.conf.Dir, app, g.conf.Replace); err != nil {
 		return err
 	}
 	g.mu.Lock()

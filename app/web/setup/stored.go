@@ -74,9 +74,9 @@ func Load(dir string) (r Registered, ok bool, err error) {
 	return r, true, nil
 }
 
-// keep stores an app in a folder, atomically, readable only by the server's user. If an app is stored already, it
+// saveApp stores an app in a folder, atomically, readable only by the server's user. If an app is stored already, it
 // returns ErrExists, or, with replace, keeps the old one next to it.
-func keep(dir string, r Registered, replace bool) error {
+func saveApp(dir string, r Registered, replace bool) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func keep(dir string, r Registered, replace bool) error {
 	}
 	defer f.Discard()
 	if replace {
-		if err := keepAside(dir, path); err != nil {
+		if err := backUpApp(dir, path); err != nil {
 			return err
 		}
 		return f.Replace(append(b, '\n'))
@@ -99,8 +99,8 @@ func keep(dir string, r Registered, replace bool) error {
 	return err
 }
 
-// keepAside gives the file of the stored app a second name, with its app's id. An unusable file gets an unused name.
-func keepAside(dir, path string) error {
+// backUpApp gives the file of the stored app a second name, with its app's id. An unusable file gets an unused name.
+func backUpApp(dir, path string) error {
 	old, ok, err := Load(dir)
 	if err != nil {
 		for n := 1; ; n++ {

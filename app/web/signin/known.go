@@ -19,8 +19,8 @@ const (
 // maxKnown bounds the sign-ins with cached rights, and the ended ones.
 const maxKnown = 2000
 
-// known caches the rights of sign-ins. It is safe for concurrent use.
-type known struct {
+// rightsCache caches the rights of sign-ins. It is safe for concurrent use.
+type rightsCache struct {
 	ask func(context.Context, session) (viewer.Viewer, error)
 	now func() time.Time
 
@@ -38,12 +38,12 @@ type rights struct {
 	err    error     // error of that failure
 }
 
-func newKnown(ask func(context.Context, session) (viewer.Viewer, error), now func() time.Time) *known {
-	return &known{ask: ask, now: now, byID: map[string]*rights{}, ended: map[string]time.Time{}}
+func newRightsCache(ask func(context.Context, session) (viewer.Viewer, error), now func() time.Time) *rightsCache {
+	return &rightsCache{ask: ask, now: now, byID: map[string]*rights{}, ended: map[string]time.Time{}}
 }
 
 // of returns the rights of a session. The error is [github.ErrRevoked] when GitHub does not accept its token.
-func (k *known) of(ctx context.Context, s session) (viewer.Viewer, error) {
+func (k *rightsCache) of(ctx context.Context, s session) (viewer.Viewer, error) {
 	r := k.rights(s.ID)
 	select {
 	case r.turn <- struct{}{}:
@@ -75,7 +75,7 @@ func (k *known) of(ctx context.Context, s session) (viewer.Viewer, error) {
 }
 
 // rights returns the entry of a session; when there are too many, the cache is cleared.
-func (k *known) rights(id string) *rights {
+func (k *rightsCache) rights(id string) *rights {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.byID[id]
@@ -91,7 +91,7 @@ func (k *known) rights(id string) *rights {
 
 // end ends a session, although its cookie may still exist. Its token is also revoked at GitHub, so forgetting it here,
 // in a restart or when there are too many, lets nobody in.
-func (k *known) end(s session) {
+func (k *rightsCache) end(s session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.byID, s.ID)
@@ -102,7 +102,7 @@ func (k *known) end(s session) {
 }
 
 // hasEnded reports whether a session has ended.
-func (k *known) hasEnded(id string) bool {
+func (k *rightsCache) hasEnded(id string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_, over := k.ended[id]

@@ -84,7 +84,7 @@ type oauthHandler struct {
 	forge   forge
 	network *http.Client // to GitHub, for tokens
 	cookies cookieStore
-	known   *known
+	known   *rightsCache
 	guard   guard
 	limit   *clientaddr.Limiter
 	log     *slog.Logger
@@ -125,7 +125,7 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 			Endpoint: oauth2.Endpoint{AuthURL: web + "/login/oauth/authorize", TokenURL: web + "/login/oauth/access_token",
 				AuthStyle: oauth2.AuthStyleInParams},
 		},
-		known: newKnown(f.viewer, c.Now), guard: guard{same: same},
+		known: newRightsCache(f.viewer, c.Now), guard: guard{same: same},
 		limit: clientaddr.NewLimiter(burst, c.Now), log: c.Logger,
 		now: c.Now, lasts: lasts,
 	}, nil

@@ -129,9 +129,9 @@ func (v *verdict) judgeReports() {
 		case green:
 			v.evidence = v.evidence || v.ranCode(p)
 		case skipped:
-			if why := v.failureBeside(p); why != "" {
+			if why := v.failureInRun(p); why != "" {
 				v.because("%q was skipped, and %s.", p.name, why)
-			} else if why := v.passedOver(p); why != "" {
+			} else if why := v.wronglySkipped(p); why != "" {
 				v.because("%q was skipped, and %s.", p.name, why)
 			}
 		case running:

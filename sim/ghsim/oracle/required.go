@@ -88,8 +88,8 @@ func (v *verdict) fulfils(run *model.Run, want model.RequiredWorkflow) bool {
 		slices.Contains([]string{"pull_request", "pull_request_target", "merge_group"}, run.Event.Name)
 }
 
-// soon is how long after its start a run's further jobs are waited for.
-const soon = 3 * time.Hour
+// furtherJobsWait is how long after its start a run's further jobs are waited for.
+const furtherJobsWait = 3 * time.Hour
 
 // judgeComing judges required jobs that are still to be made: a run makes a job when those that it needs have ended,
 // and an earlier run's result of that name is not final. GitHub shows the earlier result meanwhile.
@@ -97,7 +97,7 @@ const soon = 3 * time.Hour
 func (v *verdict) judgeComing() {
 	for _, run := range v.runs {
 		goesOn := run.Status != "completed" && slices.ContainsFunc(jobsOf(run), func(p report) bool {
-			return p.check.Status == "in_progress" && v.now.Sub(p.check.Started) < soon
+			return p.check.Status == "in_progress" && v.now.Sub(p.check.Started) < furtherJobsWait
 		})
 		for _, job := range run.Waiting {
 			for _, want := range v.names {

@@ -79,7 +79,7 @@ func explained(run *model.Run) bool {
 	})
 }
 
-// failureBeside explains why a skipped job is not green; "" if it is. A skipped job is green only if nothing that it
+// failureInRun explains why a skipped job is not green; "" if it is. A skipped job is green only if nothing that it
 // needed failed, except for excused jobs. If its file does not name its dependencies, no job of its run may have
 // failed.
 //
@@ -87,7 +87,7 @@ func explained(run *model.Run) bool {
 // failure. A pull request that requires the check may not be blocked."
 // https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
 // https://github.com/G-Research/ParquetSharp/issues/367
-func (v *verdict) failureBeside(p report) string {
+func (v *verdict) failureInRun(p report) string {
 	j := p.job()
 	if j == nil {
 		return ""
@@ -120,14 +120,14 @@ var guard = regexp.MustCompile(`^(\$\{\{)?\s*(!\s*github\.event\.pull_request\.d
 	`github\.event\.pull_request\.draft == false|github\.event\.pull_request\.user\.type != 'Bot'|` +
 	`github\.actor != '[\w-]+\[bot\]')\s*(\}\})?$`)
 
-// passedOver explains why a skipped job should have run; "" if it need not. GitHub treats it as success. SIA promises
+// wronglySkipped explains why a skipped job should have run; "" if it need not. GitHub treats it as success. SIA promises
 // that a job that ran for this pull request before must run again, and so must a job that is only skipped for drafts or
 // apps: marking a draft ready starts no workflow without that type. A job may be skipped because of
 // another job's result.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
-func (v *verdict) passedOver(p report) string {
+func (v *verdict) wronglySkipped(p report) string {
 	j := p.job()
-	if j == nil || p.check.Conclusion != "skipped" || slices.Contains(v.q.Waived, p.name) || v.ranBeside(j) {
+	if j == nil || p.check.Conclusion != "skipped" || slices.Contains(v.q.Waived, p.name) || v.ranElsewhere(j) {
 		return "" // a neutral job ran
 	}
 	file := v.fileOf(j)
@@ -156,8 +156,8 @@ func (v *verdict) passedOver(p report) string {
 	return ""
 }
 
-// ranBeside reports whether a job has run in another run of its workflow on the head, or a later run will skip it.
-func (v *verdict) ranBeside(j *model.Job) bool {
+// ranElsewhere reports whether a job has run in another run of its workflow on the head, or a later run will skip it.
+func (v *verdict) ranElsewhere(j *model.Job) bool {
 	return slices.ContainsFunc(v.reports, func(p report) bool {
 		o := p.job()
 		return o != nil && o != j && key(o) == key(j) && sameWorkflow(v.repo, o.Run, j.Run) &&
