@@ -104,7 +104,8 @@ func (v *diffView) fill(d gitops.Diff, more int) {
 
 // viewOf is a file with at most *left lines, which it subtracts.
 func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
-	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: cleanLine(f.Path, shownLine), From: cleanLine(f.OldPath, shownLine),
+	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: cleanLine(f.Path, shownLine),
+		From: cleanLine(f.OldPath, shownLine),
 		Status: f.Status, Added: f.Added, Deleted: f.Deleted}
 	switch {
 	case f.Binary:
@@ -122,7 +123,8 @@ func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 		v.Lines = append(v.Lines,
 			lineView{"hunk", fmt.Sprintf("@@ −%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)})
 		for _, l := range h.Lines[:min(len(h.Lines), most-len(v.Lines)+1)] {
-			v.Lines = append(v.Lines, lineView{map[byte]string{'+': "add", '-': "del"}[l[0]], l[:1] + cleanLine(l[1:], shownLine)})
+			v.Lines = append(v.Lines, lineView{map[byte]string{'+': "add", '-': "del"}[l[0]],
+				l[:1] + cleanLine(l[1:], shownLine)})
 		}
 	}
 	*left = max(0, *left-len(v.Lines))

@@ -120,10 +120,10 @@ var guard = regexp.MustCompile(`^(\$\{\{)?\s*(!\s*github\.event\.pull_request\.d
 	`github\.event\.pull_request\.draft == false|github\.event\.pull_request\.user\.type != 'Bot'|` +
 	`github\.actor != '[\w-]+\[bot\]')\s*(\}\})?$`)
 
-// wronglySkipped explains why a skipped job should have run; "" if it need not. GitHub treats it as success. SIA promises
-// that a job that ran for this pull request before must run again, and so must a job that is only skipped for drafts or
-// apps: marking a draft ready starts no workflow without that type. A job may be skipped because of
-// another job's result.
+// wronglySkipped explains why a skipped job should have run; "" if it need not. GitHub treats it as success. SIA
+// promises that a job that ran for this pull request before must run again, and so must a job that is only skipped for
+// drafts or apps: marking a draft ready starts no workflow without that type. A job may be skipped because of another
+// job's result.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
 func (v *verdict) wronglySkipped(p report) string {
 	j := p.job()
