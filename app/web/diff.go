@@ -105,7 +105,7 @@ func (v *diffView) fill(d gitops.Diff, more int) {
 // viewOf is a file with at most *left lines, which it subtracts.
 func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: cleanLine(f.Path, shownLine),
-		From: cleanLine(f.OldPath, shownLine),
+		From:   cleanLine(f.OldPath, shownLine),
 		Status: f.Status, Added: f.Added, Deleted: f.Deleted}
 	switch {
 	case f.Binary:
