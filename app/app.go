@@ -278,7 +278,7 @@ func (a *App) routes(invited *signin.Invitation) error {
 	site, err := signin.New(signin.Config{
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
 		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Installed: a.GitHub,
-		Logger: a.log, Now: a.now, For: a.config.SignInFor,
+		Logger: a.log, Now: a.now, Lifetime: a.config.SignInFor,
 	}, a.pages)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ type Config struct {
 	Welcome    bool            // propose settings to each new repository, once, in a pull request
 	Schedule   sweep.Schedule  // of the periodic work
 	Keep       sweep.Retention // of data not needed for work; zero: forever
-	SignInFor  time.Duration   // duration of a sign-in to the pages; 0: [signin.MostFor]
+	SignInFor  time.Duration   // duration of a sign-in to the pages; 0: [signin.MaxLifetime]
 	Notify     notify.Config   // notifications outside GitHub
 	// WriteSpacing is the average time between writes to one repository on GitHub; 0: one second, as GitHub recommends.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api

@@ -43,7 +43,7 @@ func (c *taskExplainCmd) Run(e *cli.Env) error {
 			return err
 		}
 		if c.Output == "json" {
-			return e.JSON(taskExplanation{t.ID, nonNil(render.PassRests(t)), decisions, nonNil(events)})
+			return e.JSON(taskExplanation{t.ID, nonNil(render.PassChecks(t)), decisions, nonNil(events)})
 		}
 		for _, r := range events {
 			for len(decisions) > 0 && (decisions[0].ID == r.Event.Effect || decisions[0].At.Before(r.Event.At)) {
@@ -57,7 +57,7 @@ func (c *taskExplainCmd) Run(e *cli.Env) error {
 		for _, d := range decisions {
 			explainDecision(e, d)
 		}
-		if rests := render.PassRests(t); len(rests) > 0 {
+		if rests := render.PassChecks(t); len(rests) > 0 {
 			e.Linef("\nThe pass of %s rests on:", t.Head.Short())
 			for _, r := range rests {
 				e.Linef("  %s", r)
