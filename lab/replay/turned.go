@@ -9,11 +9,11 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// positional are names that the runner made of a test's place among others of the same name: another
-// tree may give them to another test.
+// positional matches names that the runner derives from a test's position among others of the same name: in another
+// tree another test may have them.
 var positional = regexp.MustCompile(`#\d+(/|$)`)
 
-// turned are the tests that fail in every run before and pass in every run after: of tests within
+// turned returns the tests that fail in every run before and pass in every run after: of nested
 // tests only the innermost.
 func turned(before, after testrun.Report) (out []string) {
 	fails := map[string]bool{}
@@ -32,10 +32,10 @@ func turned(before, after testrun.Report) (out []string) {
 	})
 }
 
-// maxPassing bounds the names of tests that have to go on passing.
+// maxPassing limits the number of tests that must continue to pass.
 const maxPassing = 300
 
-// unmoved are the outermost tests that pass in every run at both ends.
+// unmoved returns the outermost tests that pass in every run of both trees.
 func unmoved(before, after testrun.Report) (out []string) {
 	for _, test := range slices.Sorted(maps.Keys(after.Runs[0])) {
 		_, name, _ := strings.Cut(test, "::")
