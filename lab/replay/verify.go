@@ -97,7 +97,7 @@ func (p *pair) judgeTrees(ctx context.Context, c filtered) (judged, error) {
 		if down := p.Unreached(ctx, run); out.verdict == FailsAfter && run.Eager && down != "" {
 			out.verdict, out.why = Unprepared, down+"; with what is installed: "+out.why
 		}
-		if said != "" && (out.verdict == PassesBefore || out.verdict == FailsAfter) { // the removed tests may show the change
+		if said != "" && (out.verdict == PassesBefore || out.verdict == FailsAfter) { // removed tests may show it
 			out.verdict, out.why = NoBuild, said
 		}
 		return out, nil
