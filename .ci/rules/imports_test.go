@@ -1,5 +1,5 @@
 // Package rules tests what must be true of the whole module: the directions of imports, and that cited tests exist.
-// Its tests read the sources themselves and run no other program, so that go test knows when a cached result is outdated.
+// Its tests read the sources themselves and run no other program, so that go test knows when a result is outdated.
 //
 //test:plain
 package rules
