@@ -21,7 +21,7 @@ func (p *pair) holds(ctx context.Context, t Task) (why string, err error) {
 	if err != nil || why != "" {
 		return why, err
 	}
-	found := turned(before, after)
+	found := fixedTests(before, after)
 	gone := slices.DeleteFunc(slices.Clone(t.Failing), func(test string) bool { return slices.Contains(found, test) })
 	if len(gone) > 0 {
 		return "no longer so: " + strings.Join(gone, ", "), nil

@@ -183,7 +183,7 @@ func (m *miner) find(ctx context.Context, next chan<- filtered) error {
 			m.bounded = true
 			return false, errEnough
 		}
-		sifted, why, err := sift(ctx, m.runner, found)
+		sifted, why, err := filterTests(ctx, m.runner, found)
 		if isAbsent(err) {
 			why, err = string(Absent), nil
 		}

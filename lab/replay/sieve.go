@@ -41,9 +41,9 @@ type filtered struct {
 	said           string // by the first failure; "": nothing was removed
 }
 
-// sift removes from a candidate the tests that can't count, without building. why is the reason if nothing
+// filterTests removes from a candidate the tests that can't count, without building. why is the reason if nothing
 // remains that may be a task.
-func sift(ctx context.Context, b *testrun.Runner, c candidate) (_ filtered, why string, err error) {
+func filterTests(ctx context.Context, b *testrun.Runner, c candidate) (_ filtered, why string, err error) {
 	out := filtered{candidate: c, choice: newChoice()}
 	if out.parent, err = b.History.Files(ctx, c.Parent); err == nil {
 		out.commit, err = b.History.Files(ctx, c.SHA)
@@ -54,7 +54,7 @@ func sift(ctx context.Context, b *testrun.Runner, c candidate) (_ filtered, why 
 	return out, out.leaveOut(b.Reader), nil
 }
 
-// leaveOut chooses the tests for sift. reader returns the files of a tree; made are those in no commit.
+// leaveOut chooses the tests for filterTests. reader returns the files of a tree; made are those in no commit.
 func (s *filtered) leaveOut(reader func(tree testrun.Files, made map[string][]byte) testrun.ReadFile) (why string) {
 	was, now := reader(s.parent, nil), reader(s.commit, nil)
 	over := s.splitAt(s.parent, s.commit, s.choice)

@@ -129,10 +129,10 @@ func anyFailed(r, other testrun.Report) bool {
 
 // compare returns the verdict by the reports of both trees.
 func compare(s split, before, after testrun.Report) judged {
-	out := judged{verdict: Verified, split: s, failing: turned(before, after)}
+	out := judged{verdict: Verified, split: s, failing: fixedTests(before, after)}
 	switch {
 	case len(out.failing) > 0:
-		out.passing, out.output = unmoved(before, after), before.Log
+		out.passing, out.output = stillPassing(before, after), before.Log
 	case before.Ended != "" || after.Ended != "":
 		out.verdict, out.why = Ended, cmp.Or(before.Ended, after.Ended)
 	case len(after.Builds) > 0:
@@ -202,8 +202,8 @@ func (p *pair) unfetched(
 	return firstLog(after), p.FetchAgain(l, s, at)
 }
 
-// errNeedless ends the run of one tree when the other has decided.
-var errNeedless = errors.New("the other end has decided")
+// errDecided ends the run of one tree when the other has decided.
+var errDecided = errors.New("the other end has decided")
 
 // runBoth runs the suite in both trees at the same time. If nothing can be built before, the
 // commit's result does not matter.
@@ -221,13 +221,13 @@ func (p *pair) runBoth(
 			return err
 		}
 		if len(before.Builds) > 0 && len(before.Runs[0]) == 0 && !before.Lacks(l) {
-			end(errNeedless)
+			end(errDecided)
 		}
 		return nil
 	})
 	g.Go(func() error {
 		var err error
-		if after, err = p.Run(later, l, s, p.after.Dir); errors.Is(err, errNeedless) {
+		if after, err = p.Run(later, l, s, p.after.Dir); errors.Is(err, errDecided) {
 			return nil
 		}
 		return err

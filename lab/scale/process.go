@@ -143,7 +143,7 @@ func (p *process) kill() {
 	if p.cmd == nil || p.cmd.Process == nil {
 		return
 	}
-	p.weigh()
+	p.recordMemory()
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 	_ = p.cmd.Wait()
@@ -154,7 +154,7 @@ func (p *process) kill() {
 func (p *process) most() int64 {
 	p.turn.Lock()
 	defer p.turn.Unlock()
-	p.weigh()
+	p.recordMemory()
 	return p.memory
 }
 
@@ -165,8 +165,8 @@ func (p *process) ownEnds() []string {
 	return p.ends
 }
 
-// weigh records the process's maximum memory, if the system reports it.
-func (p *process) weigh() {
+// recordMemory records the process's maximum memory, if the system reports it.
+func (p *process) recordMemory() {
 	if p.cmd == nil {
 		return
 	}

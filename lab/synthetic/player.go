@@ -92,7 +92,7 @@ const (
 	otherShare = 0.20
 )
 
-// ruleShares returns the fixed rules' expected share of each technique, slightly less for each later
+// ruleShares are the fixed rules' expected shares of techniques, slightly less for each later
 // place in the default order.
 var ruleShares = func() (m [MaxPatterns][Techniques]float64) {
 	for i, n := range natures {

@@ -82,7 +82,7 @@ func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err e
 		return out, err
 	}
 	var reports []priors.Report
-	exact := exactly{}
+	exact := exactCounts{}
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -98,21 +98,21 @@ func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err e
 		return out, err
 	}
 	for i := range arrivals {
-		if err := errors.Join(ctx.Err(), out.arrive(w, n+i, shared, exact, seed)); err != nil {
+		if err := errors.Join(ctx.Err(), out.playFirst(w, n+i, shared, exact, seed)); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-// exactly returns the outcomes of the first techniques of all installations together, in all languages.
-type exactly map[priors.Cell]bandit.Tally
+// exactCounts has the outcomes of the first techniques of all installations together, in all languages.
+type exactCounts map[priors.Cell]bandit.Tally
 
-func (e exactly) technique(_, pattern, technique string) bandit.Tally {
+func (e exactCounts) technique(_, pattern, technique string) bandit.Tally {
 	return e[priors.Cell{Language: priors.Any, Pattern: pattern, Technique: technique}]
 }
 
-func (e exactly) add(o priors.Outcome) {
+func (e exactCounts) add(o priors.Outcome) {
 	c := priors.Cell{Language: priors.Any, Pattern: o.Pattern, Technique: o.Technique}
 	t := e[c]
 	t.Tried++
@@ -122,8 +122,8 @@ func (e exactly) add(o priors.Outcome) {
 	e[c] = t
 }
 
-// arrive plays the first tasks of a new installation.
-func (x *newcomer) arrive(w *World, installation int, shared *priors.Priors, exact exactly, seed uint64) error {
+// playFirst plays the first tasks of a new installation.
+func (x *newcomer) playFirst(w *World, installation int, shared *priors.Priors, exact exactCounts, seed uint64) error {
 	own, next := w.tasksOf(installation, seed, 3, ownTasks), w.tasksOf(installation, seed, 4, newTasks)
 	told := func(language, pattern, technique string) bandit.Tally {
 		return bandit.Tally(shared.Technique(language, pattern, technique))
@@ -141,9 +141,9 @@ func (x *newcomer) arrive(w *World, installation int, shared *priors.Priors, exa
 		}
 		p := player.(*learned)
 		p.imported, p.unobserved = as.told, as.unobserved
-		firsts(p, as.before)
+		firstResults(p, as.before)
 		p.unobserved = false
-		for i, f := range firsts(p, next) {
+		for i, f := range firstResults(p, next) {
 			*as.into += w.chance(&next[i], f.technique) / (arrivals * newTasks)
 		}
 	}
@@ -169,8 +169,8 @@ type first struct {
 	resolved  bool
 }
 
-// firsts lets a player play tasks in their order.
-func firsts(p player, tasks []Task) (out []first) {
+// firstResults lets a player play tasks in their order.
+func firstResults(p player, tasks []Task) (out []first) {
 	for i := range tasks {
 		tried, resolved := playOne(p, &tasks[i], nil)
 		out = append(out, first{tried[0], resolved && len(tried) == 1})
@@ -180,14 +180,14 @@ func firsts(p player, tasks []Task) (out []first) {
 
 // report returns an installation's report after its tasks, signed and read again. The counts without noise are
 // added to exact.
-func (w *World) report(installation int, seed uint64, exact exactly) (r priors.Report, err error) {
+func (w *World) report(installation int, seed uint64, exact exactCounts) (r priors.Report, err error) {
 	player, err := variant{}.player(w, seed)
 	if err != nil {
 		return r, err
 	}
 	tasks := w.tasksOf(installation, seed, 3, ownTasks)
 	var outcomes []priors.Outcome
-	for i, f := range firsts(player, tasks) {
+	for i, f := range firstResults(player, tasks) {
 		o := priors.Outcome{Task: strconv.Itoa(i), Language: languageOf(tasks[i].repo),
 			Pattern: natures[tasks[i].diagnosed].name, Technique: techniques[f.technique], Resolved: f.resolved}
 		outcomes = append(outcomes, o)
