@@ -113,6 +113,8 @@ type App struct {
 	runners  http.Handler     // serves runners; nil: attempts are run here
 	hook     *webhook.Handler // receives deliveries; nil: not in this server's roles
 	ending   chan struct{}    // closed when Run ends
+
+	free func() (int64, error) // free space of the server's folder, in bytes
 }
 
 // New opens the database, migrates its schema, starts the engine and binds the listeners. Nothing is served before Run.
@@ -144,13 +146,14 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, git: g.git,
 		secrets: g.secrets, now: g.now,
 		front: o.Front, probes: modelProbes{c.Models.Named(), memory}, probing: o.ProbeModels && c.Roles.Has(RoleWork),
-		ending: make(chan struct{})}
+		ending: make(chan struct{}), free: func() (int64, error) { return FreeSpace(c.Dir) }}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, a.unread, c.Roles.Names(), g.log, g.now); err != nil {
+	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, a.unread, a.free, c.Roles.Names(), g.log,
+		g.now); err != nil {
 		return nil, err
 	}
 	if c.Roles.usesGitHub() {

@@ -36,5 +36,8 @@ func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 	return &Parts{Store: g.store, Intake: p.intake, Worker: p.worker, Sweeper: p.sweeper}, nil
 }
 
-// ReadyOf serves /readyz for a server that checks only the database.
-func ReadyOf(s *store.Store) http.Handler { return http.HandlerFunc((&App{Store: s}).ready) }
+// ReadyOf serves /readyz for a server that checks only the database and the free space of its folder, in bytes.
+func ReadyOf(s *store.Store, free int64) http.Handler {
+	a := &App{Store: s, free: func() (int64, error) { return free, nil }}
+	return http.HandlerFunc(a.ready)
+}

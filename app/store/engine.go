@@ -71,7 +71,7 @@ type EngineConfig struct {
 	EffectTimeout   time.Duration // of every other effect; 2 minutes
 	DeliveryTimeout time.Duration // 1 minute
 
-	Tries   int                            // of an effect or delivery before it is given up; 6
+	Tries   int                            // of an effect or delivery before it is given up; DefaultTries
 	Backoff func(failed int) time.Duration // after the failed-th failed try, 1-based; 1 s, 4 s, 16 s…, jittered
 	// time between the stop of the engine and the end of the contexts of running handlers; 10 s
 	Grace time.Duration
@@ -89,6 +89,9 @@ type EngineConfig struct {
 	Shared bool
 }
 
+// DefaultTries is the number of tries of an effect or delivery before it is given up.
+const DefaultTries = 6
+
 func (c EngineConfig) withDefaults() EngineConfig {
 	c.Attempts = cmp.Or(c.Attempts, 2)
 	c.Effects = cmp.Or(c.Effects, 8)
@@ -97,7 +100,7 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	c.AskTimeout = cmp.Or(c.AskTimeout, 50*time.Minute)
 	c.EffectTimeout = cmp.Or(c.EffectTimeout, 2*time.Minute)
 	c.DeliveryTimeout = cmp.Or(c.DeliveryTimeout, time.Minute)
-	c.Tries = cmp.Or(c.Tries, 6)
+	c.Tries = cmp.Or(c.Tries, DefaultTries)
 	c.Grace = cmp.Or(c.Grace, 10*time.Second)
 	c.Lease = cmp.Or(c.Lease, leaseLength)
 	if c.Backoff == nil {

@@ -13,9 +13,6 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A runner that makes nothing asks for an attempt every half minute; one that was not seen for so long is away.
-const awayAfter = time.Minute
-
 // shownWaits is how many attempts that wait for a runner are listed, those that wait longest.
 const shownWaits = 20
 
@@ -83,7 +80,7 @@ func (s *site) runners(r *http.Request) (frame, error) {
 			l.Badge = badge{"busy", "spin", "Works"}
 		case l.Seen == nil:
 			l.Badge = badge{"off", "dot", "Never seen"}
-		case s.away(of):
+		case of.Away(s.Now()):
 			l.Badge = badge{"off", "slash", "Away"}
 		default:
 			l.Badge = goodMark.named("Ready")
@@ -101,11 +98,6 @@ func (s *site) runners(r *http.Request) (frame, error) {
 	return frame{Title: "Runners", Live: true, Of: r.URL.Path, Body: p}, nil
 }
 
-// away reports whether a runner was seen before, and not lately.
-func (s *site) away(of store.Runner) bool {
-	return !of.Seen.IsZero() && s.Now().Sub(of.Seen) > awayAfter
-}
-
 // runnersPulse differs whenever the page of the runners does, but for when each was seen last.
 func (s *site) runnersPulse(r *http.Request) (string, error) {
 	if rules, err := s.rulesServer(r); err != nil || !rules {
@@ -118,7 +110,7 @@ func (s *site) runnersPulse(r *http.Request) (string, error) {
 	standings, err := s.From.RunnerStandings(r.Context())
 	h := fnv.New64a()
 	for _, of := range all {
-		fmt.Fprintln(h, of.Name, of.About, of.Seen.IsZero(), s.away(of), of.Attempts)
+		fmt.Fprintln(h, of.Name, of.About, of.Seen.IsZero(), of.Away(s.Now()), of.Attempts)
 	}
 	fmt.Fprintln(h, standings)
 	return fmt.Sprintf("%x", h.Sum64()), err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/app/runner/worker"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
@@ -27,6 +28,12 @@ type runnerGroup struct {
 type runnerServer struct {
 	Server    string `help:"The server's address, such as https://sia.example.com." env:"SIA_RUNNER_SERVER" placeholder:"URL" required:"" type:"web"`
 	PlainHTTP bool   `name:"plain-http" help:"Let the server's address begin with http:// on another machine: token and code cross the network in the open." env:"SIA_RUNNER_PLAIN_HTTP"`
+}
+
+// Validate returns an error for an address that no token may be sent to.
+func (s runnerServer) Validate() error {
+	_, err := runner.NewClient(s.Server, s.PlainHTTP)
+	return err
 }
 
 // runnerTaker holds the flags of commands that take attempts from a server.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -70,7 +71,7 @@ func (a *attempt) run(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // the runner stops, or no longer has the attempt
 	}
-	if errors.Is(err, runner.ErrGone) {
+	if errors.Is(err, runner.ErrGone) || errors.Is(err, syscall.ENOSPC) {
 		return err
 	}
 	return a.report(live, space, res, err)

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -27,6 +28,9 @@ import (
 
 // failurePause gives another runner time to take an attempt that could not be run here.
 const failurePause = 5 * time.Second
+
+// fullDiskPause is that time when the disk is full, which another attempt here would find, too.
+const fullDiskPause = time.Minute
 
 // Config configures a runner.
 type Config struct {
@@ -113,7 +117,10 @@ func (w *worker) serve(ctx context.Context) error {
 		if w.Once {
 			return nil
 		}
-		if failed != nil { // let another runner take it
+		switch { // let another runner take it
+		case errors.Is(failed, syscall.ENOSPC):
+			runner.Sleep(ctx, fullDiskPause)
+		case failed != nil:
 			runner.Sleep(ctx, failurePause)
 		}
 	}
@@ -156,6 +163,11 @@ func (w *worker) finish(ctx context.Context, a *attempt, err error) error {
 	case ctx.Err() != nil:
 		a.release(ctx, false)
 		a.log.InfoContext(ctx, "attempt given back: this runner ends")
+	case errors.Is(err, syscall.ENOSPC):
+		a.release(ctx, false)
+		a.log.ErrorContext(ctx, "attempt given back: the disk of this runner's folder is full; free some space", "dir", w.Dir,
+			"error", err)
+		return err
 	case err != nil:
 		a.release(ctx, true)
 		a.log.ErrorContext(ctx, "attempt can't be made here; another runner may take it", "error", err)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -72,5 +75,29 @@ func TestAttemptThatIsGone(t *testing.T) {
 	c.Once, c.Heartbeat = true, 1
 	if err := Run(t.Context(), c); err != nil || beats.Load() != 1 {
 		t.Errorf("%d beats: %v", beats.Load(), err)
+	}
+}
+
+// With a full disk a runner gives an attempt back without counting as lost.
+func TestRunnerDiskFull(t *testing.T) {
+	for err, lost := range map[error]bool{
+		&fs.PathError{Op: "write", Path: "pack", Err: syscall.ENOSPC}: false, errors.New("broken"): true,
+	} {
+		var released atomic.Pointer[url.Values]
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			query := r.URL.Query()
+			released.Store(&query)
+		}))
+		w, failed := newWorker(config(t, server.URL))
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		if got := w.finish(t.Context(), w.newAttempt(&runner.Offer{Pass: "p"}), err); !errors.Is(got, err) {
+			t.Errorf("%v: %v", err, got)
+		}
+		if got := released.Load(); got == nil || got.Has("lost") != lost {
+			t.Errorf("%v: released with %v", err, got)
+		}
+		server.Close()
 	}
 }

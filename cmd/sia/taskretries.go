@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// retriedStep is a step of a task that did not succeed yet, as JSON. Fields are only added.
+type retriedStep struct {
+	Step  sia.EffectKind `json:"step"`
+	Key   string         `json:"key"`            // of its effect
+	Tries int            `json:"tries"`          // that failed; 0: it only had to wait
+	Most  int            `json:"most"`           // tries before it is given up
+	Error string         `json:"error"`          // of the last try
+	Next  *time.Time     `json:"next,omitempty"` // when it is tried next; nil: it is tried now
+}
+
+// retriedSteps returns the steps of a task that failed or had to wait and are tried again, oldest first. It leaves out
+// those that run now and have not failed.
+func retriedSteps(e *cli.Env, s *store.Store, id sia.TaskID) ([]retriedStep, error) {
+	effects, err := s.Effects(e.Ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var all []retriedStep
+	for _, f := range effects {
+		if f.State != store.EffectPending || f.Error == "" {
+			continue
+		}
+		next, err := s.NextTry(e.Ctx, f.Key)
+		if err != nil {
+			return nil, err
+		}
+		step := retriedStep{Step: f.Kind, Key: f.Key, Tries: f.Tries, Most: store.DefaultTries, Error: f.Error}
+		if !next.IsZero() {
+			step.Next = &next
+		}
+		if step.Tries > 0 || step.Next != nil {
+			all = append(all, step)
+		}
+	}
+	return all, nil
+}
+
+// showRetries prints a line for each step.
+func showRetries(e *cli.Env, steps []retriedStep) {
+	for _, r := range steps {
+		what, next := "waits", "tried now"
+		if r.Tries > 0 {
+			what = fmt.Sprintf("failed %d of %d tries", r.Tries, r.Most)
+		}
+		if r.Next != nil {
+			next = "next at " + r.Next.Local().Format(time.DateTime)
+		}
+		e.Linef("%s  %s, %s: %s", e.Style.Amber(string(r.Step)), what, next, text.OneLine(r.Error))
+	}
+}
