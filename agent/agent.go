@@ -27,6 +27,7 @@ type Agent interface {
 
 // Input is the input of an attempt. Its JSON is sent to the machine that makes the attempt.
 type Input struct {
+	Task    sia.TaskID // for the log; may be empty
 	Title   string // title of the issue
 	Body    string // body of the issue
 	AskedBy string // login of the user who started the task

@@ -200,7 +200,9 @@ func (s *server) read() (reading, *memory.Figures) {
 		r.onRunners[a.State]++
 	}
 	if r.err = errors.Join(errs[:]...); r.err != nil {
-		s.log.ErrorContext(ctx, "metrics not read", "error", r.err)
+		if s.last.err == nil { // once in a row
+			s.log.ErrorContext(ctx, "metrics not read", "error", r.err)
+		}
 	} else if s.targetsAt.IsZero() || now.Sub(s.targetsAt) >= targetsTTL {
 		s.targetsAt = now
 		of, err := s.from.Tasks(ctx, store.Filter{Since: now.Add(-targetsPeriod), Limit: maxTargetTasks})

@@ -241,6 +241,22 @@ func (e *Engine) Stop(ctx context.Context) error {
 	return errors.Join(err, e.unlock())
 }
 
+// Running counts the attempts and the other effects that this engine carries out.
+func (e *Engine) Running() (attempts, others int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, h := range e.held {
+		switch {
+		case h.timer == nil: // it has no lease
+		case h.f.Kind.Long():
+			attempts++
+		default:
+			others++
+		}
+	}
+	return attempts, others
+}
+
 // returnTimeout is how long Stop waits for handlers to return after their contexts ended.
 const returnTimeout = 5 * time.Second
 

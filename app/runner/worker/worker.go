@@ -143,13 +143,13 @@ func Attempt(ctx context.Context, c Config, pass string) error {
 }
 
 func (w *worker) newAttempt(o *runner.Offer) *attempt {
-	return &attempt{worker: w, offer: o, log: w.Logger.With("key", o.Work.Key)}
+	return &attempt{worker: w, offer: o, log: w.Logger.With("effect", o.Work.Key)}
 }
 
 // runAttempt runs one attempt.
 func (w *worker) runAttempt(ctx context.Context, o *runner.Offer) error {
 	a := w.newAttempt(o)
-	a.log.InfoContext(ctx, "attempt begins", "repo", o.Work.Input.Repo, "issue", o.Work.Input.Issue, "start", o.Work.Start,
+	a.log.InfoContext(ctx, "attempt begins", "task", o.Work.Input.Task, "repo", o.Work.Input.Repo, "issue", o.Work.Input.Issue, "start", o.Work.Start,
 		"saved", len(o.Work.Input.Saved))
 	return w.finish(ctx, a, a.run(ctx))
 }
