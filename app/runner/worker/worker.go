@@ -143,7 +143,8 @@ func Attempt(ctx context.Context, c Config, pass string) error {
 }
 
 func (w *worker) newAttempt(o *runner.Offer) *attempt {
-	return &attempt{worker: w, offer: o, log: w.Logger.With("effect", o.Work.Key)}
+	return &attempt{worker: w, offer: o, log: w.Logger.With("effect", o.Work.Key),
+		models: modelTransport{next: w.client.Transport()}}
 }
 
 // runAttempt runs one attempt.

@@ -101,3 +101,45 @@ func TestRunnerDiskFull(t *testing.T) {
 		server.Close()
 	}
 }
+
+// A model that can't be asked is told from a server that can't be reached.
+func TestModelWithoutServer(t *testing.T) {
+	status, ours := http.StatusOK, true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if ours {
+			w.Header().Set(runner.Header, "1")
+		}
+		w.WriteHeader(status)
+	}))
+	models := &modelTransport{next: http.DefaultTransport}
+	ask := func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := models.RoundTrip(req)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		return err
+	}
+	for _, c := range []struct {
+		status int
+		ours   bool
+		away   bool
+	}{{200, true, false}, {502, true, false}, {502, false, true}, {500, false, false}, {200, false, false}} {
+		status, ours = c.status, c.ours
+		if err := ask(t.Context()); err != nil || models.away.Load() != c.away {
+			t.Errorf("%+v: away %v, %v", c, models.away.Load(), err)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ask(ended); err == nil || models.away.Load() {
+		t.Errorf("a request that was canceled: away %v, %v", models.away.Load(), err)
+	}
+	server.Close()
+	if err := ask(t.Context()); err == nil || !strings.Contains(err.Error(), "SIA's server") || !models.away.Load() {
+		t.Errorf("a server that is down: away %v, %v", models.away.Load(), err)
+	}
+}
