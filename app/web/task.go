@@ -7,10 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // taskPage is everything that is known of one task.
@@ -21,6 +26,7 @@ type taskPage struct {
 	Changes   []string        `json:"-"`                  // of tests, that a person has to accept: the first of them
 	More      int             `json:"-"`                  // that are not among them
 	Halted    string          `json:"halted,omitempty"`   // what is paused as a whole and holds this task, in a sentence
+	Retries   []retriedStep   `json:"retries,omitempty"`  // steps that failed or had to wait
 	Question  *sia.Escalation `json:"question,omitempty"` // that is open
 	Issue     string          `json:"issue_url"`          // addresses on GitHub
 	PullURL   string          `json:"pull_url,omitempty"`
@@ -37,6 +43,15 @@ type taskPage struct {
 	Green     []sia.Check     `json:"-"` // those of many that are folded
 	Earlier   []round         `json:"-"` // those of many that are folded
 	Rounds    []round         `json:"-"`
+}
+
+// retriedStep is a step of a task that is tried again.
+type retriedStep struct {
+	Step  sia.EffectKind `json:"step"`
+	Tries int            `json:"tries"`          // that failed
+	Most  int            `json:"most"`           // tries before it is given up
+	Error string         `json:"error"`          // of the last
+	Next  *time.Time     `json:"next,omitempty"` // nil: now
 }
 
 // What stands on a task's page unfolded: so many attempts, the last ones; and all of so many checks, of more those that
@@ -69,6 +84,18 @@ func (s *site) task(r *http.Request) (frame, error) {
 	}
 	if t.Pull.Number != 0 {
 		p.PullURL = s.Links.Pull(t.Repo, t.Pull.Number)
+	}
+	retries, err := s.From.Retries(r.Context(), t.ID)
+	if err != nil {
+		return frame{}, err
+	}
+	for _, f := range retries {
+		step := retriedStep{Step: f.Kind, Tries: f.Tries, Most: store.DefaultTries,
+			Error: visible.Text(secret.Mask(text.OneLine(f.Error)))}
+		if !f.Next.IsZero() {
+			step.Next = &f.Next
+		}
+		p.Retries = append(p.Retries, step)
 	}
 	for _, a := range t.Attempts {
 		if a.Head != "" && t.BaseSHA != "" {

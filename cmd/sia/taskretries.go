@@ -20,31 +20,17 @@ type retriedStep struct {
 	Next  *time.Time     `json:"next,omitempty"` // when it is tried next; nil: it is tried now
 }
 
-// retriedSteps returns the steps of a task that failed or had to wait and are tried again, oldest first. It leaves out
-// those that run now and have not failed.
-func retriedSteps(e *cli.Env, s *store.Store, id sia.TaskID) ([]retriedStep, error) {
-	effects, err := s.Effects(e.Ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var all []retriedStep
-	for _, f := range effects {
-		if f.State != store.EffectPending || f.Error == "" {
-			continue
-		}
-		next, err := s.NextTry(e.Ctx, f.Key)
-		if err != nil {
-			return nil, err
-		}
+// retriedSteps returns the steps of a task that failed or had to wait, oldest first.
+func retriedSteps(e *cli.Env, s *store.Store, id sia.TaskID) (steps []retriedStep, err error) {
+	all, err := s.Retries(e.Ctx, id)
+	for _, f := range all {
 		step := retriedStep{Step: f.Kind, Key: f.Key, Tries: f.Tries, Most: store.DefaultTries, Error: f.Error}
-		if !next.IsZero() {
-			step.Next = &next
+		if !f.Next.IsZero() {
+			step.Next = &f.Next
 		}
-		if step.Tries > 0 || step.Next != nil {
-			all = append(all, step)
-		}
+		steps = append(steps, step)
 	}
-	return all, nil
+	return steps, err
 }
 
 // showRetries prints a line for each step.
