@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
@@ -38,6 +39,6 @@ func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 
 // ReadyOf serves /readyz for a server that checks only the database and the free space of its folder, in bytes.
 func ReadyOf(s *store.Store, free int64) http.Handler {
-	a := &App{Store: s, free: func() (int64, error) { return free, nil }}
+	a := &App{Store: s, now: time.Now, free: func() (int64, error) { return free, nil }}
 	return http.HandlerFunc(a.ready)
 }
