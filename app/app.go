@@ -360,6 +360,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	err := a.front.Run(ctx)
 	probing.Wait()
+	if ctx.Err() != nil {
+		<-a.ending
+	}
 	return err
 }
 
