@@ -144,7 +144,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		Mask: g.secrets.Mask, Logger: g.log, Now: g.now, Store: g.store}); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
-	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, version: o.Version, config: c, log: g.log, git: g.git,
+	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, version: o.Version,
+		config: c, log: g.log, git: g.git,
 		secrets: g.secrets, now: g.now,
 		front: o.Front, probes: modelProbes{c.Models.Named(), memory}, probing: o.ProbeModels && c.Roles.Has(RoleWork),
 		ending: make(chan struct{}), free: func() (int64, error) { return FreeSpace(c.Dir) }}

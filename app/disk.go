@@ -6,8 +6,8 @@ import "fmt"
 // ready.
 const MinFree = 1 << 30
 
-// FreeSpace returns the free space of the disk that holds a folder, in bytes, as the user of this process may use it. It
-// wraps errors.ErrUnsupported on systems where it can't be read.
+// FreeSpace returns the free space of the disk that holds a folder, in bytes, as the user of this process may use it.
+// The error wraps [errors.ErrUnsupported] on systems where it can't be read.
 func FreeSpace(dir string) (int64, error) {
 	n, err := freeSpace(dir)
 	if err != nil {

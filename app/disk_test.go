@@ -15,7 +15,9 @@ import (
 func TestNotReadyWithoutSpace(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, store.Config{})
-	for free, want := range map[int64]string{app.MinFree: "ready\n", app.MinFree - 1: "disk: 1023 MiB are free", 0: "disk: 0"} {
+	for free, want := range map[int64]string{
+		app.MinFree: "ready\n", app.MinFree - 1: "disk: 1023 MiB are free", 0: "disk: 0 MiB",
+	} {
 		w := httptest.NewRecorder()
 		app.ReadyOf(s, free).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
 		if ok := w.Code == http.StatusOK; ok != (free >= app.MinFree) || !strings.HasPrefix(w.Body.String(), want) {

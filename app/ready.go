@@ -134,7 +134,8 @@ func (a *App) isIndispensable(what string, down map[string]bool) bool {
 }
 
 // ready responds with 200 if tasks can make progress: the database is readable and writable, the server's folder has
-// free space, GitHub accepts the app, and each role has an available model. Otherwise it responds with 503 and the problems, one per line.
+// free space, GitHub accepts the app, and each role has an available model. Otherwise it responds with 503 and the
+// problems, one per line.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()

@@ -33,8 +33,8 @@ func handler(t *testing.T, calls *metrics.Calls, s metrics.Reader, at *time.Time
 	h, err := metrics.New(calls, s, func() []github.RateLimit {
 		return []github.RateLimit{{Installation: 5, Resource: "core", Limit: 5000, Remaining: 12,
 			Resets: at.Add(time.Minute)}}
-	}, func() int64 { return 3 }, func() (int64, error) { return 5 << 30, nil }, []string{"intake", "work"}, slog.New(slog.DiscardHandler),
-		func() time.Time { return *at })
+	}, func() int64 { return 3 }, func() (int64, error) { return 5 << 30, nil }, []string{"intake", "work"},
+		slog.New(slog.DiscardHandler), func() time.Time { return *at })
 	if err != nil {
 		t.Fatal(err)
 	}

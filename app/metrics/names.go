@@ -48,8 +48,8 @@ var (
 
 // Describe implements prometheus.Collector.
 func (s *server) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, diskFree, waiting, oldest, givenUp, unread, tasks, halts, onRunners, spent,
-		rateLimitLeft,
+	for _, d := range []*prometheus.Desc{databaseUp, diskFree, waiting, oldest, givenUp, unread, tasks, halts, onRunners,
+		spent, rateLimitLeft,
 		rateLimit, rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, testedPushes,
 		creditsPerSolved} {
 		ch <- d

@@ -160,8 +160,8 @@ func (w *effectWorker) waitForLease(ctx context.Context, job *river.Job[effectAr
 	s := w.e.s
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	s.log.InfoContext(ctx, "effect is carried out by another worker", "task", taskOf(job.Args.Key), "effect", job.Args.Key,
-		"looks again in", delay)
+	s.log.InfoContext(ctx, "effect is carried out by another worker", "task", taskOf(job.Args.Key), "effect",
+		job.Args.Key, "looks again in", delay)
 	err := s.write(ctx, "wait for a lease", func(tx *sql.Tx) error {
 		if err := complete(ctx, tx, job); err != nil {
 			return err

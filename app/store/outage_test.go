@@ -76,7 +76,8 @@ func TestOutageIsLogged(t *testing.T) {
 			t.Errorf("meanwhile: %s", line)
 		}
 	}
-	if line := before[len(before)-1]; !strings.Contains(line, "level=ERROR") || !strings.Contains(line, "PostgreSQL runs") {
+	line := before[len(before)-1]
+	if !strings.Contains(line, "level=ERROR") || !strings.Contains(line, "PostgreSQL runs") {
 		t.Error(line)
 	}
 }

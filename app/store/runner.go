@@ -22,7 +22,7 @@ type Runner struct {
 	Attempts []string  // keys of its running attempts
 }
 
-// awayAfter is the time after which a runner is away. A runner that makes nothing asks for an attempt every half minute.
+// awayAfter is the time after which a runner is away. One that makes nothing asks for an attempt every half minute.
 const awayAfter = time.Minute
 
 // Away reports whether a runner makes no attempt and was not seen lately, or never.

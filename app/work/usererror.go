@@ -37,8 +37,8 @@ func userError(f sia.Effect, err error) error {
 	case err == nil:
 		return nil
 	case isDiskFull(err):
-		return &sia.Error{Op: op, Turn: true, RetryAfter: fullDiskWait, Err: err, Message: "the disk of the server's folder " +
-			"is full; free some space, and SIA goes on where it was"}
+		return &sia.Error{Op: op, Turn: true, RetryAfter: fullDiskWait, Err: err, Message: "the disk of the server's " +
+			"folder is full; free some space, and SIA goes on where it was"}
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &auth) && strings.Contains(strings.ToLower(auth.Detail), "archived"):

@@ -169,8 +169,8 @@ func reportFindings(e *cli.Env, format cli.Format, all []doctorFinding) error {
 	})
 }
 
-// checkDatabase checks the database, and reports failed set-ups, pauses and missing runners stored in it. onRunners says
-// that the server leaves attempts to runners.
+// checkDatabase checks the database, and reports failed set-ups, pauses and missing runners stored in it. onRunners
+// says that the server leaves attempts to runners.
 func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env, onRunners bool) []doctorFinding {
 	f := doctorFinding{What: "database", Detail: c.databaseName()}
 	if c.lacksDatabase() {

@@ -76,7 +76,7 @@ func TestDoctorAsksForRunners(t *testing.T) {
 		{false, []store.Runner{gone}, nil, false, false, ""},
 		{false, nil, waits, false, false, "there is none; 1 attempt waiting for a runner"},
 		{true, nil, nil, true, true, "there is none; 0 attempts waiting"},
-		{true, []store.Runner{gone, {Name: "new"}}, waits, false, false, "all 2 are away; 1 attempt waiting for a runner; mill"},
+		{true, []store.Runner{gone, {Name: "new"}}, waits, false, false, "all 2 are away; 1 attempt waiting for a runner;"},
 		{true, []store.Runner{gone}, nil, true, true, "all 1 are away"},
 		{true, []store.Runner{gone, idle}, waits, true, false, "1 of 2 are there; 1 attempt waiting"},
 		{true, []store.Runner{busy}, waits, true, false, "1 of 1 are there"},

@@ -17,7 +17,9 @@ import (
 
 // TestTaskRetries: the commands about a task name its steps that keep failing, on both databases.
 func TestTaskRetries(t *testing.T) {
-	for name, open := range map[string]func(testing.TB) string{"SQLite": storetest.SQLite, "PostgreSQL": storetest.Postgres} {
+	for name, open := range map[string]func(testing.TB) string{
+		"SQLite": storetest.SQLite, "PostgreSQL": storetest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) { checkTaskRetries(t, open(t)) })
 	}
 }
@@ -27,7 +29,8 @@ func checkTaskRetries(t *testing.T, url string) {
 	s := storetest.Open(t, store.Config{URL: url})
 	id := sia.NewTaskID(7, 1)
 	if _, err := s.Apply(t.Context(), id, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Installation: 3,
-		Repo: sia.Repo{ID: 7, Owner: "acme", Name: "shop"}, Issue: 1, Title: "Mend it", DefaultBranch: "main"}}); err != nil {
+		Repo: sia.Repo{ID: 7, Owner: "acme", Name: "shop"}, Issue: 1, Title: "Mend it",
+		DefaultBranch: "main"}}); err != nil {
 		t.Fatal(err)
 	}
 	fails := func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {

@@ -150,8 +150,8 @@ func (w *worker) newAttempt(o *runner.Offer) *attempt {
 // runAttempt runs one attempt.
 func (w *worker) runAttempt(ctx context.Context, o *runner.Offer) error {
 	a := w.newAttempt(o)
-	a.log.InfoContext(ctx, "attempt begins", "task", o.Work.Input.Task, "repo", o.Work.Input.Repo, "issue", o.Work.Input.Issue, "start", o.Work.Start,
-		"saved", len(o.Work.Input.Saved))
+	a.log.InfoContext(ctx, "attempt begins", "task", o.Work.Input.Task, "repo", o.Work.Input.Repo,
+		"issue", o.Work.Input.Issue, "start", o.Work.Start, "saved", len(o.Work.Input.Saved))
 	return w.finish(ctx, a, a.run(ctx))
 }
 
@@ -166,8 +166,8 @@ func (w *worker) finish(ctx context.Context, a *attempt, err error) error {
 		a.log.InfoContext(ctx, "attempt given back: this runner ends")
 	case errors.Is(err, syscall.ENOSPC):
 		a.release(ctx, false)
-		a.log.ErrorContext(ctx, "attempt given back: the disk of this runner's folder is full; free some space", "dir", w.Dir,
-			"error", err)
+		a.log.ErrorContext(ctx, "attempt given back: the disk of this runner's folder is full; free some space", "dir",
+			w.Dir, "error", err)
 		return err
 	case err != nil:
 		a.release(ctx, true)
