@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -56,12 +57,12 @@ func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		e.s.log.WarnContext(ctx, "job of an effect that does not exist", "effect", key)
+		e.s.log.WarnContext(ctx, "job of an effect that does not exist", "task", taskOf(key), "effect", key)
 		return nil, nil
 	case err != nil && interrupted(ctx):
 		return nil, fmt.Errorf("effect %s was interrupted: %w", key, context.Canceled)
 	case err != nil:
-		e.s.log.ErrorContext(ctx, "effect not begun", "effect", key, "err", err)
+		e.s.log.ErrorContext(ctx, "effect not begun", "task", taskOf(key), "effect", key, "err", err)
 		return nil, river.JobSnooze(e.c.Backoff(1))
 	case held == nil && f.State == EffectPending:
 		return nil, w.waitForLease(ctx, job, until)
@@ -106,7 +107,7 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	}
 	if f.Kind.Long() || f.Kind.RunsTests() {
 		if err := held.recordMirror(ctx); err != nil {
-			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "effect", f.Key, "err", err)
+			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "task", f.Task, "effect", f.Key, "err", err)
 		}
 		if w.e.stopping.Err() != nil { // River started the job again before it was stopped itself
 			return nil, w.postpone(ctx, job, held, errStopping, 0, 0)
@@ -327,19 +328,25 @@ func (w *effectWorker) postpone(
 	})
 	switch {
 	case err != nil:
-		s.log.ErrorContext(ctx, "failed try not counted", "effect", key, "err", err)
+		s.log.ErrorContext(ctx, "failed try not counted", "task", taskOf(key), "effect", key, "err", err)
 		return river.JobSnooze(delay)
 	case mine == 0:
 		logOutcomeDropped(ctx, s.log, key)
 	default:
-		s.log.WarnContext(ctx, "effect is tried again", "effect", key, "in", delay, "err", cause)
+		s.log.WarnContext(ctx, "effect is tried again", "task", taskOf(key), "effect", key, "in", delay, "err", cause)
 	}
 	return nil
 }
 
 // logOutcomeDropped logs that the outcome of a run was dropped.
 func logOutcomeDropped(ctx context.Context, log *slog.Logger, key string) {
-	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "effect", key)
+	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "task", taskOf(key), "effect", key)
+}
+
+// taskOf returns the task of an effect, with which its key begins.
+func taskOf(key string) sia.TaskID {
+	id, _, _ := strings.Cut(key, "/")
+	return sia.TaskID(id)
 }
 
 // interrupted reports whether a job's context ended because the engine stops.

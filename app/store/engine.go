@@ -71,7 +71,7 @@ type EngineConfig struct {
 	EffectTimeout   time.Duration // of every other effect; 2 minutes
 	DeliveryTimeout time.Duration // 1 minute
 
-	Tries int // of an effect or delivery before it is given up; 6
+	Tries int // of an effect or delivery before it is given up; DefaultTries
 	// the same if an outage is the reason of the last failure; 260, about the three days for which GitHub can send a
 	// delivery again
 	OutageTries int
@@ -92,6 +92,9 @@ type EngineConfig struct {
 	Shared bool
 }
 
+// DefaultTries is the number of tries of an effect or delivery before it is given up.
+const DefaultTries = 6
+
 func (c EngineConfig) withDefaults() EngineConfig {
 	c.Attempts = cmp.Or(c.Attempts, 2)
 	c.Effects = cmp.Or(c.Effects, 8)
@@ -100,7 +103,7 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	c.AskTimeout = cmp.Or(c.AskTimeout, 50*time.Minute)
 	c.EffectTimeout = cmp.Or(c.EffectTimeout, 2*time.Minute)
 	c.DeliveryTimeout = cmp.Or(c.DeliveryTimeout, time.Minute)
-	c.Tries = cmp.Or(c.Tries, 6)
+	c.Tries = cmp.Or(c.Tries, DefaultTries)
 	c.OutageTries = max(c.Tries, cmp.Or(c.OutageTries, 260))
 	c.Grace = cmp.Or(c.Grace, 10*time.Second)
 	c.Lease = cmp.Or(c.Lease, leaseLength)
@@ -245,6 +248,22 @@ func (e *Engine) Stop(ctx context.Context) error {
 	e.stopHeartbeat()
 	e.heartbeats.Wait()
 	return errors.Join(err, e.unlock())
+}
+
+// Running counts the attempts and the other effects that this engine carries out.
+func (e *Engine) Running() (attempts, others int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, h := range e.held {
+		switch {
+		case h.timer == nil: // it has no lease
+		case h.f.Kind.Long():
+			attempts++
+		default:
+			others++
+		}
+	}
+	return attempts, others
 }
 
 // returnTimeout is how long Stop waits for handlers to return after their contexts ended.

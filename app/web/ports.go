@@ -29,6 +29,7 @@ type Reader interface {
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
 	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
+	Retries(ctx context.Context, id sia.TaskID) ([]store.Retry, error)
 
 	TechniqueTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)
 	CoderTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)

@@ -13,9 +13,6 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// awayAfter is when a runner counts as away: an idle runner polls every half minute.
-const awayAfter = time.Minute
-
 // shownWaits is how many attempts that wait for a runner are listed, longest wait first.
 const shownWaits = 20
 
@@ -83,7 +80,7 @@ func (s *site) runners(r *http.Request) (frame, error) {
 			l.Badge = badge{"busy", "spin", "Works"}
 		case l.Seen == nil:
 			l.Badge = badge{"off", "dot", "Never seen"}
-		case s.away(of):
+		case of.Away(s.Now()):
 			l.Badge = badge{"off", "slash", "Away"}
 		default:
 			l.Badge = goodMark.withWord("Ready")
@@ -101,11 +98,6 @@ func (s *site) runners(r *http.Request) (frame, error) {
 	return frame{Title: "Runners", Live: true, Of: r.URL.Path, Body: p}, nil
 }
 
-// away reports whether a runner was seen before, but not recently.
-func (s *site) away(of store.Runner) bool {
-	return !of.Seen.IsZero() && s.Now().Sub(of.Seen) > awayAfter
-}
-
 // runnersPulse changes whenever the runners page does, except for the times at which runners were last seen.
 func (s *site) runnersPulse(r *http.Request) (string, error) {
 	if rules, err := s.administersServer(r); err != nil || !rules {
@@ -118,7 +110,7 @@ func (s *site) runnersPulse(r *http.Request) (string, error) {
 	standings, err := s.From.RunnerStandings(r.Context())
 	h := fnv.New64a()
 	for _, of := range all {
-		fmt.Fprintln(h, of.Name, of.About, of.Seen.IsZero(), s.away(of), of.Attempts)
+		fmt.Fprintln(h, of.Name, of.About, of.Seen.IsZero(), of.Away(s.Now()), of.Attempts)
 	}
 	fmt.Fprintln(h, standings)
 	return fmt.Sprintf("%x", h.Sum64()), err

@@ -7,10 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // taskPage is everything known about one task.
@@ -21,6 +25,7 @@ type taskPage struct {
 	Changes   []string        `json:"-"`                  // the first changes of tests that a person has to accept
 	More      int             `json:"-"`                  // the number of further ones
 	Halted    string          `json:"halted,omitempty"`   // the pause that includes this task, as a sentence
+	Retries   []retriedStep   `json:"retries,omitempty"`  // steps that failed or had to wait
 	Question  *sia.Escalation `json:"question,omitempty"` // the open one
 	Issue     string          `json:"issue_url"`          // addresses on GitHub
 	PullURL   string          `json:"pull_url,omitempty"`
@@ -37,6 +42,14 @@ type taskPage struct {
 	Green     []sia.Check     `json:"-"` // folded checks, if there are many
 	Earlier   []round         `json:"-"` // folded attempts, if there are many
 	Rounds    []round         `json:"-"`
+}
+
+// retriedStep is a step of a task that is tried again.
+type retriedStep struct {
+	Step  sia.EffectKind `json:"step"`
+	Tries int            `json:"tries"`          // that failed
+	Error string         `json:"error"`          // of the last
+	Next  *time.Time     `json:"next,omitempty"` // nil: now
 }
 
 // How many attempts, the last ones, and how many checks a task's page shows unfolded. If there are more checks, only
@@ -69,6 +82,18 @@ func (s *site) task(r *http.Request) (frame, error) {
 	}
 	if t.Pull.Number != 0 {
 		p.PullURL = s.Links.Pull(t.Repo, t.Pull.Number)
+	}
+	retries, err := s.From.Retries(r.Context(), t.ID)
+	if err != nil {
+		return frame{}, err
+	}
+	for _, f := range retries {
+		step := retriedStep{Step: f.Kind, Tries: f.Tries,
+			Error: visible.Text(secret.Mask(text.OneLine(f.Error)))}
+		if !f.Next.IsZero() {
+			step.Next = &f.Next
+		}
+		p.Retries = append(p.Retries, step)
 	}
 	for _, a := range t.Attempts {
 		if a.Head != "" && t.BaseSHA != "" {
