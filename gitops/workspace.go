@@ -24,10 +24,10 @@ type Workspace struct {
 	dir  string
 	base plumbing.Hash
 	// state is the folder, outside the workspace, of what we know of it.
-	state  string
-	reused bool // it was there already
-	// what the last look through the work tree left out
-	leftOut atomic.Pointer[[]string]
+	state   string
+	reused  bool                            // it was there already
+	leftOut atomic.Pointer[LeftOut]         // of the last look through the work tree
+	written atomic.Pointer[map[string]bool] // files of KeepWritten; nil: none
 }
 
 // workspaceState is kept in workspace.json, so that a workspace is known again
@@ -226,14 +226,6 @@ func (w *Workspace) Reused() bool { return w.reused }
 
 // Dir is the workspace's absolute path.
 func (w *Workspace) Dir() string { return w.dir }
-
-// LeftOut are the new folders that the last Diff or Commit left out, because they are repositories of their own.
-func (w *Workspace) LeftOut() []string {
-	if folders := w.leftOut.Load(); folders != nil {
-		return *folders
-	}
-	return nil
-}
 
 // Base is the commit that was checked out. It stays the same after a Commit.
 func (w *Workspace) Base() string { return w.base.String() }

@@ -168,13 +168,21 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	res := r.check(ctx, sha)
+	failed := test + " fails"
 	if res.passed && res.err == nil && r.job.judge == nil { // before the pass is known, so that it waits for the finding
-		res.err = r.testEdits(ctx, sha)
+		if res.err = r.testEdits(ctx, sha); res.err == nil {
+			var broken []string
+			if broken, res.err = r.brokenTests(ctx, sha); len(broken) > 0 {
+				failed = "Tests of the base that the change does not edit fail"
+				res.passed, res.log = false, test+" passes, but it does not run all tests. The change breaks some that it does "+
+					"not edit:\n"+strings.Join(broken, "\n")
+			}
+		}
 	}
 	if res.err != nil || ctx.Err() != nil { // a canceled check has no result
 		return errors.Join(res.err, ctx.Err())
 	}
-	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: test + " failed",
+	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: failed,
 		Summary: text.Fit(res.log, maxCheckLog, text.Tail)}
 	if res.passed {
 		check.Conclusion, check.Title = "success", test+" passed"
@@ -188,7 +196,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	if res.passed {
 		r.progress("%s %s passes on %.9s, in %s", r.Style.Green("✓"), test, sha, res.took.Round(100*time.Millisecond))
 	} else {
-		r.progress("%s %s fails on %.9s, in %s:\n%s", r.Style.Red("✗"), test, sha,
+		r.progress("%s %s on %.9s, in %s:\n%s", r.Style.Red("✗"), failed, sha,
 			res.took.Round(100*time.Millisecond), excerptOf(res.log, shownLines))
 	}
 	return nil
