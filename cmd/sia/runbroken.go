@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// brokenTests returns sentences about the base's tests that fail on a head although the change does not edit them. They
-// are wrong code, so the check fails, as if its command ran these tests. It waits for the tests that SIA runs, as the
+// brokenTests returns the base's tests, as group::test, that fail on a head although the change does not edit them. The
+// code is wrong, so the check fails, as if its command ran these tests. It waits for the tests that SIA runs, as the
 // gate does, and only while the head is on a branch.
 //
 // A broken test that the change edits may be behavior that the issue asks for: a reviewer or the user decides.
@@ -46,7 +46,7 @@ func (r *localRun) brokenTests(ctx context.Context, head string) ([]string, erro
 	}
 }
 
-// unedited returns sentences about the broken tests that the change does not edit.
+// unedited returns the broken tests that the change does not edit.
 func (r *localRun) unedited(ctx context.Context, head string, found *sia.TestEvidence) ([]string, error) {
 	out, err := localGit{r.bare}.run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=a",
 		r.job.base, head)
@@ -54,12 +54,26 @@ func (r *localRun) unedited(ctx context.Context, head string, found *sia.TestEvi
 		return nil, err
 	}
 	edited := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return !isTestFile(p) })
-	only := sia.TestEvidence{Broken: slices.DeleteFunc(slices.Clone(found.Broken), func(test string) bool {
+	broken := slices.DeleteFunc(slices.Clone(found.Broken), func(test string) bool {
 		group, _, _ := strings.Cut(test, "::")
 		return slices.ContainsFunc(edited, func(p string) bool { return isPartOf(p, group) })
-	})}
-	_, broken := only.Asks()
+	})
+	r.broken.Store(head, sentencesOf(broken))
 	return broken, nil
+}
+
+// sentencesOf returns sentences about broken tests, for people.
+func sentencesOf(tests []string) []string {
+	_, said := (&sia.TestEvidence{Broken: tests}).Asks()
+	return said
+}
+
+// withoutBroken removes the sentences about broken tests that made a head's check fail from findings, about which a
+// person has to decide.
+func (r *localRun) withoutBroken(head string, findings []string) []string {
+	said, _ := r.broken.Load(head)
+	broken, _ := said.([]string)
+	return slices.DeleteFunc(findings, func(f string) bool { return slices.Contains(broken, f) })
 }
 
 // runByName matches the names of test files that are run by themselves, unlike what they load.

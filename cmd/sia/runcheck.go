@@ -175,7 +175,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 			if broken, res.err = r.brokenTests(ctx, sha); len(broken) > 0 {
 				failed = "Tests of the base that the change does not edit fail"
 				res.passed, res.log = false, test+" passes, but it does not run all tests. The change breaks some that it does "+
-					"not edit:\n"+strings.Join(broken, "\n")
+					"not edit:\n"+strings.Join(sentencesOf(broken), "\n")+"\nFAILED "+strings.Join(broken, "\nFAILED ")
 			}
 		}
 	}

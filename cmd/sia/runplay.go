@@ -56,6 +56,7 @@ type localRun struct {
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
 	tests             atomic.Pointer[string] // tests that SIA runs; nil: other output came since
 	edits             sync.Map               // findings about edits of tests and their commands, by head
+	broken            sync.Map               // sentences about the base's tests that a head breaks, by head
 }
 
 // runUser is the user who opens the issue and owns the repository.
