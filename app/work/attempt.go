@@ -144,8 +144,8 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	case input.Planning || res.End == sia.EndAsked: // the changes are discarded
 	case res.End == sia.EndStuck:
 		err = w.finishWorkTree(keep, t, r, space, &fact, w.recordAbandoned)
-	default: // Author may be slow or fail: ask before the commit's time limit starts, and do not fail the attempt
-		if r.by, err = w.GitHub.Author(keep, w.Now()); err == nil {
+	default: // author may be slow or fail: ask before the commit's time limit starts, and do not fail the attempt
+		if r.by, err = w.author(keep); err == nil {
 			space.KeepWritten(res.Written)
 			err = w.finishWorkTree(keep, t, r, space, &fact, w.commit)
 		}
