@@ -34,6 +34,7 @@ type runCmd struct {
 	Test       string        `help:"Command that says whether the work is right; default: agent.test of .sia/config.yml, or the one that the repository's files name." placeholder:"COMMAND"`
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
+	AgentPath  []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
 	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION" min:"1s"`
 	Credits    int           `help:"Budget, in credits of 0.01 USD; default: budget.task of .sia/config.yml, which is 100 where it says nothing." placeholder:"N" min:"1"`
 	Approaches int           `help:"How many different approaches are tried; default: sia.max_approaches of .sia/config.yml, which is 5 where it says nothing." placeholder:"N" min:"1" max:"20"`
