@@ -81,6 +81,8 @@ type localJob struct {
 	models      app.ModelsConfig
 	submodules  []string // paths
 	uncommitted bool     // whether files differ from the checked-out commit
+
+	untrackedTests []string // untracked files that look like tests, and how many are not named
 }
 
 // Run works on one issue.
@@ -212,6 +214,10 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	if err != nil {
 		return c.notACloneError(err)
 	}
+	if format, err := line("rev-parse", "--show-object-format"); err == nil && format != "sha1" {
+		return cli.Usage("--repo %s has %s object names, and SIA reads SHA-1 alone: git init --object-format=sha1 makes a "+
+			"repository into which you can copy the files", top, format)
+	}
 	name := notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
 	j.git, j.name = localGit{top}, name[:min(len(name), maxRepoName)]
 	from := cmp.Or(c.Base, "HEAD")
@@ -225,6 +231,7 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	if changed, err := line("status", "--porcelain", "--untracked-files=no"); err == nil {
 		j.uncommitted = changed != ""
 	}
+	j.untrackedTests = j.git.untrackedTests(ctx)
 	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
 		j.baseName = "main"
 	}
@@ -242,11 +249,18 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	// A dry run: Git reports whether the branch can be created, which a branch named sia would prevent.
 	try := fmt.Sprintf("start\ncreate refs/heads/%s %s\nprepare\nabort\n", j.branch, j.base)
 	if _, err := j.git.runWith(ctx, nil, try, "update-ref", "--stdin"); err != nil {
+		if notWritable.MatchString(err.Error()) {
+			return fmt.Errorf("the Git folder of %s can't be written, and the result is a branch in it, so nothing was begun: "+
+				"%w", top, err)
+		}
 		return fmt.Errorf("the branch %s for the result can't be made, so nothing was begun; give another name with "+
 			"--branch: %w", j.branch, err)
 	}
 	return nil
 }
+
+// notWritable matches git's words for files that it may not write; localGit has it speak English.
+var notWritable = regexp.MustCompile(`Permission denied|Read-only file system|insufficient permission`)
 
 // hasBranch reports whether a branch exists.
 func (g localGit) hasBranch(ctx context.Context, name string) bool {

@@ -19,6 +19,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -155,6 +156,10 @@ func (r *localRun) play() (out runResult, err error) {
 	if r.job.uncommitted {
 		r.progress("Changes that are not committed are left alone, and are no part of this.")
 	}
+	if len(r.job.untrackedTests) > 0 {
+		r.progress("Not part of the check, since Git does not track them: %s. To have them checked, commit them first.",
+			text.List(r.job.untrackedTests))
+	}
 	if len(r.job.submodules) > 0 {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
 	}
@@ -175,6 +180,11 @@ func (r *localRun) play() (out runResult, err error) {
 	if base.noRun != "" && r.job.isDetected {
 		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\nName "+
 			"the command that runs the tests with --test", r.job.check, base.noRun, excerptOf(base.log, shownLines))
+	}
+	if !base.passed {
+		if err := r.untestable(base); err != nil {
+			return out, err
+		}
 	}
 	r.baseOK, r.setupNeedless = base.passed, base.setup != ""
 	switch {
