@@ -82,6 +82,7 @@ type localJob struct {
 	submodules  []string // paths
 	uncommitted bool     // whether files differ from the checked-out commit
 
+	finished       string   // base of a stopped run that left the base as a finished attempt at this issue; empty: none
 	untrackedTests []string // untracked files that look like tests, and how many are not named
 }
 
@@ -231,6 +232,7 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	if changed, err := line("status", "--porcelain", "--untracked-files=no"); err == nil {
 		j.uncommitted = changed != ""
 	}
+	j.finished = j.finishedFrom(ctx, c.Base)
 	j.untrackedTests = j.git.untrackedTests(ctx)
 	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
 		j.baseName = "main"

@@ -57,6 +57,7 @@ type localRun struct {
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
 	tests             atomic.Pointer[string] // tests that SIA runs; nil: other output came since
 	edits             sync.Map               // findings about edits of tests and their commands, by head
+	finished          string                 // head of an attempt that was being checked when the run was stopped
 	broken            sync.Map               // sentences about the base's tests that a head breaks, by head
 }
 
@@ -198,6 +199,9 @@ func (r *localRun) play() (out runResult, err error) {
 	default:
 		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s",
 			excerptOf(base.log, shownLines))
+	}
+	if r.baseOK && r.job.finished != "" {
+		return r.takeFinished()
 	}
 	body := r.job.body
 	if !r.baseOK {
@@ -357,6 +361,9 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), stopTimeout)
 	defer cancel()
 	r.progress("Stopping; what was done is kept.")
+	if t.State == sia.PushedOut || t.State == sia.Checking {
+		r.finished = string(t.Head)
+	}
 	if _, err := r.sim.Comment(r.repo, r.issue, runUser, "/sia stop"); err != nil {
 		return t, err
 	}

@@ -139,6 +139,9 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			return out, errors.Join(kept, err)
 		}
 		out.Findings = r.withoutBroken(head, out.Findings)
+		if kept == nil {
+			r.noteFinished(ctx, head)
+		}
 		if e := t.Gate.Evidence; e != nil && string(e.Head) == head {
 			out.Evidence = e
 		}
