@@ -139,8 +139,8 @@ func TestLeaveUntracked(t *testing.T) {
 	}
 }
 
-// What builds make is left out and named, unless files in it are tracked or written on purpose. What only looks like it,
-// and what setup had made, is not named.
+// What builds make is left out and named, unless files in it are tracked or written on purpose. What only looks like
+// it, and what setup had made, is not named.
 func TestBuildsAreLeftOut(t *testing.T) {
 	f := newFixture(t)
 	ctx, w := t.Context(), f.workspace()

@@ -91,8 +91,8 @@ func TestRunStopped(t *testing.T) {
 	keptHalf(t, dir)
 }
 
-// Ctrl-C while a finished attempt is checked says that only the check is missing. A run from there checks it, and makes no
-// second attempt at it.
+// A run from an attempt that was being checked when Ctrl-C came makes no other attempt if the check passes, unless the
+// issue is another one.
 //
 //test:thorough
 func TestRunStoppedWhileChecked(t *testing.T) {

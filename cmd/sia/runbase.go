@@ -26,8 +26,8 @@ func (r *localRun) untestable(base checkResult) error {
 	if given := r.job.settings.Agent.Setup; len(given) > 0 {
 		setup = "setup was: " + strings.Join(given, "; ")
 	}
-	return fmt.Errorf("`%s` needs a package that is not here, so nothing was begun:\n    %s\nGive the commands that install "+
-		"it with --setup (%s), and the hosts that they need with --setup-hosts; or leave out the tests that need it with "+
+	return fmt.Errorf("`%s` needs a package that is not here, so nothing was begun:\n    %s\nGive the commands that "+
+		"install it with --setup (%s), and the hosts that they need with --setup-hosts; or leave out the tests that need it with "+
 		"--test", r.job.check, text.Clip(line, maxShownLine), setup)
 }
 
@@ -44,8 +44,8 @@ var (
 )
 
 // manifests are the files in which Python and Node name the packages that a project needs.
-var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt",
-	"requirements-test.txt", "dev-requirements.txt", "test-requirements.txt", "package.json"}
+var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "requirements.txt",
+	"requirements-dev.txt", "requirements-test.txt", "dev-requirements.txt", "test-requirements.txt", "package.json"}
 
 // missingPackage returns the line of a failing log that shows that a package is not installed; "" if there is none. A
 // module counts if the project names it as a package.

@@ -47,8 +47,8 @@ func (j localJob) finishedFrom(ctx context.Context, branch string) string {
 func (r *localRun) takeFinished() (out runResult, err error) {
 	head := r.job.base
 	r.job.base = r.job.finished
-	r.progress("An earlier run was stopped while it checked this change for the same issue. It is finished, so no attempt "+
-		"is made. Its base is %.9s.", r.job.base)
+	r.progress("An earlier run was stopped while it checked this change for the same issue. It is finished, so no "+
+		"attempt is made. Its base is %.9s.", r.job.base)
 	if err := r.testEdits(r.Ctx, head); err != nil {
 		return out, err
 	}
@@ -64,7 +64,8 @@ func (r *localRun) takeFinished() (out runResult, err error) {
 		return out, err
 	}
 	if out.Findings = append(out.Findings, r.editFindings(head)...); len(out.Findings) > 0 {
-		out.Passed, out.State, out.Reason = false, sia.Checking, "The check is green, but tests or protected files were changed"
+		out.Passed, out.State = false, sia.Checking
+		out.Reason = "The check is green, but tests or protected files were changed"
 	}
 	return out, nil
 }

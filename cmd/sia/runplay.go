@@ -104,7 +104,8 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	// Ctrl-C, and a write to a closed pipe, end the run. The run then stops the server, which has its own context.
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
-		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts, agentPath: c.AgentPath,
+		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
+		agentPath: c.AgentPath,
 		modelsDir: defaultDir(),
 		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
 			Ignored: ignored, BeforeTests: r.runsTests, Findings: r.editFindings}})
