@@ -86,9 +86,8 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 	if ctx.Err() != nil && err != nil {
 		return understood // interrupted: neither a result nor a sign of being stuck
 	}
-	if call.Changed = res.Changed; len(res.Changed) > 0 {
-		r.env.Changed = true
-	}
+	call.Changed = res.Changed
+	r.noteChanged(*call)
 	r.countEdit(*call)
 	if res.Finish != nil {
 		if message := r.verifyFinish(ctx, res.Finish.Check); message != "" {
@@ -104,6 +103,14 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 		}
 	}
 	return understood
+}
+
+// noteChanged records which files a call changed.
+func (r *builtinRun) noteChanged(c Call) {
+	r.env.Changed = r.env.Changed || len(c.Changed) > 0
+	if slices.Contains(replayedTools, c.Name) {
+		r.res.Written = append(r.res.Written, c.Changed...)
+	}
 }
 
 // endIfFinal ends the attempt if the result of the call ends it, and reports whether it did.

@@ -315,7 +315,7 @@ func TestCommandThatCannotRunHere(t *testing.T) {
 		"no sandbox": {"claude-code", func(cfg *agent.CommandAgentsConfig) { cfg.Sandbox = nil },
 			"this server has none: `sia doctor` says how it gets one"},
 		"not installed": {"claude-code", func(cfg *agent.CommandAgentsConfig) { cfg.Path = []string{"/no/such/folder"} },
-			"claude is not installed where commands can see it: on the server, npm install -g @anthropic-ai/claude-code"},
+			"claude is not installed where commands can see it: npm install -g @anthropic-ai/claude-code"},
 		"no command": {" ", func(*agent.CommandAgentsConfig) {}, "agent.command does not say which"},
 		"no way out": {"true", func(cfg *agent.CommandAgentsConfig) {
 			cfg.Sandbox = sandboxtest.New(t,

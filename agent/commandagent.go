@@ -169,7 +169,7 @@ func (a *CommandAgent) impossible() string {
 			"SIA " +
 			"from a file" + orBuiltin
 	case a.known && a.Find(a.preset) == "":
-		return fmt.Sprintf("%s is not installed where commands can see it: on the server, %s, and name its folder with "+
+		return fmt.Sprintf("%s is not installed where commands can see it: %s, and name its folder with "+
 			"--agent-path", a.preset.Program, a.preset.Install) + orBuiltin
 	}
 	return ""

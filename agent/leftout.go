@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -13,8 +14,10 @@ const maxLeftOut = 5
 
 // Reasons for leaving something out.
 const (
-	nestedReason = "SIA left out what is a git repository of its own, with a `.git` in it: "
-	undoneReason = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
+	nestedReason   = "SIA left out what is a git repository of its own, with a `.git` in it: "
+	filteredReason = "SIA left out what Git stores through a filter, such as Git LFS or git-crypt, which it does not run: "
+	ignoredReason  = "SIA left out what Git ignores here: "
+	undoneReason   = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
 		"command can only read: "
 )
 
@@ -33,9 +36,21 @@ func leftOut(why string, paths []string) string {
 	return why + text.List(names) + "."
 }
 
-// LeftOutOf returns before, extended by the change's new folders that git can't commit.
-func LeftOutOf(before string, folders []string) string {
-	return text.Clip(strings.TrimSpace(before+" "+leftOut(nestedReason, folders)), tool.MaxSummary/2)
+// LeftOut lists what a commit leaves out of an agent's change, by path.
+type LeftOut struct {
+	Repositories []string // new folders that are repositories of their own
+	Built        []string // new folders and files that builds make
+	Filtered     []string // changed files that Git stores through a filter
+	Ignored      []string // files of [Result.Written] that Git ignores
+}
+
+// LeftOutOf returns before, extended by what the commit leaves out.
+func LeftOutOf(before string, l LeftOut) string {
+	for _, said := range []string{leftOut(nestedReason, l.Repositories), leftOut(filteredReason, l.Filtered),
+		leftOut(ignoredReason, l.Ignored), leftOut(sia.LeftOutBuilt, l.Built)} {
+		before = strings.TrimSpace(before + " " + said)
+	}
+	return text.Clip(before, tool.MaxSummary/2)
 }
 
 // WithLeftOut returns an agent's summary, followed by what was left out of its change.

@@ -147,7 +147,7 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 	for _, c := range t.Calls {
 		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: c.modelText()})
 		r.countLessons(c)
-		r.env.Changed = r.env.Changed || len(c.Changed) > 0
+		r.noteChanged(c)
 		if c.Check != nil {
 			r.res.Check = c.Check
 		}

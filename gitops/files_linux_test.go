@@ -28,7 +28,7 @@ func TestUnreadable(t *testing.T) {
 			must0(t, syscall.Setfsuid(65534))
 		}
 		s := workScanner{ctx: t.Context(), tracked: map[string]*index.Entry{}, folders: map[string]bool{}}
-		err := s.dir(root, "", nil, false, 0)
+		err := s.dir(root, "", folderRules{}, 0)
 		if os.Geteuid() == 0 {
 			must0(t, syscall.Setfsuid(0))
 		}

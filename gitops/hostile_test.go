@@ -18,7 +18,7 @@ func TestNothingOfARepositoryRuns(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	evil := "#!/bin/sh\ntouch " + ran + "\ncat\n"
 	write(t, f.work, map[string]string{
-		".gitattributes": "* filter=evil diff=evil merge=evil\nnote.txt text eol=crlf ident\n",
+		".gitattributes": "* filter=evil diff=evil merge=evil\nnote.txt text eol=crlf ident\nnew.txt !filter\n",
 		".gitmodules": "[submodule \"a\"]\n\tpath = a\n\turl = ext::sh -c touch% " + ran + "\n\tupdate = !touch " + ran +
 			"\n[submodule \"b\"]\n\tpath = ../../b\n\turl = file:///\n",
 		".lfsconfig":       "[lfs]\n\turl = file:///\n",
@@ -40,7 +40,7 @@ func TestNothingOfARepositoryRuns(t *testing.T) {
 		"[credential]\n\thelper = !touch " + ran + "\n[gpg]\n\tprogram = " + ran +
 		".sh\n[commit]\n\tgpgSign = true\n[url \"ext::sh -c touch% " + ran + "\"]\n\tinsteadOf = " + f.url +
 		"\n[include]\n\tpath = ../.lfsconfig\n"
-	files := map[string]string{".git/config": config, "new.txt": "new\n"}
+	files := map[string]string{".git/config": config, "new.txt": "new\n", "filtered.txt": "left out\n"}
 	for _, hook := range []string{"pre-commit", "commit-msg", "post-commit", "pre-push", "post-checkout",
 		"reference-transaction", "fsmonitor-watchman"} {
 		files[".git/hooks/"+hook] = evil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -23,9 +24,9 @@ import (
 // scan compares the work tree with the checkout and returns the changes, by path. A file with the recorded stat is not
 // read. New files are hashed, not kept.
 //
-// It leaves out .git, files that .gitignore or [CacheOptions.Ignored] names unless they are tracked, folders that are
-// repositories of their own, submodules, files recorded by [Workspace.LeaveUntracked], and anything other than a file
-// or a symlink. It never follows symlinks.
+// It leaves out .git, files that .gitignore or [CacheOptions.Ignored] names unless they are tracked, submodules, files
+// recorded by [Workspace.LeaveUntracked], anything other than a file or a symlink, and what [LeftOut] lists. It never
+// follows symlinks.
 func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, "index"))
 	if err != nil {
@@ -41,6 +42,9 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	}
 	defer root.Close()
 	s := workScanner{ctx: ctx, tracked: make(map[string]*index.Entry, len(entries)), folders: map[string]bool{}}
+	if written := w.written.Load(); written != nil {
+		s.written = *written
+	}
 	for _, e := range entries {
 		s.tracked[e.Name] = e
 		// A file written in the last tick of the clock may have been written again in that tick, with the same stat.
@@ -51,16 +55,21 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 			s.folders[d] = true
 		}
 	}
-	if err := s.dir(root, "", gitignore.Rules{}.With("", w.repo.cache.ignored), false, 0); err != nil {
+	rules := folderRules{ignores: gitignore.Rules{}.With("", w.repo.cache.ignored)}
+	if err := s.dir(root, "", rules, 0); err != nil {
 		return nil, err
 	}
-	w.leftOut.Store(&s.leftOut)
 	for _, e := range s.tracked { // the remaining entries were not found
 		if e.Mode != filemode.Submodule {
 			s.out = append(s.out, treeChange{path: e.Name, old: treeEntry{path.Base(e.Name), e.Mode, e.Hash}})
 		}
 	}
-	return w.withoutLeft(mergeChanges(s.out))
+	for _, paths := range [][]string{s.leftOut.Repositories, s.leftOut.Built, s.leftOut.Filtered, s.leftOut.Ignored} {
+		slices.Sort(paths)
+	}
+	out, err := w.withoutLeft(mergeChanges(s.out), &s.leftOut)
+	w.leftOut.Store(&s.leftOut)
+	return out, err
 }
 
 // open opens the directory, if it is still the one of the checkout: files missing from another folder were not deleted
@@ -107,17 +116,25 @@ type workScanner struct {
 	ctx     context.Context
 	tracked map[string]*index.Entry // entries are removed as they are found
 	folders map[string]bool         // with tracked files in them
+	written map[string]bool         // files of KeepWritten
 	racy    time.Time               // entries changed at this time or later are read
 	out     []treeChange
-	leftOut []string // new folders that are repositories of their own
+	leftOut LeftOut
 	met     int
+}
+
+// folderRules are the rules in a folder and its parents for the files of the folder.
+type folderRules struct {
+	ignores gitignore.Rules
+	filters filters
+	hidden  bool // the folder is ignored, and only tracked files count
 }
 
 // maxScanned bounds the files and folders of a work tree that are scanned.
 const maxScanned = 1_000_000
 
-// dir scans one folder. If hidden, the folder is ignored and only tracked files count.
-func (s *workScanner) dir(root *os.Root, dir string, ignores gitignore.Rules, hidden bool, depth int) error {
+// dir scans one folder, with its parent's rules.
+func (s *workScanner) dir(root *os.Root, dir string, rules folderRules, depth int) error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
 	}
@@ -133,13 +150,18 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores gitignore.Rules, hi
 	if err != nil {
 		return err
 	}
-	if !hidden {
-		for _, e := range entries {
-			if e.Name() == ".gitignore" && e.Type().IsRegular() {
-				if b, err := readSmall(root, e.Name(), gitignore.MaxFile); err == nil {
-					ignores = ignores.With(dir, b)
-				}
-			}
+	for _, e := range entries {
+		isIgnore := e.Name() == ".gitignore" && !rules.hidden
+		if !e.Type().IsRegular() || !isIgnore && e.Name() != ".gitattributes" {
+			continue
+		}
+		b, err := readSmall(root, e.Name(), gitignore.MaxFile)
+		switch {
+		case err != nil:
+		case isIgnore:
+			rules.ignores = rules.ignores.With(dir, b)
+		default:
+			rules.filters = rules.filters.with(dir, b)
 		}
 	}
 	for _, e := range entries {
@@ -152,7 +174,7 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores gitignore.Rules, hi
 		if !safeName(e.Name()) {
 			continue
 		}
-		if err := s.entry(root, path.Join(dir, e.Name()), e, ignores, hidden, depth); err != nil &&
+		if err := s.entry(root, path.Join(dir, e.Name()), e, rules, depth); err != nil &&
 			!errors.Is(err, fs.ErrNotExist) { // it was removed after the folder was listed
 			if errors.Is(err, fs.ErrPermission) {
 				err = fmt.Errorf("%w: %s can't be read", ErrTree, cleanText(path.Join(dir, e.Name()), 200))
@@ -163,17 +185,16 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores gitignore.Rules, hi
 	return nil
 }
 
-func (s *workScanner) entry(
-	root *os.Root, p string, e fs.DirEntry, ignores gitignore.Rules, hidden bool, depth int,
-) error {
+func (s *workScanner) entry(root *os.Root, p string, e fs.DirEntry, rules folderRules, depth int) error {
 	old := s.tracked[p]
 	if old != nil && old.Mode == filemode.Submodule {
 		return nil
 	}
-	skip := func() bool { return hidden || ignores.Ignore(p, e.IsDir()) }
+	ignored := rules.hidden || old == nil && rules.ignores.Ignore(p, e.IsDir())
 	if e.IsDir() {
-		hide := skip()
-		if hide && !s.folders[p] {
+		rules.hidden = ignored
+		if ignored && !s.folders[p] {
+			s.leftOut.Ignored = append(s.leftOut.Ignored, s.writtenIn(p)...)
 			return nil
 		}
 		sub, err := root.OpenRoot(e.Name())
@@ -183,13 +204,23 @@ func (s *workScanner) entry(
 		defer sub.Close()
 		if !s.folders[p] {
 			if _, err := sub.Lstat(".git"); err == nil {
-				s.leftOut = append(s.leftOut, p) // a repository of its own
+				s.leftOut.Repositories = append(s.leftOut.Repositories, p)
+				return nil
+			}
+			if isOutput(root, sub, e.Name()) && len(s.writtenIn(p)) == 0 {
+				s.leftOut.Built = append(s.leftOut.Built, p)
 				return nil
 			}
 		}
-		return s.dir(sub, p, ignores, hide, depth+1)
+		return s.dir(sub, p, rules, depth+1)
 	}
-	if !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0 || old == nil && skip() {
+	switch {
+	case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0:
+		return nil
+	case old == nil && ignored:
+		if s.written[p] {
+			s.leftOut.Ignored = append(s.leftOut.Ignored, p)
+		}
 		return nil
 	}
 	if dir := path.Dir(p); old == nil && (!portableName(e.Name()) || strings.Contains(dir, `\`) && !s.folders[dir]) {
@@ -213,12 +244,37 @@ func (s *workScanner) entry(
 	if old != nil && old.Hash == id && mode == sameKind(old.Mode) {
 		return nil
 	}
+	if left, err := s.leaves(root, p, old, mode, rules.filters); err != nil || left {
+		return err
+	}
 	c := treeChange{path: p, new: treeEntry{path.Base(p), mode, id}}
 	if old != nil {
 		c.old = treeEntry{c.new.name, old.Mode, old.Hash}
 	}
 	s.out = append(s.out, c)
 	return nil
+}
+
+// leaves reports whether a changed file is left out because of its content.
+func (s *workScanner) leaves(
+	root *os.Root, p string, old *index.Entry, mode filemode.FileMode, rules filters,
+) (bool, error) {
+	mayBeBuilt, filtered := old == nil && !s.written[p], rules.gives(p)
+	if mode == filemode.Symlink || !mayBeBuilt && !filtered {
+		return false, nil
+	}
+	start, err := readStart(root, path.Base(p))
+	switch {
+	case err != nil:
+		return false, err
+	case filtered && !isFiltered(start):
+		s.leftOut.Filtered = append(s.leftOut.Filtered, p)
+		return true, nil
+	case mayBeBuilt && isObject(p, start):
+		s.leftOut.Built = append(s.leftOut.Built, p)
+		return true, nil
+	}
+	return false, nil
 }
 
 // gitMode converts the mode of a file or symlink to git's.

@@ -23,10 +23,10 @@ type Workspace struct {
 	dir  string
 	base plumbing.Hash
 	// state is the folder with the workspace's state, outside the workspace.
-	state  string
-	reused bool // it existed already
-	// folders that the last scan left out
-	leftOut atomic.Pointer[[]string]
+	state   string
+	reused  bool                            // it existed already
+	leftOut atomic.Pointer[LeftOut]         // of the last scan
+	written atomic.Pointer[map[string]bool] // files of KeepWritten; nil: none
 }
 
 // workspaceState is stored in workspace.json, so that a workspace is recognized after a crash. The index with the files
@@ -221,14 +221,6 @@ func (w *Workspace) Reused() bool { return w.reused }
 
 // Dir is the workspace's absolute path.
 func (w *Workspace) Dir() string { return w.dir }
-
-// LeftOut returns the new folders that the last Diff or Commit left out because they are repositories of their own.
-func (w *Workspace) LeftOut() []string {
-	if folders := w.leftOut.Load(); folders != nil {
-		return *folders
-	}
-	return nil
-}
 
 // Base is the commit that was checked out. It stays the same after a Commit.
 func (w *Workspace) Base() string { return w.base.String() }

@@ -140,6 +140,55 @@ func TestLeaveUntracked(t *testing.T) {
 	}
 }
 
+// What builds make is left out and named, unless files in it are tracked or written on purpose. What only looks like
+// it, and what setup had made, is not named.
+func TestBuildsAreLeftOut(t *testing.T) {
+	f := newFixture(t)
+	ctx, w := t.Context(), f.workspace()
+	write(t, w.Dir(), map[string]string{"tools/__pycache__/setup.pyc": "x"})
+	must0(t, w.LeaveUntracked(ctx))
+	elf := "\x7fELF\x02\x01\x01\x00rest"
+	write(t, w.Dir(), map[string]string{"Cargo.toml": "", "target/debug/x": "x", "src/lib/target/kept": "x",
+		"env/pyvenv.cfg": "", "env/bin/python": "x", "node_modules/a/index.js": "x", "src/__pycache__/a.pyc": "x",
+		"half.o": elf, "half": elf, "notes": "\x7fELF in words", "dist/a.js": "x", "gen/a.c": "x",
+		"package.json": "{}", "build/a.js": "x", "web/package.json": "{}", "web/build/written.js": "x",
+		"web/build/other.js": "x", "fixture.bin": elf, "ignored.log": "x", "other.log": "x", ".gitignore": "*.log\nout/\n",
+		"out/report": "x"})
+	w.KeepWritten([]string{"web/build/written.js", "./fixture.bin", "ignored.log", "out/report", "gone.log"})
+	want := []string{"m .gitignore", "a Cargo.toml", "a fixture.bin", "a gen/a.c", "a notes", "a package.json",
+		"a src/lib/target/kept", "a web/build/other.js", "a web/build/written.js", "a web/package.json"}
+	if diff := cmp.Diff(want, paths(must[Diff](t)(w.Diff(ctx)))); diff != "" {
+		t.Errorf("Diff (-want +got):\n%s", diff)
+	}
+	left := LeftOut{Built: []string{"build", "dist", "env", "half", "half.o", "node_modules", "src/__pycache__", "target"},
+		Ignored: []string{"ignored.log", "out/report"}}
+	if diff := cmp.Diff(left, w.LeftOut()); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+}
+
+// A changed file that Git stores through a filter is left out, unless its content is as the filter stores it.
+func TestFilteredFilesAreLeftOut(t *testing.T) {
+	f := newFixture(t)
+	ctx, w := t.Context(), f.workspace()
+	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+	write(t, w.Dir(), map[string]string{
+		".gitattributes": "[attr]large filter=lfs diff=lfs -text\n*.bin large\nsecret/** filter=git-crypt diff=git-crypt\n" +
+			"\"a b.dat\" filter=lfs\n*.txt text\nkept.bin !filter\n# *.go filter=x\n",
+		"a.bin": "raw", "kept.bin": "raw", "pointer.bin": pointer, "secret/key": "raw", "a b.dat": "raw", "c.txt": "x",
+		"secret/.gitattributes": ".gitattributes !filter\nopen -filter\n", "secret/open": "x", "c.go": "x",
+		"secret/cipher": "\x00GITCRYPT\x00x", "src/.gitattributes": "lib.go filter=x\n", "src/lib/lib.go": "raw"})
+	want := []string{"a .gitattributes", "a c.go", "a c.txt", "a kept.bin", "a pointer.bin", "a secret/.gitattributes",
+		"a secret/cipher", "a secret/open", "a src/.gitattributes"}
+	if diff := cmp.Diff(want, paths(must[Diff](t)(w.Diff(ctx)))); diff != "" {
+		t.Errorf("Diff (-want +got):\n%s", diff)
+	}
+	left := LeftOut{Filtered: []string{"a b.dat", "a.bin", "secret/key", "src/lib/lib.go"}}
+	if diff := cmp.Diff(left, w.LeftOut()); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+}
+
 // Programs in the work tree try to have files outside read or written.
 //
 //test:thorough
@@ -166,7 +215,7 @@ func TestHostileTree(t *testing.T) {
 	if got := paths(d); !cmp.Equal(got, want) {
 		t.Errorf("Diff = %q, want %q", got, want)
 	}
-	if got := w.LeftOut(); !cmp.Equal(got, []string{"sub"}) {
+	if got := w.LeftOut().Repositories; !cmp.Equal(got, []string{"sub"}) {
 		t.Errorf("left out: %q", got)
 	}
 	if strings.Contains(d.Patch, "secret content") {

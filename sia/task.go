@@ -2,6 +2,7 @@ package sia
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -359,6 +360,17 @@ func (a *Attempt) book(f AttemptEnded) {
 	if !strings.Contains(a.LeftOut, f.LeftOut) { // parts may leave out the same
 		a.LeftOut = strings.TrimSpace(a.LeftOut + " " + f.LeftOut)
 	}
+}
+
+// LeftOutBuilt begins the sentence of LeftOut about what builds made, about which nobody has to decide.
+const LeftOutBuilt = "SIA left out what commands built: "
+
+// builtSentence matches that sentence; names are in backquotes.
+var builtSentence = regexp.MustCompile(LeftOutBuilt + "(?:[^`.]|`[^`]*`)*\\.?")
+
+// LeftOutWork returns LeftOut without the sentence about what builds made.
+func (a *Attempt) LeftOutWork() string {
+	return strings.TrimSpace(builtSentence.ReplaceAllString(a.LeftOut, ""))
 }
 
 // Progress is the last reported progress of an attempt.

@@ -146,8 +146,9 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	case input.Planning || res.End == sia.EndAsked: // the changes are discarded
 	case res.End == sia.EndStuck:
 		err = w.finishWorkTree(keep, t, r, space, &fact, w.recordAbandoned)
-	default: // Author may be slow or fail: ask before the commit's time limit starts, and do not fail the attempt
-		if r.by, err = w.GitHub.Author(keep, w.Now()); err == nil {
+	default: // author may be slow or fail: ask before the commit's time limit starts, and do not fail the attempt
+		if r.by, err = w.author(keep); err == nil {
+			space.KeepWritten(res.Written)
 			err = w.finishWorkTree(keep, t, r, space, &fact, w.commit)
 		}
 	}
@@ -433,7 +434,7 @@ func (w *attemptWorker) commit(
 	}
 	spec.Trailers = append(spec.Trailers, signOff(t, bot)...)
 	sha, err := space.Commit(ctx, spec)
-	fact.LeftOut = agent.LeftOutOf(fact.LeftOut, space.LeftOut())
+	fact.LeftOut = agent.LeftOutOf(fact.LeftOut, agent.LeftOut(space.LeftOut()))
 	fact.Summary = agent.WithLeftOut(fact.Summary, fact.LeftOut)
 	if errors.Is(err, gitops.ErrEmpty) {
 		return nil

@@ -213,7 +213,7 @@ func (w *attemptWorker) mergeParts(
 		if err != nil {
 			return out, err
 		}
-		bot, err := w.GitHub.Author(ctx, w.Now())
+		bot, err := w.author(ctx)
 		if err != nil {
 			return out, err
 		}

@@ -35,6 +35,14 @@ func (w *branchWorker) commitRules(ctx context.Context, t sia.Task, base string)
 	return rules, err
 }
 
+// author returns the author of commits: the app, or in a local run, where it has no account, SIA by its name.
+func (w *common) author(ctx context.Context) (gitops.Signature, error) {
+	if w.Anonymous {
+		return gitops.Signature{Name: "SIA", Email: "sia@localhost", When: w.Now()}, nil
+	}
+	return w.GitHub.Author(ctx, w.Now())
+}
+
 // signOff returns the app's sign-off trailer, if the repository requires it.
 // https://developercertificate.org
 func signOff(t sia.Task, bot gitops.Signature) []gitops.Trailer {

@@ -104,7 +104,7 @@ func (w *learnWorker) propose(
 	if err != nil {
 		return "", err
 	}
-	bot, err := w.GitHub.Author(ctx, w.Now())
+	bot, err := w.author(ctx)
 	if err != nil {
 		return "", err
 	}

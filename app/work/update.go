@@ -80,7 +80,7 @@ func (w *branchWorker) updateCommit(ctx context.Context, t sia.Task, f sia.Effec
 func (w *branchWorker) mergeBase(
 	ctx context.Context, t sia.Task, ours, onto string, at time.Time,
 ) (gitops.Merged, error) {
-	bot, err := w.GitHub.Author(ctx, w.Now())
+	bot, err := w.author(ctx)
 	if err != nil {
 		return gitops.Merged{}, err
 	}

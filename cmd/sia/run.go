@@ -34,6 +34,7 @@ type runCmd struct {
 	Test       string        `help:"Command that says whether the work is right; default: agent.test of .sia/config.yml, or the one that the repository's files name." placeholder:"COMMAND"`
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
+	AgentPath  []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
 	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION" min:"1s"`
 	Credits    int           `help:"Budget, in credits of 0.01 USD; default: budget.task of .sia/config.yml, which is 100 where it says nothing." placeholder:"N" min:"1"`
 	Approaches int           `help:"How many different approaches are tried; default: sia.max_approaches of .sia/config.yml, which is 5 where it says nothing." placeholder:"N" min:"1" max:"20"`
@@ -80,6 +81,9 @@ type localJob struct {
 	models      app.ModelsConfig
 	submodules  []string // paths
 	uncommitted bool     // whether files differ from the checked-out commit
+
+	finished       string   // base of a stopped run that left the base as a finished attempt at this issue; empty: none
+	untrackedTests []string // untracked files that look like tests, and how many are not named
 }
 
 // Run works on one issue.
@@ -211,6 +215,10 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	if err != nil {
 		return c.notACloneError(err)
 	}
+	if format, err := line("rev-parse", "--show-object-format"); err == nil && format != "sha1" {
+		return cli.Usage("--repo %s has %s object names, and SIA reads SHA-1 alone: git init --object-format=sha1 makes a "+
+			"repository into which you can copy the files", top, format)
+	}
 	name := notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
 	j.git, j.name = localGit{top}, name[:min(len(name), maxRepoName)]
 	from := cmp.Or(c.Base, "HEAD")
@@ -224,6 +232,8 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	if changed, err := line("status", "--porcelain", "--untracked-files=no"); err == nil {
 		j.uncommitted = changed != ""
 	}
+	j.finished = j.finishedFrom(ctx, c.Base)
+	j.untrackedTests = j.git.untrackedTests(ctx)
 	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
 		j.baseName = "main"
 	}
@@ -241,11 +251,18 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	// A dry run: Git reports whether the branch can be created, which a branch named sia would prevent.
 	try := fmt.Sprintf("start\ncreate refs/heads/%s %s\nprepare\nabort\n", j.branch, j.base)
 	if _, err := j.git.runWith(ctx, nil, try, "update-ref", "--stdin"); err != nil {
+		if notWritable.MatchString(err.Error()) {
+			return fmt.Errorf("the Git folder of %s can't be written, and the result is a branch in it, so nothing was begun: "+
+				"%w", top, err)
+		}
 		return fmt.Errorf("the branch %s for the result can't be made, so nothing was begun; give another name with "+
 			"--branch: %w", j.branch, err)
 	}
 	return nil
 }
+
+// notWritable matches git's words for files that it may not write; localGit has it speak English.
+var notWritable = regexp.MustCompile(`Permission denied|Read-only file system|insufficient permission`)
 
 // hasBranch reports whether a branch exists.
 func (g localGit) hasBranch(ctx context.Context, name string) bool {

@@ -91,6 +91,42 @@ func TestRunStopped(t *testing.T) {
 	keptHalf(t, dir)
 }
 
+// A run from an attempt that was being checked when Ctrl-C came makes no other attempt if the check passes, unless the
+// issue is another one.
+//
+//test:thorough
+func TestRunStoppedWhileChecked(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, errs := &watched{until: "Attempt 1: checking", then: cancel}, &strings.Builder{}
+	dir := testedClone(t)
+	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	args := []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url", url, "--model", "m"}
+	if code := runCommand(ctx, append(args, "--test", "test ! -f a.txt || tail -f /dev/null"), out, errs); code !=
+		cli.ExitStopped {
+		t.Fatalf("exit %d, %q:\n%s", code, errs, out)
+	}
+	again := slices.Concat(args, []string{"--base", "sia/write-a-file", "--test"})
+	for _, c := range []struct {
+		args []string
+		code int
+		said string
+	}{
+		{slices.Concat(again, []string{"test -f a.txt"}), 0, "It is finished, so no attempt is made."},
+		{slices.Concat(again, []string{"test -f b.txt", "--approaches", "1"}), 1, "Attempt 1: working"},
+		{slices.Concat(again, []string{"test -f a.txt", "--approaches", "1", "--issue", "Write another file"}), 1,
+			"Attempt 1: working"},
+	} {
+		var out, errs strings.Builder
+		if code := runCommand(t.Context(), c.args, &out, &errs); code != c.code || !strings.Contains(out.String(), c.said) ||
+			strings.Contains(out.String(), "Attempt 1") == (c.code == 0) {
+			t.Errorf("%q: exit %d, %q:\n%s", c.args, code, &errs, &out)
+		}
+	}
+}
+
 // The reader of the output may exit, as head does, or tee with Ctrl-C. Then the run stops, the work is kept, and
 // standard error has its location.
 //

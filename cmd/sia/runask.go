@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	case key == r.lastQuestion:
 		r.progress("The answer was not understood, or changes nothing: the task still waits, so the question is asked again.")
 	}
-	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), about)
+	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), r.withoutLinks(about))
 	if t.Gate.AwaitsPerson {
 		r.list(gate.Findings(t.Gate.Explain))
 	}
@@ -50,6 +51,9 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if wrong := answerProblem(t, answer); wrong != "" {
 		r.progress("%s", text.Capital(text.Sentence(wrong)))
 		return false, nil
+	}
+	if said, _ := command.Parse(answer, "sia"); said.Teach.Learn != "" && !r.cmd.Memory {
+		r.progress("Without --memory, that is forgotten when this run ends.")
 	}
 	r.lastQuestion, r.answeredAt = key, time.Now()
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
@@ -71,9 +75,44 @@ func (r *localRun) printReplies() {
 		if e.Seq > r.lastReply && commentedAs(string(sia.DoReply))(e) {
 			r.lastReply, r.lastQuestion = e.Seq, ""
 			said := foldTags.ReplaceAllString(visible.Markdown(e.Detail), "")
-			r.progress("%s\n%s", r.Style.Bold("SIA answers:"), strings.TrimSpace(said))
+			r.progress("%s\n%s", r.Style.Bold("SIA answers:"), strings.TrimSpace(r.withoutLinks(said)))
 		}
 	}
+}
+
+// markdownLink matches a link of Markdown, or an address by itself.
+var markdownLink = lazyregexp.New(`\[([^\]\n]*)\]\((http://[^\s)]*)\)|http://[^\s)>\]]+`)
+
+// withoutLinks replaces links to the servers of this process, which no browser can show and which end with the run, by
+// what they link to in the clone.
+func (r *localRun) withoutLinks(said string) string {
+	return markdownLink.ReplaceAllStringFunc(said, func(link string) string {
+		m := markdownLink.FindStringSubmatch(link)
+		address, words := cmp.Or(m[2], link), m[1]
+		page, isSim := strings.CutPrefix(address, r.sim.URL()+"/"+r.repo+"/")
+		if !isSim && !strings.HasPrefix(address, r.pages()+"/") {
+			return link
+		}
+		kind, name, _ := strings.Cut(page, "/")
+		name, _, _ = strings.Cut(name, "#")
+		at := "not shown in a terminal"
+		switch kind {
+		case "commit":
+			at = fmt.Sprintf("commit %.9s", name)
+		case "tree":
+			at = "branch " + r.job.branch
+		case "blob":
+			ref, file, _ := strings.Cut(name, "/")
+			at = file + " of commit " + fmt.Sprintf("%.9s", ref)
+			if strings.HasPrefix(file, memoryFolder) {
+				at = file + ", which --memory commits"
+			}
+		}
+		if words == "" {
+			return at
+		}
+		return words + " (" + at + ")"
+	})
 }
 
 // answerProblem returns why an answer would have no effect; "" if it may have one.

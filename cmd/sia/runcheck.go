@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -38,6 +39,8 @@ type checkResult struct {
 	took   time.Duration
 	noRun  string // why the result proves nothing: no test ran, or a program is missing; empty: it is valid
 	err    error  // the command could not be run
+
+	timedOut bool // the command was ended after its time
 }
 
 // Limits of log excerpts: lines shown to users, and lines and bytes sent to a model.
@@ -47,9 +50,10 @@ const (
 	maxExcerptBytes = 6000
 )
 
-// excerptOf returns a short log, or the lines about the failure in a longer one, or else its end; indented.
+// excerptOf returns a short log, or the lines about the failure in a longer one, or else its end; indented, and without
+// what controls a terminal.
 func excerptOf(log string, lines int) string {
-	if log = strings.TrimSpace(log); strings.Count(log, "\n") >= lines {
+	if log = strings.TrimSpace(visible.Text(log)); strings.Count(log, "\n") >= lines {
 		rep, err := failure.Read(context.Background(), strings.NewReader(log), failure.Options{MaxLines: lines})
 		if err == nil && rep.Text != "" {
 			log = rep.Text
@@ -89,7 +93,8 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 	if err != nil {
 		return checkResult{err: fmt.Errorf("run %s: %w", command, err)}
 	}
-	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration}
+	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration,
+		timedOut: res.Ended == sandbox.ByTime}
 	if out.passed && agent.RanNoTests(command, res.Output) {
 		out.passed, out.log, out.noRun = false, out.log+"\nNo test was run.", "it runs no test"
 		return out
@@ -168,13 +173,21 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	res := r.check(ctx, sha)
+	failed := test + " fails"
 	if res.passed && res.err == nil && r.job.judge == nil { // before the pass is known, so that it waits for the finding
-		res.err = r.testEdits(ctx, sha)
+		if res.err = r.testEdits(ctx, sha); res.err == nil {
+			var broken []string
+			if broken, res.err = r.brokenTests(ctx, sha); len(broken) > 0 {
+				failed = "Tests of the base that the change does not edit fail"
+				res.passed, res.log = false, test+" passes, but it does not run all tests. The change breaks some that it does "+
+					"not edit:\n"+strings.Join(sentencesOf(broken), "\n")+"\nFAILED "+strings.Join(broken, "\nFAILED ")
+			}
+		}
 	}
 	if res.err != nil || ctx.Err() != nil { // a canceled check has no result
 		return errors.Join(res.err, ctx.Err())
 	}
-	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: test + " failed",
+	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: failed,
 		Summary: text.Fit(res.log, maxCheckLog, text.Tail)}
 	if res.passed {
 		check.Conclusion, check.Title = "success", test+" passed"
@@ -188,7 +201,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	if res.passed {
 		r.progress("%s %s passes on %.9s, in %s", r.Style.Green("✓"), test, sha, res.took.Round(100*time.Millisecond))
 	} else {
-		r.progress("%s %s fails on %.9s, in %s:\n%s", r.Style.Red("✗"), test, sha,
+		r.progress("%s %s on %.9s, in %s:\n%s", r.Style.Red("✗"), failed, sha,
 			res.took.Round(100*time.Millisecond), excerptOf(res.log, shownLines))
 	}
 	return nil

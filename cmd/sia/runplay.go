@@ -19,6 +19,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -56,6 +57,8 @@ type localRun struct {
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
 	tests             atomic.Pointer[string] // tests that SIA runs; nil: other output came since
 	edits             sync.Map               // findings about edits of tests and their commands, by head
+	finished          string                 // head of an attempt that was being checked when the run was stopped
+	broken            sync.Map               // sentences about the base's tests that a head breaks, by head
 }
 
 // runUser is the user who opens the issue and owns the repository.
@@ -102,6 +105,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
+		agentPath: c.AgentPath,
 		modelsDir: defaultDir(),
 		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
 			Ignored: ignored, BeforeTests: r.runsTests, Findings: r.editFindings}})
@@ -154,6 +158,10 @@ func (r *localRun) play() (out runResult, err error) {
 	if r.job.uncommitted {
 		r.progress("Changes that are not committed are left alone, and are no part of this.")
 	}
+	if len(r.job.untrackedTests) > 0 {
+		r.progress("Not part of the check, since Git does not track them: %s. To have them checked, commit them first.",
+			text.List(r.job.untrackedTests))
+	}
 	if len(r.job.submodules) > 0 {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
 	}
@@ -175,6 +183,11 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\nName "+
 			"the command that runs the tests with --test", r.job.check, base.noRun, excerptOf(base.log, shownLines))
 	}
+	if !base.passed {
+		if err := r.untestable(base); err != nil {
+			return out, err
+		}
+	}
 	r.baseOK, r.setupNeedless = base.passed, base.setup != ""
 	switch {
 	case r.job.judge != nil:
@@ -187,6 +200,9 @@ func (r *localRun) play() (out runResult, err error) {
 	default:
 		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s",
 			excerptOf(base.log, shownLines))
+	}
+	if r.baseOK && r.job.finished != "" {
+		return r.takeFinished()
 	}
 	body := r.job.body
 	if !r.baseOK {
@@ -346,6 +362,9 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), stopTimeout)
 	defer cancel()
 	r.progress("Stopping; what was done is kept.")
+	if t.State == sia.PushedOut || t.State == sia.Checking {
+		r.finished = string(t.Head)
+	}
 	if _, err := r.sim.Comment(r.repo, r.issue, runUser, "/sia stop"); err != nil {
 		return t, err
 	}

@@ -138,6 +138,10 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		if out.Findings, err = r.findings(ctx, t, head); err != nil {
 			return out, errors.Join(kept, err)
 		}
+		out.Findings = r.withoutBroken(head, out.Findings)
+		if kept == nil {
+			r.noteFinished(ctx, head)
+		}
 		if e := t.Gate.Evidence; e != nil && string(e.Head) == head {
 			out.Evidence = e
 		}

@@ -57,8 +57,9 @@ type stageConfig struct {
 	closed      bool   // only the app may use the simulator
 	priced      bool   // models without a price are refused
 	setupHosts  []string
-	private     string // address for the operator's pages; "": none
-	modelsDir   string // folder for what is learned about models; "": in the temporary folder
+	agentPath   []string // folders with coding agents
+	private     string   // address for the operator's pages; "": none
+	modelsDir   string   // folder for what is learned about models; "": in the temporary folder
 }
 
 // gitPath matches the paths of Git's smart HTTP: https://git-scm.com/docs/http-protocol
@@ -169,7 +170,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 		Models: models, ModelsDir: set.modelsDir, Free: !set.priced,
 		Schedule:     sweep.DefaultSchedule(),
 		Keep:         sweep.DefaultRetention(),
-		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,
+		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts, AgentPath: set.agentPath,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
 			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: secret,
 			ClientID: registered.ClientID, ClientSecret: registered.ClientSecret},

@@ -85,6 +85,8 @@ func TestQuestionFits(t *testing.T) {
 		{"red for want of a file, which looks like the environment", sia.Environment,
 			sia.Attempt{LeftOut: left, Failures: red("npm ERR! .npmrc not found")}, files},
 		{"nothing else in it", sia.UnclearInstructions, sia.Attempt{LeftOut: left}, files},
+		{"nothing but what builds made", sia.UnclearInstructions,
+			sia.Attempt{LeftOut: sia.LeftOutBuilt + "`a.o`, `b` and 2 more."}, ""},
 		{"stopped with another change", sia.RepeatedError,
 			sia.Attempt{LeftOut: left, Diff: sia.DiffStat{Files: 1}, Reason: "it repeated itself"}, ""},
 	} {

@@ -71,7 +71,7 @@ var (
 // them, or a failed check reports one as missing.
 func lacksLeftOut(a sia.Attempt) bool {
 	if a.LeftOut == "" || len(a.Failures) == 0 {
-		return a.LeftOut != "" && a.Diff.Files == 0
+		return a.LeftOutWork() != "" && a.Diff.Files == 0
 	}
 	for _, m := range leftOutName.FindAllStringSubmatch(a.LeftOut, -1) {
 		for _, f := range a.Failures {

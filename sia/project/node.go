@@ -49,8 +49,22 @@ func node(t top) finding {
 	case t.has("pnpm-workspace.yaml"):
 		f.test = Command{Line: "pnpm -r test",
 			Why: "pnpm-workspace.yaml joins several packages, and package.json has no script test of its own"}
+	default:
+		f.test = nodeRunner(p, f.language.Manager)
 	}
 	return f
+}
+
+// nodeRunner returns the command of a test runner among the packages, for a package.json without a script.
+func nodeRunner(p packageFile, manager string) Command {
+	program := map[string]string{"npm": "npx --no-install ", "pnpm": "pnpm exec ", "yarn": "yarn "}[manager]
+	for _, runner := range []struct{ name, args string }{{"vitest", " run"}, {"jest", ""}, {"mocha", ""}} {
+		if p.Dependencies[runner.name] != nil || p.DevDependencies[runner.name] != nil {
+			return Command{Line: program + runner.name + runner.args, Why: "package.json names " + runner.name +
+				", and has no script test"}
+		}
+	}
+	return Command{}
 }
 
 // nodeInstall returns the package manager, and the command that installs the packages without changing a file of the
@@ -74,6 +88,10 @@ func nodeInstall(t top, p packageFile) (manager string, install Command) {
 	if len(p.Dependencies)+len(p.DevDependencies) > 0 {
 		return "npm", Command{"npm install --no-package-lock",
 			"package.json has dependencies, and there is no lock file", npm}
+	}
+	if len(p.Workspaces) > 0 {
+		return "npm", Command{"npm install --no-package-lock",
+			"package.json joins several packages, and there is no lock file", npm}
 	}
 	return "npm", Command{}
 }

@@ -86,6 +86,15 @@ func TestLook(t *testing.T) {
 			map[string]string{"package.json": "{}", "pnpm-lock.yaml": "", "pnpm-workspace.yaml": ""}},
 		{"npm monorepo", "JavaScript/npm; npm ci; npm test --workspaces --if-present --silent; ; " + npm,
 			map[string]string{"package.json": `{"workspaces":["a"]}`, "package-lock.json": "{}", "a/package.json": script}},
+		{"npm monorepo without a lock", "JavaScript/npm; npm install --no-package-lock; " +
+			"npm test --workspaces --if-present --silent; ; " + npm,
+			map[string]string{"package.json": `{"workspaces":["a"]}`, "a/package.json": script}},
+		{"Vitest without a script", "JavaScript/npm; npm ci; npx --no-install vitest run; ; " + npm,
+			map[string]string{"package.json": `{"devDependencies":{"vitest":"1"}}`, "package-lock.json": "{}"}},
+		{"Jest without a script", "JavaScript/pnpm; pnpm install --frozen-lockfile; pnpm exec jest; ; " + npm,
+			map[string]string{"package.json": `{"devDependencies":{"jest":"1"}}`, "pnpm-lock.yaml": ""}},
+		{"Mocha without a script", "JavaScript/yarn; yarn install --frozen-lockfile; yarn mocha; ; registry.yarnpkg.com, " +
+			npm, map[string]string{"package.json": `{"dependencies":{"mocha":"1"}}`, "yarn.lock": ""}},
 		{"yarn", "JavaScript/yarn; yarn install --frozen-lockfile; yarn test; ; registry.yarnpkg.com, " + npm,
 			map[string]string{"package.json": script, "yarn.lock": ""}},
 		{"newer yarn", "JavaScript/yarn; yarn install --immutable; yarn test; ; registry.yarnpkg.com, " + npm,
@@ -211,6 +220,8 @@ func FuzzLook(f *testing.F) {
 		{"package.json": `{"packageManager":"pnpm@9","scripts":{"test":"x"}}`},
 		{"package.json": `{"packageManager":"yarn@1","scripts":{"test":"x"}}`},
 		{"package.json": `{"packageManager":"yarn@2","scripts":{"test":"x"}}`},
+		{"package.json": `{"devDependencies":{"jest":"1"}}`}, {"package.json": `{"devDependencies":{"mocha":"1"}}`},
+		{"package.json": `{"devDependencies":{"vitest":"1"}}`},
 		{"Makefile": "test:"}, {"Makefile": "check:"}, {"go.mod": "require x"},
 		{"go.mod": "replace x => ./y"},
 	} {

@@ -260,9 +260,10 @@ func (a *attempt) pack(ctx context.Context, space *gitops.Workspace, o *runner.O
 	}
 	ctx, cancel := context.WithTimeout(ctx, packTimeout)
 	defer cancel()
+	space.KeepWritten(o.Result.Written)
 	by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: time.Unix(0, 0).UTC()}
 	sha, err := space.Commit(ctx, gitops.CommitSpec{Message: "What the attempt changed", Author: by, Committer: by})
-	o.Result.LeftOut = agent.LeftOutOf(o.Result.LeftOut, space.LeftOut())
+	o.Result.LeftOut = agent.LeftOutOf(o.Result.LeftOut, agent.LeftOut(space.LeftOut()))
 	switch {
 	case errors.Is(err, gitops.ErrEmpty):
 		return nil, nil

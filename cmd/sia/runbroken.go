@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+// brokenTests returns the base's tests, as group::test, that fail on a head although the change does not edit them. The
+// code is wrong, so the check fails, as if its command ran these tests. It waits for the tests that SIA runs, as the
+// gate does, and only while the head is on a branch.
+//
+// A broken test that the change edits may be behavior that the issue asks for: a reviewer or the user decides.
+func (r *localRun) brokenTests(ctx context.Context, head string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.job.settings.Checks.Evidence.D()+time.Minute)
+	defer cancel()
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		t, err := r.taskOf(ctx, r.issue)
+		if err != nil {
+			return nil, err
+		}
+		found := t.Gate.Evidence
+		switch isHead := string(t.Head) == head; {
+		case isHead && found != nil && found.Head == t.Head:
+			return r.unedited(ctx, head, found)
+		case isHead && t.State == sia.Checking && !t.RunsTests():
+			return nil, nil
+		case !isHead:
+			at, err := localGit{r.bare}.run(ctx, "for-each-ref", "--points-at", head, "refs/heads/sia/")
+			if err != nil || len(at) == 0 {
+				return nil, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil // the gate does not wait longer, either
+		case <-tick.C:
+		}
+	}
+}
+
+// unedited returns the broken tests that the change does not edit.
+func (r *localRun) unedited(ctx context.Context, head string, found *sia.TestEvidence) ([]string, error) {
+	out, err := localGit{r.bare}.run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=a",
+		r.job.base, head)
+	if err != nil {
+		return nil, err
+	}
+	edited := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return !isTestFile(p) })
+	broken := slices.DeleteFunc(slices.Clone(found.Broken), func(test string) bool {
+		group, _, _ := strings.Cut(test, "::")
+		return slices.ContainsFunc(edited, func(p string) bool { return isPartOf(p, group) })
+	})
+	r.broken.Store(head, sentencesOf(broken))
+	return broken, nil
+}
+
+// sentencesOf returns sentences about broken tests, for people.
+func sentencesOf(tests []string) []string {
+	_, said := (&sia.TestEvidence{Broken: tests}).Asks()
+	return said
+}
+
+// withoutBroken removes the sentences about broken tests that made a head's check fail from findings, about which a
+// person has to decide.
+func (r *localRun) withoutBroken(head string, findings []string) []string {
+	said, _ := r.broken.Load(head)
+	broken, _ := said.([]string)
+	return slices.DeleteFunc(findings, func(f string) bool { return slices.Contains(broken, f) })
+}
+
+// runByName matches the names of test files that are run by themselves, unlike what they load.
+var runByName = lazyregexp.New(`(?i)^(?:test|spec)|[a-z0-9](?:test|spec)s?\.[a-z.]+$|[._-](?:test|spec)`)
+
+// isPartOf reports whether a test file may decide how a group of tests ends: it is the group, lies in that package, or
+// is loaded by tests in its folder and below.
+func isPartOf(p, group string) bool {
+	dir := path.Dir(p)
+	isLoaded := path.Base(p) == "conftest.py" || !runByName.MatchString(path.Base(p))
+	return p == group || dir == group || isLoaded && (dir == "." || strings.HasPrefix(group, dir+"/"))
+}
