@@ -60,6 +60,11 @@ func (s *step) staysHalted(f Resume) bool {
 	return true
 }
 
+// NeedsCredits reports whether the task is paused until a person adds credits.
+func (t *Task) NeedsCredits() bool {
+	return t.State == OnHold && t.Pause != nil && t.Pause.Kind == PausedByCredits
+}
+
 // liftedBy describes for people how the pause ends.
 func (p *Pause) liftedBy() string {
 	switch {

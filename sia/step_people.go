@@ -114,6 +114,7 @@ func (s *step) end(reason string, gone bool) {
 	s.t.Next, s.t.Rounds, s.t.Refused, s.t.Opening = nil, 0, nil, nil
 	s.dropNext()
 	s.enter(Stopped)
+	s.t.Checks = without(slices.Clone(s.t.Checks), func(c Check) bool { return c.Colour == Running }) // nobody waits for them
 	s.t.Ended = reason
 	s.t.Gone, s.t.Unwritten = gone, gone
 	if !gone && s.t.Pull.Number != 0 && !s.t.Pull.Merged {
@@ -194,8 +195,8 @@ func (s *step) resume() {
 	if s.staysHalted(f) {
 		return
 	}
-	if p := s.t.Pause; p.Kind == PausedByCredits && f.Credits == 0 {
-		s.ignore("%s, so say how many more it may spend: %s", p.Reason, p.liftedBy())
+	if s.t.NeedsCredits() && f.Credits == 0 {
+		s.ignore("%s, so say how many more it may spend: %s", s.t.Pause.Reason, s.t.Pause.liftedBy())
 		return
 	}
 	s.t.Credits.Budget += f.Credits
@@ -395,6 +396,11 @@ func (s *step) answer() {
 		return
 	}
 	kind, about := s.t.Escalation.Kind, s.t.Escalation.AboutChecks()
+	if about && i < 0 {
+		s.refuse("words are no answer to a question about checks: `/sia answer` and a letter is one, here %s; `/sia stop` "+
+			"ends the task", s.t.Escalation.letters())
+		return
+	}
 	if i >= 0 && s.t.Escalation.Options[i].Waives {
 		s.t.Waived = append(slices.Clone(s.t.Waived), s.t.Escalation.Waives...)
 	}
