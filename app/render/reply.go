@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -189,9 +188,10 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 		what = "no technique and no coder "
 	}
 	s := "There is " + what + Code(string(asked), 60) + ", so nothing was changed."
-	first, _, _ := strings.Cut(string(asked), " ")
-	all := slices.Concat(names, coders)
-	near := cmp.Or(text.Nearest(strings.ReplaceAll(string(asked), " ", "-"), all), text.Nearest(first, all))
+	words, near := strings.Fields(string(asked)), ""
+	for n := len(words); n > 0 && near == ""; n-- { // the last ones may not belong to the name
+		near = text.Nearest(strings.Join(words[:n], "-"), slices.Concat(names, coders))
+	}
 	if near != "" {
 		s += " Did you mean " + Code("/sia use "+near, 0) + "?"
 	}
